@@ -1,0 +1,47 @@
+// Owner of cache-line aligned memory.
+#ifndef NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
+#define NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace nibu {
+
+// A fixed number of elements of a trivial type T, 64-byte aligned, not initialized. Move only.
+template <typename T>
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(size_t size) : data_(Allocate(size)), size_(size) {}
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+
+  // Makes room for `size` elements; what was there is lost when it has to grow.
+  void Reserve(size_t size) {
+    if (size > size_) *this = AlignedBuffer(size);
+  }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  static T* Allocate(size_t size) {
+    const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
+    void* p = std::aligned_alloc(64, bytes == 0 ? 64 : bytes);
+    if (p == nullptr) throw std::bad_alloc();
+    return static_cast<T*>(p);
+  }
+
+  std::unique_ptr<T[], Free> data_;
+  size_t size_ = 0;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_

@@ -1,0 +1,78 @@
+// The shape of an encoder-decoder Transformer, independent of any file format.
+#ifndef NIBU_ENGINE_MODEL_CONFIG_H_
+#define NIBU_ENGINE_MODEL_CONFIG_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace nibu {
+
+enum class Activation : uint8_t {
+  kNone,
+  kRelu,
+  kGelu,         // x Phi(x), by erf
+  kGeluTanh,     // the tanh approximation ("gelu_new")
+  kGeluSigmoid,  // x sigmoid(1.702 x)
+  kSwish,        // x sigmoid(x) ("silu")
+};
+
+// Where a sublayer f is normalized (Xiong et al. 2020):
+enum class NormOrder : uint8_t {
+  kPost,  // x = LN(x + f(x)), the original Transformer
+  kPre,   // x = x + f(LN(x))
+};
+
+// Which vector is added to the embedding at position p = 0, 1, ...
+enum class PositionKind : uint8_t {
+  // sin in the first half of the columns, cos in the second half, of the angle
+  //   (p + offset) / 10000^(i / (d/2))        Hugging Face Marian
+  kSinusoidalHalf,
+  //   (p + offset) / 10000^(i / (d/2 - 1))    Marian, fairseq, CTranslate2
+  kSinusoidalHalfMinusOne,
+  // a stored table, row p + offset
+  kLearned,
+};
+
+struct ModelConfig {
+  // Dimensions. D = d_model, H = heads, V = vocabulary.
+  int d_model = 0;
+  int heads_encoder = 0;
+  int heads_decoder = 0;
+  int ffn_encoder = 0;
+  int ffn_decoder = 0;
+  int layers_encoder = 0;
+  int layers_decoder = 0;
+  int vocab_source = 0;
+  int vocab_target = 0;
+
+  Activation activation = Activation::kRelu;
+  NormOrder norm_order = NormOrder::kPost;
+  float norm_epsilon = 1e-5f;
+  // Embeddings are multiplied by this (sqrt(D), or 1).
+  float embedding_scale = 1.0f;
+  bool embedding_norm = false;  // a layer norm after embedding + position
+  bool final_norm = false;      // a layer norm after the last layer of each stack
+
+  PositionKind position_kind = PositionKind::kSinusoidalHalf;
+  int position_offset = 0;
+  // Longest sequence, EOS included, that the model can take.
+  int max_positions = 0;
+
+  // Token ids. The source gets `source_suffix` appended (EOS, as a rule).
+  int eos = 0;
+  int unk = 1;
+  int decoder_start = 0;  // -1: the decoder starts from a zero vector
+  std::vector<int> source_suffix;
+  // Never generated (padding, <unk> where the system it comes from bans it).
+  std::vector<int> suppressed;
+
+  // InvalidArgument naming the field that makes no sense (zero sizes, D not a multiple of the
+  // heads, ids outside the vocabulary, ...).
+  absl::Status Validate() const;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_MODEL_CONFIG_H_

@@ -1,0 +1,95 @@
+// Affine maps y = act(x W + b) on oneDNN matmul primitives. The only part of nibu that knows oneDNN.
+//
+// A Linear holds a weight matrix packed once, at load, into the layout that oneDNN's kernels for this
+// CPU want. A MatmulContext belongs to one worker and keeps the primitives (one for each shape and row
+// count, created on first use) and the scratch memory.
+//
+// Row counts come from a small set (MatmulContext::PaddedRows): oneDNN's fast kernels have fixed
+// shapes. Buffers handed to Apply therefore have room for PaddedRows(rows) rows; what is in the
+// padding rows is ignored, and the padding rows of the output are overwritten with anything.
+// A row's result never depends on the number of rows.
+#ifndef NIBU_ENGINE_OPS_LINEAR_H_
+#define NIBU_ENGINE_OPS_LINEAR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/core/tensor.h"
+#include "engine/model/config.h"
+
+namespace nibu {
+
+enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
+
+// A weight matrix as a file holds it: rank 2, any dtype.
+struct MatrixView {
+  TensorView values;
+  // true: [out, in] (PyTorch, CTranslate2); false: [in, out] (Marian).
+  bool out_in = true;
+  // Integer dtypes only: weight = value / scale. One scale, or one for each output.
+  absl::Span<const float> scales;
+};
+
+// Immutable after creation; threads may share it.
+class Linear {
+ public:
+  Linear();
+  Linear(Linear&&) noexcept;
+  Linear& operator=(Linear&&) noexcept;
+  ~Linear();
+
+  // Packs the given matrices side by side along the output dimension (q, k and v make one map).
+  // `biases`: one rank-1 (or [1, out]) tensor a matrix, or none at all for no bias. All matrices
+  // have the same number of inputs. The views need not outlive the call.
+  // InvalidArgument: shapes that do not fit, non-finite values. 
+  static absl::StatusOr<Linear> Create(absl::Span<const MatrixView> matrices,
+                                       absl::Span<const TensorView> biases, Activation activation,
+                                       ComputeType compute_type);
+
+  int in() const;
+  int out() const;
+  size_t bytes() const;  // of the packed weights and the bias
+
+  struct Packed;
+  const Packed& packed() const { return *packed_; }
+
+ private:
+  std::unique_ptr<const Packed> packed_;
+};
+
+// One worker's oneDNN primitives and scratch. Not thread-safe: each thread has its own.
+class MatmulContext {
+ public:
+  // `threads`: OpenMP threads a call uses. Sets that number for the calling thread, which must be
+  // the one that calls Apply.
+  explicit MatmulContext(int threads = 1);
+  ~MatmulContext();
+  MatmulContext(const MatmulContext&) = delete;
+  MatmulContext& operator=(const MatmulContext&) = delete;
+
+  // Rows that the buffers of a call with `rows` rows must have room for.
+  static int PaddedRows(int rows);
+
+  // y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
+  void Apply(const Linear& linear, const float* x, int rows, float* y);
+
+  // Number of primitives created so far (constant once warm).
+  int primitives() const;
+
+  // The matmul floor: between StartTrace and the end, every oneDNN call is noted; ReplayTrace runs
+  // exactly those calls, nothing between them, and returns the seconds they took.
+  void StartTrace();
+  double ReplayTrace();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_OPS_LINEAR_H_

@@ -1,0 +1,91 @@
+// Token ids in, hypotheses out: schedules sentences over worker threads.
+#ifndef NIBU_ENGINE_TRANSLATOR_H_
+#define NIBU_ENGINE_TRANSLATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/model/weights.h"
+#include "engine/search/beam_search.h"
+
+namespace nibu {
+
+struct DecodingOptions {
+  int beam_size = 4;
+  float patience = 1.0f;  // see SearchOptions
+  int num_hypotheses = 1;
+  float length_penalty = 1.0f;
+  // In generated tokens. EOS has probability 0 in the first min_decoding_length steps; at step
+  // max_decoding_length (never more than the model's positions) a sentence is cut.
+  int min_decoding_length = 1;
+  int max_decoding_length = 256;
+  // false: scores may be left 0, which spares greedy search the log-softmax.
+  bool return_scores = true;
+
+  // InvalidArgument naming the option (beam_size < 1, num_hypotheses > beam_size * patience, ...).
+  absl::Status Validate() const;
+};
+
+enum class BatchType : uint8_t { kExamples, kTokens };
+
+struct TranslatorOptions {
+  int threads = 1;
+  // Sentences (or source tokens) that a worker decodes together. 0: chosen for speed. Never changes
+  // a result.
+  int batch_size = 0;
+  BatchType batch_type = BatchType::kExamples;
+};
+
+// Where a worker's time went, in seconds.
+struct Profile {
+  double encoder = 0;
+  double decoder_matmul = 0;
+  double attention = 0;
+  double search = 0;
+};
+
+// Thread-safe.
+class Translator {
+ public:
+  using Done = std::function<void(std::vector<Hypothesis>)>;
+
+  static absl::StatusOr<std::unique_ptr<Translator>> Create(std::shared_ptr<const Model> model,
+                                                            const DecodingOptions& decoding,
+                                                            const TranslatorOptions& options);
+  // Finishes everything that was submitted.
+  ~Translator();
+
+  // Queues a sentence and returns at once. `source`: token ids without the model's source_suffix
+  // (added here), at least one, at most max_source_length(). `done` is called exactly once, from a
+  // worker thread, best hypothesis first; it must be quick and must not call the Translator.
+  // Waiting sentences are taken longest first within windows of arrival, so that workers end together.
+  // A result depends on the sentence and the DecodingOptions alone.
+  void Submit(std::vector<int> source, Done done);
+
+  // Submits all and waits for all; results in order. An empty sentence gives one empty hypothesis.
+  std::vector<std::vector<Hypothesis>> Translate(const std::vector<std::vector<int>>& sources);
+
+  // Longest source that the model's positions allow, source_suffix not counted.
+  int max_source_length() const;
+  const Model& model() const;
+
+  // Sum over the workers; call it when nothing is in flight.
+  Profile profile() const;
+
+  // For nibu-bench: notes every matmul from now on; afterwards each worker's calls are replayed, all
+  // workers at once, and the wall time is returned. Call both when nothing is in flight.
+  void StartMatmulTrace();
+  double ReplayMatmulTrace();
+
+ private:
+  class Impl;
+  explicit Translator(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_TRANSLATOR_H_
