@@ -4,6 +4,10 @@ function(nibu_folder_library name)
   cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cc)
   list(FILTER sources EXCLUDE REGEX "(^|/)nibu_[a-z_]+\\.cc$")
+  if(NOT sources) # nothing there yet
+    add_library(${name} INTERFACE)
+    return()
+  endif()
   add_library(${name} STATIC ${sources})
   target_include_directories(
     ${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/nibu>)

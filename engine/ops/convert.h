@@ -1,0 +1,20 @@
+// Element type conversions at load time.
+#ifndef NIBU_ENGINE_OPS_CONVERT_H_
+#define NIBU_ENGINE_OPS_CONVERT_H_
+
+#include <cstddef>
+
+#include "engine/core/tensor.h"
+
+namespace nibu {
+
+// out[i] = from[i] as float, for float32, float16, bfloat16, int8, int16 and int32 elements. `from`
+// may be unaligned. Other dtypes are a programming error.
+void ConvertToFloat(DType dtype, const void* from, size_t n, float* out);
+
+// No NaN and no infinity among x[0..n).
+bool AllFinite(const float* x, size_t n);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_OPS_CONVERT_H_

@@ -1,0 +1,69 @@
+#include "engine/ops/embedding.h"
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/ops/convert.h"
+
+namespace nibu {
+
+absl::StatusOr<EmbeddingTable> EmbeddingTable::Create(const TensorView& table) {
+  if (table.shape.size() != 2 || table.shape[0] < 1 || table.shape[1] < 1 ||
+      table.shape[0] > INT32_MAX || table.shape[1] > INT32_MAX) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an embedding table must have rank 2, found shape ", ShapeString(table.shape)));
+  }
+  if (table.dtype != DType::kFloat32 && table.dtype != DType::kFloat16 &&
+      table.dtype != DType::kBFloat16) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an embedding table cannot have type ", DTypeName(table.dtype)));
+  }
+  EmbeddingTable result;
+  result.rows_ = static_cast<int>(table.shape[0]);
+  result.dim_ = static_cast<int>(table.shape[1]);
+  result.dtype_ = table.dtype;
+  result.data_ = AlignedBuffer<char>(table.bytes());
+  std::memcpy(result.data_.data(), table.data, table.bytes());
+  std::vector<float> row(static_cast<size_t>(result.dim_));
+  for (int r = 0; r < result.rows_; ++r) {
+    result.Lookup(r, 1.0f, row.data());
+    if (!AllFinite(row.data(), row.size())) {
+      return absl::InvalidArgumentError("it holds NaN or infinite values");
+    }
+  }
+  return result;
+}
+
+void EmbeddingTable::Lookup(int row, float scale, float* out) const {
+  const auto dim = static_cast<size_t>(dim_);
+  ConvertToFloat(dtype_, data_.data() + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim, out);
+  if (scale == 1.0f) return;
+  for (size_t i = 0; i < dim; ++i) out[i] *= scale;
+}
+
+AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int offset, int dim) {
+  const int half = dim / 2;
+  const int denominator = kind == PositionKind::kSinusoidalHalf ? half : half - 1;
+  AlignedBuffer<float> table(static_cast<size_t>(positions) * static_cast<size_t>(dim));
+  for (size_t i = 0; i < table.size(); ++i) table[i] = 0;  // an odd last column stays 0
+  for (int i = 0; i < half; ++i) {
+    const double frequency =
+        denominator > 0 ? std::pow(10000.0, -static_cast<double>(i) / denominator) : 1.0;
+    // e^(i angle), turned by the frequency from one position to the next; in double precision the
+    // error stays far below a float's last bit.
+    const std::complex<double> turn = std::polar(1.0, frequency);
+    std::complex<double> z = std::polar(1.0, frequency * offset);
+    for (int p = 0; p < positions; ++p) {
+      float* row = table.data() + static_cast<size_t>(p) * static_cast<size_t>(dim);
+      row[i] = static_cast<float>(z.imag());
+      row[half + i] = static_cast<float>(z.real());
+      z *= turn;
+    }
+  }
+  return table;
+}
+
+}  // namespace nibu
