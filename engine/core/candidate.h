@@ -1,0 +1,14 @@
+#ifndef NIBU_ENGINE_CORE_CANDIDATE_H_
+#define NIBU_ENGINE_CORE_CANDIDATE_H_
+
+namespace nibu {
+
+// A continuation of a hypothesis.
+struct Candidate {
+  int token;
+  float log_prob;  // of the token, given its hypothesis
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_CANDIDATE_H_

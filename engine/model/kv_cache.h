@@ -1,0 +1,97 @@
+// The decoder's memory of one sentence: keys and values of the tokens generated so far, shared by the
+// hypotheses of its beam, and the keys and values of the source.
+#ifndef NIBU_ENGINE_MODEL_KV_CACHE_H_
+#define NIBU_ENGINE_MODEL_KV_CACHE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/attention/attention.h"
+#include "engine/core/aligned_buffer.h"
+#include "engine/model/config.h"
+
+namespace nibu {
+
+// Pages of kPositions positions for a beam of fixed width. A page holds, for each layer, position and
+// beam index, a cell of D keys and D values. Pages go back to the pool when a sentence ends, so memory
+// follows the tokens that are alive. One worker's; not thread-safe.
+class PagePool {
+ public:
+  static constexpr int kPositions = 16;
+
+  PagePool(const ModelConfig& config, int beam_size)
+      : beam_size_(beam_size),
+        cell_(2 * static_cast<size_t>(config.d_model)),
+        layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
+        page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
+
+  int beam_size() const { return beam_size_; }
+  // Floats from a cell to the same cell of the next layer.
+  size_t layer_stride() const { return layer_; }
+  // Offset in a page of the first layer's cell.
+  size_t CellOffset(int position, int beam) const {
+    return (static_cast<size_t>(position % kPositions) * static_cast<size_t>(beam_size_) +
+            static_cast<size_t>(beam)) *
+           cell_;
+  }
+
+  AlignedBuffer<float> Take() {
+    if (free_.empty()) return AlignedBuffer<float>(page_);
+    AlignedBuffer<float> page = std::move(free_.back());
+    free_.pop_back();
+    return page;
+  }
+  void Give(AlignedBuffer<float> page) { free_.push_back(std::move(page)); }
+
+ private:
+  int beam_size_;
+  size_t cell_;
+  size_t layer_;
+  size_t page_;
+  std::vector<AlignedBuffer<float>> free_;
+};
+
+// One worker's; not thread-safe; reused from sentence to sentence.
+class DecoderState {
+ public:
+  // Starts a sentence of `source_length` positions (EOS included): room for the source's keys and values,
+  // one hypothesis without tokens. `pool` outlives the state.
+  void Start(const ModelConfig& config, PagePool* pool, int source_length);
+  // Hands all pages back.
+  void Release();
+
+  // Hypothesis h of the next step continues hypothesis parents[h] of this one.
+  void Reorder(absl::Span<const int> parents);
+
+  // Makes room for the next position of `hypotheses` hypotheses, each written to its own cell.
+  void Extend(int hypotheses);
+
+  // Cells of the first layer, positions 0 .. length() - 1 of hypothesis h, newest last. Valid until the
+  // next Extend.
+  absl::Span<float* const> cells(int h) const {
+    return absl::MakeConstSpan(cells_[static_cast<size_t>(h)]);
+  }
+  int length() const { return length_; }  // positions held
+
+  int source_length() const { return source_length_; }
+  // Packed keys and values [source_length, D] of a decoder layer.
+  float* source_keys(int layer) { return source_.data() + static_cast<size_t>(layer) * source_layer_; }
+  float* source_values(int layer) { return source_keys(layer) + source_keys_; }
+
+ private:
+  PagePool* pool_ = nullptr;
+  int length_ = 0;
+  int source_length_ = 0;
+  size_t source_keys_ = 0;   // floats of a layer's packed keys
+  size_t source_layer_ = 0;  // floats of a layer's keys and values
+  AlignedBuffer<float> source_;
+  std::vector<AlignedBuffer<float>> pages_;
+  std::vector<std::vector<float*>> cells_;  // [hypothesis][position]
+  std::vector<std::vector<float*>> next_cells_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_MODEL_KV_CACHE_H_
