@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/core/profile.h"
 #include "engine/model/weights.h"
 #include "engine/search/beam_search.h"
 
@@ -37,14 +38,9 @@ struct TranslatorOptions {
   // a result.
   int batch_size = 0;
   BatchType batch_type = BatchType::kExamples;
-};
-
-// Where a worker's time went, in seconds.
-struct Profile {
-  double encoder = 0;
-  double decoder_matmul = 0;
-  double attention = 0;
-  double search = 0;
+  // Longest source that will be submitted, source_suffix not counted (and never more than the
+  // model's positions allow).
+  int max_source_length = 1024;
 };
 
 // Thread-safe.
@@ -61,22 +57,23 @@ class Translator {
   // Queues a sentence and returns at once. `source`: token ids without the model's source_suffix
   // (added here), at least one, at most max_source_length(). `done` is called exactly once, from a
   // worker thread, best hypothesis first; it must be quick and must not call the Translator.
-  // Waiting sentences are taken longest first within windows of arrival, so that workers end together.
-  // A result depends on the sentence and the DecodingOptions alone.
+  // Waiting sentences are taken longest first within windows of arrival, so that workers end
+  // together. A result depends on the sentence and the DecodingOptions alone.
   void Submit(std::vector<int> source, Done done);
 
   // Submits all and waits for all; results in order. An empty sentence gives one empty hypothesis.
   std::vector<std::vector<Hypothesis>> Translate(const std::vector<std::vector<int>>& sources);
 
-  // Longest source that the model's positions allow, source_suffix not counted.
+  // Longest source that may be submitted, source_suffix not counted: options.max_source_length or
+  // what the model's positions allow.
   int max_source_length() const;
   const Model& model() const;
 
   // Sum over the workers; call it when nothing is in flight.
   Profile profile() const;
 
-  // For nibu-bench: notes every matmul from now on; afterwards each worker's calls are replayed, all
-  // workers at once, and the wall time is returned. Call both when nothing is in flight.
+  // For nibu-bench: notes every matmul from now on; afterwards each worker's calls are replayed,
+  // all workers at once, and the wall time is returned. Call both when nothing is in flight.
   void StartMatmulTrace();
   double ReplayMatmulTrace();
 

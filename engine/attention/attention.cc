@@ -6,9 +6,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/attention/attention.cc"
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Block = hn::CappedTag<float, kKeyBlock>;
 using One = hn::CappedTag<float, 1>;
 
-constexpr size_t kTile = 256;     // keys between two updates of the running maximum
+constexpr size_t kTile = 256;  // keys between two updates of the running maximum
 
 // scores[r][s] = scale * sum_i q[r][i] k[s][i] for the blocks of a tile. `keys`: packed blocks.
 template <size_t kRows>
@@ -196,8 +196,8 @@ HWY_INLINE float Dot(const float* q, const float* k, size_t dim) {
 
 // out[i] = sum_t p[t] v_t[i] for kVectors vectors of columns.
 template <class D, size_t kVectors>
-HWY_INLINE void WeighCells(D d, const float* p, absl::Span<const float* const> cells,
-                           size_t offset, float* out) {
+HWY_INLINE void WeighCells(D d, const float* p, absl::Span<const float* const> cells, size_t offset,
+                           float* out) {
   const size_t lanes = hn::Lanes(d);
   decltype(hn::Zero(d)) sums[kVectors];
   for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(d);
@@ -266,7 +266,8 @@ void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int
   const size_t head_size = PackedPositions(positions) * dim;
   for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
     float* to = packed + h * head_size;
-    if (n % kKeyBlock != 0) std::fill_n(to + n / kKeyBlock * kKeyBlock * dim, kKeyBlock * dim, 0.0f);
+    if (n % kKeyBlock != 0)
+      std::fill_n(to + n / kKeyBlock * kKeyBlock * dim, kKeyBlock * dim, 0.0f);
     for (size_t s = 0; s < n; ++s) {
       const float* from = keys + s * stride + h * dim;
       float* column = to + s / kKeyBlock * kKeyBlock * dim + s % kKeyBlock;
@@ -282,9 +283,8 @@ void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int qu
   (shape, q, q_stride, queries, keys, values, value_stride, positions, out, out_stride);
 }
 
-void AttendCells(const AttentionShape& shape, const float* q,
-                 absl::Span<const float* const> cells, size_t key_offset, size_t value_offset,
-                 float* scores, float* out) {
+void AttendCells(const AttentionShape& shape, const float* q, absl::Span<const float* const> cells,
+                 size_t key_offset, size_t value_offset, float* scores, float* out) {
   HWY_DYNAMIC_DISPATCH(AttendCellsAll)(shape, q, cells, key_offset, value_offset, scores, out);
 }
 

@@ -2,46 +2,47 @@
 #ifndef NIBU_ENGINE_CORE_ARENA_H_
 #define NIBU_ENGINE_CORE_ARENA_H_
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "engine/core/aligned_buffer.h"
 
 namespace nibu {
 
-// Hands out 64-byte aligned arrays that live until the next Reset. Grows while it warms up and then
-// never allocates again. Not thread-safe.
+// A stack of 64-byte aligned arrays. It grows while it warms up and then never allocates again. Not
+// thread-safe.
 class Arena {
  public:
+  using Mark = size_t;
+
+  // n floats, not initialized, valid until a Rewind to an earlier mark.
   float* Floats(size_t n) {
     n = (n + 15) / 16 * 16;
-    if (used_ + n > main_.size()) {
-      spill_.emplace_back(n);
-      spilled_ += n;
-      return spill_.back().data();
-    }
-    float* result = main_.data() + used_;
+    const Mark start = used_;
     used_ += n;
-    return result;
+    peak_ = std::max(peak_, used_);
+    if (used_ <= main_.size()) return main_.data() + start;
+    spill_.emplace_back(start, AlignedBuffer<float>(n));
+    return spill_.back().second.data();
   }
 
-  // Takes everything back. What did not fit last time will fit next time.
-  void Reset() {
-    if (!spill_.empty()) {
-      const size_t size = used_ + spilled_;
-      spill_.clear();
-      main_ = AlignedBuffer<float>();
-      main_ = AlignedBuffer<float>(size);
-      spilled_ = 0;
-    }
-    used_ = 0;
+  Mark mark() const { return used_; }
+
+  // Takes back everything since the mark. When that empties the arena, what did not fit will fit
+  // the next time.
+  void Rewind(Mark mark) {
+    used_ = mark;
+    while (!spill_.empty() && spill_.back().first >= mark) spill_.pop_back();
+    if (mark == 0) main_.Reserve(peak_);
   }
 
  private:
   AlignedBuffer<float> main_;
+  std::vector<std::pair<Mark, AlignedBuffer<float>>> spill_;
   size_t used_ = 0;
-  std::vector<AlignedBuffer<float>> spill_;
-  size_t spilled_ = 0;
+  size_t peak_ = 0;
 };
 
 }  // namespace nibu

@@ -11,10 +11,10 @@
 #define NIBU_CONCAT(a, b) NIBU_CONCAT_INNER(a, b)
 
 // NIBU_RETURN_IF_ERROR(DoIt());
-#define NIBU_RETURN_IF_ERROR(expression)                      \
-  do {                                                        \
-    absl::Status nibu_status = (expression);                  \
-    if (!nibu_status.ok()) return nibu_status;                \
+#define NIBU_RETURN_IF_ERROR(expression)       \
+  do {                                         \
+    absl::Status nibu_status = (expression);   \
+    if (!nibu_status.ok()) return nibu_status; \
   } while (false)
 
 // NIBU_ASSIGN_OR_RETURN(auto value, Make());

@@ -22,7 +22,8 @@ using Shape = absl::InlinedVector<int64_t, 4>;
 // "[512, 2048]"
 std::string ShapeString(const Shape& shape);
 
-// A non-owning, typed, row-major view. `data` need not be aligned: files hold tensors at any offset.
+// A non-owning, typed, row-major view. `data` need not be aligned: files hold tensors at any
+// offset.
 struct TensorView {
   DType dtype = DType::kFloat32;
   Shape shape;

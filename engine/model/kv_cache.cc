@@ -12,8 +12,7 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   const AttentionShape shape{config.heads_decoder, config.d_model / config.heads_decoder};
   source_keys_ = PackedKeySize(shape, source_length);
   // Values start on a cache line in every layer.
-  const size_t values =
-      static_cast<size_t>(source_length) * static_cast<size_t>(config.d_model);
+  const size_t values = static_cast<size_t>(source_length) * static_cast<size_t>(config.d_model);
   source_layer_ = source_keys_ + (values + 15) / 16 * 16;
   source_.Reserve(source_layer_ * static_cast<size_t>(config.layers_decoder));
   cells_.resize(static_cast<size_t>(pool->beam_size()));

@@ -1,10 +1,10 @@
-// The decoder's memory of one sentence: keys and values of the tokens generated so far, shared by the
-// hypotheses of its beam, and the keys and values of the source.
+// The decoder's memory of one sentence: keys and values of the tokens generated so far, shared by
+// the hypotheses of its beam, and the keys and values of the source.
 #ifndef NIBU_ENGINE_MODEL_KV_CACHE_H_
 #define NIBU_ENGINE_MODEL_KV_CACHE_H_
 
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -14,9 +14,9 @@
 
 namespace nibu {
 
-// Pages of kPositions positions for a beam of fixed width. A page holds, for each layer, position and
-// beam index, a cell of D keys and D values. Pages go back to the pool when a sentence ends, so memory
-// follows the tokens that are alive. One worker's; not thread-safe.
+// Pages of kPositions positions for a beam of fixed width. A page holds, for each layer, position
+// and beam index, a cell of D keys and D values. Pages go back to the pool when a sentence ends, so
+// memory follows the tokens that are alive. One worker's; not thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 16;
@@ -56,8 +56,8 @@ class PagePool {
 // One worker's; not thread-safe; reused from sentence to sentence.
 class DecoderState {
  public:
-  // Starts a sentence of `source_length` positions (EOS included): room for the source's keys and values,
-  // one hypothesis without tokens. `pool` outlives the state.
+  // Starts a sentence of `source_length` positions (EOS included): room for the source's keys and
+  // values, one hypothesis without tokens. `pool` outlives the state.
   void Start(const ModelConfig& config, PagePool* pool, int source_length);
   // Hands all pages back.
   void Release();
@@ -68,16 +68,20 @@ class DecoderState {
   // Makes room for the next position of `hypotheses` hypotheses, each written to its own cell.
   void Extend(int hypotheses);
 
-  // Cells of the first layer, positions 0 .. length() - 1 of hypothesis h, newest last. Valid until the
-  // next Extend.
+  // Cells of the first layer, positions 0 .. length() - 1 of hypothesis h, newest last. Valid until
+  // the next Extend.
   absl::Span<float* const> cells(int h) const {
     return absl::MakeConstSpan(cells_[static_cast<size_t>(h)]);
   }
   int length() const { return length_; }  // positions held
+  // Floats from a cell of a layer to the same cell of the next layer.
+  size_t layer_stride() const { return pool_->layer_stride(); }
 
   int source_length() const { return source_length_; }
   // Packed keys and values [source_length, D] of a decoder layer.
-  float* source_keys(int layer) { return source_.data() + static_cast<size_t>(layer) * source_layer_; }
+  float* source_keys(int layer) {
+    return source_.data() + static_cast<size_t>(layer) * source_layer_;
+  }
   float* source_values(int layer) { return source_keys(layer) + source_keys_; }
 
  private:

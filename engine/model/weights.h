@@ -1,5 +1,5 @@
-// The weights of an encoder-decoder Transformer: plain structs, immutable once loaded, shared by all
-// workers. Shapes are given as [in, out] maps; D = d_model, F = feed-forward, V = vocabulary.
+// The weights of an encoder-decoder Transformer: plain structs, immutable once loaded, shared by
+// all workers. Shapes are given as [in, out] maps; D = d_model, F = feed-forward, V = vocabulary.
 #ifndef NIBU_ENGINE_MODEL_WEIGHTS_H_
 #define NIBU_ENGINE_MODEL_WEIGHTS_H_
 
@@ -28,8 +28,8 @@ struct SelfAttentionWeights {
 
 // q from the decoder, k and v from the encoder output.
 struct CrossAttentionWeights {
-  Linear q;   // D -> D
-  Linear kv;  // D -> 2 D: k, v side by side
+  Linear q;    // D -> D
+  Linear kv;   // D -> 2 D: k, v side by side
   Linear out;  // D -> D
   LayerNormWeights norm;
 };

@@ -39,7 +39,8 @@ absl::StatusOr<EmbeddingTable> EmbeddingTable::Create(const TensorView& table) {
 
 void EmbeddingTable::Lookup(int row, float scale, float* out) const {
   const auto dim = static_cast<size_t>(dim_);
-  ConvertToFloat(dtype_, data_.data() + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim, out);
+  ConvertToFloat(dtype_, data_.data() + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim,
+                 out);
   if (scale == 1.0f) return;
   for (size_t i = 0; i < dim; ++i) out[i] *= scale;
 }

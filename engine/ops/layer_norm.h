@@ -4,8 +4,8 @@
 
 namespace nibu {
 
-// out[r] = (z - mean(z)) / sqrt(var(z) + epsilon) * gamma + beta, with z = x[r], or x[r] + y[r] when y
-// is not null; all [rows, dim]. out may be x or y. Ba et al. 2016.
+// out[r] = (z - mean(z)) / sqrt(var(z) + epsilon) * gamma + beta, with z = x[r], or x[r] + y[r]
+// when y is not null; all [rows, dim]. out may be x or y. Ba et al. 2016.
 void LayerNorm(const float* gamma, const float* beta, float epsilon, const float* x, const float* y,
                int rows, int dim, float* out);
 

@@ -1,6 +1,5 @@
 #include "engine/ops/linear.h"
 
-#include <dnnl.hpp>
 #include <dnnl_debug.h>
 #include <omp.h>
 
@@ -9,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dnnl.hpp>
 #include <map>
 #include <string>
 #include <tuple>
@@ -32,8 +32,8 @@ const dnnl::engine& CpuEngine() {
 }
 
 // Row counts that primitives are made for. brgemm kernels take any; 32 and more divide into full
-// blocks. The older gemm kernels (AVX2) sum in another order in a row block of less than 4 rows, and
-// work in blocks of 6, so their rows come in sixes.
+// blocks. The older gemm kernels (AVX2) sum in another order in a row block of less than 4 rows,
+// and work in blocks of 6, so their rows come in sixes.
 constexpr int kBrgemmRows[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr int kGemmRows[] = {6, 12, 24, 48, 96, 144, 192, 240};
 constexpr int kPackRows = 64;  // the row count that the packed layout is chosen for
@@ -86,8 +86,7 @@ dnnl::matmul::primitive_desc Describe(int rows, int in, int out, const memory::d
   const memory::desc x({rows, in}, memory::data_type::f32, memory::format_tag::ab);
   const memory::desc y({rows, out}, memory::data_type::f32, memory::format_tag::ab);
   const memory::desc b({1, out}, memory::data_type::f32, memory::format_tag::ab);
-  const auto op =
-      bias ? dnnl::matmul::desc(x, weights, b, y) : dnnl::matmul::desc(x, weights, y);
+  const auto op = bias ? dnnl::matmul::desc(x, weights, b, y) : dnnl::matmul::desc(x, weights, y);
   return dnnl::matmul::primitive_desc(op, Attributes(activation), CpuEngine());
 }
 
@@ -131,7 +130,8 @@ size_t Linear::bytes() const {
 namespace {
 
 // All matrices side by side as float32: [out, in] when they are out_in, else [in, out].
-absl::StatusOr<AlignedBuffer<float>> Gather(absl::Span<const MatrixView> matrices, int in, int out) {
+absl::StatusOr<AlignedBuffer<float>> Gather(absl::Span<const MatrixView> matrices, int in,
+                                            int out) {
   AlignedBuffer<float> all(static_cast<size_t>(in) * static_cast<size_t>(out));
   size_t column = 0;
   for (const MatrixView& matrix : matrices) {
@@ -181,12 +181,11 @@ absl::StatusOr<std::pair<int, int>> CheckShapes(absl::Span<const MatrixView> mat
     }
     const size_t scales = matrices[i].scales.size();
     if (scales > 1 && scales != static_cast<size_t>(outputs)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(scales, " scales for ", outputs, " outputs"));
+      return absl::InvalidArgumentError(absl::StrCat(scales, " scales for ", outputs, " outputs"));
     }
     if (!biases.empty() && biases[i].elements() != outputs) {
-      return absl::InvalidArgumentError(absl::StrCat("a bias of shape ", ShapeString(biases[i].shape),
-                                                     " for ", outputs, " outputs"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a bias of shape ", ShapeString(biases[i].shape), " for ", outputs, " outputs"));
     }
     in = inputs;
     out += outputs;
@@ -248,8 +247,8 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
 
 namespace {
 
-// A primitive and its argument list. The data handles of x, y and the scratchpad change from call to
-// call; those of the weights belong to the Linear.
+// A primitive and its argument list. The data handles of x, y and the scratchpad change from call
+// to call; those of the weights belong to the Linear.
 struct Kernel {
   dnnl::primitive primitive;
   memory x;
@@ -283,8 +282,8 @@ Kernel& MatmulContext::State::Find(const Linear::Packed& packed, int rows) {
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
   try {
-    const auto description = Describe(rows, packed.in, packed.out, packed.weights.get_desc(), bias,
-                                      packed.activation);
+    const auto description =
+        Describe(rows, packed.in, packed.out, packed.weights.get_desc(), bias, packed.activation);
     Kernel kernel;
     kernel.primitive = dnnl::matmul(description);
     kernel.x = memory(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE);

@@ -1,8 +1,9 @@
-// Affine maps y = act(x W + b) on oneDNN matmul primitives. The only part of nibu that knows oneDNN.
+// Affine maps y = act(x W + b) on oneDNN matmul primitives. The only part of nibu that knows
+// oneDNN.
 //
-// A Linear holds a weight matrix packed once, at load, into the layout that oneDNN's kernels for this
-// CPU want. A MatmulContext belongs to one worker and keeps the primitives (one for each shape and row
-// count, created on first use) and the scratch memory.
+// A Linear holds a weight matrix packed once, at load, into the layout that oneDNN's kernels for
+// this CPU want. A MatmulContext belongs to one worker and keeps the primitives (one for each shape
+// and row count, created on first use) and the scratch memory.
 //
 // Row counts come from a small set (MatmulContext::PaddedRows): oneDNN's fast kernels have fixed
 // shapes. Buffers handed to Apply therefore have room for PaddedRows(rows) rows; what is in the
@@ -45,7 +46,7 @@ class Linear {
   // Packs the given matrices side by side along the output dimension (q, k and v make one map).
   // `biases`: one rank-1 (or [1, out]) tensor a matrix, or none at all for no bias. All matrices
   // have the same number of inputs. The views need not outlive the call.
-  // InvalidArgument: shapes that do not fit, non-finite values. 
+  // InvalidArgument: shapes that do not fit, non-finite values.
   static absl::StatusOr<Linear> Create(absl::Span<const MatrixView> matrices,
                                        absl::Span<const TensorView> biases, Activation activation,
                                        ComputeType compute_type);

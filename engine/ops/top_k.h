@@ -9,18 +9,20 @@
 
 namespace nibu {
 
-// Running top-k and, if asked for, running log-sum-exp. Not thread-safe. Allocates only when k grows.
+// Running top-k and, if asked for, running log-sum-exp. Not thread-safe. Allocates only when k
+// grows.
 class TopK {
  public:
   // Starts a row.
   void Reset(int k, bool normalize);
 
-  // The logits of tokens first, first + 1, ... (n of them). Blocks come in ascending order. A logit of
-  // -infinity is a token that cannot be chosen.
+  // The logits of tokens first, first + 1, ... (n of them). Blocks come in ascending order. A logit
+  // of -infinity is a token that cannot be chosen.
   void Update(const float* logits, int n, int first);
 
-  // The best k tokens (fewer when there are no more), best first, the lower token first among equals.
-  // With `normalize`, log_prob = logit - log(sum of exp of all logits); else the logit itself.
+  // The best k tokens (fewer when there are no more), best first, the lower token first among
+  // equals. With `normalize`, log_prob = logit - log(sum of exp of all logits); else the logit
+  // itself.
   absl::Span<const Candidate> Finish();
 
  private:
@@ -28,7 +30,7 @@ class TopK {
 
   size_t k_ = 0;
   bool normalize_ = false;
-  float sum_ = 0;      // of exp(logit - sum_max_)
+  float sum_ = 0;  // of exp(logit - sum_max_)
   float sum_max_ = 0;
   std::vector<Candidate> best_;
 };

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "engine/core/candidate.h"
 
 namespace nibu {
 
@@ -36,11 +37,6 @@ struct SearchOptions {
   float length_penalty = 1.0f;
   int max_length = 256;  // generated tokens, EOS included; a step is a token
   int eos = 0;
-};
-
-struct Candidate {
-  int token;
-  float log_prob;  // of the token, given its hypothesis
 };
 
 struct Hypothesis {

@@ -1,0 +1,42 @@
+// Where a worker's time goes.
+#ifndef NIBU_ENGINE_CORE_PROFILE_H_
+#define NIBU_ENGINE_CORE_PROFILE_H_
+
+#include <chrono>
+
+namespace nibu {
+
+// Seconds. The encoder's include its matmuls and attention.
+struct Profile {
+  double encoder = 0;
+  double decoder_matmul = 0;
+  double attention = 0;  // of the decoder, self and cross
+  double search = 0;     // top-k, log-softmax and beam bookkeeping
+
+  void operator+=(const Profile& other) {
+    encoder += other.encoder;
+    decoder_matmul += other.decoder_matmul;
+    attention += other.attention;
+    search += other.search;
+  }
+};
+
+// Adds the time of its life to a counter.
+class ScopedTimer {
+ public:
+  explicit ScopedTimer(double* seconds)
+      : seconds_(seconds), start_(std::chrono::steady_clock::now()) {}
+  ~ScopedTimer() {
+    *seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  ScopedTimer(const ScopedTimer&) = delete;
+  ScopedTimer& operator=(const ScopedTimer&) = delete;
+
+ private:
+  double* seconds_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_PROFILE_H_

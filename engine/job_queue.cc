@@ -1,0 +1,38 @@
+#include "engine/job_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nibu {
+
+void JobQueue::Push(Job job) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Order order(arrivals_ / kWindow, -static_cast<int64_t>(job.source.size()), arrivals_);
+    ++arrivals_;
+    jobs_.emplace(order, std::move(job));
+  }
+  arrived_.notify_one();
+}
+
+void JobQueue::Close() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+  arrived_.notify_all();
+}
+
+std::vector<Job> JobQueue::Take(size_t most, bool wait) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (wait) arrived_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+  const size_t share = (jobs_.size() + workers_ - 1) / workers_;
+  std::vector<Job> jobs;
+  for (size_t n = std::min(most, share); n > 0; --n) {
+    jobs.push_back(std::move(jobs_.begin()->second));
+    jobs_.erase(jobs_.begin());
+  }
+  return jobs;
+}
+
+}  // namespace nibu

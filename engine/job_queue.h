@@ -1,0 +1,54 @@
+// Sentences that wait for a worker.
+#ifndef NIBU_ENGINE_JOB_QUEUE_H_
+#define NIBU_ENGINE_JOB_QUEUE_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "engine/search/beam_search.h"
+
+namespace nibu {
+
+struct Job {
+  std::vector<int> source;  // source_suffix included
+  std::function<void(std::vector<Hypothesis>)> done;
+};
+
+// Thread-safe. Within a window of kWindow consecutive arrivals the longest sentence comes first, so
+// that workers do not end on a long one; windows come in order, so that no sentence waits for ever.
+class JobQueue {
+ public:
+  // `workers`: threads that take from the queue.
+  explicit JobQueue(int workers) : workers_(static_cast<size_t>(workers)) {}
+
+  void Push(Job job);
+  // No more jobs will come.
+  void Close();
+
+  // Takes up to `most` jobs; when few are waiting, a fair share of them, so that every worker gets
+  // some. With `wait`, blocks until there is one; an empty result means that the queue is closed
+  // and empty.
+  std::vector<Job> Take(size_t most, bool wait);
+
+ private:
+  static constexpr uint64_t kWindow = 2048;
+  // window, -length, arrival
+  using Order = std::tuple<uint64_t, int64_t, uint64_t>;
+
+  const size_t workers_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<Order, Job> jobs_;
+  uint64_t arrivals_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_JOB_QUEUE_H_

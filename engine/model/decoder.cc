@@ -1,0 +1,144 @@
+#include "engine/model/decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace nibu {
+namespace {
+
+AttentionShape ShapeOf(const ModelConfig& config) {
+  return {config.heads_decoder, config.d_model / config.heads_decoder};
+}
+
+}  // namespace
+
+void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
+  const AttentionShape shape = ShapeOf(model_.config);
+  const auto dim = static_cast<size_t>(model_.config.d_model);
+  int rows = 0;
+  for (const DecoderState* state : states) rows += state->source_length();
+  const Arena::Mark mark = workspace_->arena.mark();
+  float* kv = workspace_->Rows(rows, 2 * model_.config.d_model);
+  for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
+    workspace_->matmul.Apply(model_.weights.decoder[l].cross.kv, encoded, rows, kv);
+    const float* row = kv;
+    for (DecoderState* state : states) {
+      const int n = state->source_length();
+      PackKeys(shape, row, 2 * dim, n, state->source_keys(static_cast<int>(l)));
+      float* values = state->source_values(static_cast<int>(l));
+      for (int s = 0; s < n; ++s, row += 2 * dim, values += dim) {
+        std::memcpy(values, row + dim, dim * sizeof(float));
+      }
+    }
+  }
+  workspace_->arena.Rewind(mark);
+}
+
+float* Decoder::Step(absl::Span<const Input> inputs) {
+  const ModelConfig& config = model_.config;
+  const auto dim = static_cast<size_t>(config.d_model);
+  int rows = 0;
+  for (const Input& input : inputs) rows += static_cast<int>(input.tokens.size());
+
+  float* x = workspace_->Rows(rows, config.d_model);
+  float* row = x;
+  for (const Input& input : inputs) {
+    input.state->Extend(static_cast<int>(input.tokens.size()));
+    for (int token : input.tokens) {
+      embedder_.Embed(token, input.state->length() - 1, row);
+      row += dim;
+    }
+  }
+  embedder_.Normalize(x, rows);
+
+  float* qkv = workspace_->Rows(rows, 3 * config.d_model);
+  float* context = workspace_->Rows(rows, config.d_model);
+  const auto apply = [&](const Linear& linear, const float* in, float* out) {
+    ScopedTimer timer(&workspace_->profile.decoder_matmul);
+    workspace_->matmul.Apply(linear, in, rows, out);
+  };
+  for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
+    const DecoderLayerWeights& layer = model_.weights.decoder[l];
+    const Arena::Mark mark = workspace_->arena.mark();
+    Sublayer(config, layer.self.norm, workspace_, rows, x, [&](const float* in, float* out) {
+      apply(layer.self.qkv, in, qkv);
+      SelfAttention(inputs, static_cast<int>(l), qkv, context);
+      apply(layer.self.out, context, out);
+    });
+    Sublayer(config, layer.cross.norm, workspace_, rows, x, [&](const float* in, float* out) {
+      apply(layer.cross.q, in, qkv);
+      CrossAttention(inputs, static_cast<int>(l), qkv, context);
+      apply(layer.cross.out, context, out);
+    });
+    Sublayer(config, layer.ffn.norm, workspace_, rows, x, [&](const float* in, float* out) {
+      ScopedTimer timer(&workspace_->profile.decoder_matmul);
+      FeedForward(layer.ffn, workspace_, in, rows, out);
+    });
+    workspace_->arena.Rewind(mark);
+  }
+  if (config.final_norm) Normalize(config, model_.weights.decoder_norm, x, nullptr, rows, x);
+  return x;
+}
+
+void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv,
+                            float* out) {
+  ScopedTimer timer(&workspace_->profile.attention);
+  const AttentionShape shape = ShapeOf(model_.config);
+  const auto dim = static_cast<size_t>(model_.config.d_model);
+  for (const Input& input : inputs) {
+    const size_t offset = static_cast<size_t>(layer) * input.state->layer_stride();
+    const Arena::Mark mark = workspace_->arena.mark();
+    float* scores =
+        workspace_->arena.Floats(static_cast<size_t>(input.state->length()) + kKeyBlock);
+    for (size_t h = 0; h < input.tokens.size(); ++h, qkv += 3 * dim, out += dim) {
+      const auto cells = input.state->cells(static_cast<int>(h));
+      std::memcpy(cells.back() + offset, qkv + dim, 2 * dim * sizeof(float));
+      AttendCells(shape, qkv, {cells.data(), cells.size()}, offset, offset + dim, scores, out);
+    }
+    workspace_->arena.Rewind(mark);
+  }
+}
+
+void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* q,
+                             float* out) {
+  ScopedTimer timer(&workspace_->profile.attention);
+  const AttentionShape shape = ShapeOf(model_.config);
+  const auto dim = static_cast<size_t>(model_.config.d_model);
+  for (const Input& input : inputs) {
+    Attend(shape, q, dim, static_cast<int>(input.tokens.size()), input.state->source_keys(layer),
+           input.state->source_values(layer), dim, input.state->source_length(), out, dim);
+    q += input.tokens.size() * dim;
+    out += input.tokens.size() * dim;
+  }
+}
+
+void Decoder::BestTokens(const float* hidden, absl::Span<const Query> queries,
+                         absl::Span<TopK> tops) {
+  const int rows = static_cast<int>(queries.size());
+  for (size_t r = 0; r < queries.size(); ++r) tops[r].Reset(queries[r].k, queries[r].normalize);
+  const Arena::Mark mark = workspace_->arena.mark();
+  float* logits = workspace_->Rows(rows, OutputWeights::kBlock);
+  int first = 0;
+  for (const Linear& block : model_.weights.output.blocks) {
+    {
+      ScopedTimer timer(&workspace_->profile.decoder_matmul);
+      workspace_->matmul.Apply(block, hidden, rows, logits);
+    }
+    ScopedTimer timer(&workspace_->profile.search);
+    const int n = block.out();
+    for (size_t r = 0; r < queries.size(); ++r) {
+      float* row = logits + r * static_cast<size_t>(n);
+      for (int token : queries[r].suppressed) {
+        if (token >= first && token < first + n) {
+          row[token - first] = -std::numeric_limits<float>::infinity();
+        }
+      }
+      tops[r].Update(row, n, first);
+    }
+    first += n;
+  }
+  workspace_->arena.Rewind(mark);
+}
+
+}  // namespace nibu

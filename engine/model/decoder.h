@@ -1,0 +1,57 @@
+#ifndef NIBU_ENGINE_MODEL_DECODER_H_
+#define NIBU_ENGINE_MODEL_DECODER_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/layers.h"
+#include "engine/model/weights.h"
+#include "engine/ops/top_k.h"
+
+namespace nibu {
+
+// The decoder of one worker; sentences at different positions share its steps. Not thread-safe.
+// Results of a sentence do not depend on what else is in a step.
+class Decoder {
+ public:
+  // All outlive the decoder.
+  Decoder(const Model& model, const Embedder& embedder, Workspace* workspace)
+      : model_(model), embedder_(embedder), workspace_(workspace) {}
+
+  // Computes the keys and values of the sources, once a sentence. `encoded`: the encoder's output,
+  // [sum of source lengths, D] with room for a matmul's padding rows. The states have been started
+  // with those lengths.
+  void Begin(const float* encoded, absl::Span<DecoderState* const> states);
+
+  // A sentence's part of a step: the newest token of each live hypothesis (-1: none, a zero
+  // vector).
+  struct Input {
+    DecoderState* state;
+    absl::Span<const int> tokens;
+  };
+  // Runs the layers for all tokens; each state grows by one position. Returns the rows, [sum of
+  // tokens, D], in the arena (with room for a matmul's padding rows).
+  float* Step(absl::Span<const Input> inputs);
+
+  // What is asked of a row of logits.
+  struct Query {
+    int k;                             // how many of the best tokens
+    bool normalize;                    // log-probabilities, else logits
+    absl::Span<const int> suppressed;  // tokens of probability 0, ascending
+  };
+  // tops[r] is updated with the logits of row r of `hidden`, block by block.
+  void BestTokens(const float* hidden, absl::Span<const Query> queries, absl::Span<TopK> tops);
+
+ private:
+  void SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv, float* out);
+  void CrossAttention(absl::Span<const Input> inputs, int layer, const float* q, float* out);
+
+  const Model& model_;
+  const Embedder& embedder_;
+  Workspace* workspace_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_MODEL_DECODER_H_

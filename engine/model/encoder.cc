@@ -1,0 +1,67 @@
+#include "engine/model/encoder.h"
+
+#include <algorithm>
+
+#include "engine/attention/attention.h"
+
+namespace nibu {
+namespace {
+
+// out [T, D] = self-attention within each sentence, from qkv [T, 3 D].
+void SelfAttention(const ModelConfig& config, absl::Span<const absl::Span<const int>> sources,
+                   const float* qkv, float* keys, float* out) {
+  const AttentionShape shape{config.heads_encoder, config.d_model / config.heads_encoder};
+  const auto dim = static_cast<size_t>(config.d_model);
+  for (const auto& source : sources) {
+    const int n = static_cast<int>(source.size());
+    PackKeys(shape, qkv + dim, 3 * dim, n, keys);
+    Attend(shape, qkv, 3 * dim, n, keys, qkv + 2 * dim, 3 * dim, n, out, dim);
+    qkv += source.size() * 3 * dim;
+    out += source.size() * dim;
+  }
+}
+
+}  // namespace
+
+float* Encode(const Model& model, const Embedder& embedder,
+              absl::Span<const absl::Span<const int>> sources, Workspace* workspace) {
+  const ModelConfig& config = model.config;
+  const auto dim = static_cast<size_t>(config.d_model);
+  int rows = 0;
+  int longest = 0;
+  for (const auto& source : sources) {
+    rows += static_cast<int>(source.size());
+    longest = std::max(longest, static_cast<int>(source.size()));
+  }
+
+  float* x = workspace->Rows(rows, config.d_model);
+  float* row = x;
+  for (const auto& source : sources) {
+    for (size_t t = 0; t < source.size(); ++t, row += dim) {
+      embedder.Embed(source[t], static_cast<int>(t), row);
+    }
+  }
+  embedder.Normalize(x, rows);
+
+  const AttentionShape shape{config.heads_encoder, config.d_model / config.heads_encoder};
+  float* keys = workspace->arena.Floats(PackedKeySize(shape, longest));
+  float* qkv = workspace->Rows(rows, 3 * config.d_model);
+  float* context = workspace->Rows(rows, config.d_model);
+  MatmulContext& matmul = workspace->matmul;
+  for (const EncoderLayerWeights& layer : model.weights.encoder) {
+    const Arena::Mark mark = workspace->arena.mark();
+    Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
+      matmul.Apply(layer.self.qkv, in, rows, qkv);
+      SelfAttention(config, sources, qkv, keys, context);
+      matmul.Apply(layer.self.out, context, rows, out);
+    });
+    Sublayer(config, layer.ffn.norm, workspace, rows, x, [&](const float* in, float* out) {
+      FeedForward(layer.ffn, workspace, in, rows, out);
+    });
+    workspace->arena.Rewind(mark);
+  }
+  if (config.final_norm) Normalize(config, model.weights.encoder_norm, x, nullptr, rows, x);
+  return x;
+}
+
+}  // namespace nibu

@@ -1,0 +1,19 @@
+#ifndef NIBU_ENGINE_MODEL_ENCODER_H_
+#define NIBU_ENGINE_MODEL_ENCODER_H_
+
+#include "absl/types/span.h"
+#include "engine/model/layers.h"
+#include "engine/model/weights.h"
+
+namespace nibu {
+
+// Encodes several sentences at once, their tokens one after the other: no padding, and each
+// sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
+// workspace's arena (with room for a matmul's padding rows), valid until its next Reset. Every
+// source has at least one token and no more than the embedder has positions.
+float* Encode(const Model& model, const Embedder& embedder,
+              absl::Span<const absl::Span<const int>> sources, Workspace* workspace);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_MODEL_ENCODER_H_

@@ -1,0 +1,202 @@
+#include "engine/translator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "engine/job_queue.h"
+#include "engine/worker.h"
+
+namespace nibu {
+namespace {
+
+// Sentences a worker decodes together unless told otherwise: its steps then have about this many
+// rows.
+constexpr int kDefaultRows = 128;
+
+absl::Status CheckOption(bool ok, absl::string_view message) {
+  return ok ? absl::OkStatus() : absl::InvalidArgumentError(message);
+}
+
+}  // namespace
+
+absl::Status DecodingOptions::Validate() const {
+  NIBU_RETURN_IF_ERROR(CheckOption(beam_size >= 1 && beam_size <= 1024,
+                                   absl::StrCat("beam_size must be 1 to 1024, not ", beam_size)));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(std::isfinite(patience) && patience > 0 && patience <= 1024,
+                  absl::StrCat("patience must be more than 0 and at most 1024, not ", patience)));
+  const long finished = std::max(1L, std::lround(static_cast<double>(beam_size) * patience));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(num_hypotheses >= 1 && num_hypotheses <= finished,
+                  absl::StrCat("num_hypotheses must be 1 to beam_size * patience = ", finished,
+                               ", not ", num_hypotheses)));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(std::isfinite(length_penalty),
+                  absl::StrCat("length_penalty must be a number, not ", length_penalty)));
+  NIBU_RETURN_IF_ERROR(CheckOption(
+      max_decoding_length >= 1,
+      absl::StrCat("max_decoding_length must be at least 1, not ", max_decoding_length)));
+  return CheckOption(min_decoding_length >= 0 && min_decoding_length <= max_decoding_length,
+                     absl::StrCat("min_decoding_length must be 0 to max_decoding_length = ",
+                                  max_decoding_length, ", not ", min_decoding_length));
+}
+
+class Translator::Impl {
+ public:
+  Impl(std::shared_ptr<const Model> model, const WorkerOptions& worker_options, int max_source,
+       int threads)
+      : model_(std::move(model)),
+        max_source_(max_source),
+        source_(model_->config, model_->weights.source,
+                max_source + static_cast<int>(model_->config.source_suffix.size())),
+        target_(model_->config, model_->weights.target, worker_options.search.max_length),
+        queue_(threads),
+        workers_(static_cast<size_t>(threads)) {
+    for (auto& worker : workers_) {
+      threads_.emplace_back([this, &worker, worker_options] {
+        // Created on its own thread, since oneDNN's thread count belongs to the thread.
+        auto created = std::make_unique<Worker>(*model_, source_, target_, worker_options, &queue_);
+        Worker* const running = created.get();
+        {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          worker = std::move(created);
+          ++ready_;
+        }
+        changed_.notify_all();
+        running->Run();
+      });
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return ready_ == threads_.size(); });
+  }
+
+  ~Impl() {
+    queue_.Close();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void Submit(std::vector<int> source, Done done) {
+    const auto& suffix = model_->config.source_suffix;
+    source.insert(source.end(), suffix.begin(), suffix.end());
+    queue_.Push({std::move(source), std::move(done)});
+  }
+
+  int max_source() const { return max_source_; }
+  const Model& model() const { return *model_; }
+
+  Profile profile() const {
+    Profile sum;
+    for (const auto& worker : workers_) sum += worker->workspace().profile;
+    return sum;
+  }
+
+  void StartTrace() {
+    for (auto& worker : workers_) worker->workspace().matmul.StartTrace();
+  }
+
+  double ReplayTrace() {
+    std::vector<double> seconds(workers_.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      threads.emplace_back([&, i] { seconds[i] = workers_[i]->workspace().matmul.ReplayTrace(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return *std::max_element(seconds.begin(), seconds.end());
+  }
+
+ private:
+  const std::shared_ptr<const Model> model_;
+  const int max_source_;
+  const Embedder source_;
+  const Embedder target_;
+  JobQueue queue_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t ready_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+};
+
+Translator::Translator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Translator::~Translator() = default;
+
+absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<const Model> model,
+                                                               const DecodingOptions& decoding,
+                                                               const TranslatorOptions& options) {
+  NIBU_RETURN_IF_ERROR(decoding.Validate());
+  NIBU_RETURN_IF_ERROR(model->config.Validate());
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(options.threads >= 1 && options.threads <= 1024,
+                  absl::StrCat("threads must be 1 to 1024, not ", options.threads)));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(options.batch_size >= 0,
+                  absl::StrCat("batch_size must not be negative: ", options.batch_size)));
+  NIBU_RETURN_IF_ERROR(CheckOption(
+      options.max_source_length >= 1,
+      absl::StrCat("max_source_length must be at least 1, not ", options.max_source_length)));
+  const ModelConfig& config = model->config;
+  const int suffix = static_cast<int>(config.source_suffix.size());
+  const int max_source = std::min(options.max_source_length, config.max_positions - suffix);
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(max_source >= 1, "the model has no positions for a source token"));
+
+  WorkerOptions worker;
+  worker.search.beam_size = decoding.beam_size;
+  worker.search.patience = decoding.patience;
+  worker.search.num_hypotheses = decoding.num_hypotheses;
+  worker.search.length_penalty = decoding.length_penalty;
+  worker.search.max_length = std::min(decoding.max_decoding_length, config.max_positions);
+  worker.search.eos = config.eos;
+  worker.min_length = std::min(decoding.min_decoding_length, worker.search.max_length);
+  worker.return_scores = decoding.return_scores;
+  const int chosen = std::max(1, kDefaultRows / decoding.beam_size);
+  if (options.batch_type == BatchType::kTokens && options.batch_size > 0) {
+    worker.max_tokens = options.batch_size;
+    worker.max_sentences = std::max(chosen, options.batch_size);
+  } else {
+    worker.max_sentences = options.batch_size > 0 ? options.batch_size : chosen;
+  }
+  return std::unique_ptr<Translator>(new Translator(
+      std::make_unique<Impl>(std::move(model), worker, max_source, options.threads)));
+}
+
+void Translator::Submit(std::vector<int> source, Done done) {
+  impl_->Submit(std::move(source), std::move(done));
+}
+
+std::vector<std::vector<Hypothesis>> Translator::Translate(
+    const std::vector<std::vector<int>>& sources) {
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t waiting = 0;
+  for (const auto& source : sources) waiting += source.empty() ? 0 : 1;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].empty()) {
+      results[i].resize(1);
+      continue;
+    }
+    Submit(sources[i], [&, i](std::vector<Hypothesis> hypotheses) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      results[i] = std::move(hypotheses);
+      if (--waiting == 0) changed.notify_one();
+    });
+  }
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return waiting == 0; });
+  return results;
+}
+
+int Translator::max_source_length() const { return impl_->max_source(); }
+const Model& Translator::model() const { return impl_->model(); }
+Profile Translator::profile() const { return impl_->profile(); }
+void Translator::StartMatmulTrace() { impl_->StartTrace(); }
+double Translator::ReplayMatmulTrace() { return impl_->ReplayTrace(); }
+
+}  // namespace nibu

@@ -1,0 +1,154 @@
+#include "engine/worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/model/encoder.h"
+
+namespace nibu {
+namespace {
+
+// Source tokens encoded in one call: enough rows for the matmuls' best speed, few enough that
+// activations stay in the cache.
+constexpr size_t kEncoderTokens = 256;
+
+}  // namespace
+
+Worker::Worker(const Model& model, const Embedder& source, const Embedder& target,
+               const WorkerOptions& options, JobQueue* queue)
+    : model_(model),
+      source_(source),
+      options_(options),
+      queue_(queue),
+      pool_(model.config, options.search.beam_size),
+      decoder_(model, target, &workspace_),
+      suppressed_(model.config.suppressed) {
+  std::sort(suppressed_.begin(), suppressed_.end());
+  suppressed_at_start_ = suppressed_;
+  suppressed_at_start_.push_back(model.config.eos);
+  std::sort(suppressed_at_start_.begin(), suppressed_at_start_.end());
+}
+
+void Worker::Run() {
+  while (true) {
+    Fill();
+    if (live_.empty()) return;
+    Step();
+  }
+}
+
+// Waits for a sentence when there is nothing to do. Otherwise lets some room gather first, so that
+// the encoder too gets several sentences at a time.
+void Worker::Fill() {
+  const size_t room = static_cast<size_t>(options_.max_sentences) - live_.size();
+  const size_t enough = std::max<size_t>(1, static_cast<size_t>(options_.max_sentences) / 8);
+  const bool idle = live_.empty();
+  if (!idle && room < enough) return;
+  if (!idle && options_.max_tokens > 0 && live_tokens_ >= options_.max_tokens) return;
+  size_t most = room;
+  if (options_.max_tokens > 0) {
+    // Jobs come longest first; one at a time keeps to the limit.
+    most = 1;
+  }
+  std::vector<Job> jobs = queue_->Take(most, idle);
+  while (options_.max_tokens > 0 && !jobs.empty() && jobs.size() < room) {
+    size_t tokens = static_cast<size_t>(live_tokens_);
+    for (const Job& job : jobs) tokens += job.source.size();
+    if (tokens >= static_cast<size_t>(options_.max_tokens)) break;
+    std::vector<Job> more = queue_->Take(1, false);
+    if (more.empty()) break;
+    jobs.push_back(std::move(more[0]));
+  }
+  Start(std::move(jobs));
+}
+
+void Worker::Start(std::vector<Job> jobs) {
+  size_t next = 0;
+  while (next < jobs.size()) {
+    // As many sentences as fit into one encoder call, at least one.
+    std::vector<absl::Span<const int>> sources;
+    std::vector<DecoderState*> states;
+    size_t tokens = 0;
+    while (next < jobs.size() &&
+           (tokens == 0 || tokens + jobs[next].source.size() <= kEncoderTokens)) {
+      std::unique_ptr<Slot> slot;
+      if (free_.empty()) {
+        slot = std::make_unique<Slot>();
+      } else {
+        slot = std::move(free_.back());
+        free_.pop_back();
+      }
+      slot->job = std::move(jobs[next++]);
+      tokens += slot->job.source.size();
+      slot->state.Start(model_.config, &pool_, static_cast<int>(slot->job.source.size()));
+      slot->search.Reset(options_.search);
+      slot->tokens.assign(1, model_.config.decoder_start);
+      sources.emplace_back(slot->job.source);
+      states.push_back(&slot->state);
+      live_.push_back(std::move(slot));
+    }
+    live_tokens_ += static_cast<int>(tokens);
+    ScopedTimer timer(&workspace_.profile.encoder);
+    workspace_.arena.Rewind(0);
+    const float* encoded = Encode(model_, source_, sources, &workspace_);
+    decoder_.Begin(encoded, states);
+  }
+}
+
+void Worker::Step() {
+  workspace_.arena.Rewind(0);
+  inputs_.clear();
+  queries_.clear();
+  const SearchOptions& search = options_.search;
+  // Greedy search that ends at the first EOS needs one token a row, and no log-softmax.
+  const bool greedy = search.beam_size == 1 && std::lround(search.patience) <= 1;
+  for (const auto& slot : live_) {
+    inputs_.push_back({&slot->state, slot->tokens});
+    const bool start = slot->search.length() < options_.min_length;
+    const Decoder::Query query{greedy ? 1 : 2 * search.beam_size, !greedy || options_.return_scores,
+                               start ? suppressed_at_start_ : suppressed_};
+    queries_.insert(queries_.end(), slot->tokens.size(), query);
+  }
+  const float* hidden = decoder_.Step(inputs_);
+  if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
+  decoder_.BestTokens(hidden, queries_, absl::MakeSpan(tops_));
+
+  ScopedTimer timer(&workspace_.profile.search);
+  candidates_.clear();
+  for (size_t r = 0; r < queries_.size(); ++r) candidates_.push_back(tops_[r].Finish());
+  size_t row = 0;
+  for (const auto& slot : live_) {
+    const size_t rows = slot->tokens.size();
+    Advance(slot.get(), absl::MakeConstSpan(candidates_).subspan(row, rows));
+    row += rows;
+  }
+  const auto ended = std::stable_partition(live_.begin(), live_.end(),
+                                           [](const auto& slot) { return !slot->search.done(); });
+  for (auto it = ended; it != live_.end(); ++it) {
+    Finish(it->get());
+    free_.push_back(std::move(*it));
+  }
+  live_.erase(ended, live_.end());
+}
+
+void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
+  slot->search.Advance(candidates);
+  if (slot->search.done()) return;
+  slot->tokens.clear();
+  slot->parents.clear();
+  for (const BeamSearch::Live& live : slot->search.live()) {
+    slot->tokens.push_back(live.token);
+    slot->parents.push_back(live.parent);
+  }
+  slot->state.Reorder(slot->parents);
+}
+
+void Worker::Finish(Slot* slot) {
+  live_tokens_ -= static_cast<int>(slot->job.source.size());
+  slot->state.Release();
+  slot->job.done(slot->search.Finish());
+  slot->job = Job();
+}
+
+}  // namespace nibu

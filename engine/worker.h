@@ -1,0 +1,80 @@
+#ifndef NIBU_ENGINE_WORKER_H_
+#define NIBU_ENGINE_WORKER_H_
+
+#include <memory>
+#include <vector>
+
+#include "engine/job_queue.h"
+#include "engine/model/decoder.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/layers.h"
+#include "engine/model/weights.h"
+#include "engine/ops/top_k.h"
+#include "engine/search/beam_search.h"
+
+namespace nibu {
+
+struct WorkerOptions {
+  SearchOptions search;
+  int min_length = 1;
+  bool return_scores = true;
+  // A sentence joins when fewer than this many are being decoded and their source tokens do not
+  // exceed max_tokens (0: no such limit).
+  int max_sentences = 32;
+  int max_tokens = 0;
+};
+
+// Decodes jobs from a queue on the thread that created it. The rows of its steps are the live
+// hypotheses of up to max_sentences sentences, each at its own position: a sentence that ends makes
+// room at once and the next one joins. Not thread-safe.
+class Worker {
+ public:
+  // All outlive the worker.
+  Worker(const Model& model, const Embedder& source, const Embedder& target,
+         const WorkerOptions& options, JobQueue* queue);
+
+  // Until the queue is closed and empty.
+  void Run();
+
+  Workspace& workspace() { return workspace_; }
+
+ private:
+  // A sentence being decoded.
+  struct Slot {
+    Job job;
+    DecoderState state;
+    BeamSearch search;
+    std::vector<int> tokens;   // newest token of each live hypothesis
+    std::vector<int> parents;  // which hypothesis of the last step it continues
+  };
+
+  void Fill();
+  void Start(std::vector<Job> jobs);
+  void Step();
+  void Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
+  void Finish(Slot* slot);
+
+  const Model& model_;
+  const Embedder& source_;
+  const WorkerOptions options_;
+  JobQueue* const queue_;
+  Workspace workspace_;
+  PagePool pool_;
+  Decoder decoder_;
+  std::vector<int> suppressed_;           // in every step
+  std::vector<int> suppressed_at_start_;  // in the first min_length steps
+
+  std::vector<std::unique_ptr<Slot>> live_;
+  std::vector<std::unique_ptr<Slot>> free_;
+  int live_tokens_ = 0;  // source tokens of live_
+
+  // Scratch of Step.
+  std::vector<Decoder::Input> inputs_;
+  std::vector<Decoder::Query> queries_;
+  std::vector<TopK> tops_;
+  std::vector<absl::Span<const Candidate>> candidates_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_WORKER_H_
