@@ -31,7 +31,8 @@ struct LoadedModel {
   std::string format;  // "Hugging Face MarianMT", ...
 };
 
-// `path`: a directory or file, told apart by content. Errors are one line: what, which file, what to do.
+// `path`: a directory or file, told apart by content. Errors are one line: what, which file, what
+// to do.
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type);
 
 }  // namespace nibu

@@ -1,0 +1,74 @@
+#include "engine/model/config.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+// Far above any model there is; below them no product of two sizes overflows an int.
+constexpr int kMaxDimension = 1 << 15;
+constexpr int kMaxLayers = 1000;
+constexpr int kMaxVocabulary = 1 << 24;
+constexpr int kMaxPositions = 1 << 16;
+
+absl::Status InRange(const char* field, int value, int low, int high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("model configuration: ", field, " is ", value,
+                                                 ", expected ", low, " to ", high));
+}
+
+absl::Status Divisible(const char* field, int value, const char* by_field, int by) {
+  if (value % by == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("model configuration: ", field, " is ", value,
+                                                 ", not a multiple of ", by_field, ", ", by));
+}
+
+}  // namespace
+
+absl::Status ModelConfig::Validate() const {
+  NIBU_RETURN_IF_ERROR(InRange("d_model", d_model, 1, kMaxDimension));
+  NIBU_RETURN_IF_ERROR(InRange("heads_encoder", heads_encoder, 1, kMaxDimension));
+  NIBU_RETURN_IF_ERROR(InRange("heads_decoder", heads_decoder, 1, kMaxDimension));
+  NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "heads_encoder", heads_encoder));
+  NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "heads_decoder", heads_decoder));
+  NIBU_RETURN_IF_ERROR(InRange("ffn_encoder", ffn_encoder, 1, kMaxDimension));
+  NIBU_RETURN_IF_ERROR(InRange("ffn_decoder", ffn_decoder, 1, kMaxDimension));
+  NIBU_RETURN_IF_ERROR(InRange("layers_encoder", layers_encoder, 1, kMaxLayers));
+  NIBU_RETURN_IF_ERROR(InRange("layers_decoder", layers_decoder, 1, kMaxLayers));
+  NIBU_RETURN_IF_ERROR(InRange("vocab_source", vocab_source, 2, kMaxVocabulary));
+  NIBU_RETURN_IF_ERROR(InRange("vocab_target", vocab_target, 2, kMaxVocabulary));
+  NIBU_RETURN_IF_ERROR(InRange("position_offset", position_offset, 0, kMaxPositions));
+  NIBU_RETURN_IF_ERROR(InRange("max_positions", max_positions, 2, kMaxPositions));
+  if (position_kind != PositionKind::kLearned) {
+    NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "2 (sinusoidal positions)", 2));
+  }
+  if (!(norm_epsilon > 0.0f && norm_epsilon < 1.0f)) {
+    return absl::InvalidArgumentError(absl::StrCat("model configuration: norm_epsilon is ",
+                                                   norm_epsilon, ", expected above 0, below 1"));
+  }
+  if (!std::isfinite(embedding_scale) || embedding_scale <= 0.0f) {
+    return absl::InvalidArgumentError(absl::StrCat("model configuration: embedding_scale is ",
+                                                   embedding_scale, ", expected above 0"));
+  }
+  NIBU_RETURN_IF_ERROR(InRange("eos", eos, 0, vocab_target - 1));
+  NIBU_RETURN_IF_ERROR(InRange("unk", unk, 0, vocab_source - 1));
+  NIBU_RETURN_IF_ERROR(InRange("decoder_start", decoder_start, -1, vocab_target - 1));
+  for (const int id : source_suffix) {
+    NIBU_RETURN_IF_ERROR(InRange("source_suffix", id, 0, vocab_source - 1));
+  }
+  for (const int id : suppressed) {
+    NIBU_RETURN_IF_ERROR(InRange("suppressed", id, 0, vocab_target - 1));
+    if (id == eos) {
+      return absl::InvalidArgumentError("model configuration: the end token is suppressed");
+    }
+  }
+  if (static_cast<int>(source_suffix.size()) >= max_positions) {
+    return absl::InvalidArgumentError("model configuration: source_suffix fills all positions");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nibu

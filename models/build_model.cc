@@ -1,0 +1,243 @@
+#include "models/build_model.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/core/status_macros.h"
+#include "engine/ops/convert.h"
+
+namespace nibu {
+namespace {
+
+constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
+
+bool HoldsFiniteValues(const TensorView& view) {
+  constexpr size_t kChunk = 4096;
+  float values[kChunk];
+  const size_t element = DTypeSize(view.dtype);
+  const auto n = static_cast<size_t>(view.elements());
+  for (size_t i = 0; i < n; i += kChunk) {
+    const size_t count = std::min(kChunk, n - i);
+    ConvertToFloat(view.dtype, static_cast<const char*>(view.data) + i * element, count, values);
+    if (!AllFinite(values, count)) return false;
+  }
+  return true;
+}
+
+// Same values, held once or twice.
+bool SameTensor(const TensorView& a, const TensorView& b) {
+  return a.dtype == b.dtype && a.shape == b.shape &&
+         (a.data == b.data || std::memcmp(a.data, b.data, a.bytes()) == 0);
+}
+
+class Builder {
+ public:
+  Builder(const ModelConfig& config, const NameTable& names, ComputeType compute_type,
+          TensorSource* source)
+      : config_(config), names_(names), compute_type_(compute_type), source_(*source) {}
+
+  absl::StatusOr<std::shared_ptr<const Model>> Build() {
+    NIBU_RETURN_IF_ERROR(config_.Validate());
+    auto model = std::make_shared<Model>();
+    model->config = config_;
+    ModelWeights& weights = model->weights;
+    NIBU_RETURN_IF_ERROR(Embeddings(&weights));
+    for (int i = 0; i < config_.layers_encoder; ++i) {
+      NIBU_ASSIGN_OR_RETURN(EncoderLayerWeights layer, EncoderLayer(names_.encoder.layer(i)));
+      weights.encoder.push_back(std::move(layer));
+      source_.DropPages();
+    }
+    for (int i = 0; i < config_.layers_decoder; ++i) {
+      NIBU_ASSIGN_OR_RETURN(DecoderLayerWeights layer, DecoderLayer(names_.decoder.layer(i)));
+      weights.decoder.push_back(std::move(layer));
+      source_.DropPages();
+    }
+    if (config_.final_norm) {
+      NIBU_ASSIGN_OR_RETURN(weights.encoder_norm, Norm(names_.encoder.final_norm));
+      NIBU_ASSIGN_OR_RETURN(weights.decoder_norm, Norm(names_.decoder.final_norm));
+    }
+    NIBU_ASSIGN_OR_RETURN(weights.output, Output());
+    NIBU_RETURN_IF_ERROR(CheckCopies());
+    for (const std::string& name : names_.ignored) source_.Ignore(name);
+    NIBU_RETURN_IF_ERROR(source_.CheckAllUsed());
+    source_.DropPages();
+    return model;
+  }
+
+ private:
+  // `status` of building something from `tensors`, made to name what is wrong with which tensor.
+  absl::Status Explain(const absl::Status& status, const std::vector<std::string>& tensors) const {
+    for (const std::string& name : tensors) {
+      const StoredTensor* tensor = source_.Find(name);
+      if (!HoldsFiniteValues(tensor->view)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(tensor->file->path(), ": tensor \"", name,
+                         "\" holds NaN or infinite values; the file is damaged"));
+      }
+    }
+    return absl::Status(status.code(),
+                        absl::StrCat(source_.description(), ": tensor \"",
+                                     absl::StrJoin(tensors, "\", \""), "\": ", status.message()));
+  }
+
+  absl::StatusOr<Linear> Map(const MapNames& names, int in, int out,
+                             Activation activation = Activation::kNone) {
+    const int each = out / static_cast<int>(names.weights.size());
+    std::vector<MatrixView> matrices;
+    std::vector<TensorView> biases;
+    for (const std::string& name : names.weights) {
+      NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+                            source_.GetMatrix(name, in, each, names_.out_in));
+      matrices.push_back(matrix);
+    }
+    for (const std::string& name : names.biases) {
+      NIBU_ASSIGN_OR_RETURN(const TensorView bias, source_.GetVector(name, each));
+      biases.push_back(bias);
+    }
+    absl::StatusOr<Linear> linear = Linear::Create(matrices, biases, activation, compute_type_);
+    if (!linear.ok()) {
+      std::vector<std::string> all = names.weights;
+      all.insert(all.end(), names.biases.begin(), names.biases.end());
+      return Explain(linear.status(), all);
+    }
+    return linear;
+  }
+
+  absl::StatusOr<std::vector<float>> Floats(const std::string& name) {
+    NIBU_ASSIGN_OR_RETURN(const TensorView view, source_.GetVector(name, config_.d_model));
+    std::vector<float> values(static_cast<size_t>(config_.d_model));
+    ConvertToFloat(view.dtype, view.data, values.size(), values.data());
+    if (!AllFinite(values.data(), values.size())) {
+      return Explain(absl::InvalidArgumentError("not finite"), {name});
+    }
+    return values;
+  }
+
+  absl::StatusOr<LayerNormWeights> Norm(const NormNames& names) {
+    LayerNormWeights norm;
+    NIBU_ASSIGN_OR_RETURN(norm.gamma, Floats(names.gamma));
+    if (!names.beta.empty()) {
+      NIBU_ASSIGN_OR_RETURN(norm.beta, Floats(names.beta));
+    }
+    return norm;
+  }
+
+  absl::StatusOr<SelfAttentionWeights> SelfAttention(const LayerNames& names) {
+    const int d = config_.d_model;
+    SelfAttentionWeights self;
+    NIBU_ASSIGN_OR_RETURN(self.qkv, Map(names.self_qkv, d, 3 * d));
+    NIBU_ASSIGN_OR_RETURN(self.out, Map(names.self_out, d, d));
+    NIBU_ASSIGN_OR_RETURN(self.norm, Norm(names.self_norm));
+    return self;
+  }
+
+  absl::StatusOr<FeedForwardWeights> FeedForward(const LayerNames& names, int f) {
+    FeedForwardWeights ffn;
+    NIBU_ASSIGN_OR_RETURN(ffn.up, Map(names.ffn_up, config_.d_model, f, config_.activation));
+    NIBU_ASSIGN_OR_RETURN(ffn.down, Map(names.ffn_down, f, config_.d_model));
+    NIBU_ASSIGN_OR_RETURN(ffn.norm, Norm(names.ffn_norm));
+    return ffn;
+  }
+
+  absl::StatusOr<EncoderLayerWeights> EncoderLayer(const LayerNames& names) {
+    EncoderLayerWeights layer;
+    NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names));
+    NIBU_ASSIGN_OR_RETURN(layer.ffn, FeedForward(names, config_.ffn_encoder));
+    return layer;
+  }
+
+  absl::StatusOr<DecoderLayerWeights> DecoderLayer(const LayerNames& names) {
+    const int d = config_.d_model;
+    DecoderLayerWeights layer;
+    NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.q, Map(names.cross_q, d, d));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.kv, Map(names.cross_kv, d, 2 * d));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.out, Map(names.cross_out, d, d));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.norm, Norm(names.cross_norm));
+    NIBU_ASSIGN_OR_RETURN(layer.ffn, FeedForward(names, config_.ffn_decoder));
+    return layer;
+  }
+
+  // A table [rows, D]; `other`, the table `other_name`, is returned when the two hold the same.
+  absl::StatusOr<std::shared_ptr<const EmbeddingTable>> Table(
+      const std::string& name, int rows, const std::string& other_name,
+      const std::shared_ptr<const EmbeddingTable>& other) {
+    NIBU_ASSIGN_OR_RETURN(const TensorView view,
+                          source_.Get(name, {rows, config_.d_model}, kFloats));
+    if (other != nullptr && SameTensor(view, source_.Find(other_name)->view)) return other;
+    absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(view);
+    if (!table.ok()) return Explain(table.status(), {name});
+    return std::make_shared<const EmbeddingTable>(*std::move(table));
+  }
+
+  absl::Status Embeddings(ModelWeights* weights) {
+    const StackNames& encoder = names_.encoder;
+    const StackNames& decoder = names_.decoder;
+    NIBU_ASSIGN_OR_RETURN(weights->source.tokens,
+                          Table(encoder.tokens, config_.vocab_source, "", nullptr));
+    NIBU_ASSIGN_OR_RETURN(weights->target.tokens, Table(decoder.tokens, config_.vocab_target,
+                                                        encoder.tokens, weights->source.tokens));
+    if (config_.position_kind == PositionKind::kLearned) {
+      const int rows = config_.position_offset + config_.max_positions;
+      NIBU_ASSIGN_OR_RETURN(weights->source.positions, Table(encoder.positions, rows, "", nullptr));
+      NIBU_ASSIGN_OR_RETURN(
+          weights->target.positions,
+          Table(decoder.positions, rows, encoder.positions, weights->source.positions));
+    }
+    if (config_.embedding_norm) {
+      NIBU_ASSIGN_OR_RETURN(weights->source.norm, Norm(encoder.embedding_norm));
+      NIBU_ASSIGN_OR_RETURN(weights->target.norm, Norm(decoder.embedding_norm));
+    }
+    source_.DropPages();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<OutputWeights> Output() {
+    NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+                          source_.GetMatrix(names_.output, config_.d_model, config_.vocab_target,
+                                            names_.output_out_in));
+    std::vector<std::string> tensors = {names_.output};
+    TensorView bias;
+    const bool has_bias = !names_.output_bias.empty();
+    if (has_bias) {
+      NIBU_ASSIGN_OR_RETURN(bias, source_.GetVector(names_.output_bias, config_.vocab_target));
+      tensors.push_back(names_.output_bias);
+    }
+    absl::StatusOr<OutputWeights> output =
+        OutputWeights::Create(matrix, has_bias ? &bias : nullptr, compute_type_);
+    if (!output.ok()) return Explain(output.status(), tensors);
+    return output;
+  }
+
+  absl::Status CheckCopies() {
+    for (const auto& [copy, original] : names_.copies) {
+      const StoredTensor* stored = source_.Find(copy);
+      if (stored == nullptr) continue;
+      if (!SameTensor(stored->view, source_.Find(original)->view)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(stored->file->path(), ": tensor \"", copy, "\" differs from \"", original,
+                         "\", although the configuration says that they are tied"));
+      }
+      source_.Ignore(copy);
+    }
+    return absl::OkStatus();
+  }
+
+  const ModelConfig& config_;
+  const NameTable& names_;
+  const ComputeType compute_type_;
+  TensorSource& source_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Model>> BuildModel(const ModelConfig& config,
+                                                        const NameTable& names,
+                                                        ComputeType compute_type,
+                                                        TensorSource* source) {
+  return Builder(config, names, compute_type, source).Build();
+}
+
+}  // namespace nibu

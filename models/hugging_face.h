@@ -1,0 +1,54 @@
+// Reader of Hugging Face MarianMT directories, the form in which the OPUS-MT models are published:
+//
+//   config.json              sizes, activation, token ids (fields: ReadMarianConfig)
+//   generation_config.json   optional; its token ids win over config.json's
+//   model.safetensors        weights (safetensors.h)
+//   vocab.json               {token: id}, every id from 0 to vocab_size - 1 once
+//   target_vocab.json        the target's, when tokenizer_config.json has "separate_vocabs": true
+//   source.spm, target.spm   SentencePiece models; ids come from vocab.json, not from them
+//   tokenizer_config.json    optional
+//
+// https://huggingface.co/docs/transformers/model_doc/marian
+#ifndef NIBU_MODELS_HUGGING_FACE_H_
+#define NIBU_MODELS_HUGGING_FACE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "models/build_model.h"
+#include "models/json.h"
+#include "models/load_model.h"
+#include "models/tensor_source.h"
+
+namespace nibu {
+
+struct MarianConfig {
+  ModelConfig model;              // unk and source_suffix come from the vocabulary
+  bool shared_embeddings = true;  // of encoder and decoder
+  bool tied_output = true;        // the output layer is the decoder's embedding
+  bool static_positions = true;   // sinusoidal, computed where the file does not hold them
+};
+
+// Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
+// Unimplemented naming the field that is wrong or not supported.
+absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& config,
+                                              const JsonConfig* generation);
+
+// Tokens in the order of their ids. InvalidArgument unless it is {token: id} with the ids
+// 0 ... size - 1, each once.
+absl::StatusOr<std::vector<std::string>> ReadVocabularyJson(absl::string_view text,
+                                                            const std::string& file, int size);
+
+// The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
+NameTable MarianNames(const MarianConfig& config, const TensorSource& source);
+
+// `config`: the directory's config.json.
+absl::StatusOr<LoadedModel> LoadHuggingFaceMarian(const std::string& directory,
+                                                  const JsonConfig& config,
+                                                  ComputeType compute_type);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_HUGGING_FACE_H_

@@ -1,0 +1,49 @@
+// JSON configuration files, read without exceptions and without trust.
+#ifndef NIBU_MODELS_JSON_H_
+#define NIBU_MODELS_JSON_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+
+// A JSON document. InvalidArgument naming `file`: not JSON, nested deeper than 32, or an object
+// with the same key twice.
+absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::string& file);
+
+// Typed look-ups in a configuration file that is one object. Errors name file, field, what was
+// expected and what is there. Null counts as absent.
+class JsonConfig {
+ public:
+  static absl::StatusOr<JsonConfig> Parse(absl::string_view text, std::string file);
+
+  const std::string& file() const { return file_; }
+  // Null when the field is absent.
+  const nlohmann::json* Find(const std::string& key) const;
+
+  // The field's value, or `absent`.
+  absl::StatusOr<int> Int(const std::string& key, int absent) const;
+  absl::StatusOr<std::optional<int>> OptionalInt(const std::string& key) const;
+  absl::StatusOr<bool> Bool(const std::string& key, bool absent) const;
+  absl::StatusOr<std::string> String(const std::string& key, absl::string_view absent) const;
+
+  // "FILE: "key" must be EXPECTED, found VALUE"
+  absl::Status Wrong(const std::string& key, absl::string_view expected) const;
+
+ private:
+  JsonConfig(nlohmann::json object, std::string file)
+      : object_(std::move(object)), file_(std::move(file)) {}
+
+  nlohmann::json object_;
+  std::string file_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_JSON_H_

@@ -1,0 +1,44 @@
+#include "models/load_model.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/hugging_face.h"
+#include "models/json.h"
+#include "models/mapped_file.h"
+
+namespace nibu {
+namespace {
+
+constexpr char kExpected[] =
+    "expected a Hugging Face MarianMT directory (config.json, model.safetensors, vocab.json, "
+    "source.spm, target.spm)";
+
+}  // namespace
+
+absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
+  }
+  if (!std::filesystem::is_directory(status)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a directory; ", kExpected));
+  }
+  const std::string config_path = absl::StrCat(path, "/config.json");
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(config_path);
+  if (absl::IsNotFound(file.status())) {
+    return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
+  }
+  if (!file.ok()) return file.status();
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig config, JsonConfig::Parse((*file)->bytes(), config_path));
+  NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
+  if (type != "marian") return config.Wrong("model_type", "\"marian\"");
+  return LoadHuggingFaceMarian(path, config, compute_type);
+}
+
+}  // namespace nibu

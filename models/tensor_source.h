@@ -1,0 +1,82 @@
+// The seam between a container of tensors (safetensors, .npz, ...) and the model built from it.
+//
+// A container's reader fills a TensorSource; the builder then asks for each tensor by name, type
+// and shape. What is missing, misshapen or of the wrong type is an error at once, what was never
+// asked for is one at the end; the messages name the tensor, its file, what was expected and what
+// is there.
+#ifndef NIBU_MODELS_TENSOR_SOURCE_H_
+#define NIBU_MODELS_TENSOR_SOURCE_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "engine/core/tensor.h"
+#include "engine/ops/linear.h"
+#include "models/mapped_file.h"
+
+namespace nibu {
+
+// One tensor as its container holds it.
+struct StoredTensor {
+  TensorView view;  // points into `file`
+  std::shared_ptr<const MappedFile> file;
+  // Integer tensors: weight = value / scale; one scale, or one for each output. Empty: none known.
+  std::vector<float> scales;
+};
+
+// Not thread-safe.
+class TensorSource {
+ public:
+  // `description` names the whole in messages: the path of the file (or of the index of its parts).
+  explicit TensorSource(std::string description) : description_(std::move(description)) {}
+
+  // InvalidArgument when the name is there already.
+  absl::Status Add(std::string name, StoredTensor tensor);
+  // Takes the tensors of another file of the same model.
+  absl::Status Absorb(TensorSource other);
+
+  const std::string& description() const { return description_; }
+  size_t size() const { return tensors_.size(); }
+  bool Has(absl::string_view name) const;
+  // Null when there is no such tensor. Does not count as asking for it.
+  const StoredTensor* Find(absl::string_view name) const;
+
+  // The tensor, valid as long as this source. NotFound, or InvalidArgument.
+  absl::StatusOr<TensorView> Get(absl::string_view name, const Shape& shape,
+                                 absl::Span<const DType> allowed);
+  // A matrix of `in` inputs and `out` outputs, stored as [out, in] or [in, out]: floating point, or
+  // int8 and int16 with scales.
+  absl::StatusOr<MatrixView> GetMatrix(absl::string_view name, int64_t in, int64_t out,
+                                       bool out_in);
+  // A floating-point vector, stored as [size] or [1, size]; its view has shape [size].
+  absl::StatusOr<TensorView> GetVector(absl::string_view name, int64_t size);
+
+  // Marks a tensor that is there, but of no use, as asked for. Nothing happens when it is not
+  // there.
+  void Ignore(absl::string_view name);
+  // InvalidArgument naming tensors that nobody asked for.
+  absl::Status CheckAllUsed() const;
+
+  // Lets the operating system have the memory behind the tensors read so far. They remain valid.
+  void DropPages() const;
+
+ private:
+  struct Entry {
+    StoredTensor tensor;
+    bool used = false;
+  };
+  absl::StatusOr<Entry*> Use(absl::string_view name, const Shape& expected);
+
+  std::string description_;
+  std::map<std::string, Entry, std::less<>> tensors_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_TENSOR_SOURCE_H_
