@@ -6,9 +6,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/attention/attention.cc"
-#include "hwy/contrib/math/math-inl.h"
+// clang-format off: foreach_target.h must come before what is built for each target
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
