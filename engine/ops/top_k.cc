@@ -6,7 +6,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/top_k.cc"
-// clang-format off: foreach_target.h must come before what is built for each target
+// foreach_target.h must come before what is built for each target.
+// clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
