@@ -6,12 +6,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/attention/attention.cc"
-// foreach_target.h must come before what is built for each target.
-// clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-#include "hwy/contrib/math/math-inl.h"
+
 #include "hwy/highway.h"
-// clang-format on
+
+#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {

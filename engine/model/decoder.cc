@@ -73,7 +73,7 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
     });
     Sublayer(config, layer.ffn.norm, workspace_, rows, x, [&](const float* in, float* out) {
       ScopedTimer timer(&workspace_->profile.decoder_matmul);
-      FeedForward(layer.ffn, workspace_, in, rows, out);
+      workspace_->matmul.ApplyBoth(layer.ffn.up, layer.ffn.down, in, rows, out);
     });
     workspace_->arena.Rewind(mark);
   }

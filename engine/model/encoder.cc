@@ -56,7 +56,7 @@ float* Encode(const Model& model, const Embedder& embedder,
       matmul.Apply(layer.self.out, context, rows, out);
     });
     Sublayer(config, layer.ffn.norm, workspace, rows, x, [&](const float* in, float* out) {
-      FeedForward(layer.ffn, workspace, in, rows, out);
+      matmul.ApplyBoth(layer.ffn.up, layer.ffn.down, in, rows, out);
     });
     workspace->arena.Rewind(mark);
   }

@@ -69,14 +69,6 @@ void Sublayer(const ModelConfig& config, const LayerNormWeights& norm, Workspace
   }
 }
 
-// y = down(act(up(x)))
-inline void FeedForward(const FeedForwardWeights& weights, Workspace* workspace, const float* x,
-                        int rows, float* y) {
-  float* hidden = workspace->Rows(rows, weights.up.out());
-  workspace->matmul.Apply(weights.up, x, rows, hidden);
-  workspace->matmul.Apply(weights.down, hidden, rows, y);
-}
-
 }  // namespace nibu
 
 #endif  // NIBU_ENGINE_MODEL_LAYERS_H_

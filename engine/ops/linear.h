@@ -78,6 +78,10 @@ class MatmulContext {
   // y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
   void Apply(const Linear& linear, const float* x, int rows, float* y);
 
+  // y [rows, out of second] = second(first(x)). The hidden layer stays in here, in the compute
+  // type.
+  void ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows, float* y);
+
   // Number of primitives created so far (constant once warm).
   int primitives() const;
 

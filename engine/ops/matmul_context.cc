@@ -1,0 +1,223 @@
+#include <dnnl_debug.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dnnl.hpp>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "engine/ops/linear.h"
+#include "engine/ops/packed_linear.h"
+
+namespace nibu {
+
+using dnnl::memory;
+
+namespace {
+
+// The smallest count that holds `rows` rows; the largest one when none does.
+int RoundUpRows(absl::Span<const int> counts, int rows) {
+  for (int count : counts) {
+    if (rows <= count) return count;
+  }
+  return counts.back();
+}
+
+// A matmul that oneDNN refuses at run time although it packed its weights at load: memory is
+// exhausted, or the program is wrong. Neither can be repaired here.
+[[noreturn]] void Fatal(const char* what, const char* why) {
+  std::fprintf(stderr, "nibu: fatal: oneDNN %s: %s\n", what, why);
+  std::abort();
+}
+
+// A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
+// call; those of the weights belong to the Linear.
+struct Kernel {
+  dnnl::primitive primitive;
+  memory x;
+  memory y;
+  memory scratchpad;
+};
+
+}  // namespace
+
+struct MatmulContext::State {
+  // Weights of one shape and type share one packed layout, so a primitive serves them all.
+  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, int>;
+  struct Call {
+    Kernel* kernel;
+    const Linear::Packed* packed;
+  };
+
+  dnnl::stream stream{CpuEngine()};
+  std::map<Key, Kernel> kernels;
+  AlignedBuffer<char> scratchpad;
+  AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
+  AlignedBuffer<float> hidden;  // of ApplyBoth
+  AlignedBuffer<float> row_scales;
+  bool tracing = false;
+  std::vector<Call> trace;
+
+  Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
+  void Execute(Kernel& kernel, const Linear::Packed& packed);
+  // y = x W (+ b, activation), all in the types of `spec`, in pieces of the largest row count.
+  void Run(const MatmulSpec& spec, const Linear::Packed& packed, const void* x, int rows, void* y);
+  // x as the matmul wants it: itself, or converted into `input`.
+  const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
+  void Dequantize(const Linear::Packed& packed, int rows, void* y);
+};
+
+Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed) {
+  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.half_output, rows);
+  const auto found = kernels.find(key);
+  if (found != kernels.end()) return found->second;
+  try {
+    const auto description = DescribeMatmul(spec, rows, packed.weights.get_desc());
+    Kernel kernel;
+    kernel.primitive = dnnl::matmul(description);
+    kernel.x = memory(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+    kernel.y = memory(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+    kernel.scratchpad = memory(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+    scratchpad.Reserve(description.scratchpad_desc().get_size());
+    return kernels.emplace(key, std::move(kernel)).first->second;
+  } catch (const dnnl::error& e) {
+    Fatal("cannot create a matmul", e.what());
+  }
+}
+
+void MatmulContext::State::Execute(Kernel& kernel, const Linear::Packed& packed) {
+  kernel.scratchpad.set_data_handle(scratchpad.data());
+  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
+                                       {DNNL_ARG_WEIGHTS, packed.weights.get()},
+                                       {DNNL_ARG_DST, kernel.y.get()},
+                                       {DNNL_ARG_SCRATCHPAD, kernel.scratchpad.get()},
+                                       {DNNL_ARG_BIAS, packed.bias.get(true)}};
+  const int count = packed.spec.bias ? 5 : 4;
+  const dnnl_status_t status =
+      dnnl_primitive_execute(kernel.primitive.get(), stream.get(), count, arguments);
+  if (status != dnnl_success) Fatal("failed in a matmul", dnnl_status2str(status));
+}
+
+void MatmulContext::State::Run(const MatmulSpec& spec, const Linear::Packed& packed, const void* x,
+                               int rows, void* y) {
+  const absl::Span<const int> counts = RowCounts(spec.type, packed.blocked);
+  const int most = counts.back();
+  auto* from = static_cast<char*>(const_cast<void*>(x));
+  auto* to = static_cast<char*>(y);
+  for (; rows > 0; rows -= most) {
+    Kernel& kernel = Find(spec, RoundUpRows(counts, rows), packed);
+    kernel.x.set_data_handle(from);
+    kernel.y.set_data_handle(to);
+    Execute(kernel, packed);
+    if (tracing) trace.push_back({&kernel, &packed});
+    if (rows > most) {
+      from += kernel.x.get_desc().get_size();
+      to += kernel.y.get_desc().get_size();
+    }
+  }
+}
+
+const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
+  const auto in = static_cast<size_t>(packed.spec.in);
+  const auto n = static_cast<size_t>(rows);
+  const size_t room = static_cast<size_t>(PaddedRows(rows)) * in;
+  switch (packed.spec.type) {
+    case ComputeType::kFloat32:
+      return x;
+    case ComputeType::kBFloat16:
+      input.Reserve(room * sizeof(uint16_t));
+      RoundToBFloat16(x, n * in, reinterpret_cast<uint16_t*>(input.data()));
+      return input.data();
+    case ComputeType::kInt8:
+      input.Reserve(room);
+      row_scales.Reserve(n);
+      QuantizeRows(x, n, in, ActivationRange(), packed.static_scale,
+                   reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
+      return input.data();
+  }
+  return nullptr;
+}
+
+void MatmulContext::State::Dequantize(const Linear::Packed& packed, int rows, void* y) {
+  const float* bias = packed.bias_data.size() > 0 ? packed.bias_data.data() : nullptr;
+  const Dequantization dequantization{packed.scales.data(), packed.zero_sums.data(), bias,
+                                      packed.activation};
+  DequantizeRows(dequantization, row_scales.data(), static_cast<size_t>(rows),
+                 static_cast<size_t>(packed.spec.out), static_cast<int32_t*>(y));
+}
+
+MatmulContext::MatmulContext(int threads) : state_(std::make_unique<State>()) {
+  omp_set_num_threads(threads);
+}
+
+MatmulContext::~MatmulContext() = default;
+
+int MatmulContext::PaddedRows(int rows) {
+  int most = 0;
+  for (const auto& counts :
+       {RowCounts(ComputeType::kFloat32, true), RowCounts(ComputeType::kBFloat16, true),
+        RowCounts(ComputeType::kFloat32, false)}) {
+    const int rest = rows % counts.back();
+    most = std::max(most, rows - rest + (rest > 0 ? RoundUpRows(counts, rest) : 0));
+  }
+  return most;
+}
+
+void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float* y) {
+  const Linear::Packed& packed = linear.packed();
+  const void* input = state_->Prepare(packed, x, rows);
+  state_->Run(packed.spec, packed, input, rows, y);
+  if (packed.spec.type == ComputeType::kInt8) state_->Dequantize(packed, rows, y);
+}
+
+void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows,
+                              float* y) {
+  const Linear::Packed& up = first.packed();
+  state_->hidden.Reserve(static_cast<size_t>(PaddedRows(rows)) * static_cast<size_t>(up.spec.out));
+  float* hidden = state_->hidden.data();
+  if (up.spec.type != ComputeType::kBFloat16) {
+    Apply(first, x, rows, hidden);
+    Apply(second, hidden, rows, y);
+    return;
+  }
+  // The hidden layer is written in the type the second matmul reads.
+  MatmulSpec spec = up.spec;
+  spec.half_output = true;
+  const void* input = state_->Prepare(up, x, rows);
+  state_->Run(spec, up, input, rows, hidden);
+  state_->Run(second.packed().spec, second.packed(), hidden, rows, y);
+}
+
+int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
+
+void MatmulContext::StartTrace() {
+  state_->tracing = true;
+  state_->trace.clear();
+}
+
+double MatmulContext::ReplayTrace() {
+  state_->tracing = false;
+  size_t x_bytes = 0;
+  size_t y_bytes = 0;
+  for (const State::Call& call : state_->trace) {
+    x_bytes = std::max(x_bytes, call.kernel->x.get_desc().get_size());
+    y_bytes = std::max(y_bytes, call.kernel->y.get_desc().get_size());
+  }
+  AlignedBuffer<char> x(x_bytes);
+  AlignedBuffer<char> y(y_bytes);
+  std::memset(x.data(), 0, x.size());
+  const auto start = std::chrono::steady_clock::now();
+  for (const State::Call& call : state_->trace) {
+    call.kernel->x.set_data_handle(x.data());
+    call.kernel->y.set_data_handle(y.data());
+    state_->Execute(*call.kernel, *call.packed);
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace nibu
