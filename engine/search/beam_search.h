@@ -85,6 +85,13 @@ class BeamSearch {
     int length;
   };
 
+  struct Ranked {
+    int parent;
+    int token;
+    float log_prob;
+    float score;
+  };
+
   SearchOptions options_;
   bool done_ = false;
   bool best_beam_finished_ = false;
@@ -94,6 +101,10 @@ class BeamSearch {
   std::vector<int> live_nodes_;     // newest node of each live hypothesis
   std::vector<float> live_scores_;  // S of each live hypothesis
   std::vector<Finished> finished_;
+  // Scratch of Advance.
+  std::vector<Ranked> ranked_;
+  std::vector<int> next_nodes_;
+  std::vector<float> next_scores_;
 };
 
 }  // namespace nibu
