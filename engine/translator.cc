@@ -90,24 +90,24 @@ class Translator::Impl {
   int max_source() const { return max_source_; }
   const Model& model() const { return *model_; }
 
-  Profile profile() const {
-    Profile sum;
-    for (const auto& worker : workers_) sum += worker->workspace().profile;
-    return sum;
+  void StartMeasuring() {
+    for (auto& worker : workers_) worker->StartMeasuring();
   }
 
-  void StartTrace() {
-    for (auto& worker : workers_) worker->workspace().matmul.StartTrace();
-  }
-
-  double ReplayTrace() {
-    std::vector<double> seconds(workers_.size());
+  Measurement FinishMeasuring() {
+    Measurement result;
+    std::vector<double> floors(workers_.size());
     std::vector<std::thread> threads;
     for (size_t i = 0; i < workers_.size(); ++i) {
-      threads.emplace_back([&, i] { seconds[i] = workers_[i]->workspace().matmul.ReplayTrace(); });
+      Worker& worker = *workers_[i];
+      const std::vector<double> latencies = worker.FinishMeasuring();
+      result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
+      result.profile += worker.workspace().profile;
+      threads.emplace_back([&, i] { floors[i] = worker.workspace().matmul.ReplayTrace(); });
     }
     for (std::thread& thread : threads) thread.join();
-    return *std::max_element(seconds.begin(), seconds.end());
+    result.matmul_floor_seconds = *std::max_element(floors.begin(), floors.end());
+    return result;
   }
 
  private:
@@ -195,8 +195,7 @@ std::vector<std::vector<Hypothesis>> Translator::Translate(
 
 int Translator::max_source_length() const { return impl_->max_source(); }
 const Model& Translator::model() const { return impl_->model(); }
-Profile Translator::profile() const { return impl_->profile(); }
-void Translator::StartMatmulTrace() { impl_->StartTrace(); }
-double Translator::ReplayMatmulTrace() { return impl_->ReplayTrace(); }
+void Translator::StartMeasuring() { impl_->StartMeasuring(); }
+Translator::Measurement Translator::FinishMeasuring() { return impl_->FinishMeasuring(); }
 
 }  // namespace nibu

@@ -69,13 +69,16 @@ class Translator {
   int max_source_length() const;
   const Model& model() const;
 
-  // Sum over the workers; call it when nothing is in flight.
-  Profile profile() const;
-
-  // For nibu-bench: notes every matmul from now on; afterwards each worker's calls are replayed,
-  // all workers at once, and the wall time is returned. Call both when nothing is in flight.
-  void StartMatmulTrace();
-  double ReplayMatmulTrace();
+  // For benchmarks: what happened between the two calls. Call both when nothing is in flight.
+  struct Measurement {
+    Profile profile;                // summed over the workers
+    std::vector<double> latencies;  // seconds from leaving the queue to the end, one a sentence
+    // The matmul floor: seconds to run exactly the matmuls of that time once more, the workers side
+    // by side, nothing between the calls.
+    double matmul_floor_seconds = 0;
+  };
+  void StartMeasuring();
+  Measurement FinishMeasuring();
 
  private:
   class Impl;

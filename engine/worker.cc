@@ -80,6 +80,7 @@ void Worker::Start(std::vector<Job> jobs) {
         free_.pop_back();
       }
       slot->job = std::move(jobs[next++]);
+      slot->start = std::chrono::steady_clock::now();
       tokens += slot->job.source.size();
       slot->state.Start(model_.config, &pool_, static_cast<int>(slot->job.source.size()));
       slot->search.Reset(options_.search);
@@ -147,8 +148,24 @@ void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> c
 void Worker::Finish(Slot* slot) {
   live_tokens_ -= static_cast<int>(slot->job.source.size());
   slot->state.Release();
+  if (measuring_) {
+    const auto now = std::chrono::steady_clock::now();
+    latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
+  }
   slot->job.done(slot->search.Finish());
   slot->job = Job();
+}
+
+void Worker::StartMeasuring() {
+  measuring_ = true;
+  latencies_.clear();
+  workspace_.profile = Profile();
+  workspace_.matmul.StartTrace();
+}
+
+std::vector<double> Worker::FinishMeasuring() {
+  measuring_ = false;
+  return std::move(latencies_);
 }
 
 }  // namespace nibu

@@ -1,6 +1,7 @@
 #ifndef NIBU_ENGINE_WORKER_H_
 #define NIBU_ENGINE_WORKER_H_
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -36,12 +37,18 @@ class Worker {
   // Until the queue is closed and empty.
   void Run();
 
+  // While the worker waits: profile and matmul trace from now on; then the seconds that each
+  // sentence took since.
+  void StartMeasuring();
+  std::vector<double> FinishMeasuring();
+
   Workspace& workspace() { return workspace_; }
 
  private:
   // A sentence being decoded.
   struct Slot {
     Job job;
+    std::chrono::steady_clock::time_point start;
     DecoderState state;
     BeamSearch search;
     std::vector<int> tokens;   // newest token of each live hypothesis
@@ -67,6 +74,8 @@ class Worker {
   std::vector<std::unique_ptr<Slot>> live_;
   std::vector<std::unique_ptr<Slot>> free_;
   int live_tokens_ = 0;  // source tokens of live_
+  bool measuring_ = false;
+  std::vector<double> latencies_;
 
   // Scratch of Step.
   std::vector<Decoder::Input> inputs_;
