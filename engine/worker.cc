@@ -21,7 +21,10 @@ Worker::Worker(const Model& model, const Embedder& source, const Embedder& targe
       source_(source),
       options_(options),
       queue_(queue),
-      pool_(model.config, options.search.beam_size),
+      pool_(
+          model.config,
+          model.compute_type == ComputeType::kFloat32 ? CacheType::kFloat32 : CacheType::kBFloat16,
+          options.search.beam_size),
       decoder_(model, target, &workspace_),
       suppressed_(model.config.suppressed) {
   std::sort(suppressed_.begin(), suppressed_.end());

@@ -42,6 +42,7 @@ class Builder {
     NIBU_RETURN_IF_ERROR(config_.Validate());
     auto model = std::make_shared<Model>();
     model->config = config_;
+    model->compute_type = compute_type_;
     ModelWeights& weights = model->weights;
     NIBU_RETURN_IF_ERROR(Embeddings(&weights));
     for (int i = 0; i < config_.layers_encoder; ++i) {

@@ -145,6 +145,7 @@ absl::StatusOr<std::shared_ptr<const Model>> RandomModel(const ModelConfig& conf
   RandomTensors random(config, compute_type, seed);
   auto model = std::make_shared<Model>();
   model->config = config;
+  model->compute_type = compute_type;
   ModelWeights& weights = model->weights;
   NIBU_ASSIGN_OR_RETURN(weights.source, random.Embedding(config.vocab_source));
   if (config.vocab_source == config.vocab_target) {

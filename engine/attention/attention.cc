@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+
+#include "engine/ops/quantize.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/attention/attention.cc"
@@ -23,28 +26,55 @@ using One = hn::CappedTag<float, 1>;
 
 constexpr size_t kTile = 256;  // keys between two updates of the running maximum
 
-// scores[r][s] = scale * sum_i q[r][i] k[s][i] for the blocks of a tile. `keys`: packed blocks.
-template <size_t kRows>
-HWY_INLINE void Scores(const float* const* q, size_t dim, float scale, const float* keys,
-                       size_t blocks, float* scores) {
+// Cached elements as floats. T: float or hwy::bfloat16_t.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const hwy::bfloat16_t* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::bfloat16_t, D>(), from));
+}
+
+// scores[r][s] = scale * sum_i q[r][i] k[s][i] for kBlocks blocks of keys, [d][kKeyBlock] each.
+// Several independent sums hide the latency of the multiply-adds.
+template <size_t kRows, size_t kBlocks, typename T>
+HWY_INLINE void ScoreBlocks(const float* const* q, size_t dim, float scale, const T* keys,
+                            float* scores) {
   const Block d;
   const size_t lanes = hn::Lanes(d);
   const auto scales = hn::Set(d, scale);
-  for (size_t b = 0; b < blocks; ++b) {
-    for (size_t part = 0; part < kKeyBlock; part += lanes) {
-      const float* k = keys + b * dim * kKeyBlock + part;
-      decltype(hn::Zero(d)) sums[kRows];
-      for (size_t r = 0; r < kRows; ++r) sums[r] = hn::Zero(d);
-      for (size_t i = 0; i < dim; ++i) {
-        const auto key = hn::Load(d, k + i * kKeyBlock);
+  for (size_t part = 0; part < kKeyBlock; part += lanes) {
+    hn::Vec<Block> sums[kRows][kBlocks];
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t b = 0; b < kBlocks; ++b) sums[r][b] = hn::Zero(d);
+    }
+    for (size_t i = 0; i < dim; ++i) {
+      for (size_t b = 0; b < kBlocks; ++b) {
+        const auto key = LoadFloats(d, keys + (b * dim + i) * kKeyBlock + part);
         for (size_t r = 0; r < kRows; ++r) {
-          sums[r] = hn::MulAdd(hn::Set(d, q[r][i]), key, sums[r]);
+          sums[r][b] = hn::MulAdd(hn::Set(d, q[r][i]), key, sums[r][b]);
         }
       }
-      for (size_t r = 0; r < kRows; ++r) {
-        hn::Store(hn::Mul(sums[r], scales), d, scores + r * kTile + b * kKeyBlock + part);
+    }
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t b = 0; b < kBlocks; ++b) {
+        hn::Store(hn::Mul(sums[r][b], scales), d, scores + r * kTile + b * kKeyBlock + part);
       }
     }
+  }
+}
+
+template <size_t kRows, typename T>
+HWY_INLINE void Scores(const float* const* q, size_t dim, float scale, const T* keys, size_t blocks,
+                       float* scores) {
+  constexpr size_t kAtOnce = kRows == 1 ? 4 : 2;
+  size_t b = 0;
+  for (; b + kAtOnce <= blocks; b += kAtOnce) {
+    ScoreBlocks<kRows, kAtOnce>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
+  }
+  for (; b < blocks; ++b) {
+    ScoreBlocks<kRows, 1>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
   }
 }
 
@@ -73,61 +103,70 @@ HWY_INLINE float Exponentials(float* x, size_t n, float most) {
 }
 
 // out[r][i] = out[r][i] * keep[r] + sum_s p[r][s] v[s][i] for kVectors vectors of columns.
-template <class D, size_t kRows, size_t kVectors>
-HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, const float* values,
-                             size_t value_stride, size_t positions, float* const* out) {
+template <size_t kRows, size_t kVectors, class D, typename T>
+HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, const T* values,
+                             size_t value_stride, size_t positions, float* const* out,
+                             size_t column) {
   const size_t lanes = hn::Lanes(d);
-  decltype(hn::Zero(d)) sums[kRows][kVectors];
+  hn::Vec<D> sums[kRows][kVectors];
   for (size_t r = 0; r < kRows; ++r) {
     for (size_t c = 0; c < kVectors; ++c) {
-      sums[r][c] = hn::Mul(hn::LoadU(d, out[r] + c * lanes), hn::Set(d, keep[r]));
+      sums[r][c] = hn::Mul(hn::LoadU(d, out[r] + column + c * lanes), hn::Set(d, keep[r]));
     }
   }
   for (size_t s = 0; s < positions; ++s) {
-    const float* v = values + s * value_stride;
+    const T* v = values + s * value_stride + column;
     for (size_t c = 0; c < kVectors; ++c) {
-      const auto value = hn::LoadU(d, v + c * lanes);
+      const auto value = LoadFloats(d, v + c * lanes);
       for (size_t r = 0; r < kRows; ++r) {
         sums[r][c] = hn::MulAdd(hn::Set(d, p[r * kTile + s]), value, sums[r][c]);
       }
     }
   }
   for (size_t r = 0; r < kRows; ++r) {
-    for (size_t c = 0; c < kVectors; ++c) hn::StoreU(sums[r][c], d, out[r] + c * lanes);
+    for (size_t c = 0; c < kVectors; ++c) {
+      hn::StoreU(sums[r][c], d, out[r] + column + c * lanes);
+    }
   }
 }
 
 // WeighColumns for all columns of a head.
-template <size_t kRows>
-HWY_INLINE void Weigh(const float* p, const float* keep, const float* values, size_t value_stride,
+template <size_t kRows, typename T>
+HWY_INLINE void Weigh(const float* p, const float* keep, const T* values, size_t value_stride,
                       size_t positions, size_t dim, float* const* out) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
-  float* to[kRows];
-  const auto advance = [&](size_t column) {
-    for (size_t r = 0; r < kRows; ++r) to[r] = out[r] + column;
-    return values + column;
-  };
+  constexpr size_t kAtOnce = kRows == 1 ? 4 : 2;
   size_t i = 0;
-  for (; i + 2 * lanes <= dim; i += 2 * lanes) {
-    const float* v = advance(i);
-    WeighColumns<decltype(d), kRows, 2>(d, p, keep, v, value_stride, positions, to);
+  for (; i + kAtOnce * lanes <= dim; i += kAtOnce * lanes) {
+    WeighColumns<kRows, kAtOnce>(d, p, keep, values, value_stride, positions, out, i);
   }
   for (; i + lanes <= dim; i += lanes) {
-    const float* v = advance(i);
-    WeighColumns<decltype(d), kRows, 1>(d, p, keep, v, value_stride, positions, to);
+    WeighColumns<kRows, 1>(d, p, keep, values, value_stride, positions, out, i);
   }
   for (; i < dim; ++i) {
-    const float* v = advance(i);
-    WeighColumns<One, kRows, 1>(One(), p, keep, v, value_stride, positions, to);
+    WeighColumns<kRows, 1>(One(), p, keep, values, value_stride, positions, out, i);
   }
 }
 
-// kRows queries of one head.
-template <size_t kRows>
-void AttendHead(const float* q, size_t q_stride, size_t dim, float scale, const float* keys,
-                const float* values, size_t value_stride, size_t positions, float* out,
-                size_t out_stride) {
+// One head of some queries.
+template <typename T>
+struct HeadTask {
+  const float* q;
+  size_t q_stride;
+  size_t dim;
+  float scale;
+  const T* keys;
+  const T* values;
+  size_t value_stride;
+  size_t positions;
+  float* out;
+  size_t out_stride;
+};
+
+// Queries row .. row + kRows - 1.
+template <size_t kRows, typename T>
+void AttendHead(const HeadTask<T>& task, size_t row) {
   HWY_ALIGN float scores[kRows * kTile];
   float maximum[kRows];
   float sum[kRows];
@@ -137,107 +176,134 @@ void AttendHead(const float* q, size_t q_stride, size_t dim, float scale, const 
   for (size_t r = 0; r < kRows; ++r) {
     maximum[r] = -std::numeric_limits<float>::infinity();
     sum[r] = 0;
-    queries[r] = q + r * q_stride;
-    outputs[r] = out + r * out_stride;
-    std::fill_n(outputs[r], dim, 0.0f);
+    queries[r] = task.q + (row + r) * task.q_stride;
+    outputs[r] = task.out + (row + r) * task.out_stride;
+    std::fill_n(outputs[r], task.dim, 0.0f);
   }
-  for (size_t start = 0; start < positions; start += kTile) {
-    const size_t n = std::min(kTile, positions - start);
+  for (size_t start = 0; start < task.positions; start += kTile) {
+    const size_t n = std::min(kTile, task.positions - start);
     const size_t blocks = (n + kKeyBlock - 1) / kKeyBlock;
-    Scores<kRows>(queries, dim, scale, keys + start * dim, blocks, scores);
+    Scores<kRows>(queries, task.dim, task.scale, task.keys + start * task.dim, blocks, scores);
     for (size_t r = 0; r < kRows; ++r) {
-      float* row = scores + r * kTile;
-      const float most = Maximum(row, n, maximum[r]);
+      float* scores_row = scores + r * kTile;
+      const float most = Maximum(scores_row, n, maximum[r]);
       keep[r] = std::exp(maximum[r] - most);
       maximum[r] = most;
-      sum[r] = sum[r] * keep[r] + Exponentials(row, n, most);
+      sum[r] = sum[r] * keep[r] + Exponentials(scores_row, n, most);
     }
-    Weigh<kRows>(scores, keep, values + start * value_stride, value_stride, n, dim, outputs);
+    Weigh<kRows>(scores, keep, task.values + start * task.value_stride, task.value_stride, n,
+                 task.dim, outputs);
   }
   for (size_t r = 0; r < kRows; ++r) {
     const float inverse = 1.0f / sum[r];
-    for (size_t i = 0; i < dim; ++i) outputs[r][i] *= inverse;
+    for (size_t i = 0; i < task.dim; ++i) outputs[r][i] *= inverse;
   }
 }
 
-void AttendAll(const AttentionShape& shape, const float* q, size_t q_stride, int queries,
-               const float* keys, const float* values, size_t value_stride, int positions,
-               float* out, size_t out_stride) {
+template <typename T>
+void AttendWith(const AttentionShape& shape, const float* q, size_t q_stride, size_t rows,
+                const KeysValues& memory, float* out, size_t out_stride) {
   const auto dim = static_cast<size_t>(shape.head_dim);
-  const auto n = static_cast<size_t>(positions);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
-  const size_t key_size = (n + kKeyBlock - 1) / kKeyBlock * kKeyBlock * dim;
-  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
-    const auto attend = [&](auto function, size_t row) {
-      function(q + row * q_stride + h * dim, q_stride, dim, scale, keys + h * key_size,
-               values + h * dim, value_stride, n, out + row * out_stride + h * dim, out_stride);
-    };
-    size_t r = 0;
-    const auto rows = static_cast<size_t>(queries);
+  const auto positions = static_cast<size_t>(memory.positions);
+  const size_t key_size = (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock * dim;
+  HeadTask<T> task{q,
+                   q_stride,
+                   dim,
+                   1.0f / std::sqrt(static_cast<float>(dim)),
+                   static_cast<const T*>(memory.keys),
+                   static_cast<const T*>(memory.values),
+                   memory.value_stride,
+                   positions,
+                   out,
+                   out_stride};
+  for (int h = 0; h < shape.heads; ++h) {
     // Four queries share a pass over the keys.
-    for (; r + 4 <= rows; r += 4) attend(AttendHead<4>, r);
-    if (rows - r == 3) attend(AttendHead<3>, r);
-    if (rows - r == 2) attend(AttendHead<2>, r);
-    if (rows - r == 1) attend(AttendHead<1>, r);
+    size_t r = 0;
+    for (; r + 4 <= rows; r += 4) AttendHead<4>(task, r);
+    if (rows - r == 3) AttendHead<3>(task, r);
+    if (rows - r == 2) AttendHead<2>(task, r);
+    if (rows - r == 1) AttendHead<1>(task, r);
+    task.q += dim;
+    task.keys += key_size;
+    task.values += dim;
+    task.out += dim;
+  }
+}
+
+void AttendAll(const AttentionShape& shape, const float* q, size_t q_stride, size_t rows,
+               const KeysValues& memory, float* out, size_t out_stride) {
+  if (memory.type == CacheType::kFloat32) {
+    AttendWith<float>(shape, q, q_stride, rows, memory, out, out_stride);
+  } else {
+    AttendWith<hwy::bfloat16_t>(shape, q, q_stride, rows, memory, out, out_stride);
   }
 }
 
 // sum_i q[i] k[i]
-HWY_INLINE float Dot(const float* q, const float* k, size_t dim) {
+template <typename T>
+HWY_INLINE float Dot(const float* q, const T* k, size_t dim) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   auto sums = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= dim; i += lanes) {
-    sums = hn::MulAdd(hn::LoadU(d, q + i), hn::LoadU(d, k + i), sums);
+    sums = hn::MulAdd(hn::LoadU(d, q + i), LoadFloats(d, k + i), sums);
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < dim; ++i) sum += q[i] * k[i];
+  for (; i < dim; ++i) sum += q[i] * hn::GetLane(LoadFloats(One(), k + i));
   return sum;
 }
 
 // out[i] = sum_t p[t] v_t[i] for kVectors vectors of columns.
-template <class D, size_t kVectors>
-HWY_INLINE void WeighCells(D d, const float* p, absl::Span<const float* const> cells, size_t offset,
+template <size_t kVectors, typename T, class D>
+HWY_INLINE void WeighCells(D d, const float* p, absl::Span<void* const> cells, size_t offset,
                            float* out) {
   const size_t lanes = hn::Lanes(d);
-  decltype(hn::Zero(d)) sums[kVectors];
+  hn::Vec<D> sums[kVectors];
   for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(d);
   for (size_t t = 0; t < cells.size(); ++t) {
-    const float* v = cells[t] + offset;
+    const T* v = static_cast<const T*>(cells[t]) + offset;
     const auto weight = hn::Set(d, p[t]);
     for (size_t c = 0; c < kVectors; ++c) {
-      sums[c] = hn::MulAdd(weight, hn::LoadU(d, v + c * lanes), sums[c]);
+      sums[c] = hn::MulAdd(weight, LoadFloats(d, v + c * lanes), sums[c]);
     }
   }
   for (size_t c = 0; c < kVectors; ++c) hn::StoreU(sums[c], d, out + c * lanes);
 }
 
-void AttendCellsAll(const AttentionShape& shape, const float* q,
-                    absl::Span<const float* const> cells, size_t key_offset, size_t value_offset,
-                    float* scores, float* out) {
+template <typename T>
+void AttendCellsWith(const AttentionShape& shape, const float* q, const CellHistory& history,
+                     float* scores, float* out) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
+  const absl::Span<void* const> cells = history.cells;
   const auto dim = static_cast<size_t>(shape.head_dim);
   const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
   for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
-    const size_t head = h * dim;
+    const size_t key = history.offset + h * dim;
+    const size_t value = key + static_cast<size_t>(shape.heads) * dim;
     for (size_t t = 0; t < cells.size(); ++t) {
-      scores[t] = scale * Dot(q + head, cells[t] + key_offset + head, dim);
+      scores[t] = scale * Dot(q + h * dim, static_cast<const T*>(cells[t]) + key, dim);
     }
     const float most = Maximum(scores, cells.size(), -std::numeric_limits<float>::infinity());
     const float inverse = 1.0f / Exponentials(scores, cells.size(), most);
     for (size_t t = 0; t < cells.size(); ++t) scores[t] *= inverse;
+    float* to = out + h * dim;
     size_t i = 0;
     for (; i + 4 * lanes <= dim; i += 4 * lanes) {
-      WeighCells<decltype(d), 4>(d, scores, cells, value_offset + head + i, out + head + i);
+      WeighCells<4, T>(d, scores, cells, value + i, to + i);
     }
-    for (; i + lanes <= dim; i += lanes) {
-      WeighCells<decltype(d), 1>(d, scores, cells, value_offset + head + i, out + head + i);
-    }
-    for (; i < dim; ++i) {
-      WeighCells<One, 1>(One(), scores, cells, value_offset + head + i, out + head + i);
-    }
+    for (; i + lanes <= dim; i += lanes) WeighCells<1, T>(d, scores, cells, value + i, to + i);
+    for (; i < dim; ++i) WeighCells<1, T>(One(), scores, cells, value + i, to + i);
+  }
+}
+
+void AttendCellsAll(const AttentionShape& shape, const float* q, const CellHistory& history,
+                    float* scores, float* out) {
+  if (history.type == CacheType::kFloat32) {
+    AttendCellsWith<float>(shape, q, history, scores, out);
+  } else {
+    AttendCellsWith<hwy::bfloat16_t>(shape, q, history, scores, out);
   }
 }
 
@@ -251,43 +317,62 @@ namespace {
 HWY_EXPORT(AttendAll);
 HWY_EXPORT(AttendCellsAll);
 
-size_t PackedPositions(int positions) {
-  return (static_cast<size_t>(positions) + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
+size_t PackedPositions(size_t positions) {
+  return (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
+}
+
+void Convert(float from, float* to) { *to = from; }
+void Convert(float from, uint16_t* to) { RoundToBFloat16(&from, 1, to); }
+
+template <typename T>
+void PackKeysAs(const AttentionShape& shape, const float* keys, size_t stride, size_t positions,
+                T* packed) {
+  const auto dim = static_cast<size_t>(shape.head_dim);
+  const size_t head_size = PackedPositions(positions) * dim;
+  const size_t whole = positions / kKeyBlock * kKeyBlock;
+  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
+    T* to = packed + h * head_size;
+    if (whole < positions) std::fill_n(to + whole * dim, kKeyBlock * dim, T{0});
+    for (size_t s = 0; s < positions; ++s) {
+      const float* from = keys + s * stride + h * dim;
+      T* column = to + s / kKeyBlock * kKeyBlock * dim + s % kKeyBlock;
+      for (size_t i = 0; i < dim; ++i) Convert(from[i], column + i * kKeyBlock);
+    }
+  }
 }
 }  // namespace
 
 size_t PackedKeySize(const AttentionShape& shape, int positions) {
   return static_cast<size_t>(shape.heads) * static_cast<size_t>(shape.head_dim) *
-         PackedPositions(positions);
+         PackedPositions(static_cast<size_t>(positions));
 }
 
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
-              float* packed) {
-  const auto dim = static_cast<size_t>(shape.head_dim);
-  const auto n = static_cast<size_t>(positions);
-  const size_t head_size = PackedPositions(positions) * dim;
-  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
-    float* to = packed + h * head_size;
-    if (n % kKeyBlock != 0)
-      std::fill_n(to + n / kKeyBlock * kKeyBlock * dim, kKeyBlock * dim, 0.0f);
-    for (size_t s = 0; s < n; ++s) {
-      const float* from = keys + s * stride + h * dim;
-      float* column = to + s / kKeyBlock * kKeyBlock * dim + s % kKeyBlock;
-      for (size_t i = 0; i < dim; ++i) column[i * kKeyBlock] = from[i];
-    }
+              CacheType type, void* packed) {
+  if (type == CacheType::kFloat32) {
+    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), static_cast<float*>(packed));
+  } else {
+    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), static_cast<uint16_t*>(packed));
+  }
+}
+
+void StoreToCache(const float* in, size_t n, CacheType type, void* out) {
+  if (type == CacheType::kFloat32) {
+    std::memcpy(out, in, n * sizeof(float));
+  } else {
+    RoundToBFloat16(in, n, static_cast<uint16_t*>(out));
   }
 }
 
 void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int queries,
-            const float* keys, const float* values, size_t value_stride, int positions, float* out,
-            size_t out_stride) {
+            const KeysValues& memory, float* out, size_t out_stride) {
   HWY_DYNAMIC_DISPATCH(AttendAll)
-  (shape, q, q_stride, queries, keys, values, value_stride, positions, out, out_stride);
+  (shape, q, q_stride, static_cast<size_t>(queries), memory, out, out_stride);
 }
 
-void AttendCells(const AttentionShape& shape, const float* q, absl::Span<const float* const> cells,
-                 size_t key_offset, size_t value_offset, float* scores, float* out) {
-  HWY_DYNAMIC_DISPATCH(AttendCellsAll)(shape, q, cells, key_offset, value_offset, scores, out);
+void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
+                 float* scores, float* out) {
+  HWY_DYNAMIC_DISPATCH(AttendCellsAll)(shape, q, history, scores, out);
 }
 
 }  // namespace nibu

@@ -19,29 +19,51 @@ struct AttentionShape {
   int head_dim;
 };
 
+// Element type of stored keys and values. Sums are float in any case.
+enum class CacheType : uint8_t { kFloat32, kBFloat16 };
+constexpr size_t CacheElementSize(CacheType type) { return type == CacheType::kFloat32 ? 4 : 2; }
+
 // Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
 // so that the scores of a block are plain vector sums. The last block is filled up with zeros.
 constexpr int kKeyBlock = 16;
 
-// Floats of the packed keys of all heads for S positions.
+// Elements of the packed keys of all heads for S positions.
 size_t PackedKeySize(const AttentionShape& shape, int positions);
 
-// packed [H][S / kKeyBlock][d][kKeyBlock] from keys [S, D] whose rows are `stride` floats apart.
+// packed [H][S / kKeyBlock][d][kKeyBlock] of the given type, 64-byte aligned, from keys [S, D]
+// whose rows are `stride` floats apart.
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
-              float* packed);
+              CacheType type, void* packed);
 
-// out [R, D] = attention of q [R, D] over `positions` keys. `keys`: packed; `values` [S, D].
-// Strides in floats between rows. out overlaps nothing.
+// out[i] = in[i] in the cache's type.
+void StoreToCache(const float* in, size_t n, CacheType type, void* out);
+
+// What queries attend to.
+struct KeysValues {
+  CacheType type;
+  const void* keys;     // packed
+  const void* values;   // [S, D]
+  size_t value_stride;  // elements from one row of values to the next
+  int positions;        // S
+};
+
+// out [R, D] = attention of q [R, D]; rows are q_stride and out_stride floats apart. out overlaps
+// nothing.
 void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int queries,
-            const float* keys, const float* values, size_t value_stride, int positions, float* out,
-            size_t out_stride);
+            const KeysValues& memory, float* out, size_t out_stride);
 
-// Decoder self-attention of one new position. The key and value of position t of this hypothesis
-// are at cells[t] + key_offset and cells[t] + value_offset, D floats each (hypotheses share their
-// history through these pointers). q, out: D floats. `scores`: scratch for cells.size() floats,
-// rounded up to a multiple of kKeyBlock.
-void AttendCells(const AttentionShape& shape, const float* q, absl::Span<const float* const> cells,
-                 size_t key_offset, size_t value_offset, float* scores, float* out);
+// The history of one hypothesis: position t's D keys and then D values start `offset` elements
+// behind cells[t]. Hypotheses share their history through these pointers.
+struct CellHistory {
+  CacheType type;
+  absl::Span<void* const> cells;
+  size_t offset;
+};
+
+// Decoder self-attention of one new position. q, out: D floats. `scores`: scratch for as many
+// floats as there are cells, rounded up to a multiple of kKeyBlock.
+void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
+                 float* scores, float* out);
 
 }  // namespace nibu
 

@@ -1,7 +1,6 @@
 #include "engine/model/decoder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 namespace nibu {
@@ -14,7 +13,6 @@ AttentionShape ShapeOf(const ModelConfig& config) {
 }  // namespace
 
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
-  const AttentionShape shape = ShapeOf(model_.config);
   const auto dim = static_cast<size_t>(model_.config.d_model);
   int rows = 0;
   for (const DecoderState* state : states) rows += state->source_length();
@@ -24,12 +22,8 @@ void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states
     workspace_->matmul.Apply(model_.weights.decoder[l].cross.kv, encoded, rows, kv);
     const float* row = kv;
     for (DecoderState* state : states) {
-      const int n = state->source_length();
-      PackKeys(shape, row, 2 * dim, n, state->source_keys(static_cast<int>(l)));
-      float* values = state->source_values(static_cast<int>(l));
-      for (int s = 0; s < n; ++s, row += 2 * dim, values += dim) {
-        std::memcpy(values, row + dim, dim * sizeof(float));
-      }
+      state->StoreSource(static_cast<int>(l), row);
+      row += static_cast<size_t>(state->source_length()) * 2 * dim;
     }
   }
   workspace_->arena.Rewind(mark);
@@ -87,14 +81,12 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
   const AttentionShape shape = ShapeOf(model_.config);
   const auto dim = static_cast<size_t>(model_.config.d_model);
   for (const Input& input : inputs) {
-    const size_t offset = static_cast<size_t>(layer) * input.state->layer_stride();
     const Arena::Mark mark = workspace_->arena.mark();
     float* scores =
         workspace_->arena.Floats(static_cast<size_t>(input.state->length()) + kKeyBlock);
     for (size_t h = 0; h < input.tokens.size(); ++h, qkv += 3 * dim, out += dim) {
-      const auto cells = input.state->cells(static_cast<int>(h));
-      std::memcpy(cells.back() + offset, qkv + dim, 2 * dim * sizeof(float));
-      AttendCells(shape, qkv, {cells.data(), cells.size()}, offset, offset + dim, scores, out);
+      input.state->Store(static_cast<int>(h), layer, qkv + dim);
+      AttendCells(shape, qkv, input.state->history(static_cast<int>(h), layer), scores, out);
     }
     workspace_->arena.Rewind(mark);
   }
@@ -106,8 +98,8 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   const AttentionShape shape = ShapeOf(model_.config);
   const auto dim = static_cast<size_t>(model_.config.d_model);
   for (const Input& input : inputs) {
-    Attend(shape, q, dim, static_cast<int>(input.tokens.size()), input.state->source_keys(layer),
-           input.state->source_values(layer), dim, input.state->source_length(), out, dim);
+    Attend(shape, q, dim, static_cast<int>(input.tokens.size()), input.state->source(layer), out,
+           dim);
     q += input.tokens.size() * dim;
     out += input.tokens.size() * dim;
   }

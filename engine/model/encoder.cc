@@ -14,8 +14,9 @@ void SelfAttention(const ModelConfig& config, absl::Span<const absl::Span<const 
   const auto dim = static_cast<size_t>(config.d_model);
   for (const auto& source : sources) {
     const int n = static_cast<int>(source.size());
-    PackKeys(shape, qkv + dim, 3 * dim, n, keys);
-    Attend(shape, qkv, 3 * dim, n, keys, qkv + 2 * dim, 3 * dim, n, out, dim);
+    PackKeys(shape, qkv + dim, 3 * dim, n, CacheType::kFloat32, keys);
+    const KeysValues memory{CacheType::kFloat32, keys, qkv + 2 * dim, 3 * dim, n};
+    Attend(shape, qkv, 3 * dim, n, memory, out, dim);
     qkv += source.size() * 3 * dim;
     out += source.size() * dim;
   }

@@ -21,36 +21,40 @@ class PagePool {
  public:
   static constexpr int kPositions = 16;
 
-  PagePool(const ModelConfig& config, int beam_size)
-      : beam_size_(beam_size),
+  PagePool(const ModelConfig& config, CacheType type, int beam_size)
+      : type_(type),
+        beam_size_(beam_size),
         cell_(2 * static_cast<size_t>(config.d_model)),
         layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
         page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
 
+  CacheType type() const { return type_; }
   int beam_size() const { return beam_size_; }
-  // Floats from a cell to the same cell of the next layer.
+  // Elements from a cell to the same cell of the next layer.
   size_t layer_stride() const { return layer_; }
-  // Offset in a page of the first layer's cell.
+  // Offset in a page of the first layer's cell, in bytes.
   size_t CellOffset(int position, int beam) const {
-    return (static_cast<size_t>(position % kPositions) * static_cast<size_t>(beam_size_) +
+    return CacheElementSize(type_) *
+           (static_cast<size_t>(position % kPositions) * static_cast<size_t>(beam_size_) +
             static_cast<size_t>(beam)) *
            cell_;
   }
 
-  AlignedBuffer<float> Take() {
-    if (free_.empty()) return AlignedBuffer<float>(page_);
-    AlignedBuffer<float> page = std::move(free_.back());
+  AlignedBuffer<char> Take() {
+    if (free_.empty()) return AlignedBuffer<char>(page_ * CacheElementSize(type_));
+    AlignedBuffer<char> page = std::move(free_.back());
     free_.pop_back();
     return page;
   }
-  void Give(AlignedBuffer<float> page) { free_.push_back(std::move(page)); }
+  void Give(AlignedBuffer<char> page) { free_.push_back(std::move(page)); }
 
  private:
+  CacheType type_;
   int beam_size_;
   size_t cell_;
   size_t layer_;
   size_t page_;
-  std::vector<AlignedBuffer<float>> free_;
+  std::vector<AlignedBuffer<char>> free_;
 };
 
 // One worker's; not thread-safe; reused from sentence to sentence.
@@ -70,30 +74,31 @@ class DecoderState {
 
   // Cells of the first layer, positions 0 .. length() - 1 of hypothesis h, newest last. Valid until
   // the next Extend.
-  absl::Span<float* const> cells(int h) const {
-    return absl::MakeConstSpan(cells_[static_cast<size_t>(h)]);
+  CellHistory history(int h, int layer) const {
+    return {pool_->type(), cells_[static_cast<size_t>(h)],
+            static_cast<size_t>(layer) * pool_->layer_stride()};
   }
   int length() const { return length_; }  // positions held
-  // Floats from a cell of a layer to the same cell of the next layer.
-  size_t layer_stride() const { return pool_->layer_stride(); }
+  // Writes the newest position's keys and values, [2 D], of hypothesis h in a layer.
+  void Store(int h, int layer, const float* keys_values);
 
   int source_length() const { return source_length_; }
-  // Packed keys and values [source_length, D] of a decoder layer.
-  float* source_keys(int layer) {
-    return source_.data() + static_cast<size_t>(layer) * source_layer_;
-  }
-  float* source_values(int layer) { return source_keys(layer) + source_keys_; }
+  // Takes a decoder layer's keys and values of the source, [source_length, 2 D].
+  void StoreSource(int layer, const float* keys_values);
+  KeysValues source(int layer) const;
 
  private:
   PagePool* pool_ = nullptr;
   int length_ = 0;
   int source_length_ = 0;
-  size_t source_keys_ = 0;   // floats of a layer's packed keys
-  size_t source_layer_ = 0;  // floats of a layer's keys and values
-  AlignedBuffer<float> source_;
-  std::vector<AlignedBuffer<float>> pages_;
-  std::vector<std::vector<float*>> cells_;  // [hypothesis][position]
-  std::vector<std::vector<float*>> next_cells_;
+  size_t dim_ = 0;
+  AttentionShape shape_{};
+  size_t source_keys_ = 0;   // elements of a layer's packed keys
+  size_t source_layer_ = 0;  // elements of a layer's keys and values
+  AlignedBuffer<char> source_;
+  std::vector<AlignedBuffer<char>> pages_;
+  std::vector<std::vector<void*>> cells_;  // [hypothesis][position]
+  std::vector<std::vector<void*>> next_cells_;
 };
 
 }  // namespace nibu

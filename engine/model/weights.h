@@ -82,6 +82,8 @@ struct ModelWeights {
 // What a reader returns and a Translator shares between its workers. Immutable.
 struct Model {
   ModelConfig config;
+  // Of the maps; keys and values are cached in float32 for float32, else in bfloat16.
+  ComputeType compute_type = ComputeType::kFloat32;
   ModelWeights weights;
 
   // Bytes of all weights as they are held in memory.

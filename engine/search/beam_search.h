@@ -1,5 +1,5 @@
-// Greedy and beam search of one sentence, as a state machine that knows neither model nor batch: the
-// caller runs the decoder on the live hypotheses and hands the best continuations of each back.
+// Greedy and beam search of one sentence, as a state machine that knows neither model nor batch:
+// the caller runs the decoder on the live hypotheses and hands the best continuations of each back.
 //
 //   BeamSearch search(options);
 //   while (!search.done()) {
@@ -8,15 +8,17 @@
 //   }
 //   search.Finish();
 //
-// Semantics (also CTranslate2's): S = sum of log-probabilities of the generated tokens, EOS included;
-// L = number of generated tokens, EOS included; score = S / L^length_penalty.
-//  * A step ranks all continuations by S + log p and looks at the best 2 * beam of them. An EOS among
-//    the first `beam` finishes a hypothesis, and the next best continuation of the second half that is
-//    not EOS takes its place. EOS beyond the first `beam` is ignored.
-//  * The sentence stops in the step in which round(beam * patience) hypotheses have finished (all EOS
+// Semantics (also CTranslate2's): S = sum of log-probabilities of the generated tokens, EOS
+// included; L = number of generated tokens, EOS included; score = S / L^length_penalty.
+//  * A step ranks all continuations by S + log p and looks at the best 2 * beam of them. An EOS
+//  among
+//    the first `beam` finishes a hypothesis, and the next best continuation of the second half that
+//    is not EOS takes its place. EOS beyond the first `beam` is ignored.
+//  * The sentence stops in the step in which round(beam * patience) hypotheses have finished (all
+//  EOS
 //    among the first `beam` of that step are still taken), or, with length_penalty 0, once the best
-//    beam has finished and num_hypotheses are done; at step max_length every one of the first `beam`
-//    continuations is finished as it is.
+//    beam has finished and num_hypotheses are done; at step max_length every one of the first
+//    `beam` continuations is finished as it is.
 //  * Ties: the lower beam index first, then the lower token id.
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
@@ -60,8 +62,9 @@ class BeamSearch {
   // Starts a sentence: one live hypothesis without tokens.
   void Reset(const SearchOptions& options);
 
-  // `candidates[h]`: up to 2 * beam_size continuations of live hypothesis h, best first (ties: lower
-  // token first). Fewer where the vocabulary has no more. REQUIRES: !done(), one list a live hypothesis.
+  // `candidates[h]`: up to 2 * beam_size continuations of live hypothesis h, best first (ties:
+  // lower token first). Fewer where the vocabulary has no more. REQUIRES: !done(), one list a live
+  // hypothesis.
   void Advance(absl::Span<const absl::Span<const Candidate>> candidates);
 
   bool done() const { return done_; }
