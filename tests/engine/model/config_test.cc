@@ -1,0 +1,76 @@
+#include "engine/model/config.h"
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::HasSubstr;
+
+ModelConfig Base() {
+  ModelConfig config;
+  config.d_model = 8;
+  config.heads_encoder = config.heads_decoder = 2;
+  config.ffn_encoder = config.ffn_decoder = 16;
+  config.layers_encoder = config.layers_decoder = 1;
+  config.vocab_source = 10;
+  config.vocab_target = 9;
+  config.max_positions = 16;
+  config.source_suffix = {0};
+  config.suppressed = {8};
+  return config;
+}
+
+TEST(ModelConfig, ValidatesWhatMakesSense) {
+  EXPECT_TRUE(Base().Validate().ok()) << Base().Validate();
+  ModelConfig config = Base();
+  config.decoder_start = -1;
+  EXPECT_TRUE(config.Validate().ok());
+}
+
+TEST(ModelConfig, NamesTheFieldThatDoesNot) {
+  const struct {
+    const char* field;
+    std::function<void(ModelConfig*)> damage;
+  } cases[] = {
+      {"d_model", [](ModelConfig* c) { c->d_model = 0; }},
+      {"d_model", [](ModelConfig* c) { c->d_model = 1 << 20; }},
+      {"heads_encoder", [](ModelConfig* c) { c->heads_encoder = 3; }},
+      {"heads_decoder", [](ModelConfig* c) { c->heads_decoder = 0; }},
+      {"ffn_encoder", [](ModelConfig* c) { c->ffn_encoder = -1; }},
+      {"ffn_decoder", [](ModelConfig* c) { c->ffn_decoder = 0; }},
+      {"layers_encoder", [](ModelConfig* c) { c->layers_encoder = 0; }},
+      {"layers_decoder", [](ModelConfig* c) { c->layers_decoder = 1001; }},
+      {"vocab_source", [](ModelConfig* c) { c->vocab_source = 0; }},
+      {"vocab_target", [](ModelConfig* c) { c->vocab_target = 1 << 25; }},
+      {"position_offset", [](ModelConfig* c) { c->position_offset = -1; }},
+      {"max_positions", [](ModelConfig* c) { c->max_positions = 0; }},
+      {"sinusoidal", [](ModelConfig* c) { c->d_model = c->heads_encoder = c->heads_decoder = 7; }},
+      {"norm_epsilon", [](ModelConfig* c) { c->norm_epsilon = 0; }},
+      {"norm_epsilon",
+       [](ModelConfig* c) { c->norm_epsilon = std::numeric_limits<float>::quiet_NaN(); }},
+      {"embedding_scale", [](ModelConfig* c) { c->embedding_scale = 0; }},
+      {"eos", [](ModelConfig* c) { c->eos = 9; }},
+      {"unk", [](ModelConfig* c) { c->unk = 10; }},
+      {"decoder_start", [](ModelConfig* c) { c->decoder_start = -2; }},
+      {"source_suffix", [](ModelConfig* c) { c->source_suffix = {10}; }},
+      {"source_suffix", [](ModelConfig* c) { c->source_suffix.assign(16, 0); }},
+      {"suppressed", [](ModelConfig* c) { c->suppressed = {-1}; }},
+      {"suppressed", [](ModelConfig* c) { c->suppressed = {c->eos}; }},
+  };
+  for (const auto& test : cases) {
+    ModelConfig config = Base();
+    test.damage(&config);
+    const absl::Status status = config.Validate();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << test.field;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(test.field));
+  }
+}
+
+}  // namespace
+}  // namespace nibu

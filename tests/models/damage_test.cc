@@ -1,0 +1,58 @@
+// Damaged models end in an error or load; they never crash, hang or ask for absurd memory.
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "models/load_model.h"
+#include "tests/models/files.h"
+
+namespace nibu {
+namespace {
+
+using testing::TempFolder;
+using testing::TinyMarian;
+
+// Changes one byte of a file or cuts it short, `rounds` times, and loads the model each time.
+void Damage(const TempFolder& folder, const std::string& name, int rounds) {
+  const std::string whole = testing::ReadFile(folder / name);
+  ASSERT_FALSE(whole.empty());
+  std::mt19937 random(20160601);
+  int errors = 0;
+  for (int i = 0; i < rounds; ++i) {
+    std::string damaged = whole;
+    // Headers are small and tell the most; half of the damage goes there.
+    const size_t reach = i % 2 == 0 ? whole.size() : std::min<size_t>(whole.size(), 4096);
+    const size_t at = std::uniform_int_distribution<size_t>(0, reach - 1)(random);
+    if (i % 5 == 4) {
+      damaged.resize(at);
+    } else {
+      damaged[at] = static_cast<char>(random());
+    }
+    testing::WriteFile(folder / name, damaged);
+    const absl::StatusOr<LoadedModel> loaded = LoadModel(folder.path(), ComputeType::kFloat32);
+    if (loaded.ok()) continue;
+    ++errors;
+    const std::string message(loaded.status().message());
+    EXPECT_FALSE(message.empty());
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    EXPECT_NE(message.find(folder.path()), std::string::npos) << message;
+  }
+  EXPECT_GT(errors, rounds / 5) << "truncation at least is always an error";
+  testing::WriteFile(folder / name, whole);
+}
+
+TEST(Damage, HuggingFaceMarian) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+  Damage(folder, "model.safetensors", 600);
+  for (const char* name :
+       {"config.json", "generation_config.json", "tokenizer_config.json", "vocab.json"}) {
+    Damage(folder, name, 200);
+  }
+  EXPECT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+}
+
+}  // namespace
+}  // namespace nibu
