@@ -47,6 +47,16 @@ absl::Status DecodingOptions::Validate() const {
                                   max_decoding_length, ", not ", min_decoding_length));
 }
 
+absl::Status TranslatorOptions::Validate() const {
+  NIBU_RETURN_IF_ERROR(CheckOption(threads >= 1 && threads <= 1024,
+                                   absl::StrCat("threads must be 1 to 1024, not ", threads)));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(batch_size >= 0 && batch_size <= 65536,
+                  absl::StrCat("batch_size must be 0 to 65536, not ", batch_size)));
+  return CheckOption(max_source_length >= 1,
+                     absl::StrCat("max_source_length must be at least 1, not ", max_source_length));
+}
+
 class Translator::Impl {
  public:
   Impl(std::shared_ptr<const Model> model, const WorkerOptions& worker_options, int max_source,
@@ -131,15 +141,7 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
                                                                const TranslatorOptions& options) {
   NIBU_RETURN_IF_ERROR(decoding.Validate());
   NIBU_RETURN_IF_ERROR(model->config.Validate());
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(options.threads >= 1 && options.threads <= 1024,
-                  absl::StrCat("threads must be 1 to 1024, not ", options.threads)));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(options.batch_size >= 0,
-                  absl::StrCat("batch_size must not be negative: ", options.batch_size)));
-  NIBU_RETURN_IF_ERROR(CheckOption(
-      options.max_source_length >= 1,
-      absl::StrCat("max_source_length must be at least 1, not ", options.max_source_length)));
+  NIBU_RETURN_IF_ERROR(options.Validate());
   const ModelConfig& config = model->config;
   const int suffix = static_cast<int>(config.source_suffix.size());
   const int max_source = std::min(options.max_source_length, config.max_positions - suffix);

@@ -41,6 +41,9 @@ struct TranslatorOptions {
   // Longest source that will be submitted, source_suffix not counted (and never more than the
   // model's positions allow).
   int max_source_length = 1024;
+
+  // InvalidArgument naming the option.
+  absl::Status Validate() const;
 };
 
 // Thread-safe.

@@ -1,0 +1,109 @@
+#include "tools/decoding_flags.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "tools/bundled_model.h"
+
+ABSL_FLAG(std::string, model, "",
+          "Directory or file of a model, in any supported format. Empty: the bundled "
+          "English-German model.");
+ABSL_FLAG(int, beam_size, 4, "Hypotheses kept at each step; 1 is greedy search.");
+ABSL_FLAG(float, patience, 1,
+          "Beam search goes on until round(beam_size * patience) hypotheses have finished.");
+ABSL_FLAG(int, num_hypotheses, 1, "Hypotheses returned for a line, best first (nbest and jsonl).");
+ABSL_FLAG(float, length_penalty, 1,
+          "Hypotheses are ranked by log-probability / length^length_penalty.");
+ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least.");
+ABSL_FLAG(int, max_decoding_length, 256,
+          "Tokens generated at most (never more than the model's positions).");
+ABSL_FLAG(int, max_input_length, 1024,
+          "Tokens of a line translated in one piece (never more than the model's positions).");
+ABSL_FLAG(std::string, compute_type, "auto",
+          "Type of the matrix products: auto, float32, bfloat16 or int8.");
+ABSL_FLAG(int, threads, 0, "Sentences are shared out to this many threads; 0: all cores.");
+ABSL_FLAG(int, batch_size, 0, "What a thread decodes together; 0: chosen for speed.");
+ABSL_FLAG(std::string, batch_type, "examples",
+          "batch_size counts examples (sentences) or tokens (of the sources).");
+
+namespace nibu {
+
+std::vector<std::string> SearchFlags() {
+  return {"beam_size", "patience", "num_hypotheses", "length_penalty"};
+}
+
+std::vector<std::string> SpeedFlags() {
+  return {"compute_type", "threads", "batch_size", "batch_type"};
+}
+
+absl::StatusOr<ComputeType> ParseComputeType(const std::string& text) {
+  if (text == "auto" || text == "float32") return ComputeType::kFloat32;
+  if (text == "bfloat16") return ComputeType::kBFloat16;
+  if (text == "int8") return ComputeType::kInt8;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--compute_type must be auto, float32, bfloat16 or int8, not \"", text, "\""));
+}
+
+const char* ComputeTypeName(ComputeType type) {
+  switch (type) {
+    case ComputeType::kFloat32:
+      return "float32";
+    case ComputeType::kBFloat16:
+      return "bfloat16";
+    case ComputeType::kInt8:
+      return "int8";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<ModelFlags> ReadModelFlags() {
+  ModelFlags flags;
+  flags.path = absl::GetFlag(FLAGS_model);
+  if (flags.path.empty()) flags.path = BundledModelPath();
+  NIBU_ASSIGN_OR_RETURN(flags.compute_type, ParseComputeType(absl::GetFlag(FLAGS_compute_type)));
+  return flags;
+}
+
+absl::StatusOr<DecodingOptions> ReadDecodingFlags() {
+  DecodingOptions options;
+  options.beam_size = absl::GetFlag(FLAGS_beam_size);
+  options.patience = absl::GetFlag(FLAGS_patience);
+  options.num_hypotheses = absl::GetFlag(FLAGS_num_hypotheses);
+  options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
+  options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
+  options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
+  const absl::Status status = options.Validate();
+  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--", status.message()));
+  return options;
+}
+
+absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
+  TranslatorOptions options;
+  options.threads = absl::GetFlag(FLAGS_threads);
+  if (options.threads == 0) {
+    // Of those this process may use.
+    cpu_set_t cpus;
+    options.threads = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  }
+  options.batch_size = absl::GetFlag(FLAGS_batch_size);
+  const std::string type = absl::GetFlag(FLAGS_batch_type);
+  if (type != "examples" && type != "tokens") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--batch_type must be examples or tokens, not \"", type, "\""));
+  }
+  options.batch_type = type == "tokens" ? BatchType::kTokens : BatchType::kExamples;
+  options.max_source_length = absl::GetFlag(FLAGS_max_input_length);
+  if (options.max_source_length < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max_input_length must be at least 1, not ", options.max_source_length));
+  }
+  const absl::Status status = options.Validate();
+  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--", status.message()));
+  return options;
+}
+
+}  // namespace nibu

@@ -1,0 +1,207 @@
+#include "tools/flags.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/flags/commandlineflag.h"
+#include "absl/flags/marshalling.h"
+#include "absl/flags/reflection.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+constexpr char kVersion[] = NIBU_VERSION;
+
+bool Lists(const ProgramInfo& program, absl::string_view name) {
+  for (const auto& group : program.groups) {
+    if (std::find(group.flags.begin(), group.flags.end(), name) != group.flags.end()) return true;
+  }
+  return false;
+}
+
+absl::CommandLineFlag* Find(const ProgramInfo& program, absl::string_view name) {
+  return Lists(program, name) ? absl::FindCommandLineFlag(name) : nullptr;
+}
+
+// Levenshtein distance.
+size_t Distance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+absl::Status UnknownFlag(const ProgramInfo& program, absl::string_view name) {
+  std::string nearest;
+  size_t best = 4;  // further away is no help
+  for (const auto& group : program.groups) {
+    for (const std::string& flag : group.flags) {
+      const size_t distance = Distance(name, flag);
+      if (distance < best) {
+        best = distance;
+        nearest = flag;
+      }
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown flag --", name,
+      nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?")));
+}
+
+// The text broken into lines of at most `width` characters, each behind `indent` blanks.
+std::string Wrap(absl::string_view text, size_t indent, size_t width) {
+  std::string result;
+  std::string line;
+  for (absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
+      absl::StrAppend(&result, std::string(indent, ' '), line, "\n");
+      line.clear();
+    }
+    absl::StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  return absl::StrCat(result, std::string(indent, ' '), line, "\n");
+}
+
+// Flags that need no value.
+bool IsSwitch(const absl::CommandLineFlag& flag) {
+  return flag.IsOfType<bool>() || flag.IsOfType<AutoBool>();
+}
+
+}  // namespace
+
+bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
+  bool boolean = false;
+  if (text == "auto") {
+    *value = AutoBool::kAuto;
+    return true;
+  }
+  if (!absl::ParseFlag(text, &boolean, error)) {
+    *error = "it must be auto, true or false";
+    return false;
+  }
+  *value = boolean ? AutoBool::kTrue : AutoBool::kFalse;
+  return true;
+}
+
+std::string AbslUnparseFlag(AutoBool value) {
+  if (value == AutoBool::kAuto) return "auto";
+  return value == AutoBool::kTrue ? "true" : "false";
+}
+
+std::string HelpText(const ProgramInfo& program) {
+  std::string text =
+      absl::StrCat("Usage: ", program.name, " ", program.usage, "\n\n", program.description, "\n");
+  for (const auto& group : program.groups) {
+    absl::StrAppend(&text, "\n", group.title, "\n");
+    for (const std::string& name : group.flags) {
+      const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
+      if (flag == nullptr) continue;
+      const std::string value = flag->DefaultValue();
+      absl::StrAppend(&text, "  --", name, "=", value.empty() ? "\"\"" : value, "\n",
+                      Wrap(flag->Help(), 6, 96));
+    }
+  }
+  absl::StrAppend(&text,
+                  "\nBooleans are set by --name and unset by --noname. --help and --version print "
+                  "and exit.\n");
+  return text;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
+                                                    absl::Span<const std::string> arguments) {
+  std::vector<std::string> positional;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    absl::string_view argument = arguments[i];
+    if (argument == "--") {
+      positional.insert(positional.end(), arguments.begin() + static_cast<long>(i) + 1,
+                        arguments.end());
+      break;
+    }
+    if (argument.size() < 2 || argument[0] != '-') {
+      positional.emplace_back(argument);
+      continue;
+    }
+    argument.remove_prefix(argument[1] == '-' ? 2 : 1);
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(argument, absl::MaxSplits('=', 1));
+    const absl::string_view name = parts.first;
+    const bool has_value = name.size() < argument.size();
+    std::string value(parts.second);
+    absl::CommandLineFlag* flag = Find(program, name);
+    if (flag == nullptr && !has_value && name.substr(0, 2) == "no") {
+      flag = Find(program, name.substr(2));
+      if (flag != nullptr && !IsSwitch(*flag)) flag = nullptr;
+      value = "false";
+    } else if (flag != nullptr && !has_value) {
+      if (IsSwitch(*flag)) {
+        value = "true";
+      } else if (++i < arguments.size()) {
+        value = arguments[i];
+      } else {
+        return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value"));
+      }
+    }
+    if (flag == nullptr) return UnknownFlag(program, name);
+    std::string error;
+    if (!flag->ParseFrom(value, &error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag->Name(), ": \"", value, "\" is not a valid value",
+                       error.empty() ? "" : absl::StrCat(" (", error, ")")));
+    }
+  }
+  return positional;
+}
+
+std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "--help" || argument == "-h" || argument == "-help") {
+      std::fputs(HelpText(program).c_str(), stdout);
+      std::exit(0);
+    }
+    if (argument == "--version") {
+      std::printf("%s %s\n", program.name.c_str(), kVersion);
+      std::exit(0);
+    }
+  }
+  absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments);
+  if (!positional.ok()) {
+    PrintError(program, positional.status().message());
+    std::exit(kExitUsage);
+  }
+  return *std::move(positional);
+}
+
+namespace {
+
+void PrintLine(const ProgramInfo& program, const char* kind, absl::string_view message) {
+  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
+  std::fprintf(stderr, "%s: %s: %s\n", program.name.c_str(), kind, line.c_str());
+}
+
+}  // namespace
+
+void PrintError(const ProgramInfo& program, absl::string_view message) {
+  PrintLine(program, "error", message);
+}
+
+void PrintWarning(const ProgramInfo& program, absl::string_view message) {
+  PrintLine(program, "warning", message);
+}
+
+}  // namespace nibu

@@ -1,0 +1,69 @@
+// Lines in and out of file descriptors.
+#ifndef NIBU_TOOLS_LINES_H_
+#define NIBU_TOOLS_LINES_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace nibu {
+
+// A sequence of lines. Not thread-safe.
+class LineSource {
+ public:
+  virtual ~LineSource() = default;
+  // The next line, without its end: a line feed, or carriage return and line feed. False at the
+  // end. A last line without an end counts. May block.
+  virtual absl::StatusOr<bool> Next(std::string* line) = 0;
+  // Between 0 and 1, or negative where the size is not known.
+  virtual double progress() const { return -1; }
+};
+
+// Lines of a file or pipe, of any length and any bytes.
+class FileLines : public LineSource {
+ public:
+  // "-": standard input. NotFound or Unavailable naming the file.
+  static absl::StatusOr<FileLines> Open(const std::string& path);
+  FileLines(FileLines&& other) noexcept;
+  FileLines& operator=(FileLines&&) = delete;
+  ~FileLines() override;
+
+  absl::StatusOr<bool> Next(std::string* line) override;
+  double progress() const override;
+
+ private:
+  FileLines(std::string path, int fd);
+
+  std::string path_;
+  int fd_;
+  double size_;  // of a regular file, else 0
+  double read_ = 0;
+  std::string buffer_;
+  size_t start_ = 0;  // of what has not been handed out
+  bool end_ = false;
+};
+
+// Lines that are there already; a text with line feeds is several.
+class GivenLines : public LineSource {
+ public:
+  explicit GivenLines(const std::vector<std::string>& texts);
+  absl::StatusOr<bool> Next(std::string* line) override;
+
+ private:
+  std::vector<std::string> lines_;
+  size_t next_ = 0;
+};
+
+// Opens a file for writing, "-" for standard output. Unavailable naming the file.
+absl::StatusOr<int> OpenOutput(const std::string& path);
+
+// Writes all bytes. Unavailable with the reason; Cancelled when the reader of a pipe is gone.
+absl::Status WriteAll(int fd, absl::string_view bytes);
+
+}  // namespace nibu
+
+#endif  // NIBU_TOOLS_LINES_H_

@@ -1,0 +1,290 @@
+// nibu-translate: text in, translations out.
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "engine/core/status_macros.h"
+#include "models/load_model.h"
+#include "nlohmann/json.hpp"
+#include "tools/bundled_model.h"
+#include "tools/decoding_flags.h"
+#include "tools/flags.h"
+#include "tools/lines.h"
+#include "tools/output_format.h"
+#include "tools/pipeline.h"
+#include "tools/text_translator.h"
+
+ABSL_FLAG(std::string, src, "-", "File with one segment a line (UTF-8); - is standard input.");
+ABSL_FLAG(std::string, out, "-", "File for the translations, a line each; - is standard output.");
+ABSL_FLAG(bool, tokenized, false,
+          "Input and output are pieces separated by single spaces (no SentencePiece).");
+ABSL_FLAG(
+    std::string, long_input, "split",
+    "What to do with a line of more than max_input_length tokens: split (at sentence or clause "
+    "ends; the translations are joined), truncate, or error (the line comes out empty and the "
+    "exit status is 1).");
+ABSL_FLAG(
+    std::string, output_format, "text",
+    "text; nbest (\"index ||| text ||| logprob= S ||| score\", a line a hypothesis); or jsonl "
+    "(text, tokens, score and token_scores of every hypothesis).");
+ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a tab.");
+ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool::kAuto,
+          "Show progress on standard error; auto: when that is a terminal.");
+ABSL_FLAG(bool, stats, false,
+          "At the end one line of JSON on standard error: counts, times, memory.");
+
+namespace nibu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double Seconds(Clock::time_point since) {
+  return std::chrono::duration<double>(Clock::now() - since).count();
+}
+
+ProgramInfo Program() {
+  return {"nibu-translate",
+          "[flags] [TEXT ...]",
+          "Translates each TEXT, or each line of --src, with an encoder-decoder Transformer. One\n"
+          "output line for every input line, in order, as soon as it is ready.",
+          {
+              {"Model and text", {"model", "src", "out", "tokenized"}},
+              {"Search", SearchFlags()},
+              {"Lengths",
+               {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
+              {"Speed (never changes a result but for compute_type)", SpeedFlags()},
+              {"Output", {"output_format", "print_scores", "progress", "stats"}},
+          }};
+}
+
+absl::StatusOr<LongInput> ParseLongInput(const std::string& text) {
+  if (text == "split") return LongInput::kSplit;
+  if (text == "truncate") return LongInput::kTruncate;
+  if (text == "error") return LongInput::kError;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--long_input must be split, truncate or error, not \"", text, "\""));
+}
+
+absl::StatusOr<OutputFormat> ParseOutputFormat(const std::string& text) {
+  if (text == "text") return OutputFormat::kText;
+  if (text == "nbest") return OutputFormat::kNBest;
+  if (text == "jsonl") return OutputFormat::kJsonl;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--output_format must be text, nbest or jsonl, not \"", text, "\""));
+}
+
+// What the flags say, checked.
+struct Settings {
+  ModelFlags model;
+  TextOptions text;
+  OutputOptions output;
+};
+
+absl::StatusOr<Settings> ReadFlags() {
+  Settings settings;
+  NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
+  NIBU_ASSIGN_OR_RETURN(settings.output.format,
+                        ParseOutputFormat(absl::GetFlag(FLAGS_output_format)));
+  settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
+  NIBU_ASSIGN_OR_RETURN(settings.text.decoding, ReadDecodingFlags());
+  settings.text.decoding.return_scores =
+      settings.output.print_scores || settings.output.format != OutputFormat::kText;
+  NIBU_ASSIGN_OR_RETURN(settings.text.translator, ReadTranslatorFlags());
+  settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
+  NIBU_ASSIGN_OR_RETURN(settings.text.long_input, ParseLongInput(absl::GetFlag(FLAGS_long_input)));
+  settings.text.max_input_length = settings.text.translator.max_source_length;
+  return settings;
+}
+
+// Ends the program on SIGINT and SIGTERM, which must be blocked in every thread: finished lines are
+// written first.
+class SignalWatcher {
+ public:
+  SignalWatcher() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    std::thread([this] {
+      int number = 0;
+      while (sigwait(&signals_, &number) != 0) {
+      }
+      Pipeline* const pipeline = pipeline_.load();
+      if (pipeline != nullptr) pipeline->Stop(/*seconds=*/2);
+      _exit(128 + number);
+    }).detach();
+  }
+  void Watch(Pipeline* pipeline) { pipeline_.store(pipeline); }
+
+ private:
+  sigset_t signals_;
+  std::atomic<Pipeline*> pipeline_{nullptr};
+};
+
+// A bar, or a count where the size of the input is not known. Used by one thread.
+class ProgressBar {
+ public:
+  ProgressBar(bool shown, const std::atomic<double>& done) : shown_(shown), done_(done) {}
+
+  void Update(uint64_t lines) {
+    if (!shown_ || Seconds(last_) < 0.2) return;
+    last_ = Clock::now();
+    const double done = done_.load();
+    std::string bar;
+    if (done >= 0) {
+      const auto full = static_cast<size_t>(done * 30);
+      bar = absl::StrFormat("[%s%s] %3.0f %%  ", std::string(full, '='),
+                            std::string(30 - full, ' '), 100 * done);
+    }
+    std::fprintf(stderr, "\r%s%llu lines, %.0f lines/s ", bar.c_str(),
+                 static_cast<unsigned long long>(lines),
+                 static_cast<double>(lines) / Seconds(start_));
+    printed_ = true;
+  }
+  void End() {
+    if (printed_) std::fprintf(stderr, "\r%70s\r", "");
+  }
+
+ private:
+  const bool shown_;
+  const std::atomic<double>& done_;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = Clock::now();
+  bool printed_ = false;
+};
+
+// Sums over all lines; updated by the threads that deliver them.
+struct Totals {
+  std::atomic<uint64_t> lines{0};
+  std::atomic<uint64_t> source_tokens{0};
+  std::atomic<uint64_t> target_tokens{0};
+  std::atomic<uint64_t> too_long{0};
+};
+
+int64_t PeakRssBytes() {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
+}
+
+void PrintStats(const Settings& settings, const Totals& totals, double load_seconds,
+                double seconds) {
+  const nlohmann::ordered_json stats = {
+      {"sentences", totals.lines.load()},
+      {"source_tokens", totals.source_tokens.load()},
+      {"target_tokens", totals.target_tokens.load()},
+      {"load_seconds", load_seconds},
+      {"seconds", seconds},
+      {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
+      {"peak_rss_bytes", PeakRssBytes()},
+      {"compute_type", ComputeTypeName(settings.model.compute_type)},
+      {"threads", settings.text.translator.threads}};
+  std::fprintf(stderr, "%s\n", stats.dump().c_str());
+}
+
+int Fail(const absl::Status& status, int exit_status) {
+  PrintError(Program(), status.message());
+  return exit_status;
+}
+
+int Main(int argc, char** argv) {
+  const Clock::time_point start = Clock::now();
+  SignalWatcher signals;
+  const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
+  const absl::StatusOr<Settings> settings = ReadFlags();
+  if (!settings.ok()) return Fail(settings.status(), kExitUsage);
+
+  std::unique_ptr<LineSource> source;
+  if (!texts.empty()) {
+    source = std::make_unique<GivenLines>(texts);
+  } else {
+    absl::StatusOr<FileLines> file = FileLines::Open(absl::GetFlag(FLAGS_src));
+    if (!file.ok()) return Fail(file.status(), kExitFailure);
+    source = std::make_unique<FileLines>(*std::move(file));
+  }
+  absl::StatusOr<LoadedModel> model = LoadModel(settings->model.path, settings->model.compute_type);
+  if (!model.ok()) return Fail(model.status(), kExitFailure);
+  absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
+      TextTranslator::Create(*std::move(model), settings->text);
+  if (!translator.ok()) return Fail(translator.status(), kExitFailure);
+  const double load_seconds = Seconds(start);
+  // Opened last: a model that cannot be read leaves an old output as it is.
+  const std::string out_path = absl::GetFlag(FLAGS_out);
+  const absl::StatusOr<int> out_fd = OpenOutput(out_path);
+  if (!out_fd.ok()) return Fail(out_fd.status(), kExitFailure);
+
+  Totals totals;
+  std::atomic<double> done{-1};
+  const AutoBool shown = absl::GetFlag(FLAGS_progress);
+  ProgressBar bar(shown == AutoBool::kTrue || (shown == AutoBool::kAuto && isatty(STDERR_FILENO)),
+                  done);
+  Pipeline::Options options;
+  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+    done = source->progress();
+    // Only JSON repeats the source.
+    std::string kept = settings->output.format == OutputFormat::kJsonl ? line : "";
+    (*translator)
+        ->Submit(line, [&, index, kept = std::move(kept),
+                        deliver = std::move(deliver)](TextResult result) {
+          ++totals.lines;
+          totals.source_tokens += static_cast<uint64_t>(result.source_tokens);
+          totals.target_tokens += static_cast<uint64_t>(result.target_tokens);
+          if (result.too_long) ++totals.too_long;
+          deliver(FormatResult(settings->output, index, kept, result));
+        });
+  };
+  options.report = [&](uint64_t lines) { bar.Update(lines); };
+  options.write_failed = [&](const absl::Status& status) {
+    // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
+    if (absl::IsCancelled(status)) _exit(0);
+    bar.End();
+    PrintError(Program(), absl::StrCat(out_path == "-" ? "standard output" : out_path,
+                                       ": cannot be written: ", status.message()));
+    _exit(kExitFailure);
+  };
+
+  Pipeline pipeline(std::move(options), *out_fd);
+  signals.Watch(&pipeline);
+  const Clock::time_point translating = Clock::now();
+  const absl::Status status = pipeline.Run(source.get());
+  const double seconds = Seconds(translating);
+  bar.End();
+  if (!status.ok()) return Fail(status, kExitFailure);
+  if (close(*out_fd) != 0) {
+    return Fail(absl::UnavailableError(
+                    absl::StrCat(out_path, ": cannot be written: ", std::strerror(errno))),
+                kExitFailure);
+  }
+  if (totals.too_long > 0) {
+    const std::string lines = absl::StrCat(totals.too_long.load(), " line(s) of more than ",
+                                           (*translator)->max_input_length(), " tokens ");
+    if (settings->text.long_input == LongInput::kError) {
+      return Fail(absl::InvalidArgumentError(
+                      absl::StrCat(lines, "were not translated; use --long_input=split")),
+                  kExitFailure);
+    }
+    PrintWarning(Program(), absl::StrCat(lines, settings->text.long_input == LongInput::kSplit
+                                                    ? "were split and translated in parts"
+                                                    : "were truncated"));
+  }
+  if (absl::GetFlag(FLAGS_stats)) PrintStats(*settings, totals, load_seconds, seconds);
+  return 0;
+}
+
+}  // namespace
+}  // namespace nibu
+
+int main(int argc, char** argv) { return nibu::Main(argc, argv); }

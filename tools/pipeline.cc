@@ -1,0 +1,94 @@
+#include "tools/pipeline.h"
+
+#include <chrono>
+#include <utility>
+
+namespace nibu {
+
+Pipeline::Pipeline(Options options, int out_fd)
+    : options_(std::move(options)), out_fd_(out_fd), writer_([this] { Write(); }) {}
+
+Pipeline::~Pipeline() {
+  Stop(/*seconds=*/1e9);
+  if (writer_.joinable()) writer_.join();
+}
+
+absl::Status Pipeline::Run(LineSource* source) {
+  absl::Status status;
+  std::string text;
+  for (uint64_t index = 0;; ++index) {
+    const absl::StatusOr<bool> more = source->Next(&text);
+    if (!more.ok()) status = more.status();
+    if (!more.ok() || !*more) break;
+    auto owned = std::make_unique<Line>();
+    Line* const line = owned.get();
+    line->bytes = text.size();
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [&] {
+        return ended_ || lines_.empty() ||
+               (lines_.size() < options_.max_lines && bytes_ + text.size() <= options_.max_bytes);
+      });
+      if (ended_) break;
+      bytes_ += line->bytes;
+      lines_.push_back(std::move(owned));
+    }
+    options_.submit(index, text,
+                    [this, line](std::string output) { Finished(line, std::move(output)); });
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+  writer_.join();
+  return write_status_.ok() ? status : write_status_;
+}
+
+bool Pipeline::Stop(double seconds) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ended_; });
+}
+
+void Pipeline::Finished(Line* line, std::string output) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  line->output = std::move(output);
+  line->ready = true;
+  if (line == lines_.front().get()) changed_.notify_all();
+}
+
+void Pipeline::Write() {
+  constexpr size_t kWriteSize = size_t{1} << 16;
+  std::string out;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock,
+                  [this] { return stop_ || (lines_.empty() ? closed_ : lines_.front()->ready); });
+    out.clear();
+    uint64_t count = 0;
+    while (!lines_.empty() && lines_.front()->ready && out.size() < kWriteSize) {
+      out += lines_.front()->output;
+      bytes_ -= lines_.front()->bytes;
+      lines_.pop_front();
+      ++count;
+    }
+    if (count == 0) break;  // stopped, or at the end
+    changed_.notify_all();
+    lock.unlock();
+    const absl::Status status = WriteAll(out_fd_, out);
+    written_ += count;
+    if (status.ok() && options_.report) options_.report(written_);
+    if (!status.ok() && options_.write_failed) options_.write_failed(status);
+    lock.lock();
+    if (!status.ok()) {
+      write_status_ = status;
+      break;
+    }
+  }
+  ended_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace nibu

@@ -1,0 +1,191 @@
+#include "tools/text_translator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "engine/core/status_macros.h"
+#include "tokenizer/language_token.h"
+#include "tokenizer/long_input.h"
+#include "tokenizer/sentencepiece_tokenizer.h"
+#include "tokenizer/space_tokenizer.h"
+
+namespace nibu {
+
+// A line whose parts are being translated.
+struct TextTranslator::Pending {
+  TextResult result;
+  std::vector<std::vector<Hypothesis>> parts;
+  std::atomic<size_t> missing;
+  Done done;
+};
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(const std::string& sentencepiece,
+                                                         bool tokenized) {
+  if (tokenized) return std::make_unique<SpaceTokenizer>();
+  if (sentencepiece.empty()) {
+    return absl::InvalidArgumentError(
+        "the model has no SentencePiece model; give its pieces separated by spaces, with "
+        "--tokenized");
+  }
+  return SentencePieceTokenizer::FromSerialized(sentencepiece);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedModel model,
+                                                                       const TextOptions& options) {
+  std::unique_ptr<TextTranslator> result(new TextTranslator());
+  result->options_ = options;
+  const ModelVocabulary& vocabulary = model.vocabulary;
+  result->language_tokens_ = vocabulary.language_tokens && !options.tokenized;
+  const int unk = model.model->config.unk;
+  NIBU_ASSIGN_OR_RETURN(Vocabulary source, Vocabulary::Create(vocabulary.source_tokens, unk));
+  NIBU_ASSIGN_OR_RETURN(Vocabulary target, Vocabulary::Create(vocabulary.target_tokens, unk));
+  result->source_vocabulary_ = std::make_unique<Vocabulary>(std::move(source));
+  result->target_vocabulary_ = std::make_unique<Vocabulary>(std::move(target));
+  NIBU_ASSIGN_OR_RETURN(result->source_tokenizer_,
+                        MakeTokenizer(vocabulary.source_sentencepiece, options.tokenized));
+  NIBU_ASSIGN_OR_RETURN(result->target_tokenizer_,
+                        MakeTokenizer(vocabulary.target_sentencepiece, options.tokenized));
+  TranslatorOptions translator = options.translator;
+  translator.max_source_length = options.max_input_length;
+  NIBU_ASSIGN_OR_RETURN(result->translator_,
+                        Translator::Create(model.model, options.decoding, translator));
+  return result;
+}
+
+TextTranslator::~TextTranslator() = default;
+
+std::vector<std::string> TextTranslator::Pieces(absl::string_view line) const {
+  std::vector<std::string> pieces;
+  if (language_tokens_) {
+    std::string token = TakeLanguageToken(*source_vocabulary_, &line);
+    if (!token.empty()) pieces.push_back(std::move(token));
+  }
+  absl::StatusOr<std::vector<std::string>> encoded = source_tokenizer_->Encode(line);
+  // SentencePiece takes any bytes; should it refuse some after all, the line counts as empty.
+  if (encoded.ok()) std::move(encoded->begin(), encoded->end(), std::back_inserter(pieces));
+  return pieces;
+}
+
+std::vector<int> TextTranslator::Ids(absl::Span<const std::string> pieces) const {
+  std::vector<int> ids;
+  ids.reserve(pieces.size());
+  for (const std::string& piece : pieces) ids.push_back(source_vocabulary_->Id(piece));
+  return ids;
+}
+
+std::vector<int> TextTranslator::Encode(absl::string_view line) const {
+  std::vector<int> ids = Ids(Pieces(line));
+  ids.resize(std::min(ids.size(), static_cast<size_t>(max_input_length())));
+  return ids;
+}
+
+void TextTranslator::Submit(absl::string_view line, Done done) {
+  const std::vector<std::string> pieces = Pieces(line);
+  auto pending = std::make_shared<Pending>();
+  pending->done = std::move(done);
+  pending->result.source_tokens = static_cast<int>(pieces.size());
+  const auto limit = static_cast<size_t>(max_input_length());
+  pending->result.too_long = pieces.size() > limit;
+  if (pieces.empty()) {
+    pending->result.hypotheses.resize(1);
+    pending->done(std::move(pending->result));
+    return;
+  }
+  if (pending->result.too_long && options_.long_input == LongInput::kError) {
+    pending->done(std::move(pending->result));
+    return;
+  }
+
+  std::vector<std::vector<int>> sources;
+  if (!pending->result.too_long) {
+    sources.push_back(Ids(pieces));
+  } else if (options_.long_input == LongInput::kTruncate) {
+    sources.push_back(Ids(absl::MakeConstSpan(pieces).subspan(0, limit)));
+  } else {
+    // A language token stands in front of every part.
+    const size_t prefix = language_tokens_ && limit > 1 && IsLanguageToken(pieces[0]) ? 1 : 0;
+    const std::vector<std::string> text(pieces.begin() + static_cast<long>(prefix), pieces.end());
+    for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
+      std::vector<int> ids = Ids(absl::MakeConstSpan(pieces).subspan(0, prefix));
+      const std::vector<int> part = Ids(absl::MakeConstSpan(text).subspan(begin, end - begin));
+      ids.insert(ids.end(), part.begin(), part.end());
+      sources.push_back(std::move(ids));
+    }
+  }
+  pending->parts.resize(sources.size());
+  pending->missing = sources.size();
+  for (size_t i = 0; i < sources.size(); ++i) {
+    translator_->Submit(std::move(sources[i]), [this, pending, i](std::vector<Hypothesis> part) {
+      pending->parts[i] = std::move(part);
+      if (--pending->missing == 0) pending->done(Finish(*pending));
+    });
+  }
+}
+
+TextResult TextTranslator::Finish(const Pending& pending) const {
+  TextResult result = pending.result;
+  size_t count = static_cast<size_t>(options_.decoding.num_hypotheses);
+  for (const auto& part : pending.parts) count = std::min(count, part.size());
+  for (size_t n = 0; n < count; ++n) {
+    std::vector<const Hypothesis*> parts;
+    for (const auto& part : pending.parts) parts.push_back(&part[n]);
+    result.hypotheses.push_back(Join(parts));
+  }
+  if (!result.hypotheses.empty()) {
+    result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());
+  }
+  return result;
+}
+
+TextHypothesis TextTranslator::Join(const std::vector<const Hypothesis*>& parts) const {
+  TextHypothesis joined;
+  std::vector<std::string> texts;
+  size_t length = 0;
+  for (const Hypothesis* part : parts) {
+    std::vector<std::string> tokens;
+    for (int id : part->tokens) tokens.push_back(target_vocabulary_->Token(id));
+    absl::StatusOr<std::string> text = target_tokenizer_->Decode(tokens);
+    if (text.ok() && !text->empty()) texts.push_back(*std::move(text));
+    // The score of the EOS, where there is one, has no token.
+    joined.token_scores.insert(joined.token_scores.end(), part->token_scores.begin(),
+                               part->token_scores.begin() + static_cast<long>(tokens.size()));
+    std::move(tokens.begin(), tokens.end(), std::back_inserter(joined.tokens));
+    joined.log_prob += part->log_prob;
+    length += part->token_scores.size();
+  }
+  joined.text = absl::StrReplaceAll(absl::StrJoin(texts, " "), {{"\n", " "}, {"\r", " "}});
+  joined.score = parts.size() == 1
+                     ? parts[0]->score
+                     : joined.log_prob / std::pow(static_cast<float>(std::max<size_t>(length, 1)),
+                                                  options_.decoding.length_penalty);
+  return joined;
+}
+
+std::vector<TextResult> TextTranslator::Translate(const std::vector<std::string>& lines) {
+  std::vector<TextResult> results(lines.size());
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t waiting = lines.size();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    Submit(lines[i], [&, i](TextResult result) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      results[i] = std::move(result);
+      if (--waiting == 0) changed.notify_one();
+    });
+  }
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return waiting == 0; });
+  return results;
+}
+
+}  // namespace nibu
