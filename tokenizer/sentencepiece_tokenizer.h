@@ -1,0 +1,32 @@
+#ifndef NIBU_TOKENIZER_SENTENCEPIECE_TOKENIZER_H_
+#define NIBU_TOKENIZER_SENTENCEPIECE_TOKENIZER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tokenizer/tokenizer.h"
+
+namespace nibu {
+
+class SentencePieceModel;
+
+// A SentencePiece model (Kudo and Richardson 2018).
+class SentencePieceTokenizer : public Tokenizer {
+ public:
+  // `model`: the contents of a .spm file. InvalidArgument when it is damaged.
+  static absl::StatusOr<std::unique_ptr<Tokenizer>> FromSerialized(absl::string_view model);
+  ~SentencePieceTokenizer() override;
+
+  absl::StatusOr<std::vector<std::string>> Encode(absl::string_view text) const override;
+  absl::StatusOr<std::string> Decode(absl::Span<const std::string> pieces) const override;
+
+ private:
+  explicit SentencePieceTokenizer(std::unique_ptr<SentencePieceModel> model);
+
+  std::unique_ptr<SentencePieceModel> model_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_TOKENIZER_SENTENCEPIECE_TOKENIZER_H_
