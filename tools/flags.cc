@@ -7,7 +7,7 @@
 #include "absl/flags/commandlineflag.h"
 #include "absl/flags/marshalling.h"
 #include "absl/flags/reflection.h"
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -50,7 +50,8 @@ absl::Status UnknownFlag(const ProgramInfo& program, absl::string_view name) {
   size_t best = 4;  // further away is no help
   for (const auto& group : program.groups) {
     for (const std::string& flag : group.flags) {
-      const size_t distance = Distance(name, flag);
+      // The beginning of a name is near it.
+      const size_t distance = absl::StartsWith(flag, name) ? 0 : Distance(name, flag);
       if (distance < best) {
         best = distance;
         nearest = flag;

@@ -27,15 +27,17 @@ struct TextTranslator::Pending {
 
 namespace {
 
-absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(const std::string& sentencepiece,
-                                                         bool tokenized) {
-  if (tokenized) return std::make_unique<SpaceTokenizer>();
+absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(const std::string& sentencepiece,
+                                                               bool tokenized) {
+  if (tokenized) return std::make_shared<const SpaceTokenizer>();
   if (sentencepiece.empty()) {
     return absl::InvalidArgumentError(
         "the model has no SentencePiece model; give its pieces separated by spaces, with "
         "--tokenized");
   }
-  return SentencePieceTokenizer::FromSerialized(sentencepiece);
+  NIBU_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer,
+                        SentencePieceTokenizer::FromSerialized(sentencepiece));
+  return std::shared_ptr<const Tokenizer>(std::move(tokenizer));
 }
 
 }  // namespace
@@ -48,13 +50,20 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
   result->language_tokens_ = vocabulary.language_tokens && !options.tokenized;
   const int unk = model.model->config.unk;
   NIBU_ASSIGN_OR_RETURN(Vocabulary source, Vocabulary::Create(vocabulary.source_tokens, unk));
-  NIBU_ASSIGN_OR_RETURN(Vocabulary target, Vocabulary::Create(vocabulary.target_tokens, unk));
-  result->source_vocabulary_ = std::make_unique<Vocabulary>(std::move(source));
-  result->target_vocabulary_ = std::make_unique<Vocabulary>(std::move(target));
+  result->source_vocabulary_ = std::make_shared<const Vocabulary>(std::move(source));
+  // Most models have one vocabulary and one SentencePiece model for both sides.
+  result->target_vocabulary_ = result->source_vocabulary_;
+  if (vocabulary.target_tokens != vocabulary.source_tokens) {
+    NIBU_ASSIGN_OR_RETURN(Vocabulary target, Vocabulary::Create(vocabulary.target_tokens, unk));
+    result->target_vocabulary_ = std::make_shared<const Vocabulary>(std::move(target));
+  }
   NIBU_ASSIGN_OR_RETURN(result->source_tokenizer_,
                         MakeTokenizer(vocabulary.source_sentencepiece, options.tokenized));
-  NIBU_ASSIGN_OR_RETURN(result->target_tokenizer_,
-                        MakeTokenizer(vocabulary.target_sentencepiece, options.tokenized));
+  result->target_tokenizer_ = result->source_tokenizer_;
+  if (vocabulary.target_sentencepiece != vocabulary.source_sentencepiece) {
+    NIBU_ASSIGN_OR_RETURN(result->target_tokenizer_,
+                          MakeTokenizer(vocabulary.target_sentencepiece, options.tokenized));
+  }
   TranslatorOptions translator = options.translator;
   translator.max_source_length = options.max_input_length;
   NIBU_ASSIGN_OR_RETURN(result->translator_,

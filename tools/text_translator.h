@@ -85,10 +85,10 @@ class TextTranslator {
 
   TextOptions options_;
   bool language_tokens_ = false;
-  std::unique_ptr<Vocabulary> source_vocabulary_;
-  std::unique_ptr<Vocabulary> target_vocabulary_;
-  std::unique_ptr<Tokenizer> source_tokenizer_;
-  std::unique_ptr<Tokenizer> target_tokenizer_;
+  std::shared_ptr<const Vocabulary> source_vocabulary_;
+  std::shared_ptr<const Vocabulary> target_vocabulary_;
+  std::shared_ptr<const Tokenizer> source_tokenizer_;
+  std::shared_ptr<const Tokenizer> target_tokenizer_;
   std::unique_ptr<Translator> translator_;  // last: its threads use the rest
 };
 

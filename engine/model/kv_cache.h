@@ -19,7 +19,7 @@ namespace nibu {
 // memory follows the tokens that are alive. One worker's; not thread-safe.
 class PagePool {
  public:
-  static constexpr int kPositions = 16;
+  static constexpr int kPositions = 8;
 
   PagePool(const ModelConfig& config, CacheType type, int beam_size)
       : type_(type),
