@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what nibu needs from Debian 12's packages; does nothing when all is there.
+#   tools/setup.sh        to build and run
+#   tools/setup.sh test   and to run the tests
+#   tools/setup.sh ci     and to run every check
+set -euo pipefail
+
+packages=(g++ cmake ninja-build pkg-config libdnnl-dev libsentencepiece-dev libabsl-dev libhwy-dev
+  nlohmann-json3-dev libyaml-cpp-dev libzip-dev zlib1g-dev)
+case "${1:-}" in
+  "") ;;
+  test) packages+=(libgtest-dev libgmock-dev) ;;
+  ci) packages+=(libgtest-dev libgmock-dev git clang clang-tidy clang-format libclang-rt-14-dev) ;;
+  *) echo "setup.sh: error: unknown argument '$1'; use none, test or ci" >&2; exit 2 ;;
+esac
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+    missing+=("$package")
+done
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null ||
+    { echo "setup.sh: error: run as root or install sudo; missing: ${missing[*]}" >&2; exit 1; }
+  sudo=(sudo)
+fi
+echo "setup.sh: installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${sudo[@]}" apt-get update &&
+  "${sudo[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+  tail -n 20 "$log" >&2
+  echo "setup.sh: error: apt-get could not install ${missing[*]}" >&2
+  exit 1
+fi
