@@ -26,6 +26,9 @@ namespace nibu {
 
 enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 
+// The instruction set that oneDNN's kernels use here: "avx2", "avx512_core_vnni", ...
+const char* InstructionSet();
+
 // A weight matrix as a file holds it: rank 2, any dtype.
 struct MatrixView {
   TensorView values;

@@ -63,6 +63,31 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
   return dnnl::matmul::primitive_desc(op, attributes, CpuEngine());
 }
 
+const char* InstructionSet() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::all:
+      return "any";
+    case dnnl::cpu_isa::sse41:
+      return "sse41";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+    default:
+      return "newer";
+  }
+}
+
 QuantizationRange ActivationRange() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::all:
