@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/mapped_file.h"
-#include "models/safetensors.h"
+#include "models/weights_file.h"
 
 namespace nibu {
 namespace {
@@ -126,7 +126,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> RequiredFile(const std::string
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(absl::StrCat(
         directory, "/", name, ": no such file; a Hugging Face MarianMT directory has config.json, ",
-        "model.safetensors, vocab.json, source.spm and target.spm"));
+        "model.safetensors or pytorch_model.bin, vocab.json, source.spm and target.spm"));
   }
   return file;
 }
@@ -317,8 +317,7 @@ absl::StatusOr<LoadedModel> LoadHuggingFaceMarian(const std::string& directory,
   loaded.format = "Hugging Face MarianMT";
   NIBU_ASSIGN_OR_RETURN(loaded.vocabulary, ReadVocabulary(directory, &marian.model));
 
-  NIBU_ASSIGN_OR_RETURN(auto file, RequiredFile(directory, "model.safetensors"));
-  NIBU_ASSIGN_OR_RETURN(TensorSource source, ReadSafetensors(std::move(file)));
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   const NameTable names = MarianNames(marian, source);
   // Positions that the file holds are used as they are.
   if (source.Has(names.encoder.positions) || source.Has(names.decoder.positions)) {

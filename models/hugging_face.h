@@ -2,7 +2,7 @@
 //
 //   config.json              sizes, activation, token ids (fields: ReadMarianConfig)
 //   generation_config.json   optional; its token ids win over config.json's
-//   model.safetensors        weights (safetensors.h)
+//   model.safetensors        weights, or their other forms (weights_file.h)
 //   vocab.json               {token: id}, every id from 0 to vocab_size - 1 once
 //   target_vocab.json        the target's, when tokenizer_config.json has "separate_vocabs": true
 //   source.spm, target.spm   SentencePiece models; ids come from vocab.json, not from them

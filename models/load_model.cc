@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/hugging_face.h"
@@ -15,12 +16,10 @@ namespace nibu {
 namespace {
 
 constexpr char kExpected[] =
-    "expected a Hugging Face MarianMT directory (config.json, model.safetensors, vocab.json, "
-    "source.spm, target.spm)";
+    "expected a Hugging Face MarianMT directory (config.json, model.safetensors or "
+    "pytorch_model.bin, vocab.json, source.spm, target.spm)";
 
-}  // namespace
-
-absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
+absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_type) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
@@ -39,6 +38,23 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compu
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   if (type != "marian") return config.Wrong("model_type", "\"marian\"");
   return LoadHuggingFaceMarian(path, config, compute_type);
+}
+
+// Names in files may hold anything; a message is one line.
+absl::Status OneLine(const absl::Status& status) {
+  std::string message(status.message());
+  for (char& c : message) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  return absl::Status(status.code(), message);
+}
+
+}  // namespace
+
+absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
+  absl::StatusOr<LoadedModel> loaded = Load(path, compute_type);
+  if (!loaded.ok()) return OneLine(loaded.status());
+  return loaded;
 }
 
 }  // namespace nibu

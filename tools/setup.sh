@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config libdnnl-dev libsentencepiece-dev libabsl-dev libhwy-dev
-  nlohmann-json3-dev libyaml-cpp-dev libzip-dev zlib1g-dev)
+  nlohmann-json3-dev zlib1g-dev)
 case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev) ;;

@@ -1,11 +1,12 @@
 // Damaged models end in an error or load; they never crash, hang or ask for absurd memory.
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "models/load_model.h"
-#include "tests/models/files.h"
+#include "tests/models/archives.h"
 
 namespace nibu {
 namespace {
@@ -52,6 +53,18 @@ TEST(Damage, HuggingFaceMarian) {
     Damage(folder, name, 200);
   }
   EXPECT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+}
+
+TEST(Damage, PyTorch) {
+  for (const bool stream : {false, true}) {
+    const TempFolder folder;
+    TinyMarian tiny;
+    tiny.Write(folder);
+    std::filesystem::remove(folder / "model.safetensors");
+    testing::WriteFile(folder / "pytorch_model.bin", testing::TorchFile(tiny.tensors, stream));
+    ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+    Damage(folder, "pytorch_model.bin", 600);
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 namespace nibu {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::TempFolder;
@@ -221,7 +222,7 @@ TEST(HuggingFaceDamage, MissingFiles) {
     const std::string message =
         FileError([&](const TempFolder& folder) { std::filesystem::remove(folder / name); });
     EXPECT_THAT(message, HasSubstr(name));
-    EXPECT_THAT(message, HasSubstr("MarianMT directory"));
+    EXPECT_THAT(message, AnyOf(HasSubstr("MarianMT directory"), HasSubstr("no weights in it")));
   }
   EXPECT_THAT(std::string(LoadModel("/no/such/model", ComputeType::kFloat32).status().message()),
               HasSubstr("/no/such/model: no such file or directory; expected"));
