@@ -1,0 +1,147 @@
+#include "engine/attention/attention.h"
+
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+// Attention as it is written: softmax(q k^T / sqrt(d)) v for one query, all heads, in double
+// precision.
+std::vector<double> Reference(const AttentionShape& shape, const float* q,
+                              const std::vector<std::vector<float>>& keys,
+                              const std::vector<std::vector<float>>& values) {
+  const int dim = shape.head_dim;
+  std::vector<double> out(static_cast<size_t>(shape.heads * dim));
+  for (int h = 0; h < shape.heads; ++h) {
+    std::vector<double> p(keys.size());
+    double sum = 0;
+    for (size_t s = 0; s < keys.size(); ++s) {
+      double dot = 0;
+      for (int i = 0; i < dim; ++i) {
+        dot += static_cast<double>(q[h * dim + i]) *
+               static_cast<double>(keys[s][static_cast<size_t>(h * dim + i)]);
+      }
+      p[s] = std::exp(dot / std::sqrt(dim));
+      sum += p[s];
+    }
+    for (size_t s = 0; s < keys.size(); ++s) {
+      for (int i = 0; i < dim; ++i) {
+        const auto column = static_cast<size_t>(h * dim + i);
+        out[column] += p[s] / sum * static_cast<double>(values[s][column]);
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<std::vector<float>> Rows(Random* random, int n, size_t dim) {
+  std::vector<std::vector<float>> rows;
+  for (int i = 0; i < n; ++i) rows.push_back(random->Floats(dim, 1.5f));
+  return rows;
+}
+
+float Tolerance(CacheType type) { return type == CacheType::kFloat32 ? 1e-5f : 3e-2f; }
+
+void ExpectNear(const std::vector<double>& expected, const float* actual, float tolerance) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(expected[i], actual[i], tolerance) << "column " << i;
+  }
+}
+
+class AttentionTest : public testing::TestWithParam<CacheType> {};
+
+INSTANTIATE_TEST_SUITE_P(Types, AttentionTest,
+                         testing::Values(CacheType::kFloat32, CacheType::kBFloat16));
+
+TEST_P(AttentionTest, EqualsTheDefinition) {
+  ForEachHighwayTarget([] {
+    Random random(1);
+    for (int round = 0; round < 60; ++round) {
+      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70)};
+      const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
+      const int positions = round < 50 ? random.Int(1, 70) : random.Int(200, 600);
+      const int queries = random.Int(1, 9);
+      const auto keys = Rows(&random, positions, dim);
+      const auto values = Rows(&random, positions, dim);
+      // Rows of keys and values as the decoder has them: side by side.
+      std::vector<float> keys_values;
+      for (int s = 0; s < positions; ++s) {
+        const auto row = static_cast<size_t>(s);
+        keys_values.insert(keys_values.end(), keys[row].begin(), keys[row].end());
+        keys_values.insert(keys_values.end(), values[row].begin(), values[row].end());
+      }
+      AlignedBuffer<char> packed(PackedKeySize(shape, positions) * CacheElementSize(GetParam()));
+      PackKeys(shape, keys_values.data(), 2 * dim, positions, GetParam(), packed.data());
+      std::vector<char> stored(keys_values.size() * CacheElementSize(GetParam()));
+      StoreToCache(keys_values.data(), keys_values.size(), GetParam(), stored.data());
+      const KeysValues memory{GetParam(), packed.data(),
+                              stored.data() + dim * CacheElementSize(GetParam()), 2 * dim,
+                              positions};
+      const size_t q_stride = dim + 3;
+      const auto q = random.Floats(q_stride * static_cast<size_t>(queries), 1.5f);
+      std::vector<float> out(dim * static_cast<size_t>(queries));
+      Attend(shape, q.data(), q_stride, queries, memory, out.data(), dim);
+      for (size_t r = 0; r < static_cast<size_t>(queries); ++r) {
+        ExpectNear(Reference(shape, q.data() + r * q_stride, keys, values), out.data() + r * dim,
+                   Tolerance(GetParam()));
+        // Bit for bit what the query gets alone.
+        std::vector<float> alone(dim);
+        Attend(shape, q.data() + r * q_stride, q_stride, 1, memory, alone.data(), dim);
+        for (size_t i = 0; i < dim; ++i) ASSERT_EQ(alone[i], out[r * dim + i]);
+      }
+    }
+  });
+}
+
+TEST_P(AttentionTest, CellsEqualTheDefinition) {
+  ForEachHighwayTarget([] {
+    Random random(2);
+    for (int round = 0; round < 60; ++round) {
+      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70)};
+      const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
+      const int positions = round < 50 ? random.Int(1, 40) : random.Int(200, 600);
+      const auto keys = Rows(&random, positions, dim);
+      const auto values = Rows(&random, positions, dim);
+      const size_t offset = static_cast<size_t>(random.Int(0, 3)) * 2 * dim;
+      std::vector<std::vector<char>> memory;
+      std::vector<void*> cells;
+      const size_t element = CacheElementSize(GetParam());
+      for (size_t s = 0; s < keys.size(); ++s) {
+        memory.emplace_back((offset + 2 * dim) * element);
+        StoreToCache(keys[s].data(), dim, GetParam(), memory.back().data() + offset * element);
+        StoreToCache(values[s].data(), dim, GetParam(),
+                     memory.back().data() + (offset + dim) * element);
+      }
+      for (auto& cell : memory) cells.push_back(cell.data());
+      const auto q = random.Floats(dim, 1.5f);
+      std::vector<float> scores(cells.size() + kKeyBlock);
+      std::vector<float> out(dim);
+      AttendCells(shape, q.data(), {GetParam(), cells, offset}, scores.data(), out.data());
+      ExpectNear(Reference(shape, q.data(), keys, values), out.data(), Tolerance(GetParam()));
+    }
+  });
+}
+
+TEST(AttentionTest, LargeScoresDoNotOverflow) {
+  ForEachHighwayTarget([] {
+    const AttentionShape shape{1, 4};
+    std::vector<float> keys(2 * 4, 0.0f);
+    keys[0] = 1e4f;
+    keys[4] = -1e4f;
+    const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    AlignedBuffer<float> packed(PackedKeySize(shape, 2));
+    PackKeys(shape, keys.data(), 4, 2, CacheType::kFloat32, packed.data());
+    const std::vector<float> q = {1e4f, 0, 0, 0};
+    std::vector<float> out(4);
+    Attend(shape, q.data(), 4, 1, {CacheType::kFloat32, packed.data(), values.data(), 4, 2},
+           out.data(), 4);
+    EXPECT_EQ(out, std::vector<float>({1, 2, 3, 4}));
+  });
+}
+
+}  // namespace
+}  // namespace nibu

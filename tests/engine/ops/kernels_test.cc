@@ -1,0 +1,259 @@
+// The small kernels, each against the plain definition, on every instruction set.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "engine/ops/convert.h"
+#include "engine/ops/embedding.h"
+#include "engine/ops/layer_norm.h"
+#include "engine/ops/quantize.h"
+#include "engine/ops/top_k.h"
+#include "gtest/gtest.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST(LayerNormTest, EqualsTheDefinition) {
+  ForEachHighwayTarget([] {
+    Random random(6);
+    for (int round = 0; round < 50; ++round) {
+      const int rows = random.Int(1, 5);
+      const int dim = random.Int(1, 200);
+      const auto n = static_cast<size_t>(rows * dim);
+      const auto x = random.Floats(n, 3.0f);
+      const auto y = random.Floats(n, 3.0f);
+      const auto gamma = random.Floats(static_cast<size_t>(dim));
+      const auto beta = random.Floats(static_cast<size_t>(dim));
+      const bool sum = random.Chance();
+      std::vector<float> out(n);
+      LayerNorm(gamma.data(), beta.data(), 1e-5f, x.data(), sum ? y.data() : nullptr, rows, dim,
+                out.data());
+      std::vector<float> in_place = x;
+      LayerNorm(gamma.data(), beta.data(), 1e-5f, in_place.data(), sum ? y.data() : nullptr, rows,
+                dim, in_place.data());
+      EXPECT_EQ(out, in_place);
+      for (int r = 0; r < rows; ++r) {
+        double mean = 0;
+        double variance = 0;
+        const auto z = [&](int i) {
+          const auto at = static_cast<size_t>(r * dim + i);
+          return static_cast<double>(x[at]) + (sum ? static_cast<double>(y[at]) : 0.0);
+        };
+        for (int i = 0; i < dim; ++i) mean += z(i) / dim;
+        for (int i = 0; i < dim; ++i) variance += (z(i) - mean) * (z(i) - mean) / dim;
+        for (int i = 0; i < dim; ++i) {
+          const auto column = static_cast<size_t>(i);
+          const double expected =
+              (z(i) - mean) / std::sqrt(variance + 1e-5) * static_cast<double>(gamma[column]) +
+              static_cast<double>(beta[column]);
+          ASSERT_NEAR(expected, out[static_cast<size_t>(r * dim + i)], 2e-4);
+        }
+      }
+    }
+  });
+}
+
+TEST(TopKTest, EqualsSorting) {
+  ForEachHighwayTarget([] {
+    Random random(7);
+    for (int round = 0; round < 200; ++round) {
+      const int n = random.Int(1, 400);
+      const int k = random.Int(1, 20);
+      std::vector<float> logits(static_cast<size_t>(n));
+      // Few values, so that there are ties, and some tokens that cannot be chosen.
+      for (float& logit : logits) {
+        logit = random.Int(0, 9) == 0 ? -kInfinity : static_cast<float>(random.Int(-20, 20));
+      }
+      const bool normalize = random.Chance();
+      TopK top;
+      top.Reset(k, normalize);
+      for (int first = 0; first < n;) {
+        const int block = std::min(n - first, random.Int(1, 130));
+        top.Update(logits.data() + first, block, first);
+        first += block;
+      }
+      std::vector<Candidate> expected;
+      double sum = 0;
+      for (int t = 0; t < n; ++t) {
+        const float logit = logits[static_cast<size_t>(t)];
+        sum += std::exp(static_cast<double>(logit));
+        if (logit > -kInfinity) expected.push_back({t, logit});
+      }
+      std::stable_sort(
+          expected.begin(), expected.end(),
+          [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
+      expected.resize(std::min(expected.size(), static_cast<size_t>(k)));
+      const absl::Span<const Candidate> actual = top.Finish();
+      ASSERT_EQ(actual.size(), expected.size());
+      for (size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(actual[i].token, expected[i].token);
+        const double log_prob =
+            static_cast<double>(expected[i].log_prob) - (normalize ? std::log(sum) : 0.0);
+        EXPECT_NEAR(actual[i].log_prob, log_prob, 1e-4);
+      }
+    }
+  });
+}
+
+TEST(ConvertTest, HalfTypes) {
+  ForEachHighwayTarget([] {
+    // 1, -2, the smallest float16, a denormal, the largest, 0.333.
+    const std::vector<uint16_t> half = {0x3c00, 0xc000, 0x0001, 0x03ff, 0x7bff, 0x3555};
+    const std::vector<float> values = {1.0f,         -2.0f,    5.9604645e-8f,
+                                       6.097555e-5f, 65504.0f, 0.33325195f};
+    for (size_t n = 0; n <= half.size(); ++n) {
+      std::vector<float> out(n);
+      ConvertToFloat(DType::kFloat16, half.data(), n, out.data());
+      EXPECT_EQ(out, std::vector<float>(values.begin(), values.begin() + static_cast<long>(n)));
+    }
+    // bfloat16 is the upper half of a float; an odd address is fine.
+    std::vector<char> bytes(1 + 2 * 37);
+    std::vector<float> expected;
+    for (int i = 0; i < 37; ++i) {
+      const float value = static_cast<float>(i - 18) * 0.5f;
+      uint32_t bits;
+      std::memcpy(&bits, &value, 4);
+      const auto upper = static_cast<uint16_t>(bits >> 16);
+      std::memcpy(bytes.data() + 1 + 2 * i, &upper, 2);
+      expected.push_back(value);
+    }
+    std::vector<float> out(37);
+    ConvertToFloat(DType::kBFloat16, bytes.data() + 1, 37, out.data());
+    EXPECT_EQ(out, expected);
+  });
+}
+
+TEST(ConvertTest, IntegersAndFiniteness) {
+  const std::vector<int8_t> bytes = {-128, 0, 127};
+  std::vector<float> out(3);
+  ConvertToFloat(DType::kInt8, bytes.data(), 3, out.data());
+  EXPECT_EQ(out, std::vector<float>({-128, 0, 127}));
+  EXPECT_TRUE(AllFinite(out.data(), 3));
+  out[1] = -kInfinity;
+  EXPECT_FALSE(AllFinite(out.data(), 3));
+  out[1] = std::nanf("");
+  EXPECT_FALSE(AllFinite(out.data(), 3));
+}
+
+TEST(QuantizeTest, RowsEqualTheDefinition) {
+  ForEachHighwayTarget([] {
+    Random random(8);
+    for (int round = 0; round < 60; ++round) {
+      const auto rows = static_cast<size_t>(random.Int(1, 4));
+      const auto n = static_cast<size_t>(random.Int(1, 100));
+      auto x = random.Floats(rows * n, 5.0f);
+      if (round == 0) std::fill(x.begin(), x.end(), 0.0f);
+      const QuantizationRange range = random.Chance() ? kFullRange : kSevenBitRange;
+      const float fixed = random.Chance() ? 0.02f : 0.0f;
+      std::vector<uint8_t> q(rows * n);
+      std::vector<float> scales(rows);
+      QuantizeRows(x.data(), rows, n, range, fixed, q.data(), scales.data());
+      for (size_t r = 0; r < rows; ++r) {
+        float most = 0;
+        for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[r * n + i]));
+        const float scale = fixed != 0 ? fixed : most / static_cast<float>(range.levels);
+        EXPECT_FLOAT_EQ(scales[r], scale);
+        for (size_t i = 0; i < n; ++i) {
+          const float level = scale > 0 ? x[r * n + i] / scale : 0.0f;
+          const float clipped = std::clamp(level, static_cast<float>(-range.levels),
+                                           static_cast<float>(range.levels));
+          EXPECT_NEAR(q[r * n + i] - range.zero, clipped, 0.5001);
+        }
+      }
+    }
+  });
+}
+
+TEST(QuantizeTest, DequantizeEqualsTheDefinition) {
+  ForEachHighwayTarget([] {
+    Random random(9);
+    for (int round = 0; round < 60; ++round) {
+      const auto n = static_cast<size_t>(random.Int(1, 70));
+      std::vector<int32_t> sums(2 * n);
+      std::vector<int32_t> zero_sums(n);
+      for (int32_t& sum : sums) sum = random.Int(-100000, 100000);
+      for (int32_t& sum : zero_sums) sum = random.Int(-100000, 100000);
+      const auto scales = random.Floats(n, 0.01f);
+      const auto bias = random.Floats(n);
+      const std::vector<float> row_scales = {0.001f, 0.005f};
+      const bool with_bias = random.Chance();
+      const Activation activation = random.Chance() ? Activation::kRelu : Activation::kSwish;
+      std::vector<float> expected;
+      for (size_t i = 0; i < 2 * n; ++i) {
+        const float x =
+            static_cast<float>(sums[i] - zero_sums[i % n]) * row_scales[i / n] * scales[i % n] +
+            (with_bias ? bias[i % n] : 0.0f);
+        expected.push_back(activation == Activation::kRelu ? std::max(x, 0.0f)
+                                                           : x / (1 + std::exp(-x)));
+      }
+      DequantizeRows(
+          {scales.data(), zero_sums.data(), with_bias ? bias.data() : nullptr, activation},
+          row_scales.data(), 2, n, sums.data());
+      std::vector<float> actual(2 * n);
+      std::memcpy(actual.data(), sums.data(), actual.size() * sizeof(float));
+      for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-5);
+    }
+  });
+}
+
+TEST(QuantizeTest, BFloat16RoundsToNearestEven) {
+  ForEachHighwayTarget([] {
+    std::vector<uint32_t> bits = {0x3f800000, 0x3f808000, 0x3f818000, 0x3f80ffff,
+                                  0xbf808001, 0x00000000, 0x80000000};
+    const std::vector<uint16_t> rounded = {0x3f80, 0x3f80, 0x3f82, 0x3f81, 0xbf81, 0x0000, 0x8000};
+    for (size_t copies = 0; copies < 4; ++copies) {
+      std::vector<float> x;
+      std::vector<uint16_t> expected;
+      for (size_t i = 0; i < bits.size() * (copies + 1); ++i) {
+        float value;
+        std::memcpy(&value, &bits[i % bits.size()], 4);
+        x.push_back(value);
+        expected.push_back(rounded[i % rounded.size()]);
+      }
+      std::vector<uint16_t> out(x.size());
+      RoundToBFloat16(x.data(), x.size(), out.data());
+      EXPECT_EQ(out, expected);
+    }
+  });
+}
+
+TEST(EmbeddingTest, LooksUpAndScales) {
+  const std::vector<float> table = {1, 2, 3, 4, 5, 6};
+  const absl::StatusOr<EmbeddingTable> embedding = EmbeddingTable::Create(View(table, {2, 3}));
+  ASSERT_TRUE(embedding.ok());
+  std::vector<float> out(3);
+  embedding->Lookup(1, 2.0f, out.data());
+  EXPECT_EQ(out, std::vector<float>({8, 10, 12}));
+  const std::vector<float> bad = {1, kInfinity};
+  EXPECT_TRUE(absl::IsInvalidArgument(EmbeddingTable::Create(View(bad, {1, 2})).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(EmbeddingTable::Create(View(table, {6})).status()));
+}
+
+TEST(EmbeddingTest, SinusoidalPositions) {
+  for (const PositionKind kind :
+       {PositionKind::kSinusoidalHalf, PositionKind::kSinusoidalHalfMinusOne}) {
+    for (const int dim : {2, 7, 64}) {
+      for (const int offset : {0, 2}) {
+        const int half = dim / 2;
+        const auto table = SinusoidalPositions(kind, 1100, offset, dim);
+        for (const int p : {0, 1, 17, 1099}) {
+          for (int i = 0; i < half; ++i) {
+            const int divisor = kind == PositionKind::kSinusoidalHalf ? half : half - 1;
+            const double angle =
+                divisor == 0 ? p + offset : (p + offset) / std::pow(10000.0, 1.0 * i / divisor);
+            EXPECT_NEAR(table[static_cast<size_t>(p * dim + i)], std::sin(angle), 1e-6);
+            EXPECT_NEAR(table[static_cast<size_t>(p * dim + half + i)], std::cos(angle), 1e-6);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nibu

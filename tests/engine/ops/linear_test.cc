@@ -1,0 +1,257 @@
+#include "engine/ops/linear.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+double Activate(Activation activation, double x) {
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return x > 0 ? x : 0;
+    case Activation::kGelu:
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluSigmoid:
+      return x / (1 + std::exp(-1.702 * x));
+    case Activation::kSwish:
+      return x / (1 + std::exp(-x));
+  }
+  return 0;
+}
+
+constexpr Activation kActivations[] = {Activation::kNone,        Activation::kRelu,
+                                       Activation::kGelu,        Activation::kGeluTanh,
+                                       Activation::kGeluSigmoid, Activation::kSwish};
+
+// Some matrices joined, and what the map of them is.
+struct Case {
+  int in = 0;
+  int out = 0;
+  bool out_in = true;
+  Activation activation = Activation::kNone;
+  std::vector<std::vector<float>> weights;
+  std::vector<std::vector<float>> biases;
+  std::vector<int> outputs;
+
+  static Case Make(Random* random, int most) {
+    Case c;
+    c.in = random->Int(1, most);
+    c.out_in = random->Chance();
+    c.activation = kActivations[random->Int(0, 5)];
+    const bool bias = random->Chance();
+    const int matrices = random->Int(1, 3);
+    for (int m = 0; m < matrices; ++m) {
+      c.outputs.push_back(random->Int(1, most));
+      c.out += c.outputs.back();
+      c.weights.push_back(
+          random->Floats(static_cast<size_t>(c.in) * static_cast<size_t>(c.outputs.back())));
+      if (bias) c.biases.push_back(random->Floats(static_cast<size_t>(c.outputs.back())));
+    }
+    return c;
+  }
+
+  absl::StatusOr<Linear> Create(ComputeType type) const {
+    std::vector<MatrixView> matrices;
+    std::vector<TensorView> bias_views;
+    for (size_t m = 0; m < weights.size(); ++m) {
+      const Shape shape = out_in ? Shape{outputs[m], in} : Shape{in, outputs[m]};
+      matrices.push_back({View(weights[m], shape), out_in, {}});
+      if (!biases.empty()) bias_views.push_back(View(biases[m], {outputs[m]}));
+    }
+    return Linear::Create(matrices, bias_views, activation, type);
+  }
+
+  // Before the activation.
+  double Sum(const float* x, int output) const {
+    size_t m = 0;
+    while (output >= outputs[m]) output -= outputs[m++];
+    double sum = biases.empty() ? 0 : static_cast<double>(biases[m][static_cast<size_t>(output)]);
+    for (int k = 0; k < in; ++k) {
+      const int index = out_in ? output * in + k : k * outputs[m] + output;
+      sum +=
+          static_cast<double>(x[k]) * static_cast<double>(weights[m][static_cast<size_t>(index)]);
+    }
+    return sum;
+  }
+};
+
+double Tolerance(ComputeType type, int in) {
+  const double n = std::sqrt(static_cast<double>(in));
+  if (type == ComputeType::kFloat32) return 1e-5 * n;
+  return (type == ComputeType::kBFloat16 ? 0.02 : 0.03) * n;
+}
+
+class LinearTest : public testing::TestWithParam<ComputeType> {};
+
+INSTANTIATE_TEST_SUITE_P(Types, LinearTest,
+                         testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
+                                         ComputeType::kInt8));
+
+// bfloat16 needs AVX-512; oneDNN has no kernel for it below.
+bool Supported(ComputeType type) {
+  return type != ComputeType::kBFloat16 || std::strstr(InstructionSet(), "avx512") != nullptr;
+}
+
+TEST_P(LinearTest, EqualsTheDefinition) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(3);
+  MatmulContext context;
+  for (int round = 0; round < 60; ++round) {
+    const Case c = Case::Make(&random, round < 40 ? 40 : 300);
+    const absl::StatusOr<Linear> linear = c.Create(GetParam());
+    ASSERT_TRUE(linear.ok()) << linear.status();
+    EXPECT_EQ(linear->in(), c.in);
+    EXPECT_EQ(linear->out(), c.out);
+    const int rows = random.Int(1, 40);
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
+    AlignedBuffer<float> y(room * static_cast<size_t>(c.out));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.Apply(*linear, x.data(), rows, y.data());
+    for (int r = 0; r < rows; ++r) {
+      for (int n = 0; n < c.out; ++n) {
+        const double expected = Activate(c.activation, c.Sum(x.data() + r * c.in, n));
+        ASSERT_NEAR(expected, y[static_cast<size_t>(r * c.out + n)], Tolerance(GetParam(), c.in))
+            << c.in << " -> " << c.out << ", row " << r << " of " << rows << ", column " << n;
+      }
+    }
+  }
+}
+
+// Bit for bit: what batch invariance rests on.
+TEST_P(LinearTest, ARowsResultDoesNotDependOnTheNumberOfRows) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(4);
+  MatmulContext context;
+  for (const auto& [in, out] : {std::pair(64, 192), std::pair(256, 256), std::pair(256, 1024),
+                                std::pair(1024, 256), std::pair(40, 50), std::pair(512, 2048)}) {
+    Case c;
+    c.in = in;
+    c.out = out;
+    c.activation = Activation::kSwish;
+    c.outputs = {out};
+    c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
+    const absl::StatusOr<Linear> linear = c.Create(GetParam());
+    ASSERT_TRUE(linear.ok()) << linear.status();
+    constexpr int kMost = 530;
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(kMost));
+    AlignedBuffer<float> x(room * static_cast<size_t>(in));
+    AlignedBuffer<float> all(room * static_cast<size_t>(out));
+    AlignedBuffer<float> some(room * static_cast<size_t>(out));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.Apply(*linear, x.data(), kMost, all.data());
+    for (int rows : {1,  2,  3,  4,   5,   6,   7,   8,   9,   13,  16,  17,  31,  33, 50,
+                     63, 64, 65, 100, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
+      const int first = random.Int(0, kMost - rows);  // another place in the batch
+      AlignedBuffer<float> part(static_cast<size_t>(MatmulContext::PaddedRows(rows)) *
+                                static_cast<size_t>(in));
+      std::memset(part.data(), 0, part.size() * sizeof(float));
+      std::memcpy(part.data(), x.data() + first * in,
+                  static_cast<size_t>(rows) * static_cast<size_t>(in) * sizeof(float));
+      context.Apply(*linear, part.data(), rows, some.data());
+      ASSERT_EQ(std::memcmp(all.data() + first * out, some.data(),
+                            static_cast<size_t>(rows) * static_cast<size_t>(out) * sizeof(float)),
+                0)
+          << in << " -> " << out << ", " << rows << " rows, " << InstructionSet();
+    }
+  }
+}
+
+TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(5);
+  MatmulContext context;
+  for (int round = 0; round < 10; ++round) {
+    Case up = Case::Make(&random, 60);
+    Case down = Case::Make(&random, 60);
+    down.in = up.out;
+    for (size_t m = 0; m < down.weights.size(); ++m) {
+      down.weights[m] =
+          random.Floats(static_cast<size_t>(down.in) * static_cast<size_t>(down.outputs[m]));
+    }
+    const Linear first = *up.Create(GetParam());
+    const Linear second = *down.Create(GetParam());
+    const int rows = random.Int(1, 40);
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    AlignedBuffer<float> x(room * static_cast<size_t>(up.in));
+    AlignedBuffer<float> hidden(room * static_cast<size_t>(up.out));
+    AlignedBuffer<float> expected(room * static_cast<size_t>(down.out));
+    AlignedBuffer<float> both(room * static_cast<size_t>(down.out));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.Apply(first, x.data(), rows, hidden.data());
+    context.Apply(second, hidden.data(), rows, expected.data());
+    context.ApplyBoth(first, second, x.data(), rows, both.data());
+    for (size_t i = 0; i < static_cast<size_t>(rows) * static_cast<size_t>(down.out); ++i) {
+      ASSERT_NEAR(expected[i], both[i], 1e-2 * std::abs(expected[i]) + 1e-2);
+    }
+  }
+}
+
+TEST(LinearTest, TakesQuantizedWeightsAsTheyAre) {
+  const std::vector<int8_t> values = {1, -2, 3, 127, -127, 5};  // [2, 3]
+  const std::vector<float> scales = {2.0f, 4.0f};               // weight = value / scale
+  const MatrixView matrix{{DType::kInt8, {2, 3}, values.data()}, true, scales};
+  const float x[] = {0.5f, -1.0f, 0.25f};
+  for (ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+    const absl::StatusOr<Linear> linear = Linear::Create({matrix}, {}, Activation::kNone, type);
+    ASSERT_TRUE(linear.ok()) << linear.status();
+    MatmulContext context;
+    AlignedBuffer<float> in(static_cast<size_t>(MatmulContext::PaddedRows(1)) * 3);
+    AlignedBuffer<float> out(static_cast<size_t>(MatmulContext::PaddedRows(1)) * 2);
+    std::memcpy(in.data(), x, sizeof(x));
+    context.Apply(*linear, in.data(), 1, out.data());
+    EXPECT_NEAR(out[0], (0.5 + 2 + 0.75) / 2, 0.02);
+    EXPECT_NEAR(out[1], (63.5 + 127 + 1.25) / 4, 0.4);
+  }
+}
+
+TEST(LinearTest, RefusesWhatDoesNotFit) {
+  const std::vector<float> w(6, 1.0f);
+  const std::vector<float> b(2, 1.0f);
+  const MatrixView matrix{View(w, {2, 3}), true, {}};
+  const auto create = [](const MatrixView& m, std::vector<TensorView> biases) {
+    return Linear::Create({m}, biases, Activation::kNone, ComputeType::kFloat32).status();
+  };
+  EXPECT_TRUE(create(matrix, {View(b, {2})}).ok());
+  EXPECT_TRUE(create(matrix, {View(b, {1, 2})}).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(create(matrix, {View(w, {3})})));
+  EXPECT_TRUE(absl::IsInvalidArgument(create({View(w, {6}), true, {}}, {})));
+  EXPECT_TRUE(absl::IsInvalidArgument(create({View(w, {0, 3}), true, {}}, {})));
+  std::vector<float> nan = w;
+  nan[4] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(absl::IsInvalidArgument(create({View(nan, {2, 3}), true, {}}, {})));
+  std::vector<float> infinite = b;
+  infinite[1] = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(absl::IsInvalidArgument(create(matrix, {View(infinite, {2})})));
+  EXPECT_TRUE(absl::IsInvalidArgument(Linear::Create({matrix, {View(w, {3, 2}), true, {}}}, {},
+                                                     Activation::kNone, ComputeType::kFloat32)
+                                          .status()));
+}
+
+TEST(MatmulContextTest, CreatesPrimitivesOnce) {
+  const std::vector<float> w(64 * 64, 0.5f);
+  const Linear linear = *Linear::Create({MatrixView{View(w, {64, 64}), true, {}}}, {},
+                                        Activation::kNone, ComputeType::kFloat32);
+  MatmulContext context;
+  AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(300)) * 64);
+  AlignedBuffer<float> y(x.size());
+  std::memset(x.data(), 0, x.size() * sizeof(float));
+  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
+  const int warm = context.primitives();
+  EXPECT_LE(warm, 16);
+  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
+  EXPECT_EQ(context.primitives(), warm);
+}
+
+}  // namespace
+}  // namespace nibu
