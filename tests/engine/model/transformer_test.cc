@@ -1,0 +1,126 @@
+// Encoder and decoder against the reference Transformer, over random shapes.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/model/decoder.h"
+#include "engine/model/encoder.h"
+#include "gtest/gtest.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& config, int count) {
+  std::vector<std::vector<int>> sources;
+  for (int i = 0; i < count; ++i) {
+    sources.emplace_back(static_cast<size_t>(random->Int(1, 20)));
+    for (int& token : sources.back()) token = random->Int(0, config.vocab_source - 1);
+  }
+  return sources;
+}
+
+TEST(EncoderTest, EqualsTheReference) {
+  ForEachHighwayTarget([] {
+    Random random(1);
+    for (uint32_t round = 0; round < 40; ++round) {
+      const ModelConfig config = RandomConfig(&random);
+      ASSERT_TRUE(config.Validate().ok()) << config.Validate();
+      const reference::Transformer reference(config, round);
+      const auto model = reference.Build(ComputeType::kFloat32);
+      const Embedder embedder(config, model->weights.source, config.max_positions);
+      Workspace workspace;
+      const auto sources = RandomSources(&random, config, random.Int(1, 5));
+      const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());
+      const float* row = Encode(*model, embedder, spans, &workspace);
+      for (const auto& source : sources) {
+        for (const auto& expected : reference.Encode(source)) {
+          for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(expected[i], row[i], 2e-3);
+          row += expected.size();
+        }
+      }
+    }
+  });
+}
+
+// Several sentences at different positions, beams that are reordered at random.
+TEST(DecoderTest, EqualsTheReference) {
+  ForEachHighwayTarget([] {
+    Random random(2);
+    for (uint32_t round = 0; round < 25; ++round) {
+      const ModelConfig config = RandomConfig(&random);
+      const reference::Transformer reference(config, round);
+      const auto model = reference.Build(ComputeType::kFloat32);
+      const Embedder source_embedder(config, model->weights.source, config.max_positions);
+      const Embedder target_embedder(config, model->weights.target, config.max_positions);
+      Workspace workspace;
+      constexpr int kBeam = 3;
+      PagePool pool(config, CacheType::kFloat32, kBeam);
+      Decoder decoder(*model, target_embedder, &workspace);
+
+      struct Sentence {
+        reference::Matrix encoded;
+        DecoderState state;
+        std::vector<std::vector<int>> prefixes = {{}};
+        std::vector<int> tokens;
+      };
+      const auto sources = RandomSources(&random, config, 3);
+      std::vector<Sentence> sentences(sources.size());
+      for (int step = 0; step < 20; ++step) {
+        workspace.arena.Rewind(0);
+        // A sentence more in each of the first steps.
+        if (static_cast<size_t>(step) < sources.size()) {
+          Sentence& sentence = sentences[static_cast<size_t>(step)];
+          const auto& source = sources[static_cast<size_t>(step)];
+          sentence.encoded = reference.Encode(source);
+          sentence.state.Start(config, &pool, static_cast<int>(source.size()));
+          sentence.tokens = {config.decoder_start};
+          const float* encoded = Encode(*model, source_embedder, {source}, &workspace);
+          decoder.Begin(encoded, {&sentence.state});
+        }
+        workspace.arena.Rewind(0);
+        std::vector<Decoder::Input> inputs;
+        std::vector<Decoder::Query> queries;
+        for (Sentence& sentence : sentences) {
+          if (sentence.tokens.empty()) continue;
+          inputs.push_back({&sentence.state, sentence.tokens});
+          queries.insert(queries.end(), sentence.tokens.size(),
+                         {config.vocab_target, true, config.suppressed});
+        }
+        const float* hidden = decoder.Step(inputs);
+        std::vector<TopK> tops(queries.size());
+        decoder.BestTokens(hidden, queries, absl::MakeSpan(tops));
+        size_t row = 0;
+        for (Sentence& sentence : sentences) {
+          if (sentence.tokens.empty()) continue;
+          for (const auto& prefix : sentence.prefixes) {
+            const auto expected = reference.NextLogProbs(sentence.encoded, prefix);
+            const auto best = tops[row++].Finish();
+            ASSERT_EQ(best.size(), expected.size() - config.suppressed.size());
+            for (const Candidate& candidate : best) {
+              ASSERT_NEAR(candidate.log_prob, expected[static_cast<size_t>(candidate.token)], 5e-3);
+            }
+          }
+          // Random continuations of random hypotheses.
+          std::vector<int> parents;
+          std::vector<std::vector<int>> next;
+          sentence.tokens.clear();
+          const int width = random.Int(1, kBeam);
+          for (int h = 0; h < width; ++h) {
+            parents.push_back(random.Int(0, static_cast<int>(sentence.prefixes.size()) - 1));
+            next.push_back(sentence.prefixes[static_cast<size_t>(parents.back())]);
+            sentence.tokens.push_back(random.Int(0, config.vocab_target - 1));
+            next.back().push_back(sentence.tokens.back());
+          }
+          sentence.prefixes = next;
+          sentence.state.Reorder(parents);
+        }
+      }
+      for (Sentence& sentence : sentences) sentence.state.Release();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace nibu

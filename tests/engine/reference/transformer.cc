@@ -1,0 +1,313 @@
+#include "tests/engine/reference/transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nibu {
+namespace reference {
+namespace {
+
+double Activate(Activation activation, double x) {
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return std::max(x, 0.0);
+    case Activation::kGelu:
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluSigmoid:
+      return x / (1 + std::exp(-1.702 * x));
+    case Activation::kSwish:
+      return x / (1 + std::exp(-x));
+  }
+  return 0;
+}
+
+Map RandomMap(Random* random, int in, int out) {
+  const float limit = std::sqrt(3.0f / static_cast<float>(in));
+  return {in, out, random->Floats(static_cast<size_t>(in) * static_cast<size_t>(out), limit),
+          random->Floats(static_cast<size_t>(out), 0.2f)};
+}
+
+Norm RandomNorm(Random* random, int dim) {
+  Norm norm{random->Floats(static_cast<size_t>(dim), 0.3f),
+            random->Floats(static_cast<size_t>(dim), 0.3f)};
+  for (float& gamma : norm.gamma) gamma += 1.0f;
+  return norm;
+}
+
+Attention RandomAttention(Random* random, int dim) {
+  return {RandomMap(random, dim, dim), RandomMap(random, dim, dim), RandomMap(random, dim, dim),
+          RandomMap(random, dim, dim), RandomNorm(random, dim)};
+}
+
+Layer RandomLayer(Random* random, int dim, int hidden) {
+  return {
+      RandomAttention(random, dim),
+      RandomAttention(random, dim),
+      {RandomMap(random, dim, hidden), RandomMap(random, hidden, dim), RandomNorm(random, dim)}};
+}
+
+std::vector<double> Apply(const Map& map, const std::vector<double>& x) {
+  std::vector<double> y;
+  for (int n = 0; n < map.out; ++n) {
+    double sum = static_cast<double>(map.bias[static_cast<size_t>(n)]);
+    for (int k = 0; k < map.in; ++k) {
+      sum += x[static_cast<size_t>(k)] *
+             static_cast<double>(map.weight[static_cast<size_t>(n * map.in + k)]);
+    }
+    y.push_back(sum);
+  }
+  return y;
+}
+
+Matrix ApplyRows(const Map& map, const Matrix& x) {
+  Matrix y;
+  for (const auto& row : x) y.push_back(Apply(map, row));
+  return y;
+}
+
+MatrixView View(const Map& map) { return {nibu::View(map.weight, {map.out, map.in}), true, {}}; }
+
+Linear Pack(const std::vector<const Map*>& maps, Activation activation, ComputeType type) {
+  std::vector<MatrixView> matrices;
+  std::vector<TensorView> biases;
+  for (const Map* map : maps) {
+    matrices.push_back(View(*map));
+    biases.push_back(nibu::View(map->bias, {map->out}));
+  }
+  return *Linear::Create(matrices, biases, activation, type);
+}
+
+LayerNormWeights Pack(const Norm& norm) { return {norm.gamma, norm.beta}; }
+
+}  // namespace
+
+Transformer::Transformer(const ModelConfig& config, uint32_t seed) : config_(config) {
+  Random random(seed);
+  const int dim = config.d_model;
+  const auto size = [dim](int rows) {
+    return static_cast<size_t>(rows) * static_cast<size_t>(dim);
+  };
+  source_table_ = random.Floats(size(config.vocab_source));
+  target_table_ = random.Floats(size(config.vocab_target));
+  position_table_ = random.Floats(size(config.max_positions + config.position_offset));
+  source_norm_ = RandomNorm(&random, dim);
+  target_norm_ = RandomNorm(&random, dim);
+  encoder_norm_ = RandomNorm(&random, dim);
+  decoder_norm_ = RandomNorm(&random, dim);
+  for (int i = 0; i < config.layers_encoder; ++i) {
+    encoder_.push_back(RandomLayer(&random, dim, config.ffn_encoder));
+  }
+  for (int i = 0; i < config.layers_decoder; ++i) {
+    decoder_.push_back(RandomLayer(&random, dim, config.ffn_decoder));
+  }
+  output_ = RandomMap(&random, dim, config.vocab_target);
+}
+
+std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
+  auto model = std::make_shared<Model>();
+  model->config = config_;
+  model->compute_type = type;
+  ModelWeights& w = model->weights;
+  const auto table = [&](const std::vector<float>& values) {
+    const int64_t rows = static_cast<int64_t>(values.size()) / config_.d_model;
+    return std::make_shared<const EmbeddingTable>(
+        *EmbeddingTable::Create(nibu::View(values, {rows, config_.d_model})));
+  };
+  w.source.tokens = table(source_table_);
+  w.target.tokens = table(target_table_);
+  if (config_.position_kind == PositionKind::kLearned) {
+    w.source.positions = table(position_table_);
+    w.target.positions = w.source.positions;
+  }
+  if (config_.embedding_norm) {
+    w.source.norm = Pack(source_norm_);
+    w.target.norm = Pack(target_norm_);
+  }
+  if (config_.final_norm) {
+    w.encoder_norm = Pack(encoder_norm_);
+    w.decoder_norm = Pack(decoder_norm_);
+  }
+  const auto self = [&](const Attention& a) {
+    return SelfAttentionWeights{Pack({&a.q, &a.k, &a.v}, Activation::kNone, type),
+                                Pack({&a.out}, Activation::kNone, type), Pack(a.norm)};
+  };
+  const auto cross = [&](const Attention& a) {
+    return CrossAttentionWeights{Pack({&a.q}, Activation::kNone, type),
+                                 Pack({&a.k, &a.v}, Activation::kNone, type),
+                                 Pack({&a.out}, Activation::kNone, type), Pack(a.norm)};
+  };
+  const auto ffn = [&](const FeedForward& f) {
+    return FeedForwardWeights{Pack({&f.up}, config_.activation, type),
+                              Pack({&f.down}, Activation::kNone, type), Pack(f.norm)};
+  };
+  for (const Layer& layer : encoder_) w.encoder.push_back({self(layer.self), ffn(layer.ffn)});
+  for (const Layer& layer : decoder_) {
+    w.decoder.push_back({self(layer.self), cross(layer.cross), ffn(layer.ffn)});
+  }
+  const TensorView bias = nibu::View(output_.bias, {output_.out});
+  w.output = *OutputWeights::Create(View(output_), &bias, type);
+  return model;
+}
+
+Matrix Transformer::Normalize(const Norm& norm, const Matrix& x) const {
+  Matrix y = x;
+  for (auto& row : y) {
+    const auto n = static_cast<double>(row.size());
+    double mean = 0;
+    double variance = 0;
+    for (double v : row) mean += v / n;
+    for (double v : row) variance += (v - mean) * (v - mean) / n;
+    for (size_t i = 0; i < row.size(); ++i) {
+      row[i] = (row[i] - mean) / std::sqrt(variance + static_cast<double>(config_.norm_epsilon)) *
+                   static_cast<double>(norm.gamma[i]) +
+               static_cast<double>(norm.beta[i]);
+    }
+  }
+  return y;
+}
+
+Matrix Transformer::Sublayer(const Norm& norm, const Matrix& x,
+                             const std::function<Matrix(const Matrix&)>& f) const {
+  const bool pre = config_.norm_order == NormOrder::kPre;
+  Matrix y = f(pre ? Normalize(norm, x) : x);
+  for (size_t r = 0; r < x.size(); ++r) {
+    for (size_t i = 0; i < x[r].size(); ++i) y[r][i] += x[r][i];
+  }
+  return pre ? y : Normalize(norm, y);
+}
+
+Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matrix& memory,
+                           int heads, bool causal) const {
+  const Matrix q = ApplyRows(weights.q, x);
+  const Matrix k = ApplyRows(weights.k, memory);
+  const Matrix v = ApplyRows(weights.v, memory);
+  const size_t dim = static_cast<size_t>(config_.d_model / heads);
+  Matrix context(x.size(), std::vector<double>(static_cast<size_t>(config_.d_model)));
+  for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t keys = causal ? i + 1 : memory.size();
+      std::vector<double> p;
+      double sum = 0;
+      for (size_t j = 0; j < keys; ++j) {
+        double dot = 0;
+        for (size_t c = h * dim; c < (h + 1) * dim; ++c) dot += q[i][c] * k[j][c];
+        p.push_back(std::exp(dot / std::sqrt(static_cast<double>(dim))));
+        sum += p.back();
+      }
+      for (size_t j = 0; j < keys; ++j) {
+        for (size_t c = h * dim; c < (h + 1) * dim; ++c) context[i][c] += p[j] / sum * v[j][c];
+      }
+    }
+  }
+  return ApplyRows(weights.out, context);
+}
+
+Matrix Transformer::Apply(const FeedForward& weights, const Matrix& x) const {
+  Matrix hidden = ApplyRows(weights.up, x);
+  for (auto& row : hidden) {
+    for (double& value : row) value = Activate(config_.activation, value);
+  }
+  return ApplyRows(weights.down, hidden);
+}
+
+Matrix Transformer::Embed(const std::vector<int>& tokens, const std::vector<float>& table,
+                          const Norm& norm) const {
+  Matrix x;
+  const int dim = config_.d_model;
+  const int half = dim / 2;
+  for (size_t p = 0; p < tokens.size(); ++p) {
+    std::vector<double> row(static_cast<size_t>(dim));
+    const int position = static_cast<int>(p) + config_.position_offset;
+    for (int i = 0; i < dim; ++i) {
+      auto& value = row[static_cast<size_t>(i)];
+      if (tokens[p] >= 0) {
+        value = static_cast<double>(config_.embedding_scale) *
+                static_cast<double>(table[static_cast<size_t>(tokens[p] * dim + i)]);
+      }
+      if (config_.position_kind == PositionKind::kLearned) {
+        value += static_cast<double>(position_table_[static_cast<size_t>(position * dim + i)]);
+      } else if (i < 2 * half) {
+        const bool minus_one = config_.position_kind == PositionKind::kSinusoidalHalfMinusOne;
+        const int divisor = minus_one ? half - 1 : half;
+        const double angle =
+            divisor == 0 ? position : position / std::pow(10000.0, 1.0 * (i % half) / divisor);
+        value += i < half ? std::sin(angle) : std::cos(angle);
+      }
+    }
+    x.push_back(row);
+  }
+  return config_.embedding_norm ? Normalize(norm, x) : x;
+}
+
+Matrix Transformer::Encode(const std::vector<int>& source) const {
+  Matrix x = Embed(source, source_table_, source_norm_);
+  for (const Layer& layer : encoder_) {
+    x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
+      return Attend(layer.self, in, in, config_.heads_encoder, /*causal=*/false);
+    });
+    x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
+  }
+  return config_.final_norm ? Normalize(encoder_norm_, x) : x;
+}
+
+std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
+                                              const std::vector<int>& prefix) const {
+  std::vector<int> tokens = {config_.decoder_start};
+  tokens.insert(tokens.end(), prefix.begin(), prefix.end());
+  Matrix x = Embed(tokens, target_table_, target_norm_);
+  for (const Layer& layer : decoder_) {
+    x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
+      return Attend(layer.self, in, in, config_.heads_decoder, /*causal=*/true);
+    });
+    x = Sublayer(layer.cross.norm, x, [&](const Matrix& in) {
+      return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false);
+    });
+    x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
+  }
+  if (config_.final_norm) x = Normalize(decoder_norm_, x);
+  std::vector<double> logits = reference::Apply(output_, x.back());
+  for (int token : config_.suppressed) {
+    logits[static_cast<size_t>(token)] = -std::numeric_limits<double>::infinity();
+  }
+  double sum = 0;
+  for (double logit : logits) sum += std::exp(logit);
+  for (double& logit : logits) logit -= std::log(sum);
+  return logits;
+}
+
+}  // namespace reference
+
+ModelConfig RandomConfig(Random* random) {
+  ModelConfig config;
+  config.heads_encoder = random->Int(1, 4);
+  config.heads_decoder = config.heads_encoder;
+  config.d_model = config.heads_encoder * 2 * random->Int(1, 20);
+  config.ffn_encoder = random->Int(1, 70);
+  config.ffn_decoder = random->Int(1, 70);
+  config.layers_encoder = random->Int(1, 3);
+  config.layers_decoder = random->Int(1, 3);
+  config.vocab_source = random->Int(5, 40);
+  config.vocab_target = random->Int(5, 40);
+  config.activation = static_cast<Activation>(random->Int(1, 5));
+  config.norm_order = random->Chance() ? NormOrder::kPre : NormOrder::kPost;
+  config.norm_epsilon = random->Chance() ? 1e-5f : 1e-6f;
+  config.embedding_scale = random->Chance() ? 1.0f : std::sqrt(static_cast<float>(config.d_model));
+  config.embedding_norm = random->Chance();
+  config.final_norm = random->Chance();
+  config.position_kind = static_cast<PositionKind>(random->Int(0, 2));
+  config.position_offset = random->Chance() ? 0 : 2;
+  config.max_positions = 40;
+  config.eos = 0;
+  config.unk = 1;
+  config.decoder_start = random->Int(-1, 2);
+  config.source_suffix = {0};
+  if (random->Chance()) config.suppressed = {1};
+  return config;
+}
+
+}  // namespace nibu

@@ -1,0 +1,86 @@
+// A Transformer as it is written in the papers: double precision, one sentence, no caches, no
+// batches. What the engine is compared with.
+#ifndef NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_
+#define NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/model/weights.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace reference {
+
+using Matrix = std::vector<std::vector<double>>;  // rows
+
+struct Map {
+  int in = 0;
+  int out = 0;
+  std::vector<float> weight;  // [out, in]
+  std::vector<float> bias;    // [out]
+};
+
+struct Norm {
+  std::vector<float> gamma;
+  std::vector<float> beta;
+};
+
+struct Attention {
+  Map q, k, v, out;
+  Norm norm;
+};
+
+struct FeedForward {
+  Map up, down;
+  Norm norm;
+};
+
+struct Layer {
+  Attention self;
+  Attention cross;  // decoder only
+  FeedForward ffn;
+};
+
+// Random weights of a shape.
+class Transformer {
+ public:
+  Transformer(const ModelConfig& config, uint32_t seed);
+
+  // The same model for the engine.
+  std::shared_ptr<const Model> Build(ComputeType compute_type) const;
+
+  // [S, D] for a source, source_suffix included.
+  Matrix Encode(const std::vector<int>& source) const;
+  // Log-probabilities of the next token after the prefix (config.suppressed has none).
+  std::vector<double> NextLogProbs(const Matrix& encoded, const std::vector<int>& prefix) const;
+
+ private:
+  Matrix Embed(const std::vector<int>& tokens, const std::vector<float>& table,
+               const Norm& norm) const;
+  Matrix Sublayer(const Norm& norm, const Matrix& x,
+                  const std::function<Matrix(const Matrix&)>& f) const;
+  Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
+                bool causal) const;
+  Matrix Apply(const FeedForward& weights, const Matrix& x) const;
+  Matrix Normalize(const Norm& norm, const Matrix& x) const;
+
+  ModelConfig config_;
+  std::vector<float> source_table_;
+  std::vector<float> target_table_;
+  std::vector<float> position_table_;  // learned
+  Norm source_norm_, target_norm_, encoder_norm_, decoder_norm_;
+  std::vector<Layer> encoder_;
+  std::vector<Layer> decoder_;
+  Map output_;
+};
+
+}  // namespace reference
+
+// A random small shape: odd sizes, any option.
+ModelConfig RandomConfig(Random* random);
+
+}  // namespace nibu
+
+#endif  // NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_

@@ -1,0 +1,271 @@
+#include "engine/translator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+using Sources = std::vector<std::vector<int>>;
+using Results = std::vector<std::vector<Hypothesis>>;
+
+ModelConfig SmallConfig() {
+  ModelConfig config;
+  config.d_model = 32;
+  config.heads_encoder = config.heads_decoder = 4;
+  config.ffn_encoder = config.ffn_decoder = 64;
+  config.layers_encoder = config.layers_decoder = 2;
+  config.vocab_source = config.vocab_target = 50;
+  config.max_positions = 64;
+  config.decoder_start = -1;
+  config.source_suffix = {0};
+  config.embedding_scale = 3;
+  return config;
+}
+
+Sources RandomSources(int count, int longest, int vocabulary) {
+  Random random(5);
+  Sources sources;
+  for (int i = 0; i < count; ++i) {
+    sources.emplace_back(static_cast<size_t>(random.Int(1, longest)));
+    for (int& token : sources.back()) token = random.Int(1, vocabulary - 1);
+  }
+  return sources;
+}
+
+Results Translate(const std::shared_ptr<const Model>& model, const DecodingOptions& decoding,
+                  const TranslatorOptions& options, const Sources& sources) {
+  auto translator = Translator::Create(model, decoding, options);
+  EXPECT_TRUE(translator.ok()) << translator.status();
+  return (*translator)->Translate(sources);
+}
+
+// Search over the reference model, by the same state machine (tested on its own).
+std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
+                                        const ModelConfig& config, const SearchOptions& options,
+                                        int min_length, std::vector<int> source) {
+  source.insert(source.end(), config.source_suffix.begin(), config.source_suffix.end());
+  const auto encoded = reference.Encode(source);
+  BeamSearch search(options);
+  Sources prefixes = {{}};
+  while (!search.done()) {
+    std::vector<std::vector<Candidate>> lists;
+    for (const auto& prefix : prefixes) {
+      std::vector<double> log_probs = reference.NextLogProbs(encoded, prefix);
+      if (search.length() < min_length) {
+        // Probability 0, and the rest adds up to 1.
+        const double rest = 1 - std::exp(log_probs[0]);
+        for (double& p : log_probs) p -= std::log(rest);
+        log_probs[0] = -INFINITY;
+      }
+      lists.emplace_back();
+      for (size_t t = 0; t < log_probs.size(); ++t) {
+        lists.back().push_back({static_cast<int>(t), static_cast<float>(log_probs[t])});
+      }
+      std::stable_sort(lists.back().begin(), lists.back().end(),
+                       [](const auto& a, const auto& b) { return a.log_prob > b.log_prob; });
+    }
+    const std::vector<absl::Span<const Candidate>> spans(lists.begin(), lists.end());
+    search.Advance(spans);
+    Sources next;
+    for (const auto& live : search.live()) {
+      next.push_back(prefixes[static_cast<size_t>(live.parent)]);
+      next.back().push_back(live.token);
+    }
+    prefixes = next;
+  }
+  return search.Finish();
+}
+
+TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
+  const ModelConfig config = SmallConfig();
+  const reference::Transformer reference(config, 7);
+  const auto model = reference.Build(ComputeType::kFloat32);
+  const Sources sources = RandomSources(25, 12, config.vocab_source);
+  for (const int beam : {1, 2, 4}) {
+    for (const int min_length : {0, 1, 6}) {
+      DecodingOptions decoding;
+      decoding.beam_size = beam;
+      decoding.num_hypotheses = beam;
+      decoding.min_decoding_length = min_length;
+      decoding.max_decoding_length = 10;
+      const Results results = Translate(model, decoding, {}, sources);
+      SearchOptions options;
+      options.beam_size = beam;
+      options.num_hypotheses = beam;
+      options.max_length = 10;
+      options.eos = config.eos;
+      for (size_t i = 0; i < sources.size(); ++i) {
+        const auto expected = ReferenceSearch(reference, config, options, min_length, sources[i]);
+        ASSERT_EQ(expected.size(), results[i].size());
+        for (size_t n = 0; n < expected.size(); ++n) {
+          EXPECT_EQ(expected[n].tokens, results[i][n].tokens) << "beam " << beam << " line " << i;
+          EXPECT_NEAR(expected[n].score, results[i][n].score, 1e-4);
+          EXPECT_GE(results[i][n].token_scores.size(), static_cast<size_t>(min_length));
+        }
+      }
+    }
+  }
+}
+
+bool SameBits(const Results& a, const Results& b) {
+  const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+  };
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].size() != b[i].size()) return false;
+    for (size_t n = 0; n < a[i].size(); ++n) {
+      if (a[i][n].tokens != b[i][n].tokens || a[i][n].score != b[i][n].score ||
+          !same(a[i][n].token_scores, b[i][n].token_scores)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+class BatchInvarianceTest : public testing::TestWithParam<ComputeType> {};
+
+INSTANTIATE_TEST_SUITE_P(Types, BatchInvarianceTest,
+                         testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
+                                         ComputeType::kInt8));
+
+// Tokens and scores, bit for bit, whatever shares the batch, in whatever order, on however many
+// threads.
+TEST_P(BatchInvarianceTest, Holds) {
+  if (GetParam() == ComputeType::kBFloat16 && !std::strstr(InstructionSet(), "avx512")) {
+    GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  }
+  for (const int beam : {1, 4}) {
+    const ModelConfig config = SmallConfig();
+    const auto model = reference::Transformer(config, 9).Build(GetParam());
+    Sources sources = RandomSources(70, 40, config.vocab_source);
+    DecodingOptions decoding;
+    decoding.beam_size = beam;
+    decoding.num_hypotheses = beam;
+    decoding.max_decoding_length = 30;
+    TranslatorOptions one;
+    one.batch_size = 1;
+    const Results expected = Translate(model, decoding, one, sources);
+    for (const int batch : {2, 7, 32, 64}) {
+      for (const BatchType type : {BatchType::kExamples, BatchType::kTokens}) {
+        for (const int threads : {1, 3}) {
+          TranslatorOptions options;
+          options.batch_size = batch;
+          options.batch_type = type;
+          options.threads = threads;
+          EXPECT_TRUE(SameBits(expected, Translate(model, decoding, options, sources)))
+              << "beam " << beam << ", batch " << batch << ", threads " << threads;
+        }
+      }
+    }
+    std::vector<size_t> order(sources.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    Random random(3);
+    std::shuffle(order.begin(), order.end(), random.engine());
+    Sources shuffled;
+    Results expected_shuffled;
+    for (size_t i : order) {
+      shuffled.push_back(sources[i]);
+      expected_shuffled.push_back(expected[i]);
+    }
+    EXPECT_TRUE(SameBits(expected_shuffled, Translate(model, decoding, {}, shuffled)));
+  }
+}
+
+TEST(TranslatorTest, GreedyNeedsNoScoresForItsTokens) {
+  const auto model = reference::Transformer(SmallConfig(), 11).Build(ComputeType::kFloat32);
+  const Sources sources = RandomSources(20, 15, 50);
+  DecodingOptions decoding;
+  decoding.beam_size = 1;
+  const Results with = Translate(model, decoding, {}, sources);
+  decoding.return_scores = false;
+  const Results without = Translate(model, decoding, {}, sources);
+  for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(with[i][0].tokens, without[i][0].tokens);
+}
+
+TEST(TranslatorTest, KeepsToTheModelsPositions) {
+  const auto model = reference::Transformer(SmallConfig(), 13).Build(ComputeType::kFloat32);
+  DecodingOptions decoding;
+  decoding.min_decoding_length = 1000;
+  decoding.max_decoding_length = 1000;
+  auto translator = *Translator::Create(model, decoding, {});
+  EXPECT_EQ(translator->max_source_length(), 63);  // 64 positions, one of them EOS
+  const Results results = translator->Translate({std::vector<int>(63, 5), {}});
+  EXPECT_EQ(results[0][0].tokens.size(), 64u);
+  ASSERT_EQ(results[1].size(), 1u);
+  EXPECT_TRUE(results[1][0].tokens.empty());
+  EXPECT_EQ(results[1][0].score, 0);
+}
+
+TEST(TranslatorTest, TakesSentencesFromSeveralThreadsAndFinishesThemAll) {
+  const auto model = reference::Transformer(SmallConfig(), 15).Build(ComputeType::kFloat32);
+  const Sources sources = RandomSources(30, 10, 50);
+  DecodingOptions decoding;
+  decoding.max_decoding_length = 8;
+  const Results expected = Translate(model, decoding, {}, sources);
+  Results results(3 * sources.size());
+  {
+    TranslatorOptions options;
+    options.threads = 2;
+    auto translator = *Translator::Create(model, decoding, options);
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < 3; ++t) {
+      threads.emplace_back([&, t] {
+        for (size_t i = 0; i < sources.size(); ++i) {
+          translator->Submit(sources[i], [&, t, i](std::vector<Hypothesis> hypotheses) {
+            results[t * sources.size() + i] = std::move(hypotheses);
+          });
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }  // the destructor waits
+  for (size_t i = 0; i < results.size(); ++i) {
+    ASSERT_EQ(results[i].size(), 1u);
+    EXPECT_EQ(results[i][0].tokens, expected[i % sources.size()][0].tokens);
+  }
+}
+
+TEST(TranslatorTest, MeasuresWhatHappened) {
+  const auto model = reference::Transformer(SmallConfig(), 17).Build(ComputeType::kFloat32);
+  auto translator = *Translator::Create(model, {}, {});
+  translator->StartMeasuring();
+  translator->Translate(RandomSources(10, 10, 50));
+  const Translator::Measurement measurement = translator->FinishMeasuring();
+  EXPECT_EQ(measurement.latencies.size(), 10u);
+  EXPECT_GT(measurement.matmul_floor_seconds, 0);
+  EXPECT_GT(measurement.profile.decoder_matmul, 0);
+}
+
+TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
+  EXPECT_TRUE(DecodingOptions().Validate().ok());
+  const auto refused = [](auto change) {
+    DecodingOptions options;
+    change(&options);
+    return std::string(options.Validate().message());
+  };
+  EXPECT_NE(refused([](auto* o) { o->beam_size = 0; }).find("beam_size"), std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->patience = 0; }).find("patience"), std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->patience = NAN; }).find("patience"), std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->num_hypotheses = 5; }).find("num_hypotheses"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->length_penalty = INFINITY; }).find("length_penalty"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->min_decoding_length = 300; }).find("min_decoding_length"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->max_decoding_length = 0; }).find("max_decoding_length"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace nibu
