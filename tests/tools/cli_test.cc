@@ -1,0 +1,378 @@
+// nibu-translate as a user runs it, with the bundled model.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-translate";
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  EXPECT_EQ(lines.back(), "");  // every line ends
+  lines.pop_back();
+  return lines;
+}
+
+struct Outcome {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+// Runs a shell command; `input` is its standard input. {} stands for the program.
+Outcome Shell(const std::string& command, const std::string& input) {
+  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
+  fs::create_directories(folder);
+  std::ofstream(folder / "in", std::ios::binary) << input;
+  const std::string full =
+      absl::StrCat("( ", command, " ) <'", (folder / "in").string(), "' >'",
+                   (folder / "out").string(), "' 2>'", (folder / "err").string(), "'");
+  const int status = std::system(full.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          ReadFile((folder / "out").string()), ReadFile((folder / "err").string())};
+}
+
+Outcome Translate(const std::string& flags, const std::string& input = "") {
+  return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
+}
+
+void ExpectOneLineError(const Outcome& outcome, int status, const std::string& part) {
+  EXPECT_EQ(outcome.status, status);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err.rfind("nibu-translate: error: ", 0), 0u) << outcome.err;
+  EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
+  EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+}
+
+TEST(CliTest, TranslatesArguments) {
+  const Outcome outcome =
+      Translate("'A man is riding a bicycle.' '' 'Two dogs are playing in the snow.'");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "Ein Mann fährt Fahrrad.\n\nZwei Hunde spielen im Schnee.\n");
+  EXPECT_EQ(outcome.err, "");
+}
+
+// A reference file's lines: score and pieces.
+struct Reference {
+  double score;
+  std::string pieces;
+};
+std::vector<Reference> ReadReference(const std::string& path) {
+  std::vector<Reference> references;
+  for (const std::string& line : Lines(ReadFile(path))) {
+    const std::vector<std::string> parts = absl::StrSplit(line, '\t');
+    references.push_back({std::atof(parts[0].c_str()), parts[1]});
+  }
+  return references;
+}
+
+// Lines whose pieces are the reference's; every other one must be a near tie: its score, or that of
+// one of the other hypotheses, within 1e-4 of the reference's.
+int CountEqual(const std::string& source, const std::string& reference_path, int beam) {
+  const auto references = ReadReference(reference_path);
+  const Outcome outcome =
+      Translate(absl::StrCat("--output_format=jsonl --beam_size=", beam), source);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  EXPECT_EQ(lines.size(), references.size());
+  int equal = 0;
+  for (size_t i = 0; i < std::min(lines.size(), references.size()); ++i) {
+    const auto best = nlohmann::json::parse(lines[i])["hypotheses"][0];
+    const double score = best["score"].get<double>();
+    const std::string pieces = absl::StrJoin(best["tokens"].get<std::vector<std::string>>(), " ");
+    if (pieces == references[i].pieces) {
+      ++equal;
+      EXPECT_NEAR(score, references[i].score, 1e-3) << "line " << i + 1;
+    } else {
+      EXPECT_NEAR(score, references[i].score, 1e-4) << "line " << i + 1 << ": " << pieces;
+    }
+  }
+  return equal;
+}
+
+TEST(CliTest, EqualsTheReference) {
+  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.greedy.pieces", 1), 149);
+  EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.beam4.pieces", 4), 148);
+  EXPECT_EQ(Translate("--beam_size=1", source).out,
+            ReadFile(NIBU_TESTDATA "/multi30k.en-de.greedy.txt"));
+}
+
+TEST(CliTest, EqualsTheWholeReference) {
+  const std::string shared = NIBU_SOURCE_DIR "/../shared";
+  if (!fs::exists(shared + "/golden")) GTEST_SKIP() << "no reference outputs in " << shared;
+  int greedy = 0;
+  int beam = 0;
+  for (const std::string set : {"multi30k.test_2016_flickr", "multi30k.val"}) {
+    const std::string source = ReadFile(shared + "/data/" + set + ".en");
+    greedy += CountEqual(source, shared + "/golden/en-de." + set + ".greedy.pieces", 1);
+    beam += CountEqual(source, shared + "/golden/en-de." + set + ".beam4.pieces", 4);
+  }
+  EXPECT_GE(greedy, 1998);  // of 2014
+  EXPECT_GE(beam, 1990);
+}
+
+TEST(CliTest, NothingButTheFlagsDecidesTheOutput) {
+  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en").substr(0, 2000);
+  const std::string expected = Translate("--print_scores --threads=1", source).out;
+  EXPECT_EQ(Translate("--print_scores --threads=1 --batch_size=1", source).out, expected);
+  EXPECT_EQ(Translate("--print_scores --threads=3 --batch_size=5", source).out, expected);
+  EXPECT_EQ(Translate("--print_scores --batch_size=40 --batch_type=tokens", source).out, expected);
+}
+
+TEST(CliTest, OutputFormats) {
+  const std::string input = "A dog runs.\n\n";
+  const auto nbest = Lines(Translate("--output_format=nbest --num_hypotheses=3", input).out);
+  ASSERT_EQ(nbest.size(), 4u);
+  EXPECT_EQ(nbest[0].rfind("0 ||| Ein Hund rennt. ||| logprob= -", 0), 0u) << nbest[0];
+  EXPECT_EQ(nbest[3], "1 |||  ||| logprob= 0.000000 ||| 0.000000");
+  const auto scored = Lines(Translate("--print_scores", input).out);
+  EXPECT_EQ(scored[1], "0.000000\t");
+  const auto json = Lines(Translate("--output_format=jsonl --num_hypotheses=2", input).out);
+  const auto line = nlohmann::json::parse(json[0]);
+  EXPECT_EQ(line["source"], "A dog runs.");
+  ASSERT_EQ(line["hypotheses"].size(), 2u);
+  const auto& best = line["hypotheses"][0];
+  EXPECT_EQ(best["text"], "Ein Hund rennt.");
+  EXPECT_EQ(best["tokens"].size(), best["token_scores"].size());
+  EXPECT_GT(best["score"], line["hypotheses"][1]["score"]);
+  const auto empty = nlohmann::json::parse(json[1]);
+  EXPECT_EQ(empty["id"], 1);
+  EXPECT_EQ(empty["hypotheses"][0]["text"], "");
+}
+
+TEST(CliTest, Tokenized) {
+  EXPECT_EQ(Translate("--tokenized", "▁A ▁man ▁is ▁riding ▁a ▁bicycle .\n").out,
+            "▁Ein ▁Mann ▁fährt ▁Fahrrad .\n");
+}
+
+TEST(CliTest, WrongUsage) {
+  ExpectOneLineError(Translate("--beam=3"), 2, "did you mean --beam_size?");
+  ExpectOneLineError(Translate("--beam_size=0"), 2, "beam_size");
+  ExpectOneLineError(Translate("--beam_size=x"), 2, "beam_size");
+  ExpectOneLineError(Translate("--num_hypotheses=5"), 2, "num_hypotheses");
+  ExpectOneLineError(Translate("--output_format=xml"), 2, "output_format");
+  ExpectOneLineError(Translate("--long_input=x"), 2, "long_input");
+  ExpectOneLineError(Translate("--compute_type=int4"), 2, "compute_type");
+  ExpectOneLineError(Translate("--max_input_length=0"), 2, "max_input_length");
+  ExpectOneLineError(Translate("--threads=-1"), 2, "threads");
+  EXPECT_EQ(Translate("--help").status, 0);
+  EXPECT_NE(Translate("--help").out.find("--beam_size=4"), std::string::npos);
+}
+
+TEST(CliTest, WorkThatFails) {
+  ExpectOneLineError(Translate("--model=/nonexistent x"), 1, "/nonexistent");
+  ExpectOneLineError(Translate("--src=/nonexistent"), 1, "/nonexistent");
+  ExpectOneLineError(Translate("--out=/nonexistent/x y"), 1, "/nonexistent/x");
+  ExpectOneLineError(Translate("--out=/dev/full", "A dog.\n"), 1, "No space left");
+  const fs::path damaged = fs::path(testing::TempDir()) / absl::StrCat("damaged_", getpid());
+  fs::remove_all(damaged);
+  fs::copy(NIBU_SOURCE_DIR "/models/pretrained/en-de", damaged);
+  fs::resize_file(damaged / "model.safetensors", 1000000);
+  ExpectOneLineError(Translate(absl::StrCat("--model='", damaged.string(), "' x")), 1,
+                     "model.safetensors");
+  fs::remove_all(damaged);
+}
+
+// Whatever the text is, a line comes out for every line, in order.
+TEST(CliTest, AnyText) {
+  const std::string known = "A dog runs.";
+  const std::vector<std::string> odd = {
+      "",
+      "   ",
+      std::string("nul \0 byte", 10),
+      "\xff\xfe\x80 invalid \xc3",
+      "\u200b\u202e",
+      "日本語のテキストです。",
+      "e\u0301a\u0308 o\u0302",
+      "👩‍👩‍👧‍👦 🇩🇪",
+      "\t\v\f",
+      "<unk> </s> <pad> >>deu<<",
+      std::string(3000, 'a'),
+  };
+  std::string input;
+  for (const std::string& line : odd) absl::StrAppend(&input, line, "\n", known, "\r\n");
+  input += known;  // no final line feed
+  const Outcome outcome = Translate("", input);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 2 * odd.size() + 1);
+  for (size_t i = 1; i < lines.size(); i += 2) EXPECT_EQ(lines[i], "Ein Hund rennt.") << i;
+  EXPECT_EQ(lines.back(), "Ein Hund rennt.");
+  EXPECT_EQ(lines[0], "");
+  EXPECT_EQ(lines[1], "Ein Hund rennt.");
+}
+
+TEST(CliTest, EmptyInputAndManyEmptyLines) {
+  EXPECT_EQ(Translate("", "").out, "");
+  EXPECT_EQ(Translate("", "\n").out, "\n");
+  const std::string empty(100000, '\n');
+  EXPECT_EQ(Translate("", empty).out, empty);
+}
+
+TEST(CliTest, LongLines) {
+  std::string line;
+  while (line.size() < 60000) absl::StrAppend(&line, "A dog runs. Two men are walking. ");
+  const std::string input = line + "\nA dog runs.\n";
+  const Outcome split = Translate("--beam_size=1", input);
+  EXPECT_EQ(split.status, 0);
+  const auto lines = Lines(split.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_GT(lines[0].size(), 1000u);
+  EXPECT_EQ(lines[1], "Ein Hund rennt.");
+  EXPECT_NE(split.err.find("nibu-translate: warning: 1 line(s)"), std::string::npos) << split.err;
+  const Outcome truncated = Translate("--beam_size=1 --long_input=truncate", input);
+  EXPECT_EQ(truncated.status, 0);
+  EXPECT_LT(Lines(truncated.out)[0].size(), lines[0].size());
+  const Outcome error = Translate("--beam_size=1 --long_input=error", input);
+  EXPECT_EQ(error.status, 1);
+  EXPECT_EQ(error.out, "\nEin Hund rennt.\n");
+  // Sentences that fit are translated as if they stood alone.
+  EXPECT_EQ(Translate("--max_input_length=6", "A dog runs. Two men are walking.\n").out,
+            "Ein Hund rennt. Zwei Männer gehen.\n");
+}
+
+TEST(CliTest, AMegabyteInOneLine) {
+  std::string unknown;
+  while (unknown.size() < size_t{1} << 20) unknown += "\u65e5";
+  const Outcome outcome = Translate(
+      "--beam_size=1", absl::StrCat(unknown, "\n", std::string(1 << 20, ' '), "\nA dog runs.\n"));
+  EXPECT_EQ(outcome.status, 0);
+  const auto lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1], "");
+  EXPECT_EQ(lines[2], "Ein Hund rennt.");
+  // A million tokens.
+  const Outcome truncated =
+      Translate("--beam_size=1 --long_input=truncate", std::string(1 << 20, 'x') + "\n");
+  EXPECT_EQ(truncated.status, 0);
+  EXPECT_EQ(Lines(truncated.out).size(), 1u);
+}
+
+TEST(CliTest, AReaderThatLeavesEndsItQuietly) {
+  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  const Outcome outcome = Shell(
+      absl::StrCat("( '", kProgram, "' --beam_size=1; echo status $? >&2 ) | head -n 1"), source);
+  EXPECT_EQ(Lines(outcome.out).size(), 1u);
+  EXPECT_EQ(outcome.err, "status 0\n");
+}
+
+// The program with pipes at both ends.
+class Interactive {
+ public:
+  explicit Interactive(const std::vector<std::string>& flags) {
+    int in[2];
+    int out[2];
+    EXPECT_EQ(pipe(in) + pipe(out), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(in[0], 0);
+      dup2(out[1], 1);
+      for (int fd : {in[0], in[1], out[0], out[1]}) close(fd);
+      std::vector<const char*> arguments = {kProgram};
+      for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+      arguments.push_back(nullptr);
+      execv(kProgram, const_cast<char* const*>(arguments.data()));
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    to_ = in[1];
+    from_ = out[0];
+  }
+  ~Interactive() { close(from_); }
+
+  void Write(const std::string& text) {
+    ASSERT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  std::string ReadLine() {
+    std::string line;
+    for (char c; read(from_, &c, 1) == 1;) {
+      line += c;
+      if (c == '\n') break;
+    }
+    return line;
+  }
+  void Close() { close(to_); }
+  void Signal(int number) { kill(child_, number); }
+  int Wait() {
+    int status = 0;
+    waitpid(child_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t child_;
+  int to_;
+  int from_;
+};
+
+TEST(CliTest, ALineComesOutWithoutWaitingForMoreInput) {
+  Interactive program({"--compute_type=float32"});
+  program.Write("A dog runs.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
+  program.Write("A man is riding a bicycle.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Mann fährt Fahrrad.\n");
+  program.Close();
+  EXPECT_EQ(program.ReadLine(), "");
+  EXPECT_EQ(program.Wait(), 0);
+}
+
+TEST(CliTest, InterruptionsLeaveWholeLines) {
+  const auto references = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt"));
+  for (const int number : {SIGINT, SIGTERM}) {
+    Interactive program({"--compute_type=float32", "--threads=2"});
+    program.Write(ReadFile(NIBU_TESTDATA "/multi30k.en"));  // and no end of input
+    EXPECT_EQ(program.ReadLine(), references[0] + "\n");
+    program.Signal(number);
+    size_t i = 1;
+    for (std::string line; !(line = program.ReadLine()).empty(); ++i) {
+      ASSERT_LT(i, references.size());
+      EXPECT_EQ(line, references[i] + "\n");
+    }
+    EXPECT_EQ(program.Wait(), 128 + number);
+    program.Close();
+  }
+}
+
+TEST(CliTest, Stats) {
+  const Outcome outcome = Translate("--stats --threads=1 --noprogress", "A dog runs.\n\n");
+  const auto stats = nlohmann::json::parse(outcome.err);
+  EXPECT_EQ(stats["sentences"], 2);
+  EXPECT_EQ(stats["source_tokens"], 4);
+  EXPECT_EQ(stats["target_tokens"], 4);
+  EXPECT_EQ(stats["threads"], 1);
+  EXPECT_EQ(stats["compute_type"], "float32");
+  for (const char* field : {"load_seconds", "seconds", "tokens_per_second", "peak_rss_bytes"}) {
+    EXPECT_GT(stats[field], 0) << field;
+  }
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,283 @@
+// Flags, lines, the pipeline and output formats.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tools/flags.h"
+#include "tools/lines.h"
+#include "tools/output_format.h"
+#include "tools/pipeline.h"
+
+ABSL_FLAG(int, test_number, 4, "A number.");
+ABSL_FLAG(bool, test_switch, false, "A switch.");
+ABSL_FLAG(nibu::AutoBool, test_auto, nibu::AutoBool::kAuto, "A switch with a mind of its own.");
+ABSL_FLAG(std::string, test_text, "", "A text.");
+ABSL_FLAG(int, test_hidden, 1, "Not of this program.");
+
+namespace nibu {
+namespace {
+
+ProgramInfo Program() {
+  return {"test",
+          "[flags]",
+          "A test.",
+          {{"All", {"test_number", "test_switch", "test_auto", "test_text"}}}};
+}
+
+using Arguments = std::vector<std::string>;
+
+TEST(FlagsTest, ParsesEveryForm) {
+  const auto rest =
+      ParseFlags(Program(), Arguments{"a", "--test_number=7", "-test_switch", "--test_text", "x y",
+                                      "--notest_auto", "-", "--", "--test_number=8"});
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  EXPECT_EQ(*rest, Arguments({"a", "-", "--test_number=8"}));
+  EXPECT_EQ(absl::GetFlag(FLAGS_test_number), 7);
+  EXPECT_TRUE(absl::GetFlag(FLAGS_test_switch));
+  EXPECT_EQ(absl::GetFlag(FLAGS_test_text), "x y");
+  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto), AutoBool::kFalse);
+  ASSERT_TRUE(ParseFlags(Program(), Arguments{"--notest_switch", "--test_auto"}).ok());
+  EXPECT_FALSE(absl::GetFlag(FLAGS_test_switch));
+  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto), AutoBool::kTrue);
+}
+
+TEST(FlagsTest, RefusesWithOneLine) {
+  const auto refused = [](const std::string& argument) {
+    const auto rest = ParseFlags(Program(), Arguments{argument});
+    EXPECT_FALSE(rest.ok()) << argument;
+    return std::string(rest.status().message());
+  };
+  EXPECT_EQ(refused("--test_numbr=3"), "unknown flag --test_numbr; did you mean --test_number?");
+  EXPECT_EQ(refused("--test_num=3"), "unknown flag --test_num; did you mean --test_number?");
+  EXPECT_EQ(refused("--qqqqqqqqqq"), "unknown flag --qqqqqqqqqq; see --help");
+  EXPECT_NE(refused("--test_hidden=3").find("unknown flag"), std::string::npos);
+  EXPECT_EQ(refused("--test_number"), "--test_number needs a value");
+  EXPECT_NE(refused("--test_number=x").find("\"x\" is not a valid value"), std::string::npos);
+  EXPECT_NE(refused("--test_auto=x").find("must be auto, true or false"), std::string::npos);
+  EXPECT_NE(refused("--notest_number").find("unknown flag"), std::string::npos);
+}
+
+TEST(FlagsTest, HelpNamesEveryFlagAndDefault) {
+  const std::string help = HelpText(Program());
+  EXPECT_NE(help.find("--test_number=4\n      A number.\n"), std::string::npos) << help;
+  EXPECT_NE(help.find("--test_auto=auto"), std::string::npos);
+  EXPECT_EQ(help.find("test_hidden"), std::string::npos);
+}
+
+std::vector<std::string> ReadLines(const std::string& bytes) {
+  const std::string path = testing::TempDir() + "/lines_test";
+  std::ofstream(path, std::ios::binary) << bytes;
+  auto file = FileLines::Open(path);
+  EXPECT_TRUE(file.ok());
+  std::vector<std::string> lines;
+  std::string line;
+  while (*file->Next(&line)) lines.push_back(line);
+  EXPECT_FALSE(*file->Next(&line));
+  return lines;
+}
+
+TEST(LinesTest, AnyEnds) {
+  EXPECT_EQ(ReadLines(""), Arguments());
+  EXPECT_EQ(ReadLines("\n"), Arguments({""}));
+  EXPECT_EQ(ReadLines("a\nb"), Arguments({"a", "b"}));
+  EXPECT_EQ(ReadLines("a\r\n\r\nb\r"), Arguments({"a", "", "b"}));
+  EXPECT_EQ(ReadLines(std::string("a\0b\n", 4)), Arguments({std::string("a\0b", 3)}));
+  const std::string longest(300000, 'x');
+  EXPECT_EQ(ReadLines(longest + "\n" + longest), Arguments({longest, longest}));
+}
+
+TEST(LinesTest, GivenTexts) {
+  GivenLines lines({"a", "b\nc", ""});
+  std::string line;
+  for (const char* expected : {"a", "b", "c", ""}) {
+    ASSERT_TRUE(*lines.Next(&line));
+    EXPECT_EQ(line, expected);
+  }
+  EXPECT_FALSE(*lines.Next(&line));
+}
+
+TEST(LinesTest, FilesThatCannotBeOpened) {
+  EXPECT_TRUE(absl::IsNotFound(FileLines::Open("/nonexistent/x").status()));
+  EXPECT_TRUE(absl::IsUnavailable(OpenOutput("/nonexistent/x").status()));
+}
+
+// A pipe's read end, read in the background.
+class Drain {
+ public:
+  Drain() {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    read_ = ends[0];
+    write_ = ends[1];
+    thread_ = std::thread([this] {
+      char buffer[4096];
+      for (ssize_t n; (n = read(read_, buffer, sizeof(buffer))) > 0;) {
+        text_.append(buffer, static_cast<size_t>(n));
+      }
+    });
+  }
+  int fd() const { return write_; }
+  std::string Finish() {
+    close(write_);
+    thread_.join();
+    close(read_);
+    return text_;
+  }
+
+ private:
+  int read_;
+  int write_;
+  std::string text_;
+  std::thread thread_;
+};
+
+TEST(PipelineTest, KeepsOrderAndBoundsWhatIsUnderWay) {
+  Drain drain;
+  std::vector<std::string> input;
+  std::string expected;
+  for (int i = 0; i < 3000; ++i) {
+    input.push_back(absl::StrCat("line ", i));
+    absl::StrAppend(&expected, "line ", i, "\n");
+  }
+  GivenLines lines(input);
+  std::mutex mutex;
+  std::vector<std::pair<std::string, Pipeline::Deliver>> waiting;
+  std::atomic<int> under_way{0};
+  std::atomic<int> most{0};
+  std::atomic<bool> over{false};
+  // Four threads deliver in random order.
+  std::vector<std::thread> workers;
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    workers.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      while (!over) {
+        std::unique_lock<std::mutex> lock(mutex);
+        if (waiting.empty()) {
+          lock.unlock();
+          std::this_thread::yield();
+          continue;
+        }
+        const size_t i = random() % waiting.size();
+        auto [line, deliver] = std::move(waiting[i]);
+        waiting.erase(waiting.begin() + static_cast<long>(i));
+        lock.unlock();
+        --under_way;
+        deliver(line + "\n");
+      }
+    });
+  }
+  Pipeline::Options options;
+  options.max_lines = 50;
+  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+    EXPECT_EQ(line, absl::StrCat("line ", index));
+    most = std::max(most.load(), ++under_way);
+    const std::lock_guard<std::mutex> lock(mutex);
+    waiting.emplace_back(line, std::move(deliver));
+  };
+  Pipeline pipeline(std::move(options), drain.fd());
+  EXPECT_TRUE(pipeline.Run(&lines).ok());
+  over = true;
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(drain.Finish(), expected);
+  EXPECT_LE(most, 50);
+}
+
+TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
+  Drain drain;
+  GivenLines lines({"0", "1", "2", "3"});
+  std::vector<Pipeline::Deliver> delivers(4);
+  std::atomic<int> submitted{0};
+  Pipeline::Options options;
+  options.submit = [&](uint64_t index, const std::string&, Pipeline::Deliver deliver) {
+    delivers[index] = std::move(deliver);
+    ++submitted;
+  };
+  Pipeline pipeline(std::move(options), drain.fd());
+  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&lines).ok()); });
+  while (submitted < 4) std::this_thread::yield();
+  delivers[0]("a\n");
+  delivers[1]("b\n");
+  delivers[3]("d\n");  // has to wait for 2
+  EXPECT_TRUE(pipeline.Stop(10));
+  delivers[2]("c\n");
+  runner.join();
+  EXPECT_EQ(drain.Finish(), "a\nb\n");
+}
+
+TEST(PipelineTest, ReportsWhatCannotBeWritten) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto run = [](int fd) {
+    GivenLines lines(std::vector<std::string>(100, "x"));
+    Pipeline::Options options;
+    options.submit = [](uint64_t, const std::string& line, Pipeline::Deliver deliver) {
+      deliver(line + "\n");
+    };
+    std::atomic<int> told{0};
+    options.write_failed = [&](const absl::Status&) { ++told; };
+    absl::Status status;
+    {
+      Pipeline pipeline(std::move(options), fd);
+      status = pipeline.Run(&lines);
+    }
+    EXPECT_EQ(told, 1);
+    return status;
+  };
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  EXPECT_TRUE(absl::IsCancelled(run(ends[1])));
+  close(ends[1]);
+  const int full = open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  EXPECT_TRUE(absl::IsUnavailable(run(full)));
+  close(full);
+}
+
+TextResult Result() {
+  TextResult result;
+  TextHypothesis h;
+  h.text = "Ein \"Hund\"";
+  h.tokens = {"▁Ein", "▁Hund"};
+  h.token_scores = {-0.25f, -0.5f};
+  h.log_prob = -1.5f;
+  h.score = -0.5f;
+  result.hypotheses = {h, h};
+  result.hypotheses[1].text = "Zwei";
+  return result;
+}
+
+TEST(OutputFormatTest, EveryFormat) {
+  EXPECT_EQ(FormatResult({OutputFormat::kText, false}, 3, "", Result()), "Ein \"Hund\"\n");
+  EXPECT_EQ(FormatResult({OutputFormat::kText, true}, 3, "", Result()),
+            "-0.500000\tEin \"Hund\"\n");
+  EXPECT_EQ(FormatResult({OutputFormat::kNBest, false}, 3, "", Result()),
+            "3 ||| Ein \"Hund\" ||| logprob= -1.500000 ||| -0.500000\n"
+            "3 ||| Zwei ||| logprob= -1.500000 ||| -0.500000\n");
+  EXPECT_EQ(FormatResult({OutputFormat::kText, false}, 3, "", TextResult()), "\n");
+  const std::string line = FormatResult({OutputFormat::kJsonl, false}, 3, "a\xff\"", Result());
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_EQ(json["id"], 3);
+  EXPECT_EQ(json["source"], "a\uFFFD\"");
+  EXPECT_EQ(json["hypotheses"].size(), 2u);
+  EXPECT_EQ(json["hypotheses"][0]["text"], "Ein \"Hund\"");
+  EXPECT_EQ(json["hypotheses"][0]["tokens"], nlohmann::json({"▁Ein", "▁Hund"}));
+  EXPECT_EQ(json["hypotheses"][0]["token_scores"], nlohmann::json({-0.25, -0.5}));
+  EXPECT_EQ(json["hypotheses"][0]["score"], -0.5);
+}
+
+}  // namespace
+}  // namespace nibu
