@@ -1,0 +1,124 @@
+// A warm decoder step allocates nothing and creates no primitive. oneDNN itself allocates in every
+// call, so what bare matmul calls allocate is taken off.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "engine/model/decoder.h"
+#include "engine/model/encoder.h"
+#include "gtest/gtest.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/testing.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NIBU_COUNTS_ALLOCATIONS 0  // the sanitizers bring their own allocator
+#else
+#define NIBU_COUNTS_ALLOCATIONS 1
+
+namespace {
+std::atomic<int64_t> allocations{0};
+}
+
+// GCC takes the replaced operators for a mismatch.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
+extern "C" void* __libc_memalign(size_t alignment, size_t size);
+
+extern "C" void* aligned_alloc(size_t alignment, size_t size) {
+  ++allocations;
+  return __libc_memalign(alignment, size);
+}
+void* operator new(size_t size) {
+  ++allocations;
+  void* p = std::malloc(size);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+#endif
+
+namespace nibu {
+namespace {
+
+#if NIBU_COUNTS_ALLOCATIONS
+
+// Allocations of `calls` bare calls of one map with these rows.
+int64_t BareAllocations(MatmulContext* context, const Linear& linear, int rows) {
+  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+  AlignedBuffer<float> x(room * static_cast<size_t>(linear.in()));
+  AlignedBuffer<float> y(room * static_cast<size_t>(linear.out()));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = 0;
+  context->Apply(linear, x.data(), rows, y.data());
+  const int64_t before = allocations;
+  context->Apply(linear, x.data(), rows, y.data());
+  return allocations - before;
+}
+
+class AllocationTest : public testing::TestWithParam<ComputeType> {};
+
+INSTANTIATE_TEST_SUITE_P(Types, AllocationTest,
+                         testing::Values(ComputeType::kFloat32, ComputeType::kInt8));
+
+TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
+  Random random(4);
+  ModelConfig config = RandomConfig(&random);
+  config.max_positions = 64;
+  config.position_kind = PositionKind::kSinusoidalHalf;
+  const auto model = reference::Transformer(config, 1).Build(GetParam());
+  const Embedder source(config, model->weights.source, 64);
+  const Embedder target(config, model->weights.target, 64);
+  Workspace workspace;
+  PagePool pool(config, CacheType::kFloat32, 4);
+  Decoder decoder(*model, target, &workspace);
+  DecoderState state;
+  const std::vector<int> sentence = {1, 2, 3, 4};
+  const std::vector<int> tokens = {1, 2, 3};
+  const std::vector<int> parents = {2, 0, 0};
+  std::vector<TopK> tops(tokens.size());
+  const std::vector<Decoder::Query> queries(tokens.size(), {4, true, config.suppressed});
+  const std::vector<Decoder::Input> inputs = {{&state, tokens}};
+
+  int64_t counted = 0;
+  int primitives = 0;
+  constexpr int kSteps = 40;
+  // The first sentence warms everything up.
+  for (int round = 0; round < 2; ++round) {
+    workspace.arena.Rewind(0);
+    state.Start(config, &pool, static_cast<int>(sentence.size()));
+    decoder.Begin(Encode(*model, source, {sentence}, &workspace), {&state});
+    const int64_t before = allocations;
+    primitives = round == 0 ? 0 : workspace.matmul.primitives();
+    for (int step = 0; step < kSteps; ++step) {
+      workspace.arena.Rewind(0);
+      const float* hidden = decoder.Step(inputs);
+      decoder.BestTokens(hidden, queries, absl::MakeSpan(tops));
+      for (TopK& top : tops) top.Finish();
+      state.Reorder(parents);
+    }
+    counted = allocations - before;
+    state.Release();
+  }
+  EXPECT_EQ(workspace.matmul.primitives(), primitives);
+
+  const int rows = static_cast<int>(tokens.size());
+  int64_t bare = 0;
+  const auto add = [&](const Linear& linear) {
+    bare += kSteps * BareAllocations(&workspace.matmul, linear, rows);
+  };
+  for (const DecoderLayerWeights& layer : model->weights.decoder) {
+    for (const Linear* linear : {&layer.self.qkv, &layer.self.out, &layer.cross.q, &layer.cross.out,
+                                 &layer.ffn.up, &layer.ffn.down}) {
+      add(*linear);
+    }
+  }
+  for (const Linear& block : model->weights.output.blocks) add(block);
+  EXPECT_GT(bare, 0);  // the count works
+  EXPECT_EQ(counted, bare);
+}
+
+#endif  // NIBU_COUNTS_ALLOCATIONS
+
+}  // namespace
+}  // namespace nibu
