@@ -11,8 +11,6 @@
 namespace nibu {
 namespace {
 
-constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
-
 bool HoldsFiniteValues(const TensorView& view) {
   constexpr size_t kChunk = 4096;
   float values[kChunk];
@@ -30,6 +28,33 @@ bool HoldsFiniteValues(const TensorView& view) {
 bool SameTensor(const TensorView& a, const TensorView& b) {
   return a.dtype == b.dtype && a.shape == b.shape &&
          (a.data == b.data || std::memcmp(a.data, b.data, a.bytes()) == 0);
+}
+
+// The values of an integer matrix [rows, columns] with one scale, or one a row.
+std::vector<float> Dequantized(const MatrixView& matrix) {
+  const TensorView& view = matrix.values;
+  std::vector<float> values(static_cast<size_t>(view.elements()));
+  ConvertToFloat(view.dtype, view.data, values.size(), values.data());
+  const auto columns = static_cast<size_t>(view.shape[1]);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] /= matrix.scales[matrix.scales.size() == 1 ? 0 : i / columns];
+  }
+  return values;
+}
+
+// The transpose of a matrix, element by element.
+std::string Transposed(const TensorView& view) {
+  const auto rows = static_cast<size_t>(view.shape[0]);
+  const auto columns = static_cast<size_t>(view.shape[1]);
+  const size_t size = DTypeSize(view.dtype);
+  std::string result(view.bytes(), '\0');
+  const char* from = static_cast<const char*>(view.data);
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < columns; ++c, from += size) {
+      std::memcpy(result.data() + (c * rows + r) * size, from, size);
+    }
+  }
+  return result;
 }
 
 class Builder {
@@ -71,6 +96,7 @@ class Builder {
   // `status` of building something from `tensors`, made to name what is wrong with which tensor.
   absl::Status Explain(const absl::Status& status, const std::vector<std::string>& tensors) const {
     for (const std::string& name : tensors) {
+      if (name.empty()) continue;
       const StoredTensor* tensor = source_.Find(name);
       if (!HoldsFiniteValues(tensor->view)) {
         return absl::InvalidArgumentError(
@@ -93,7 +119,12 @@ class Builder {
                             source_.GetMatrix(name, in, each, names_.out_in));
       matrices.push_back(matrix);
     }
+    const std::vector<float> zeros(static_cast<size_t>(each), 0.0f);
     for (const std::string& name : names.biases) {
+      if (name.empty()) {
+        biases.push_back({DType::kFloat32, {each}, zeros.data()});
+        continue;
+      }
       NIBU_ASSIGN_OR_RETURN(const TensorView bias, source_.GetVector(name, each));
       biases.push_back(bias);
     }
@@ -152,7 +183,12 @@ class Builder {
   absl::StatusOr<DecoderLayerWeights> DecoderLayer(const LayerNames& names) {
     const int d = config_.d_model;
     DecoderLayerWeights layer;
-    NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names));
+    if (config_.decoder_memory == DecoderMemory::kSsru) {
+      NIBU_ASSIGN_OR_RETURN(layer.ssru.gate_value, Map(names.ssru, d, 2 * d));
+      NIBU_ASSIGN_OR_RETURN(layer.ssru.norm, Norm(names.ssru_norm));
+    } else {
+      NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names));
+    }
     NIBU_ASSIGN_OR_RETURN(layer.cross.q, Map(names.cross_q, d, d));
     NIBU_ASSIGN_OR_RETURN(layer.cross.kv, Map(names.cross_kv, d, 2 * d));
     NIBU_ASSIGN_OR_RETURN(layer.cross.out, Map(names.cross_out, d, d));
@@ -165,9 +201,19 @@ class Builder {
   absl::StatusOr<std::shared_ptr<const EmbeddingTable>> Table(
       const std::string& name, int rows, const std::string& other_name,
       const std::shared_ptr<const EmbeddingTable>& other) {
-    NIBU_ASSIGN_OR_RETURN(const TensorView view,
-                          source_.Get(name, {rows, config_.d_model}, kFloats));
+    NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+                          source_.GetMatrix(name, config_.d_model, rows, true));
+    if (!matrix.out_in) {
+      return Explain(absl::InvalidArgumentError("a table cannot be stored transposed"), {name});
+    }
+    TensorView view = matrix.values;
     if (other != nullptr && SameTensor(view, source_.Find(other_name)->view)) return other;
+    std::vector<float> values;
+    if (!matrix.scales.empty()) {
+      values = Dequantized(matrix);
+      view.dtype = DType::kFloat32;
+      view.data = values.data();
+    }
     absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(view);
     if (!table.ok()) return Explain(table.status(), {name});
     return std::make_shared<const EmbeddingTable>(*std::move(table));
@@ -196,9 +242,16 @@ class Builder {
   }
 
   absl::StatusOr<OutputWeights> Output() {
-    NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+    NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(names_.output, config_.d_model, config_.vocab_target,
                                             names_.output_out_in));
+    std::string transposed;
+    if (!matrix.out_in) {
+      transposed = Transposed(matrix.values);
+      matrix.values.data = transposed.data();
+      std::swap(matrix.values.shape[0], matrix.values.shape[1]);
+      matrix.out_in = true;
+    }
     std::vector<std::string> tensors = {names_.output};
     TensorView bias;
     const bool has_bias = !names_.output_bias.empty();

@@ -17,7 +17,7 @@
 namespace nibu {
 
 // The tensors of one map y = x W + b: one matrix, or several of equal size that nibu puts side by
-// side (q, k, v). `biases` has as many names, or none.
+// side (q, k, v). `biases` has as many names (an empty one: a bias of zeros), or none.
 struct MapNames {
   std::vector<std::string> weights;
   std::vector<std::string> biases;
@@ -33,6 +33,9 @@ struct LayerNames {
   MapNames self_qkv;
   MapNames self_out;
   NormNames self_norm;
+  // In place of the three above where config.decoder_memory says so: gate and value.
+  MapNames ssru;
+  NormNames ssru_norm;
   // Decoder only.
   MapNames cross_q;
   MapNames cross_kv;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/mapped_file.h"
+#include "models/vocabulary_file.h"
 #include "models/weights_file.h"
 
 namespace nibu {
@@ -101,15 +102,6 @@ absl::StatusOr<std::string> SpecialToken(const JsonConfig* tokenizer, const std:
   return value->get<std::string>();
 }
 
-absl::StatusOr<int> IdOf(const std::vector<std::string>& tokens, const std::string& token,
-                         const std::string& file) {
-  const auto it = std::find(tokens.begin(), tokens.end(), token);
-  if (it == tokens.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": the token \"", token, "\" is missing"));
-  }
-  return static_cast<int>(it - tokens.begin());
-}
-
 absl::StatusOr<std::optional<JsonConfig>> OptionalConfig(const std::string& path) {
   absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
   if (absl::IsNotFound(file.status())) return std::nullopt;
@@ -135,7 +127,8 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
                                                     int size) {
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                         RequiredFile(directory, name));
-  return ReadVocabularyJson(file->bytes(), file->path(), size);
+  NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(file->bytes(), file->path()));
+  return TokensById(json, file->path(), size, "config.json");
 }
 
 // Reads the vocabularies; sets the ids of `model` that they decide.
@@ -156,10 +149,10 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
       Vocabulary(directory, separate ? "target_vocab.json" : "vocab.json", model->vocab_target));
   const std::string source_file = absl::StrCat(directory, "/vocab.json");
   NIBU_ASSIGN_OR_RETURN(const std::string eos, SpecialToken(tokenizer, "eos_token", "</s>"));
-  NIBU_ASSIGN_OR_RETURN(const int suffix, IdOf(vocabulary.source_tokens, eos, source_file));
+  NIBU_ASSIGN_OR_RETURN(const int suffix, FindToken(vocabulary.source_tokens, eos, source_file));
   model->source_suffix = {suffix};
   NIBU_ASSIGN_OR_RETURN(const std::string unk, SpecialToken(tokenizer, "unk_token", "<unk>"));
-  NIBU_ASSIGN_OR_RETURN(model->unk, IdOf(vocabulary.source_tokens, unk, source_file));
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, unk, source_file));
 
   NIBU_ASSIGN_OR_RETURN(const auto source, RequiredFile(directory, "source.spm"));
   vocabulary.source_sentencepiece = std::string(source->bytes());
@@ -218,9 +211,9 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
 
 }  // namespace
 
-absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& config,
-                                              const JsonConfig* generation) {
-  MarianConfig result;
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
+                                                        const JsonConfig* generation) {
+  HuggingFaceConfig result;
   ModelConfig& model = result.model;
   NIBU_ASSIGN_OR_RETURN(model.d_model, config.Int("d_model", 1024));
   NIBU_ASSIGN_OR_RETURN(model.heads_encoder, config.Int("encoder_attention_heads", 16));
@@ -257,36 +250,7 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& config,
   return result;
 }
 
-absl::StatusOr<std::vector<std::string>> ReadVocabularyJson(absl::string_view text,
-                                                            const std::string& file, int size) {
-  NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, file));
-  if (!json.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not a JSON object of token: id"));
-  }
-  if (size < 0 || json.size() != static_cast<size_t>(size)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file, ": ", json.size(), " tokens, expected ", size,
-                     ", the size in config.json; vocabulary and model do not belong together"));
-  }
-  std::vector<std::string> tokens(static_cast<size_t>(size));
-  std::vector<bool> seen(static_cast<size_t>(size), false);
-  for (const auto& [token, id] : json.items()) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= tokens.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ": the id of token \"", token,
-                                                     "\" is not a number from 0 to ", size - 1));
-    }
-    const auto i = static_cast<size_t>(id.get<uint64_t>());
-    if (seen[i]) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ": id ", i, " belongs to both \"",
-                                                     tokens[i], "\" and \"", token, "\""));
-    }
-    seen[i] = true;
-    tokens[i] = token;
-  }
-  return tokens;
-}
-
-NameTable MarianNames(const MarianConfig& config, const TensorSource& source) {
+NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source) {
   NameTable table;
   table.encoder = Stack("model.encoder");
   table.decoder = Stack("model.decoder");
@@ -311,14 +275,15 @@ absl::StatusOr<LoadedModel> LoadHuggingFaceMarian(const std::string& directory,
                                                   ComputeType compute_type) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
                         OptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  NIBU_ASSIGN_OR_RETURN(MarianConfig marian,
-                        ReadMarianConfig(config, generation.has_value() ? &*generation : nullptr));
+  NIBU_ASSIGN_OR_RETURN(
+      HuggingFaceConfig marian,
+      ReadHuggingFaceConfig(config, generation.has_value() ? &*generation : nullptr));
   LoadedModel loaded;
   loaded.format = "Hugging Face MarianMT";
   NIBU_ASSIGN_OR_RETURN(loaded.vocabulary, ReadVocabulary(directory, &marian.model));
 
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
-  const NameTable names = MarianNames(marian, source);
+  const NameTable names = HuggingFaceNames(marian, source);
   // Positions that the file holds are used as they are.
   if (source.Has(names.encoder.positions) || source.Has(names.decoder.positions)) {
     marian.model.position_kind = PositionKind::kLearned;

@@ -1,6 +1,6 @@
 // Reader of Hugging Face MarianMT directories, the form in which the OPUS-MT models are published:
 //
-//   config.json              sizes, activation, token ids (fields: ReadMarianConfig)
+//   config.json              sizes, activation, token ids (fields: ReadHuggingFaceConfig)
 //   generation_config.json   optional; its token ids win over config.json's
 //   model.safetensors        weights, or their other forms (weights_file.h)
 //   vocab.json               {token: id}, every id from 0 to vocab_size - 1 once
@@ -24,7 +24,7 @@
 
 namespace nibu {
 
-struct MarianConfig {
+struct HuggingFaceConfig {
   ModelConfig model;              // unk and source_suffix come from the vocabulary
   bool shared_embeddings = true;  // of encoder and decoder
   bool tied_output = true;        // the output layer is the decoder's embedding
@@ -33,16 +33,11 @@ struct MarianConfig {
 
 // Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
 // Unimplemented naming the field that is wrong or not supported.
-absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& config,
-                                              const JsonConfig* generation);
-
-// Tokens in the order of their ids. InvalidArgument unless it is {token: id} with the ids
-// 0 ... size - 1, each once.
-absl::StatusOr<std::vector<std::string>> ReadVocabularyJson(absl::string_view text,
-                                                            const std::string& file, int size);
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
+                                                        const JsonConfig* generation);
 
 // The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
-NameTable MarianNames(const MarianConfig& config, const TensorSource& source);
+NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
 
 // `config`: the directory's config.json.
 absl::StatusOr<LoadedModel> LoadHuggingFaceMarian(const std::string& directory,

@@ -95,8 +95,12 @@ absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) 
 
 absl::StatusOr<JsonConfig> JsonConfig::Parse(absl::string_view text, std::string file) {
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
+  return From(std::move(json), std::move(file));
+}
+
+absl::StatusOr<JsonConfig> JsonConfig::From(Json json, std::string file) {
   if (!json.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not a JSON object"));
+    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
   }
   return JsonConfig(std::move(json), std::move(file));
 }

@@ -22,8 +22,11 @@ absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::stri
 class JsonConfig {
  public:
   static absl::StatusOr<JsonConfig> Parse(absl::string_view text, std::string file);
+  // From a document that was read already (YAML).
+  static absl::StatusOr<JsonConfig> From(nlohmann::json json, std::string file);
 
   const std::string& file() const { return file_; }
+  const nlohmann::json& object() const { return object_; }
   // Null when the field is absent.
   const nlohmann::json* Find(const std::string& key) const;
 

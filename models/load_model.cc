@@ -11,13 +11,16 @@
 #include "models/hugging_face.h"
 #include "models/json.h"
 #include "models/mapped_file.h"
+#include "models/marian.h"
 
 namespace nibu {
 namespace {
 
 constexpr char kExpected[] =
     "expected a Hugging Face MarianMT directory (config.json, model.safetensors or "
-    "pytorch_model.bin, vocab.json, source.spm, target.spm)";
+    "pytorch_model.bin, vocab.json, source.spm, target.spm) or a Marian model (.npz or .bin with "
+    "its "
+    "vocabulary)";
 
 absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_type) {
   std::error_code error;
@@ -26,11 +29,14 @@ absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_ty
     return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
   }
   if (!std::filesystem::is_directory(status)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": not a directory; ", kExpected));
+    NIBU_ASSIGN_OR_RETURN(const auto model, MappedFile::Open(path));
+    if (IsMarianModel(*model)) return LoadMarian(path, compute_type);
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
   }
   const std::string config_path = absl::StrCat(path, "/config.json");
   absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(config_path);
   if (absl::IsNotFound(file.status())) {
+    if (IsMarianDirectory(path)) return LoadMarian(path, compute_type);
     return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
   }
   if (!file.ok()) return file.status();

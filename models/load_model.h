@@ -3,11 +3,13 @@
 #define NIBU_MODELS_LOAD_MODEL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/model/weights.h"
+#include "engine/search/shortlist.h"
 
 namespace nibu {
 
@@ -25,10 +27,18 @@ struct ModelVocabulary {
   bool language_tokens = false;
 };
 
+// Search options that a model comes with.
+struct ModelDefaults {
+  std::optional<int> beam_size;
+  std::optional<float> length_penalty;
+};
+
 struct LoadedModel {
   std::shared_ptr<const Model> model;
   ModelVocabulary vocabulary;
-  std::string format;  // "Hugging Face MarianMT", ...
+  ModelDefaults defaults;
+  std::shared_ptr<const Shortlist> shortlist;  // null: it has none
+  std::string format;                          // "Hugging Face MarianMT", ...
 };
 
 // `path`: a directory or file, told apart by content. Errors are one line: what, which file, what

@@ -1,6 +1,7 @@
 #include "models/tensor_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -51,6 +52,12 @@ absl::Status TensorSource::Absorb(TensorSource other) {
   return absl::OkStatus();
 }
 
+std::vector<std::string> TensorSource::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : tensors_) names.push_back(name);
+  return names;
+}
+
 bool TensorSource::Has(absl::string_view name) const { return Find(name) != nullptr; }
 
 const StoredTensor* TensorSource::Find(absl::string_view name) const {
@@ -95,7 +102,23 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
           " has ", tensor.scales.size(), " scales, expected 1 or ", out));
     }
   }
-  return MatrixView{tensor.view, out_in, tensor.scales};
+  for (const float scale : tensor.scales) {
+    if (!std::isfinite(scale) || scale <= 0.0f) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          tensor.file->path(), ": tensor \"", name, "\" has a scale that makes no sense, ", scale));
+    }
+  }
+  MatrixView matrix{tensor.view, out_in, tensor.scales, tensor.activation_scale};
+  if (tensor.transposed) {
+    std::swap(matrix.values.shape[0], matrix.values.shape[1]);
+    matrix.out_in = !out_in;
+  }
+  return matrix;
+}
+
+void TensorSource::SetActivationScale(absl::string_view name, float scale) {
+  const auto it = tensors_.find(name);
+  if (it != tensors_.end()) it->second.tensor.activation_scale = scale;
 }
 
 absl::StatusOr<TensorView> TensorSource::GetVector(absl::string_view name, int64_t size) {

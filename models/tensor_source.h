@@ -28,6 +28,10 @@ struct StoredTensor {
   std::shared_ptr<const MappedFile> file;
   // Integer tensors: weight = value / scale; one scale, or one for each output. Empty: none known.
   std::vector<float> scales;
+  // The data are laid out as the transpose of what `view.shape` says.
+  bool transposed = false;
+  // Static multiplier of the inputs of this matrix; 0: none.
+  float activation_scale = 0;
 };
 
 // Not thread-safe.
@@ -43,6 +47,7 @@ class TensorSource {
 
   const std::string& description() const { return description_; }
   size_t size() const { return tensors_.size(); }
+  std::vector<std::string> Names() const;
   bool Has(absl::string_view name) const;
   // Null when there is no such tensor. Does not count as asking for it.
   const StoredTensor* Find(absl::string_view name) const;
@@ -56,6 +61,9 @@ class TensorSource {
                                        bool out_in);
   // A floating-point vector, stored as [size] or [1, size]; its view has shape [size].
   absl::StatusOr<TensorView> GetVector(absl::string_view name, int64_t size);
+
+  // Gives a tensor that is there its static multiplier.
+  void SetActivationScale(absl::string_view name, float scale);
 
   // Marks a tensor that is there, but of no use, as asked for. Nothing happens when it is not
   // there.

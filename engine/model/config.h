@@ -35,6 +35,12 @@ enum class PositionKind : uint8_t {
   kLearned,
 };
 
+// How a decoder layer takes in the tokens generated so far.
+enum class DecoderMemory : uint8_t {
+  kSelfAttention,
+  kSsru,  // the simpler simple recurrent unit (Kim et al. 2019): see SsruWeights
+};
+
 struct ModelConfig {
   // Dimensions. D = d_model, H = heads, V = vocabulary.
   int d_model = 0;
@@ -54,6 +60,8 @@ struct ModelConfig {
   float embedding_scale = 1.0f;
   bool embedding_norm = false;  // a layer norm after embedding + position
   bool final_norm = false;      // a layer norm after the last layer of each stack
+
+  DecoderMemory decoder_memory = DecoderMemory::kSelfAttention;
 
   PositionKind position_kind = PositionKind::kSinusoidalHalf;
   int position_offset = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/ops/ssru.h"
+
 namespace nibu {
 namespace {
 
@@ -55,11 +57,18 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
     const DecoderLayerWeights& layer = model_.weights.decoder[l];
     const Arena::Mark mark = workspace_->arena.mark();
-    Sublayer(config, layer.self.norm, workspace_, rows, x, [&](const float* in, float* out) {
-      apply(layer.self.qkv, in, qkv);
-      SelfAttention(inputs, static_cast<int>(l), qkv, context);
-      apply(layer.self.out, context, out);
-    });
+    if (config.decoder_memory == DecoderMemory::kSsru) {
+      Sublayer(config, layer.ssru.norm, workspace_, rows, x, [&](const float* in, float* out) {
+        apply(layer.ssru.gate_value, in, qkv);
+        Recurrence(inputs, static_cast<int>(l), qkv, out);
+      });
+    } else {
+      Sublayer(config, layer.self.norm, workspace_, rows, x, [&](const float* in, float* out) {
+        apply(layer.self.qkv, in, qkv);
+        SelfAttention(inputs, static_cast<int>(l), qkv, context);
+        apply(layer.self.out, context, out);
+      });
+    }
     Sublayer(config, layer.cross.norm, workspace_, rows, x, [&](const float* in, float* out) {
       apply(layer.cross.q, in, qkv);
       CrossAttention(inputs, static_cast<int>(l), qkv, context);
@@ -89,6 +98,16 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
       AttendCells(shape, qkv, input.state->history(static_cast<int>(h), layer), scores, out);
     }
     workspace_->arena.Rewind(mark);
+  }
+}
+
+void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value,
+                         float* out) {
+  const auto dim = static_cast<size_t>(model_.config.d_model);
+  for (const Input& input : inputs) {
+    for (size_t h = 0; h < input.tokens.size(); ++h, gate_value += 2 * dim, out += dim) {
+      SsruStep(gate_value, dim, input.state->cell(static_cast<int>(h), layer), out);
+    }
   }
 }
 

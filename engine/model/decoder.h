@@ -45,6 +45,7 @@ class Decoder {
 
  private:
   void SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv, float* out);
+  void Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value, float* out);
   void CrossAttention(absl::Span<const Input> inputs, int layer, const float* q, float* out);
 
   const Model& model_;

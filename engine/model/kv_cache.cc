@@ -1,5 +1,6 @@
 #include "engine/model/kv_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace nibu {
@@ -19,6 +20,13 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   cells_.resize(static_cast<size_t>(pool->beam_size()));
   next_cells_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
+  is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
+  layers_ = static_cast<size_t>(config.layers_decoder);
+  if (is_recurrent_) {
+    recurrent_.Reserve(cells_.size() * layers_ * dim_);
+    next_recurrent_.Reserve(recurrent_.size());
+    std::fill_n(recurrent_.data(), recurrent_.size(), 0.0f);
+  }
 }
 
 void DecoderState::Release() {
@@ -30,6 +38,14 @@ void DecoderState::Reorder(absl::Span<const int> parents) {
   bool same = true;
   for (size_t h = 0; h < parents.size(); ++h) same = same && parents[h] == static_cast<int>(h);
   if (same) return;
+  if (is_recurrent_) {
+    const size_t size = layers_ * dim_;
+    for (size_t h = 0; h < parents.size(); ++h) {
+      std::copy_n(cell(parents[h], 0), size, next_recurrent_.data() + h * size);
+    }
+    std::swap(recurrent_, next_recurrent_);
+    return;
+  }
   for (size_t h = 0; h < parents.size(); ++h) {
     next_cells_[h] = cells_[static_cast<size_t>(parents[h])];
   }
@@ -37,6 +53,10 @@ void DecoderState::Reorder(absl::Span<const int> parents) {
 }
 
 void DecoderState::Extend(int hypotheses) {
+  if (is_recurrent_) {
+    ++length_;
+    return;
+  }
   if (length_ % PagePool::kPositions == 0) pages_.push_back(pool_->Take());
   for (int h = 0; h < hypotheses; ++h) {
     cells_[static_cast<size_t>(h)].push_back(pages_.back().data() + pool_->CellOffset(length_, h));

@@ -1,5 +1,6 @@
 // The decoder's memory of one sentence: keys and values of the tokens generated so far, shared by
-// the hypotheses of its beam, and the keys and values of the source.
+// the hypotheses of its beam (or a recurrent cell for each of them), and the keys and values of the
+// source.
 #ifndef NIBU_ENGINE_MODEL_KV_CACHE_H_
 #define NIBU_ENGINE_MODEL_KV_CACHE_H_
 
@@ -82,6 +83,12 @@ class DecoderState {
   // Writes the newest position's keys and values, [2 D], of hypothesis h in a layer.
   void Store(int h, int layer, const float* keys_values);
 
+  // The recurrent cell [D] of hypothesis h in a layer (DecoderMemory::kSsru); 0 at the start.
+  float* cell(int h, int layer) {
+    return recurrent_.data() +
+           (static_cast<size_t>(h) * layers_ + static_cast<size_t>(layer)) * dim_;
+  }
+
   int source_length() const { return source_length_; }
   // Takes a decoder layer's keys and values of the source, [source_length, 2 D].
   void StoreSource(int layer, const float* keys_values);
@@ -89,6 +96,10 @@ class DecoderState {
 
  private:
   PagePool* pool_ = nullptr;
+  bool is_recurrent_ = false;
+  size_t layers_ = 0;
+  AlignedBuffer<float> recurrent_;  // [hypothesis][layer][D]
+  AlignedBuffer<float> next_recurrent_;
   int length_ = 0;
   int source_length_ = 0;
   size_t dim_ = 0;

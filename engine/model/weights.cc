@@ -15,6 +15,7 @@ size_t Bytes(const LayerNormWeights& norm) {
 size_t Bytes(const SelfAttentionWeights& w) {
   return w.qkv.bytes() + w.out.bytes() + Bytes(w.norm);
 }
+size_t Bytes(const SsruWeights& w) { return w.gate_value.bytes() + Bytes(w.norm); }
 size_t Bytes(const CrossAttentionWeights& w) {
   return w.q.bytes() + w.kv.bytes() + w.out.bytes() + Bytes(w.norm);
 }
@@ -67,7 +68,8 @@ size_t Model::weight_bytes() const {
   for (const EmbeddingTable* table : tables) bytes += table != nullptr ? table->bytes() : 0;
   for (const auto& layer : weights.encoder) bytes += Bytes(layer.self) + Bytes(layer.ffn);
   for (const auto& layer : weights.decoder) {
-    bytes += Bytes(layer.self) + Bytes(layer.cross) + Bytes(layer.ffn);
+    bytes += config.decoder_memory == DecoderMemory::kSsru ? Bytes(layer.ssru) : Bytes(layer.self);
+    bytes += Bytes(layer.cross) + Bytes(layer.ffn);
   }
   for (const Linear& block : weights.output.blocks) bytes += block.bytes();
   return bytes;

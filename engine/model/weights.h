@@ -26,6 +26,13 @@ struct SelfAttentionWeights {
   LayerNormWeights norm;
 };
 
+// In place of decoder self-attention (DecoderMemory::kSsru), with c = 0 before the first token:
+//   f = sigmoid(x W_f + b_f);  c = f * c + (1 - f) * (x W);  the sublayer's output is relu(c)
+struct SsruWeights {
+  Linear gate_value;  // D -> 2 D: x W_f + b_f and x W side by side
+  LayerNormWeights norm;
+};
+
 // q from the decoder, k and v from the encoder output.
 struct CrossAttentionWeights {
   Linear q;    // D -> D
@@ -47,7 +54,8 @@ struct EncoderLayerWeights {
 };
 
 struct DecoderLayerWeights {
-  SelfAttentionWeights self;
+  SelfAttentionWeights self;  // one of the two, as config.decoder_memory says
+  SsruWeights ssru;
   CrossAttentionWeights cross;
   FeedForwardWeights ffn;
 };

@@ -36,6 +36,8 @@ struct MatrixView {
   bool out_in = true;
   // Integer dtypes only: weight = value / scale. One scale, or one for each output.
   absl::Span<const float> scales;
+  // Where the model fixes it: inputs are quantized as round(x * activation_scale). 0: it does not.
+  float activation_scale = 0;
 };
 
 // Immutable after creation; threads may share it.

@@ -6,23 +6,26 @@
 
 #include "absl/strings/str_split.h"
 #include "models/hugging_face.h"
+#include "models/vocabulary_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view input(reinterpret_cast<const char*>(data), size);
   const std::vector<absl::string_view> parts = absl::StrSplit(input, '\0');
   const auto config = nibu::JsonConfig::Parse(parts[0], "config.json");
   if (!config.ok()) return 0;
-  absl::StatusOr<nibu::MarianConfig> marian = absl::InvalidArgumentError("");
+  absl::StatusOr<nibu::HuggingFaceConfig> marian = absl::InvalidArgumentError("");
   if (parts.size() > 1) {
     const auto generation = nibu::JsonConfig::Parse(parts[1], "generation_config.json");
-    if (generation.ok()) marian = nibu::ReadMarianConfig(*config, &*generation);
+    if (generation.ok()) marian = nibu::ReadHuggingFaceConfig(*config, &*generation);
   } else {
-    marian = nibu::ReadMarianConfig(*config, nullptr);
+    marian = nibu::ReadHuggingFaceConfig(*config, nullptr);
   }
   if (!marian.ok()) return 0;
   (void)marian->model.Validate();
   if (parts.size() > 2) {
-    (void)nibu::ReadVocabularyJson(parts[2], "vocab.json", marian->model.vocab_source);
+    const auto json = nibu::ParseJson(parts[2], "vocab.json");
+    if (json.ok())
+      (void)nibu::TokensById(*json, "vocab.json", marian->model.vocab_source, "config");
   }
   return 0;
 }

@@ -108,7 +108,7 @@ TEST(HuggingFace, GenerationConfigWins) {
 
 TEST(HuggingFace, DefaultsAreThoseOfTransformers) {
   const absl::StatusOr<JsonConfig> file = JsonConfig::Parse("{}", "config.json");
-  const absl::StatusOr<MarianConfig> config = ReadMarianConfig(*file, nullptr);
+  const absl::StatusOr<HuggingFaceConfig> config = ReadHuggingFaceConfig(*file, nullptr);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->model.d_model, 1024);
   EXPECT_EQ(config->model.layers_encoder, 12);

@@ -147,7 +147,15 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
   };
   for (const Layer& layer : encoder_) w.encoder.push_back({self(layer.self), ffn(layer.ffn)});
   for (const Layer& layer : decoder_) {
-    w.decoder.push_back({self(layer.self), cross(layer.cross), ffn(layer.ffn)});
+    w.decoder.emplace_back();
+    if (config_.decoder_memory == DecoderMemory::kSsru) {
+      w.decoder.back().ssru = {Pack({&layer.self.q, &layer.self.k}, Activation::kNone, type),
+                               Pack(layer.self.norm)};
+    } else {
+      w.decoder.back().self = self(layer.self);
+    }
+    w.decoder.back().cross = cross(layer.cross);
+    w.decoder.back().ffn = ffn(layer.ffn);
   }
   const TensorView bias = nibu::View(output_.bias, {output_.out});
   w.output = *OutputWeights::Create(View(output_), &bias, type);
@@ -207,6 +215,21 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
   return ApplyRows(weights.out, context);
 }
 
+Matrix Transformer::Recur(const Attention& weights, const Matrix& x) const {
+  const Matrix gates = ApplyRows(weights.q, x);
+  const Matrix values = ApplyRows(weights.k, x);
+  Matrix y = x;
+  std::vector<double> cell(static_cast<size_t>(config_.d_model));
+  for (size_t t = 0; t < x.size(); ++t) {
+    for (size_t i = 0; i < cell.size(); ++i) {
+      const double f = 1 / (1 + std::exp(-gates[t][i]));
+      cell[i] = f * cell[i] + (1 - f) * values[t][i];
+      y[t][i] = std::max(cell[i], 0.0);
+    }
+  }
+  return y;
+}
+
 Matrix Transformer::Apply(const FeedForward& weights, const Matrix& x) const {
   Matrix hidden = ApplyRows(weights.up, x);
   for (auto& row : hidden) {
@@ -262,6 +285,7 @@ std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
   Matrix x = Embed(tokens, target_table_, target_norm_);
   for (const Layer& layer : decoder_) {
     x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
+      if (config_.decoder_memory == DecoderMemory::kSsru) return Recur(layer.self, in);
       return Attend(layer.self, in, in, config_.heads_decoder, /*causal=*/true);
     });
     x = Sublayer(layer.cross.norm, x, [&](const Matrix& in) {
@@ -307,6 +331,7 @@ ModelConfig RandomConfig(Random* random) {
   config.decoder_start = random->Int(-1, 2);
   config.source_suffix = {0};
   if (random->Chance()) config.suppressed = {1};
+  if (random->Int(0, 3) == 0) config.decoder_memory = DecoderMemory::kSsru;
   return config;
 }
 

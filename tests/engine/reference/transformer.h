@@ -38,7 +38,7 @@ struct FeedForward {
 };
 
 struct Layer {
-  Attention self;
+  Attention self;   // an SSRU's gate is q, its value k
   Attention cross;  // decoder only
   FeedForward ffn;
 };
@@ -63,6 +63,7 @@ class Transformer {
                   const std::function<Matrix(const Matrix&)>& f) const;
   Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
                 bool causal) const;
+  Matrix Recur(const Attention& weights, const Matrix& x) const;
   Matrix Apply(const FeedForward& weights, const Matrix& x) const;
   Matrix Normalize(const Norm& norm, const Matrix& x) const;
 

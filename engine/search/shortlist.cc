@@ -1,0 +1,42 @@
+#include "engine/search/shortlist.h"
+
+#include <algorithm>
+
+namespace nibu {
+
+std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabulary,
+                                       int eos) const {
+  std::vector<bool> chosen(static_cast<size_t>(vocabulary), false);
+  int count = 0;
+  const auto choose = [&](int token) {
+    if (token < 0 || token >= vocabulary || chosen[static_cast<size_t>(token)]) return;
+    chosen[static_cast<size_t>(token)] = true;
+    ++count;
+  };
+  for (int token = 0; token < std::min(first, vocabulary); ++token) choose(token);
+  for (const int token : always) choose(token);
+  choose(eos);
+  for (size_t begin = 0; begin < source.size(); ++begin) {
+    const int token = source[begin];
+    if (copy_source) choose(token);
+    if (token >= 0 && static_cast<size_t>(token) + 1 < offsets.size()) {
+      const size_t end = offsets[static_cast<size_t>(token) + 1];
+      for (size_t i = offsets[static_cast<size_t>(token)]; i < end; ++i) choose(ids[i]);
+    }
+    for (int n = 2; n <= longest_phrase && begin + static_cast<size_t>(n) <= source.size(); ++n) {
+      const absl::Span<const int> phrase = source.subspan(begin, static_cast<size_t>(n));
+      const auto it = phrases.find(std::vector<int>(phrase.begin(), phrase.end()));
+      if (it == phrases.end()) continue;
+      for (const int candidate : it->second) choose(candidate);
+    }
+  }
+  for (int token = 0; token < vocabulary && count % 8 != 0; ++token) choose(token);
+  std::vector<int> candidates;
+  candidates.reserve(static_cast<size_t>(count));
+  for (int token = 0; token < vocabulary; ++token) {
+    if (chosen[static_cast<size_t>(token)]) candidates.push_back(token);
+  }
+  return candidates;
+}
+
+}  // namespace nibu
