@@ -5,7 +5,8 @@
 #   tools/setup.sh ci     and to run every check
 set -euo pipefail
 
-packages=(g++ cmake ninja-build pkg-config libdnnl-dev libsentencepiece-dev libabsl-dev libhwy-dev
+# ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.
+packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libabsl-dev libhwy-dev
   nlohmann-json3-dev zlib1g-dev)
 case "${1:-}" in
   "") ;;
