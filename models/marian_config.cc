@@ -17,6 +17,10 @@ constexpr int kMaxPositions = 2048;
 
 absl::Status Unsupported(const JsonConfig& yml, absl::string_view key) {
   const nlohmann::json* value = yml.Find(std::string(key));
+  if (value == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        yml.file(), ": \"", key, "\" is left to its default, which nibu does not support"));
+  }
   return absl::UnimplementedError(absl::StrCat(
       yml.file(), ": \"", key, "\" is ",
       value->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60),

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "models/load_model.h"
-#include "tests/models/archives.h"
+#include "tests/models/tiny_marian.h"
 
 namespace nibu {
 namespace {
@@ -47,10 +47,10 @@ TEST(Damage, HuggingFaceMarian) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
-  Damage(folder, "model.safetensors", 600);
+  Damage(folder, "model.safetensors", 300);
   for (const char* name :
        {"config.json", "generation_config.json", "tokenizer_config.json", "vocab.json"}) {
-    Damage(folder, name, 200);
+    Damage(folder, name, 80);
   }
   EXPECT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
 }
@@ -63,7 +63,32 @@ TEST(Damage, PyTorch) {
     std::filesystem::remove(folder / "model.safetensors");
     testing::WriteFile(folder / "pytorch_model.bin", testing::TorchFile(tiny.tensors, stream));
     ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
-    Damage(folder, "pytorch_model.bin", 600);
+    Damage(folder, "pytorch_model.bin", 250);
+  }
+}
+
+TEST(Damage, Marian) {
+  for (const bool ssru : {false, true}) {
+    const testing::TinyMarianModel tiny(ssru);
+    {
+      const TempFolder folder;
+      testing::WriteFile(folder / "model.npz", tiny.Npz(ssru));
+      testing::WriteFile(folder / "vocab.yml", tiny.VocabularyYml());
+      ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+      Damage(folder, "model.npz", 150);
+      Damage(folder, "vocab.yml", 80);
+    }
+    const TempFolder folder;
+    testing::WriteFile(folder / "m.bin", tiny.Bin(ssru));
+    testing::WriteFile(folder / "v.spm", tiny.VocabularySpm());
+    testing::WriteFile(folder / "lex", "a b 0.5\nb a 0.5\nc c 0.9\n");
+    testing::WriteFile(folder / "decoder.yml",
+                       "relative-paths: true\nmodels:\n- m.bin\nvocabs: [v.spm, v.spm]\n"
+                       "beam-size: 4\nnormalize: 1\nshortlist:\n- lex\n- 2\n- 2\n");
+    ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok())
+        << LoadModel(folder.path(), ComputeType::kFloat32).status();
+    Damage(folder, "m.bin", 200);
+    for (const char* name : {"v.spm", "lex", "decoder.yml"}) Damage(folder, name, 80);
   }
 }
 

@@ -1,0 +1,18 @@
+// The input is a model.yml.
+#include <cstdint>
+#include <utility>
+
+#include "models/marian_config.h"
+#include "models/yaml.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  auto json = nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
+  if (!json.ok()) return 0;
+  const auto yml = nibu::JsonConfig::From(*std::move(json), "input");
+  if (!yml.ok()) return 0;
+  const auto config = nibu::ReadMarianConfig(*yml);
+  if (!config.ok() || !config->model.Validate().ok()) return 0;
+  const nibu::NameTable names = nibu::MarianNames(*config, nibu::TensorSource("input"));
+  (void)names.decoder.layer(config->model.layers_decoder - 1);
+  return 0;
+}

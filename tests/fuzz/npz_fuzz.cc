@@ -1,0 +1,10 @@
+#include <cstdint>
+#include <string>
+
+#include "models/npz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  (void)nibu::ReadNpz(nibu::MappedFile::InMemory("input", bytes));
+  return 0;
+}

@@ -1,0 +1,8 @@
+#include <cstdint>
+
+#include "models/yaml.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  (void)nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
+  return 0;
+}
