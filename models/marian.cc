@@ -130,7 +130,8 @@ absl::Status ReadShortlistOption(const JsonConfig& yml, const std::string& direc
 
 absl::StatusOr<MarianFiles> ReadDecoderYml(const JsonConfig& yml, const std::string& directory) {
   for (const auto& [key, value] : yml.object().items()) {
-    const auto is = [&](absl::string_view known) { return known == key; };
+    const absl::string_view option = key;
+    const auto is = [&](absl::string_view known) { return known == option; };
     const bool used = key == "models" || key == "vocabs" || key == "shortlist" ||
                       key == "beam-size" || key == "normalize" || key == "word-penalty" ||
                       key == "allow-unk" || key == "weights";
