@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <random>
 
@@ -162,7 +163,7 @@ double Percentile(std::vector<double> seconds, double part) {
   if (seconds.empty()) return 0;
   std::sort(seconds.begin(), seconds.end());
   const auto last = static_cast<double>(seconds.size() - 1);
-  return 1000 * seconds[static_cast<size_t>(part * last + 0.5)];
+  return 1000 * seconds[static_cast<size_t>(std::lround(part * last))];
 }
 
 void Print(const Workload& workload, const Run& run, const ModelFlags& flags,
