@@ -144,15 +144,17 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   vocabulary.language_tokens = true;
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Vocabulary(directory, "vocab.json", model->vocab_source));
-  NIBU_ASSIGN_OR_RETURN(
-      vocabulary.target_tokens,
-      Vocabulary(directory, separate ? "target_vocab.json" : "vocab.json", model->vocab_target));
+  const char* target_name = separate ? "target_vocab.json" : "vocab.json";
+  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
+                        Vocabulary(directory, target_name, model->vocab_target));
   const std::string source_file = absl::StrCat(directory, "/vocab.json");
   NIBU_ASSIGN_OR_RETURN(const std::string eos, SpecialToken(tokenizer, "eos_token", "</s>"));
   NIBU_ASSIGN_OR_RETURN(const int suffix, FindToken(vocabulary.source_tokens, eos, source_file));
   model->source_suffix = {suffix};
   NIBU_ASSIGN_OR_RETURN(const std::string unk, SpecialToken(tokenizer, "unk_token", "<unk>"));
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, unk, source_file));
+  NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary.target_tokens, unk,
+                                                     absl::StrCat(directory, "/", target_name)));
 
   NIBU_ASSIGN_OR_RETURN(const auto source, RequiredFile(directory, "source.spm"));
   vocabulary.source_sentencepiece = std::string(source->bytes());

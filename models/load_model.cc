@@ -8,6 +8,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/ctranslate2.h"
+#include "models/ctranslate2_bin.h"
 #include "models/hugging_face.h"
 #include "models/json.h"
 #include "models/mapped_file.h"
@@ -18,9 +20,8 @@ namespace {
 
 constexpr char kExpected[] =
     "expected a Hugging Face MarianMT directory (config.json, model.safetensors or "
-    "pytorch_model.bin, vocab.json, source.spm, target.spm) or a Marian model (.npz or .bin with "
-    "its "
-    "vocabulary)";
+    "pytorch_model.bin, vocab.json, source.spm, target.spm), a Marian model (.npz or .bin with its "
+    "vocabulary) or a CTranslate2 directory (model.bin with its vocabularies)";
 
 absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_type) {
   std::error_code error;
@@ -33,6 +34,8 @@ absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_ty
     if (IsMarianModel(*model)) return LoadMarian(path, compute_type);
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
   }
+  const auto bin = MappedFile::Open(absl::StrCat(path, "/model.bin"));
+  if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return LoadCTranslate2(path, compute_type);
   const std::string config_path = absl::StrCat(path, "/config.json");
   absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(config_path);
   if (absl::IsNotFound(file.status())) {

@@ -276,11 +276,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   model->source_suffix = {suffix};
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, "<unk>", source->path()));
   NIBU_ASSIGN_OR_RETURN(model->eos, FindToken(vocabulary.target_tokens, "</s>", target->path()));
-  if (!files.allow_unknown) {
-    NIBU_ASSIGN_OR_RETURN(const int unknown,
-                          FindToken(vocabulary.target_tokens, "<unk>", target->path()));
-    model->suppressed = {unknown};
-  }
+  NIBU_ASSIGN_OR_RETURN(model->unk_target,
+                        FindToken(vocabulary.target_tokens, "<unk>", target->path()));
+  if (!files.allow_unknown) model->suppressed = {model->unk_target};
   return vocabulary;
 }
 

@@ -116,6 +116,11 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
   return matrix;
 }
 
+void TensorSource::SetScales(absl::string_view name, std::vector<float> scales) {
+  const auto it = tensors_.find(name);
+  if (it != tensors_.end()) it->second.tensor.scales = std::move(scales);
+}
+
 void TensorSource::SetActivationScale(absl::string_view name, float scale) {
   const auto it = tensors_.find(name);
   if (it != tensors_.end()) it->second.tensor.activation_scale = scale;

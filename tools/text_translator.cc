@@ -54,7 +54,8 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
   // Most models have one vocabulary and one SentencePiece model for both sides.
   result->target_vocabulary_ = result->source_vocabulary_;
   if (vocabulary.target_tokens != vocabulary.source_tokens) {
-    NIBU_ASSIGN_OR_RETURN(Vocabulary target, Vocabulary::Create(vocabulary.target_tokens, unk));
+    NIBU_ASSIGN_OR_RETURN(Vocabulary target, Vocabulary::Create(vocabulary.target_tokens,
+                                                                model.model->config.unk_target));
     result->target_vocabulary_ = std::make_shared<const Vocabulary>(std::move(target));
   }
   NIBU_ASSIGN_OR_RETURN(result->source_tokenizer_,

@@ -55,6 +55,7 @@ absl::Status ModelConfig::Validate() const {
   }
   NIBU_RETURN_IF_ERROR(InRange("eos", eos, 0, vocab_target - 1));
   NIBU_RETURN_IF_ERROR(InRange("unk", unk, 0, vocab_source - 1));
+  NIBU_RETURN_IF_ERROR(InRange("unk_target", unk_target, 0, vocab_target - 1));
   NIBU_RETURN_IF_ERROR(InRange("decoder_start", decoder_start, -1, vocab_target - 1));
   for (const int id : source_suffix) {
     NIBU_RETURN_IF_ERROR(InRange("source_suffix", id, 0, vocab_source - 1));

@@ -70,7 +70,8 @@ struct ModelConfig {
 
   // Token ids. The source gets `source_suffix` appended (EOS, as a rule).
   int eos = 0;
-  int unk = 1;
+  int unk = 1;  // of the source
+  int unk_target = 1;
   int decoder_start = 0;  // -1: the decoder starts from a zero vector
   std::vector<int> source_suffix;
   // Never generated (padding, <unk> where the system it comes from bans it).

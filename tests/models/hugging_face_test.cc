@@ -77,6 +77,7 @@ TEST(HuggingFace, LoadsATinyModel) {
   EXPECT_FLOAT_EQ(config.embedding_scale, std::sqrt(8.0f));
   EXPECT_EQ(config.decoder_start, 6);
   EXPECT_EQ(config.unk, 1);
+  EXPECT_EQ(config.unk_target, 1);
   EXPECT_THAT(config.source_suffix, ElementsAre(0));
   EXPECT_THAT(config.suppressed, ElementsAre(6));
   EXPECT_EQ(loaded->model->weights.source.tokens, loaded->model->weights.target.tokens);
@@ -200,11 +201,12 @@ TEST(HuggingFace, SeparateVocabulariesAndOutput) {
   tiny.Write(folder);
   EXPECT_THAT(std::string(LoadModel(folder.path(), ComputeType::kFloat32).status().message()),
               HasSubstr("target_vocab.json: no such file"));
-  WriteFile(folder / "target_vocab.json", R"({"</s>":0,"x":1,"y":2,"z":3,"<pad>":4})");
+  WriteFile(folder / "target_vocab.json", R"({"</s>":0,"x":1,"c":2,"z":3,"<pad>":4})");
   const absl::StatusOr<LoadedModel> loaded = LoadModel(folder.path(), ComputeType::kFloat32);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(loaded->model->config.vocab_target, 5);
   EXPECT_EQ(loaded->model->config.unk, 4);
+  EXPECT_EQ(loaded->model->config.unk_target, 2);
   EXPECT_EQ(loaded->vocabulary.source_tokens.size(), 7u);
   EXPECT_EQ(loaded->vocabulary.target_tokens[1], "x");
   EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));

@@ -57,6 +57,7 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
       {"embedding_scale", [](ModelConfig* c) { c->embedding_scale = 0; }},
       {"eos", [](ModelConfig* c) { c->eos = 9; }},
       {"unk", [](ModelConfig* c) { c->unk = 10; }},
+      {"unk_target", [](ModelConfig* c) { c->unk_target = 9; }},
       {"decoder_start", [](ModelConfig* c) { c->decoder_start = -2; }},
       {"source_suffix", [](ModelConfig* c) { c->source_suffix = {10}; }},
       {"source_suffix", [](ModelConfig* c) { c->source_suffix.assign(16, 0); }},

@@ -1,0 +1,320 @@
+#include "models/ctranslate2.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
+#include "engine/ops/convert.h"
+#include "models/ctranslate2_bin.h"
+#include "models/json.h"
+#include "models/mapped_file.h"
+#include "models/shortlist_file.h"
+#include "models/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+// Positions are computed for as long as no sentence is longer.
+constexpr int kMaxPositions = 2048;
+
+// A scalar variable, which counts as used; nothing when it is not there.
+std::optional<float> Scalar(const std::string& name, TensorSource* source) {
+  const StoredTensor* tensor = source->Find(name);
+  if (tensor == nullptr || tensor->view.elements() != 1) return std::nullopt;
+  source->Ignore(name);
+  float value = 0;
+  ConvertToFloat(tensor->view.dtype, tensor->view.data, 1, &value);
+  return value;
+}
+
+// A scalar of a stack ("encoder/num_heads"), which older files have once for both ("num_heads").
+float Option(const std::string& stack, const std::string& name, float absent,
+             TensorSource* source) {
+  const std::optional<float> common = Scalar(name, source);
+  const std::optional<float> own = Scalar(absl::StrCat(stack, "/", name), source);
+  return own.value_or(common.value_or(absent));
+}
+
+absl::StatusOr<Activation> ReadActivation(float code, const TensorSource& source) {
+  static constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGeluTanh,
+                                                Activation::kSwish, Activation::kGelu,
+                                                Activation::kGeluSigmoid};
+  for (int i = 0; i < 5; ++i) {
+    if (code == static_cast<float>(i)) return kActivations[i];
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(source.description(), ": activation ", code, " is not supported, 0 to 4 are"));
+}
+
+// Size of a tensor's dimension; 0 when it is not there, so that the configuration is refused.
+int Size(const TensorSource& source, const std::string& name, size_t dimension) {
+  const StoredTensor* tensor = source.Find(name);
+  if (tensor == nullptr || tensor->view.shape.size() != 2) return 0;
+  return static_cast<int>(std::min<int64_t>(tensor->view.shape[dimension], INT32_MAX));
+}
+
+int Layers(const TensorSource& source, absl::string_view stack) {
+  int n = 0;
+  while (source.Has(absl::StrCat(stack, "/layer_", n, "/self_attention/linear_0/weight"))) ++n;
+  return n;
+}
+
+std::string SourceTable(const TensorSource& source) {
+  const char* numbered = "encoder/embeddings_0/weight";
+  return source.Has(numbered) ? numbered : "encoder/embeddings/weight";
+}
+
+MapNames Affine(const TensorSource& source, const std::string& name) {
+  MapNames names{{name + "/weight"}, {}};
+  if (source.Has(name + "/bias")) names.biases.push_back(name + "/bias");
+  return names;
+}
+
+NormNames Norm(const std::string& name) { return {name + "/gamma", name + "/beta"}; }
+
+StackNames Stack(const TensorSource& source, const std::string& stack) {
+  StackNames names;
+  names.positions = stack + "/position_encodings/encodings";
+  names.embedding_norm = Norm(stack + "/layernorm_embedding");
+  names.final_norm = Norm(stack + "/layer_norm");
+  names.layer = [&source, stack](int i) {
+    const std::string layer = absl::StrCat(stack, "/layer_", i);
+    const std::string self = layer + "/self_attention";
+    const std::string cross = layer + "/attention";
+    LayerNames n;
+    n.self_qkv = Affine(source, self + "/linear_0");
+    n.self_out = Affine(source, self + "/linear_1");
+    n.self_norm = Norm(self + "/layer_norm");
+    n.cross_q = Affine(source, cross + "/linear_0");
+    n.cross_kv = Affine(source, cross + "/linear_1");
+    n.cross_out = Affine(source, cross + "/linear_2");
+    n.cross_norm = Norm(cross + "/layer_norm");
+    n.ffn_up = Affine(source, layer + "/ffn/linear_0");
+    n.ffn_down = Affine(source, layer + "/ffn/linear_1");
+    n.ffn_norm = Norm(layer + "/ffn/layer_norm");
+    return n;
+  };
+  return names;
+}
+
+// NAME.json or NAME.txt.
+absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory,
+                                                    const std::string& name) {
+  for (const char* suffix : {".json", ".txt"}) {
+    const auto file = MappedFile::Open(absl::StrCat(directory, "/", name, suffix));
+    if (file.ok()) return ReadCTranslate2Vocabulary((*file)->bytes(), (*file)->path());
+    if (!absl::IsNotFound(file.status())) return file.status();
+  }
+  return absl::NotFoundError(
+      absl::StrCat(directory, "/", name, ".json: no such file, nor .txt; the model is incomplete"));
+}
+
+bool Exists(const std::string& path) { return MappedFile::Open(path).ok(); }
+
+absl::Status ReadVocabularies(const std::string& directory, const std::string& unk,
+                              const ModelConfig& model, ModelVocabulary* vocabulary) {
+  const bool shared =
+      Exists(directory + "/shared_vocabulary.json") || Exists(directory + "/shared_vocabulary.txt");
+  const struct {
+    const char* name;
+    int size;
+    std::vector<std::string>* tokens;
+  } sides[] = {{"source_vocabulary", model.vocab_source, &vocabulary->source_tokens},
+               {"target_vocabulary", model.vocab_target, &vocabulary->target_tokens}};
+  for (const auto& side : sides) {
+    const std::string name = shared ? "shared_vocabulary" : side.name;
+    NIBU_ASSIGN_OR_RETURN(*side.tokens, Vocabulary(directory, name));
+    if (std::find(side.tokens->begin(), side.tokens->end(), unk) == side.tokens->end()) {
+      side.tokens->push_back(unk);
+    }
+    if (side.tokens->size() != static_cast<size_t>(side.size)) {
+      return WrongVocabularySize(absl::StrCat(directory, "/", name), side.tokens->size(), side.size,
+                                 "model.bin");
+    }
+  }
+  const auto both = MappedFile::Open(directory + "/sentencepiece.model");
+  const auto source = MappedFile::Open(directory + "/source.spm");
+  const auto target = MappedFile::Open(directory + "/target.spm");
+  if (source.ok() && target.ok()) {
+    vocabulary->source_sentencepiece = std::string((*source)->bytes());
+    vocabulary->target_sentencepiece = std::string((*target)->bytes());
+  } else if (both.ok()) {
+    vocabulary->source_sentencepiece = std::string((*both)->bytes());
+    vocabulary->target_sentencepiece = vocabulary->source_sentencepiece;
+  }
+  return absl::OkStatus();
+}
+
+// The special tokens: config.json's, or the older files' scalars and defaults.
+absl::Status ReadTokens(const std::string& directory, const JsonConfig& config,
+                        TensorSource* source, ModelConfig* model, ModelVocabulary* vocabulary) {
+  const std::optional<float> with_source_eos = Scalar("with_source_eos", source);
+  const std::optional<float> with_source_bos = Scalar("with_source_bos", source);
+  const std::optional<float> with_target_bos = Scalar("with_target_bos", source);
+  const bool zero_start = Option("decoder", "start_from_zero_embedding", 0, source) != 0.0f;
+  NIBU_ASSIGN_OR_RETURN(const bool add_eos,
+                        config.Bool("add_source_eos", with_source_eos.value_or(0) != 0.0f));
+  NIBU_ASSIGN_OR_RETURN(const bool add_bos,
+                        config.Bool("add_source_bos", with_source_bos.value_or(0) != 0.0f));
+  if (add_bos) {
+    return absl::UnimplementedError(absl::StrCat(
+        directory, ": sources that begin with a token (add_source_bos) are not supported"));
+  }
+  if (with_target_bos.value_or(1) == 0.0f) {
+    return absl::UnimplementedError(absl::StrCat(
+        directory, ": targets that begin with no token (with_target_bos) are not supported"));
+  }
+  NIBU_ASSIGN_OR_RETURN(const std::string bos, config.String("bos_token", "<s>"));
+  NIBU_ASSIGN_OR_RETURN(const std::string eos, config.String("eos_token", "</s>"));
+  NIBU_ASSIGN_OR_RETURN(const std::string unk, config.String("unk_token", "<unk>"));
+  NIBU_ASSIGN_OR_RETURN(const std::string start, config.String("decoder_start_token", bos));
+  NIBU_RETURN_IF_ERROR(ReadVocabularies(directory, unk, *model, vocabulary));
+
+  const std::string source_file = directory + "/source vocabulary";
+  const std::string target_file = directory + "/target vocabulary";
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary->source_tokens, unk, source_file));
+  NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary->target_tokens, unk, target_file));
+  NIBU_ASSIGN_OR_RETURN(model->eos, FindToken(vocabulary->target_tokens, eos, target_file));
+  model->source_suffix.clear();
+  if (add_eos) {
+    NIBU_ASSIGN_OR_RETURN(const int suffix, FindToken(vocabulary->source_tokens, eos, source_file));
+    model->source_suffix.push_back(suffix);
+  }
+  model->decoder_start = -1;
+  if (!zero_start) {
+    NIBU_ASSIGN_OR_RETURN(model->decoder_start,
+                          FindToken(vocabulary->target_tokens, start, target_file));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_view bytes,
+                                                                   const std::string& file) {
+  std::vector<std::string> tokens;
+  if (!bytes.empty() && bytes[0] == '[') {
+    NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(bytes, file));
+    for (const nlohmann::json& token : json) {
+      if (!token.is_string()) {
+        return absl::InvalidArgumentError(absl::StrCat(file, ": not an array of tokens"));
+      }
+      tokens.push_back(token.get<std::string>());
+    }
+    return tokens;
+  }
+  for (absl::string_view line : absl::StrSplit(bytes, '\n')) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    tokens.emplace_back(line);
+  }
+  if (!tokens.empty() && tokens.back().empty()) tokens.pop_back();  // after the last line's end
+  return tokens;
+}
+
+absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, TensorSource* source) {
+  if (spec != "TransformerSpec" && spec != "TransformerBase" && spec != "TransformerBig") {
+    return absl::UnimplementedError(
+        absl::StrCat(source->description(), ": a model of kind \"", spec,
+                     "\"; only encoder-decoder Transformers (TransformerSpec) are supported"));
+  }
+  ModelConfig model;
+  const std::string table = SourceTable(*source);
+  model.d_model = Size(*source, table, 1);
+  model.vocab_source = Size(*source, table, 0);
+  model.vocab_target = Size(*source, "decoder/embeddings/weight", 0);
+  model.ffn_encoder = Size(*source, "encoder/layer_0/ffn/linear_0/weight", 0);
+  model.ffn_decoder = Size(*source, "decoder/layer_0/ffn/linear_0/weight", 0);
+  model.layers_encoder = Layers(*source, "encoder");
+  model.layers_decoder = Layers(*source, "decoder");
+
+  const float heads = spec == "TransformerBig" ? 16.0f : 8.0f;
+  const auto count = [](float value) {  // 0, which is refused, for what is no count
+    return value >= 1.0f && value <= 1e6f ? static_cast<int>(value) : 0;
+  };
+  model.heads_encoder = count(Option("encoder", "num_heads", heads, source));
+  model.heads_decoder = count(Option("decoder", "num_heads", heads, source));
+  for (const char* stack : {"encoder", "decoder"}) {
+    for (const char* name :
+         {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
+      if (Option(stack, name, 0, source) != 0.0f) {
+        return absl::UnimplementedError(absl::StrCat(source->description(), ": \"", name,
+                                                     "\" is set, which nibu does not support"));
+      }
+    }
+    for (const char* name :
+         {"alibi_use_positive_positions", "scale_alibi", "alignment_heads", "alignment_layer"}) {
+      Option(stack, name, 0, source);
+      source->Ignore(absl::StrCat(stack, "/", name));
+    }
+    const bool pre_norm = Option(stack, "pre_norm", 1, source) != 0.0f;
+    model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
+    NIBU_ASSIGN_OR_RETURN(model.activation,
+                          ReadActivation(Option(stack, "activation", 0, source), *source));
+    // A flag, or the scale itself.
+    const StoredTensor* stored = source->Find(absl::StrCat(stack, "/scale_embeddings"));
+    const float scale = Option(stack, "scale_embeddings", 1, source);
+    const bool is_flag = stored == nullptr || stored->view.dtype == DType::kInt8;
+    const float root = static_cast<float>(std::sqrt(std::max(model.d_model, 1)));
+    model.embedding_scale = !is_flag ? scale : scale != 0.0f ? root : 1.0f;
+  }
+  model.embedding_norm = source->Has("encoder/layernorm_embedding/gamma");
+  model.final_norm = source->Has("encoder/layer_norm/gamma");
+
+  if (source->Has("encoder/position_encodings/encodings")) {
+    model.position_kind = PositionKind::kLearned;
+    model.max_positions = Size(*source, "encoder/position_encodings/encodings", 0);
+  } else {
+    model.position_kind = PositionKind::kSinusoidalHalfMinusOne;
+    model.position_offset = 1;
+    model.max_positions = kMaxPositions;
+  }
+  return model;
+}
+
+NameTable CTranslate2Names(const TensorSource& source) {
+  NameTable table;
+  table.encoder = Stack(source, "encoder");
+  table.decoder = Stack(source, "decoder");
+  table.encoder.tokens = SourceTable(source);
+  table.decoder.tokens = "decoder/embeddings/weight";
+  table.output = "decoder/projection/weight";
+  if (source.Has("decoder/projection/bias")) table.output_bias = "decoder/projection/bias";
+  return table;
+}
+
+absl::StatusOr<LoadedModel> LoadCTranslate2(const std::string& directory,
+                                            ComputeType compute_type) {
+  NIBU_ASSIGN_OR_RETURN(auto bin, MappedFile::Open(directory + "/model.bin"));
+  NIBU_ASSIGN_OR_RETURN(CTranslate2File file, ReadCTranslate2Bin(std::move(bin)));
+  NIBU_ASSIGN_OR_RETURN(ModelConfig model, ReadCTranslate2Config(file.spec, &file.source));
+  const std::string config_path = directory + "/config.json";
+  const auto config_file = MappedFile::Open(config_path);
+  NIBU_ASSIGN_OR_RETURN(
+      const JsonConfig config,
+      JsonConfig::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
+  if (const nlohmann::json* epsilon = config.Find("layer_norm_epsilon"); epsilon != nullptr) {
+    if (!epsilon->is_number()) return config.Wrong("layer_norm_epsilon", "a number");
+    model.norm_epsilon = epsilon->get<float>();
+  }
+  LoadedModel loaded;
+  loaded.format = "CTranslate2";
+  NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &file.source, &model, &loaded.vocabulary));
+  if (const absl::Status status = model.Validate(); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(directory, "/model.bin: ", status.message()));
+  }
+  NIBU_ASSIGN_OR_RETURN(
+      loaded.model, BuildModel(model, CTranslate2Names(file.source), compute_type, &file.source));
+  const auto vmap = MappedFile::Open(directory + "/vmap.txt");
+  if (vmap.ok()) {
+    NIBU_ASSIGN_OR_RETURN(loaded.shortlist, ReadShortlist(**vmap, loaded.vocabulary, {}));
+  }
+  return loaded;
+}
+
+}  // namespace nibu
