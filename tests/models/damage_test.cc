@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "models/load_model.h"
+#include "tests/models/tiny_ctranslate2.h"
 #include "tests/models/tiny_marian.h"
 
 namespace nibu {
@@ -89,6 +90,20 @@ TEST(Damage, Marian) {
         << LoadModel(folder.path(), ComputeType::kFloat32).status();
     Damage(folder, "m.bin", 200);
     for (const char* name : {"v.spm", "lex", "decoder.yml"}) Damage(folder, name, 80);
+  }
+}
+
+TEST(Damage, CTranslate2) {
+  for (const uint8_t type : {0, 1, 2}) {
+    const TempFolder folder;
+    testing::TinyCTranslate2(type == 2 ? 3 : 6, type).Write(folder);
+    testing::WriteFile(folder / "config.json", R"({"add_source_eos": true, "eos_token": "</s>"})");
+    testing::WriteFile(folder / "vmap.txt", "\tx\na\tx <s>\na b\tx\n");
+    ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+    Damage(folder, "model.bin", 200);
+    for (const char* name : {"config.json", "source_vocabulary.txt", "target_vocabulary.json"}) {
+      Damage(folder, name, 60);
+    }
   }
 }
 

@@ -1,0 +1,118 @@
+// The same weights in every container, and other systems' own outputs for their models.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "tools/text_translator.h"
+
+namespace nibu {
+namespace {
+
+const std::string kShared = NIBU_SOURCE_DIR "/../shared/";
+
+std::vector<std::string> Lines(const std::string& path, size_t most) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < most && std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TextOptions Greedy() {
+  TextOptions options;
+  options.decoding.beam_size = 1;
+  options.decoding.return_scores = false;
+  options.translator.threads = 2;
+  return options;
+}
+
+// The pieces of the best hypothesis of each line.
+std::vector<std::string> Translate(LoadedModel model, const TextOptions& options,
+                                   const std::vector<std::string>& lines) {
+  auto translator = TextTranslator::Create(std::move(model), options);
+  EXPECT_TRUE(translator.ok()) << translator.status();
+  std::vector<std::string> pieces;
+  if (!translator.ok()) return pieces;
+  for (const TextResult& result : (*translator)->Translate(lines)) {
+    pieces.push_back(absl::StrJoin(result.hypotheses[0].tokens, " "));
+  }
+  return pieces;
+}
+
+class FormatsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kShared)) GTEST_SKIP() << kShared << " is not there";
+    source_ = Lines(kShared + "data/multi30k.test_2016_flickr.en", kLines);
+  }
+
+  // How many lines of a model's greedy output differ from the reference's pieces.
+  int Differences(const std::string& model, const std::string& reference) {
+    absl::StatusOr<LoadedModel> loaded =
+        LoadModel(kShared + "models/" + model, ComputeType::kFloat32);
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    if (!loaded.ok()) return kLines;
+    if (loaded->vocabulary.source_sentencepiece.empty()) {
+      const std::string spm = kShared + "models/en-de-hf/source.spm";
+      std::ifstream in(spm, std::ios::binary);
+      loaded->vocabulary.source_sentencepiece.assign(std::istreambuf_iterator<char>(in), {});
+      loaded->vocabulary.target_sentencepiece = loaded->vocabulary.source_sentencepiece;
+    }
+    const std::vector<std::string> pieces = Translate(*std::move(loaded), Greedy(), source_);
+    const std::vector<std::string> expected = Lines(
+        absl::StrCat(kShared, "golden/", reference, ".multi30k.test_2016_flickr.greedy.pieces"),
+        kLines);
+    EXPECT_EQ(pieces.size(), expected.size());
+    int differences = 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const std::vector<std::string> scored = absl::StrSplit(expected[i], '\t');
+      differences += pieces[i] != scored.at(1) ? 1 : 0;
+    }
+    return differences;
+  }
+
+  static constexpr int kLines = 200;
+  std::vector<std::string> source_;
+};
+
+TEST_F(FormatsTest, OneModelInFiveContainers) {
+  for (const char* model : {"en-de-hf", "en-de-hf-torch", "en-de-hf-torch-legacy", "en-de-ct2"}) {
+    EXPECT_EQ(Differences(model, "en-de"), 0) << model;
+  }
+}
+
+TEST_F(FormatsTest, MarianModels) {
+  EXPECT_EQ(Differences("en-de-marian", "marian-en-de"), 0);
+  EXPECT_EQ(Differences("en-de-marian/model.npz", "marian-en-de"), 0);
+  EXPECT_EQ(Differences("en-de-ssru-marian", "marian-en-de-ssru"), 0);
+}
+
+// The weights are the same but for their rounding; Marian's arithmetic rounds the inputs as well.
+TEST_F(FormatsTest, MarianInt8) {
+  EXPECT_LE(Differences("en-de-ssru-marian-int8", "marian-en-de-ssru-int8"), kLines / 5);
+}
+
+TEST_F(FormatsTest, CTranslate2Transliteration) {
+  for (const char* type : {"", "-i16", "-i8"}) {
+    for (const ComputeType compute_type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+      auto loaded = LoadModel(absl::StrCat(kShared, "models/ct2/v2/aren-transliteration", type),
+                              compute_type);
+      ASSERT_TRUE(loaded.ok()) << loaded.status();
+      TextOptions options = Greedy();
+      options.tokenized = true;
+      const std::vector<std::string> pieces =
+          Translate(*std::move(loaded), options, {"آ ت ز م و ن"});
+      EXPECT_EQ(pieces[0], "a t z m o n");
+    }
+  }
+  const auto old = LoadModel(kShared + "models/ct2/v1/aren-transliteration", ComputeType::kFloat32);
+  EXPECT_EQ(old.status().code(), absl::StatusCode::kUnimplemented);
+}
+
+}  // namespace
+}  // namespace nibu
