@@ -105,6 +105,7 @@ absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const MappedFile> file) {
                           ReadArray(bytes, absl::StrCat(file->path(), ": tensor \"", name, "\" ")));
     NIBU_RETURN_IF_ERROR(source.Add(std::string(name), std::move(tensor)));
   }
+  file->DropPages();  // the checksums have touched all of them
   return source;
 }
 
