@@ -23,14 +23,18 @@ void JobQueue::Close() {
   arrived_.notify_all();
 }
 
-std::vector<Job> JobQueue::Take(size_t most, bool wait) {
+std::vector<Job> JobQueue::Take(size_t most, size_t tokens, bool wait) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (wait) arrived_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
   const size_t share = (jobs_.size() + workers_ - 1) / workers_;
   std::vector<Job> jobs;
   for (size_t n = std::min(most, share); n > 0; --n) {
-    jobs.push_back(std::move(jobs_.begin()->second));
-    jobs_.erase(jobs_.begin());
+    const auto next = jobs_.begin();
+    const size_t size = next->second.source.size();
+    if (size > tokens && !(wait && jobs.empty())) break;
+    tokens -= std::min(tokens, size);
+    jobs.push_back(std::move(next->second));
+    jobs_.erase(next);
   }
   return jobs;
 }

@@ -31,10 +31,10 @@ class JobQueue {
   // No more jobs will come.
   void Close();
 
-  // Takes up to `most` jobs; when few are waiting, a fair share of them, so that every worker gets
-  // some. With `wait`, blocks until there is one; an empty result means that the queue is closed
-  // and empty.
-  std::vector<Job> Take(size_t most, bool wait);
+  // Takes up to `most` jobs of up to `tokens` source tokens altogether; when few are waiting, a
+  // fair share of them, so that every worker gets some. With `wait`, blocks until there is one and
+  // takes it whatever its length; an empty result then means that the queue is closed and empty.
+  std::vector<Job> Take(size_t most, size_t tokens, bool wait);
 
  private:
   static constexpr uint64_t kWindow = 2048;

@@ -157,12 +157,13 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
   worker.search.eos = config.eos;
   worker.min_length = std::min(decoding.min_decoding_length, worker.search.max_length);
   worker.return_scores = decoding.return_scores;
-  const int chosen = std::max(1, kDefaultRows / decoding.beam_size);
-  if (options.batch_type == BatchType::kTokens && options.batch_size > 0) {
-    worker.max_tokens = options.batch_size;
-    worker.max_sentences = std::max(chosen, options.batch_size);
-  } else {
-    worker.max_sentences = options.batch_size > 0 ? options.batch_size : chosen;
+  worker.max_sentences = static_cast<size_t>(std::max(1, kDefaultRows / decoding.beam_size));
+  const auto batch_size = static_cast<size_t>(options.batch_size);
+  if (batch_size > 0 && options.batch_type == BatchType::kExamples) {
+    worker.max_sentences = batch_size;
+  } else if (batch_size > 0) {
+    worker.max_tokens = batch_size;
+    worker.max_sentences = std::max(worker.max_sentences, batch_size);
   }
   return std::unique_ptr<Translator>(new Translator(
       std::make_unique<Impl>(std::move(model), worker, max_source, options.threads)));

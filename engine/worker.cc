@@ -44,26 +44,11 @@ void Worker::Run() {
 // Waits for a sentence when there is nothing to do. Otherwise lets some room gather first, so that
 // the encoder too gets several sentences at a time.
 void Worker::Fill() {
-  const size_t room = static_cast<size_t>(options_.max_sentences) - live_.size();
-  const size_t enough = std::max<size_t>(1, static_cast<size_t>(options_.max_sentences) / 8);
   const bool idle = live_.empty();
-  if (!idle && room < enough) return;
-  if (!idle && options_.max_tokens > 0 && live_tokens_ >= options_.max_tokens) return;
-  size_t most = room;
-  if (options_.max_tokens > 0) {
-    // Jobs come longest first; one at a time keeps to the limit.
-    most = 1;
-  }
-  std::vector<Job> jobs = queue_->Take(most, idle);
-  while (options_.max_tokens > 0 && !jobs.empty() && jobs.size() < room) {
-    size_t tokens = static_cast<size_t>(live_tokens_);
-    for (const Job& job : jobs) tokens += job.source.size();
-    if (tokens >= static_cast<size_t>(options_.max_tokens)) break;
-    std::vector<Job> more = queue_->Take(1, false);
-    if (more.empty()) break;
-    jobs.push_back(std::move(more[0]));
-  }
-  Start(std::move(jobs));
+  const size_t room = options_.max_sentences - live_.size();
+  if (!idle && room < std::max<size_t>(1, options_.max_sentences / 8)) return;
+  const size_t tokens = options_.max_tokens - std::min(options_.max_tokens, live_tokens_);
+  Start(queue_->Take(room, tokens, /*wait=*/idle));
 }
 
 void Worker::Start(std::vector<Job> jobs) {
@@ -92,7 +77,7 @@ void Worker::Start(std::vector<Job> jobs) {
       states.push_back(&slot->state);
       live_.push_back(std::move(slot));
     }
-    live_tokens_ += static_cast<int>(tokens);
+    live_tokens_ += tokens;
     ScopedTimer timer(&workspace_.profile.encoder);
     workspace_.arena.Rewind(0);
     const float* encoded = Encode(model_, source_, sources, &workspace_);
@@ -149,7 +134,7 @@ void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> c
 }
 
 void Worker::Finish(Slot* slot) {
-  live_tokens_ -= static_cast<int>(slot->job.source.size());
+  live_tokens_ -= slot->job.source.size();
   slot->state.Release();
   if (measuring_) {
     const auto now = std::chrono::steady_clock::now();

@@ -2,6 +2,8 @@
 #define NIBU_ENGINE_WORKER_H_
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -19,10 +21,10 @@ struct WorkerOptions {
   SearchOptions search;
   int min_length = 1;
   bool return_scores = true;
-  // A sentence joins when fewer than this many are being decoded and their source tokens do not
-  // exceed max_tokens (0: no such limit).
-  int max_sentences = 32;
-  int max_tokens = 0;
+  // What is decoded together: so many sentences, and so many source tokens (a single sentence may
+  // have more).
+  size_t max_sentences = 32;
+  size_t max_tokens = std::numeric_limits<size_t>::max();
 };
 
 // Decodes jobs from a queue on the thread that created it. The rows of its steps are the live
@@ -73,7 +75,7 @@ class Worker {
 
   std::vector<std::unique_ptr<Slot>> live_;
   std::vector<std::unique_ptr<Slot>> free_;
-  int live_tokens_ = 0;  // source tokens of live_
+  size_t live_tokens_ = 0;  // source tokens of live_
   bool measuring_ = false;
   std::vector<double> latencies_;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "tools/bundled_model.h"
@@ -24,7 +25,7 @@ ABSL_FLAG(int, max_decoding_length, 256,
 ABSL_FLAG(int, max_input_length, 1024,
           "Tokens of a line translated in one piece (never more than the model's positions).");
 ABSL_FLAG(std::string, compute_type, "auto",
-          "Type of the matrix products: auto, float32, bfloat16 or int8.");
+          "Type of the matrix products: float32, bfloat16 or int8; auto is float32.");
 ABSL_FLAG(int, threads, 0, "Sentences are shared out to this many threads; 0: all cores.");
 ABSL_FLAG(int, batch_size, 0, "What a thread decodes together; 0: chosen for speed.");
 ABSL_FLAG(std::string, batch_type, "examples",
@@ -65,6 +66,11 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   flags.path = absl::GetFlag(FLAGS_model);
   if (flags.path.empty()) flags.path = BundledModelPath();
   NIBU_ASSIGN_OR_RETURN(flags.compute_type, ParseComputeType(absl::GetFlag(FLAGS_compute_type)));
+  if (flags.compute_type == ComputeType::kBFloat16 &&
+      !absl::StrContains(InstructionSet(), "avx512")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet()));
+  }
   return flags;
 }
 
