@@ -65,6 +65,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   Random random(4);
   ModelConfig config = RandomConfig(&random);
   config.max_positions = 64;
+  config.decoder_memory = DecoderMemory::kSelfAttention;
   config.position_kind = PositionKind::kSinusoidalHalf;
   const auto model = reference::Transformer(config, 1).Build(GetParam());
   const Embedder source(config, model->weights.source, 64);
