@@ -23,9 +23,19 @@ void JobQueue::Close() {
   arrived_.notify_all();
 }
 
+void JobQueue::AwaitIdle() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  idle_.wait(lock, [this] { return jobs_.empty() && waiting_ == workers_; });
+}
+
 std::vector<Job> JobQueue::Take(size_t most, size_t tokens, bool wait) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (wait) arrived_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+  if (wait) {
+    ++waiting_;
+    idle_.notify_all();
+    arrived_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+    --waiting_;
+  }
   const size_t share = (jobs_.size() + workers_ - 1) / workers_;
   std::vector<Job> jobs;
   for (size_t n = std::min(most, share); n > 0; --n) {

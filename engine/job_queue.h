@@ -30,6 +30,8 @@ class JobQueue {
   void Push(Job job);
   // No more jobs will come.
   void Close();
+  // Blocks until no job is left and every worker waits for the next one. REQUIRES: not closed.
+  void AwaitIdle();
 
   // Takes up to `most` jobs of up to `tokens` source tokens altogether; when few are waiting, a
   // fair share of them, so that every worker gets some. With `wait`, blocks until there is one and
@@ -44,6 +46,8 @@ class JobQueue {
   const size_t workers_;
   std::mutex mutex_;
   std::condition_variable arrived_;
+  std::condition_variable idle_;
+  size_t waiting_ = 0;  // workers that wait in Take
   std::map<Order, Job> jobs_;
   uint64_t arrivals_ = 0;
   bool closed_ = false;

@@ -101,10 +101,12 @@ class Translator::Impl {
   const Model& model() const { return *model_; }
 
   void StartMeasuring() {
+    queue_.AwaitIdle();
     for (auto& worker : workers_) worker->StartMeasuring();
   }
 
   Measurement FinishMeasuring() {
+    queue_.AwaitIdle();  // the last result is delivered before its worker's step ends
     Measurement result;
     std::vector<double> floors(workers_.size());
     std::vector<std::thread> threads;
