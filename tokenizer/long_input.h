@@ -13,9 +13,9 @@ namespace nibu {
 
 // Cuts pieces into parts [begin, end) of at most `limit` pieces each, in order, nothing left out. A
 // part ends behind the last sentence that fits, else behind the last clause, else before the last
-// word that does not fit, else at the limit. A sentence or clause end in the first half of what
-// fits does not count while there is a better place: parts do not become tiny. REQUIRES: limit
-// >= 1.
+// word that does not fit, else at the limit. Closing quotes and brackets stay with what they close.
+// Full stops count before a word's start (not in "3.5") and before East Asian characters.
+// REQUIRES: limit >= 1.
 std::vector<std::pair<size_t, size_t>> SplitPieces(absl::Span<const std::string> pieces,
                                                    size_t limit);
 

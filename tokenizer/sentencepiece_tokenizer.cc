@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tokenizer/charsmap.h"
 #include "tokenizer/sentencepiece_model.h"
 
 namespace nibu {
@@ -14,10 +15,10 @@ SentencePieceTokenizer::~SentencePieceTokenizer() = default;
 absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceTokenizer::FromSerialized(
     absl::string_view model) {
   auto loaded = std::make_unique<SentencePieceModel>();
-  std::string error;
-  if (!loaded->Load(model.data(), model.size(), &error)) {
+  std::string error = "its character map is broken";
+  if (!CharsmapsAreSound(model) || !loaded->Load(model.data(), model.size(), &error)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the model's SentencePiece file is damaged: ", error));
+        absl::StrCat("not a whole SentencePiece model (", error, "); download it again"));
   }
   return std::unique_ptr<Tokenizer>(new SentencePieceTokenizer(std::move(loaded)));
 }

@@ -47,11 +47,13 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 
 absl::Status UnknownFlag(const ProgramInfo& program, absl::string_view name) {
   std::string nearest;
-  size_t best = 4;  // further away is no help
+  // Further away is no help.
+  size_t best = std::min<size_t>(3, name.size() / 2) + 1;
   for (const auto& group : program.groups) {
     for (const std::string& flag : group.flags) {
       // The beginning of a name is near it.
-      const size_t distance = absl::StartsWith(flag, name) ? 0 : Distance(name, flag);
+      const bool begins = !name.empty() && absl::StartsWith(flag, name);
+      const size_t distance = begins ? 0 : Distance(name, flag);
       if (distance < best) {
         best = distance;
         nearest = flag;

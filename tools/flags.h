@@ -32,10 +32,9 @@ struct ProgramInfo {
 // What --help prints.
 std::string HelpText(const ProgramInfo& program);
 
-// Sets the flags of a command line (without the program's name): --name=value, --name value, --flag
-// and
-// --noflag for booleans; "--" ends the flags. Returns the other arguments. InvalidArgument: unknown
-// flag (with the nearest known one), missing or malformed value.
+// Sets the flags of a command line (without the program's name): --name=value, --name value,
+// --flag and --noflag for booleans; "--" ends the flags. Returns the other arguments.
+// InvalidArgument: unknown flag (with the nearest known one), missing or malformed value.
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments);
 

@@ -1,9 +1,11 @@
 #include "tools/lines.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,6 +20,15 @@ constexpr size_t kReadSize = size_t{1} << 16;
 
 void StripCarriageReturn(std::string* line) {
   if (!line->empty() && line->back() == '\r') line->pop_back();
+}
+
+// After a failed read or write: whether to try again. Waits for a descriptor that somebody has made
+// non-blocking.
+bool TryAgain(int fd, short event) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
+  struct pollfd wanted = {fd, event, 0};
+  return poll(&wanted, 1, -1) >= 0 || errno == EINTR;
 }
 
 }  // namespace
@@ -73,7 +84,7 @@ absl::StatusOr<bool> FileLines::Next(std::string* line) {
     ssize_t n;
     do {
       n = read(fd_, buffer_.data() + searched, kReadSize);
-    } while (n < 0 && errno == EINTR);
+    } while (n < 0 && TryAgain(fd_, POLLIN));
     buffer_.resize(searched + (n > 0 ? static_cast<size_t>(n) : 0));
     if (n < 0) {
       return absl::UnavailableError(
@@ -84,7 +95,20 @@ absl::StatusOr<bool> FileLines::Next(std::string* line) {
   }
 }
 
-double FileLines::progress() const { return size_ > 0 ? read_ / size_ : -1; }
+double FileLines::progress() const {
+  if (size_ <= 0) return -1;
+  // The file may have grown since it was opened.
+  return std::min(1.0, (read_ - static_cast<double>(buffer_.size() - start_)) / size_);
+}
+
+bool FileLines::IsSameFile(const std::string& out) const {
+  struct stat mine;
+  struct stat other;
+  const int failed =
+      fstat(fd_, &mine) + (out == "-" ? fstat(STDOUT_FILENO, &other) : stat(out.c_str(), &other));
+  return failed == 0 && S_ISREG(mine.st_mode) && mine.st_dev == other.st_dev &&
+         mine.st_ino == other.st_ino;
+}
 
 GivenLines::GivenLines(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
@@ -101,6 +125,14 @@ absl::StatusOr<bool> GivenLines::Next(std::string* line) {
   return true;
 }
 
+void ReserveStandardDescriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one.
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
 absl::StatusOr<int> OpenOutput(const std::string& path) {
   if (path == "-") return STDOUT_FILENO;
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -114,7 +146,7 @@ absl::StatusOr<int> OpenOutput(const std::string& path) {
 absl::Status WriteAll(int fd, absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && TryAgain(fd, POLLOUT)) continue;
     if (n < 0 && errno == EPIPE) return absl::CancelledError("the reader has gone");
     if (n < 0) return absl::UnavailableError(std::strerror(errno));
     bytes.remove_prefix(static_cast<size_t>(n));

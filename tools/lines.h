@@ -19,7 +19,7 @@ class LineSource {
   // The next line, without its end: a line feed, or carriage return and line feed. False at the
   // end. A last line without an end counts. May block.
   virtual absl::StatusOr<bool> Next(std::string* line) = 0;
-  // Between 0 and 1, or negative where the size is not known.
+  // What part of it has been handed out: 0 to 1, or negative where the size is not known.
   virtual double progress() const { return -1; }
 };
 
@@ -34,14 +34,17 @@ class FileLines : public LineSource {
 
   absl::StatusOr<bool> Next(std::string* line) override;
   double progress() const override;
+  // Whether this is also the regular file `out` ("-": standard output): writing there would destroy
+  // what has not been read.
+  bool IsSameFile(const std::string& out) const;
 
  private:
   FileLines(std::string path, int fd);
 
   std::string path_;
   int fd_;
-  double size_;  // of a regular file, else 0
-  double read_ = 0;
+  double size_;      // of a regular file, else 0
+  double read_ = 0;  // bytes
   std::string buffer_;
   size_t start_ = 0;  // of what has not been handed out
   bool end_ = false;
@@ -57,6 +60,11 @@ class GivenLines : public LineSource {
   std::vector<std::string> lines_;
   size_t next_ = 0;
 };
+
+// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
+// later gets the number and with it what is meant for standard output or error. Reading and writing
+// them fails as before.
+void ReserveStandardDescriptors();
 
 // Opens a file for writing, "-" for standard output. Unavailable naming the file.
 absl::StatusOr<int> OpenOutput(const std::string& path);

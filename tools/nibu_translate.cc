@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <mutex>
 #include <thread>
 
 #include "absl/flags/flag.h"
@@ -26,7 +28,8 @@
 #include "tools/pipeline.h"
 #include "tools/text_translator.h"
 
-ABSL_FLAG(std::string, src, "-", "File with one segment a line (UTF-8); - is standard input.");
+ABSL_FLAG(std::string, src, "-",
+          "File with one segment a line (UTF-8; lines end in LF or CR LF); - is standard input.");
 ABSL_FLAG(std::string, out, "-", "File for the translations, a line each; - is standard output.");
 ABSL_FLAG(bool, tokenized, false,
           "Input and output are pieces separated by single spaces (no SentencePiece).");
@@ -108,41 +111,50 @@ absl::StatusOr<Settings> ReadFlags() {
   return settings;
 }
 
-// Ends the program on SIGINT and SIGTERM, which must be blocked in every thread: finished lines are
-// written first.
+// Ends the program on SIGINT and SIGTERM, with the status 128 + number. Create it before any other
+// thread, which thus have the signals blocked; it must outlive main().
 class SignalWatcher {
  public:
   SignalWatcher() {
     sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
+    for (const int number : {SIGINT, SIGTERM}) {
+      struct sigaction action;
+      // Who started this may want it to be left alone (a job in the background, nohup).
+      if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+      sigaddset(&signals_, number);
+    }
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
     signal(SIGPIPE, SIG_IGN);
     std::thread([this] {
       int number = 0;
       while (sigwait(&signals_, &number) != 0) {
       }
-      Pipeline* const pipeline = pipeline_.load();
-      if (pipeline != nullptr) pipeline->Stop(/*seconds=*/2);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (before_end_) before_end_();
       _exit(128 + number);
     }).detach();
   }
-  void Watch(Pipeline* pipeline) { pipeline_.store(pipeline); }
+  // What to do before the end; nothing when empty.
+  void SetBeforeEnd(std::function<void()> f) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    before_end_ = std::move(f);
+  }
 
  private:
   sigset_t signals_;
-  std::atomic<Pipeline*> pipeline_{nullptr};
+  std::mutex mutex_;
+  std::function<void()> before_end_;
 };
 
 // A bar, or a count where the size of the input is not known. Used by one thread.
 class ProgressBar {
  public:
-  ProgressBar(bool shown, const std::atomic<double>& done) : shown_(shown), done_(done) {}
+  explicit ProgressBar(bool shown) : shown_(shown) {}
 
-  void Update(uint64_t lines) {
+  // `done`: 0 to 1, negative: not known.
+  void Update(uint64_t lines, double done) {
     if (!shown_ || Seconds(last_) < 0.2) return;
     last_ = Clock::now();
-    const double done = done_.load();
     std::string bar;
     if (done >= 0) {
       const auto full = static_cast<size_t>(done * 30);
@@ -155,12 +167,12 @@ class ProgressBar {
     printed_ = true;
   }
   void End() {
-    if (printed_) std::fprintf(stderr, "\r%70s\r", "");
+    if (printed_) std::fprintf(stderr, "\r%78s\r", "");
+    printed_ = false;
   }
 
  private:
   const bool shown_;
-  const std::atomic<double>& done_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = Clock::now();
   bool printed_ = false;
@@ -202,38 +214,50 @@ int Fail(const absl::Status& status, int exit_status) {
 
 int Main(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
-  SignalWatcher signals;
+  ReserveStandardDescriptors();
+  static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
   const absl::StatusOr<Settings> settings = ReadFlags();
   if (!settings.ok()) return Fail(settings.status(), kExitUsage);
 
   std::unique_ptr<LineSource> source;
+  const std::string src_path = absl::GetFlag(FLAGS_src);
+  const std::string out_path = absl::GetFlag(FLAGS_out);
   if (!texts.empty()) {
+    if (src_path != "-") {
+      return Fail(absl::InvalidArgumentError("give either TEXT or --src, not both"), kExitUsage);
+    }
     source = std::make_unique<GivenLines>(texts);
   } else {
-    absl::StatusOr<FileLines> file = FileLines::Open(absl::GetFlag(FLAGS_src));
+    absl::StatusOr<FileLines> file = FileLines::Open(src_path);
     if (!file.ok()) return Fail(file.status(), kExitFailure);
+    if (file->IsSameFile(out_path)) {
+      return Fail(absl::InvalidArgumentError(
+                      absl::StrCat(out_path == "-" ? "standard output" : out_path,
+                                   ": is the file that is read; give the output another name")),
+                  kExitUsage);
+    }
     source = std::make_unique<FileLines>(*std::move(file));
   }
   absl::StatusOr<LoadedModel> model = LoadModel(settings->model.path, settings->model.compute_type);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
   absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
       TextTranslator::Create(*std::move(model), settings->text);
-  if (!translator.ok()) return Fail(translator.status(), kExitFailure);
+  if (!translator.ok()) {
+    return Fail(absl::InvalidArgumentError(
+                    absl::StrCat(settings->model.path, ": ", translator.status().message())),
+                kExitFailure);
+  }
   const double load_seconds = Seconds(start);
   // Opened last: a model that cannot be read leaves an old output as it is.
-  const std::string out_path = absl::GetFlag(FLAGS_out);
   const absl::StatusOr<int> out_fd = OpenOutput(out_path);
   if (!out_fd.ok()) return Fail(out_fd.status(), kExitFailure);
 
   Totals totals;
-  std::atomic<double> done{-1};
   const AutoBool shown = absl::GetFlag(FLAGS_progress);
-  ProgressBar bar(shown == AutoBool::kTrue || (shown == AutoBool::kAuto && isatty(STDERR_FILENO)),
-                  done);
+  ProgressBar bar(shown == AutoBool::kTrue || (shown == AutoBool::kAuto && isatty(STDERR_FILENO)));
   Pipeline::Options options;
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
-    done = source->progress();
     // Only JSON repeats the source.
     std::string kept = settings->output.format == OutputFormat::kJsonl ? line : "";
     (*translator)
@@ -246,7 +270,7 @@ int Main(int argc, char** argv) {
           deliver(FormatResult(settings->output, index, kept, result));
         });
   };
-  options.report = [&](uint64_t lines) { bar.Update(lines); };
+  options.report = [&](uint64_t lines, double done) { bar.Update(lines, done); };
   options.write_failed = [&](const absl::Status& status) {
     // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
     if (absl::IsCancelled(status)) _exit(0);
@@ -257,9 +281,12 @@ int Main(int argc, char** argv) {
   };
 
   Pipeline pipeline(std::move(options), *out_fd);
-  signals.Watch(&pipeline);
+  signals.SetBeforeEnd([&] {
+    if (pipeline.Stop(/*seconds=*/2)) bar.End();
+  });
   const Clock::time_point translating = Clock::now();
   const absl::Status status = pipeline.Run(source.get());
+  signals.SetBeforeEnd(nullptr);
   const double seconds = Seconds(translating);
   bar.End();
   if (!status.ok()) return Fail(status, kExitFailure);

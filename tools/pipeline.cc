@@ -23,13 +23,14 @@ absl::Status Pipeline::Run(LineSource* source) {
     auto owned = std::make_unique<Line>();
     Line* const line = owned.get();
     line->bytes = text.size();
+    line->progress = source->progress();
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&] {
-        return ended_ || lines_.empty() ||
+        return stop_ || ended_ || lines_.empty() ||
                (lines_.size() < options_.max_lines && bytes_ + text.size() <= options_.max_bytes);
       });
-      if (ended_) break;
+      if (stop_ || ended_) break;
       bytes_ += line->bytes;
       lines_.push_back(std::move(owned));
     }
@@ -55,6 +56,8 @@ bool Pipeline::Stop(double seconds) {
 void Pipeline::Finished(Line* line, std::string output) {
   const std::lock_guard<std::mutex> lock(mutex_);
   line->output = std::move(output);
+  line->bytes += line->output.size();
+  bytes_ += line->output.size();
   line->ready = true;
   if (line == lines_.front().get()) changed_.notify_all();
 }
@@ -68,8 +71,10 @@ void Pipeline::Write() {
                   [this] { return stop_ || (lines_.empty() ? closed_ : lines_.front()->ready); });
     out.clear();
     uint64_t count = 0;
+    double progress = -1;
     while (!lines_.empty() && lines_.front()->ready && out.size() < kWriteSize) {
       out += lines_.front()->output;
+      progress = lines_.front()->progress;
       bytes_ -= lines_.front()->bytes;
       lines_.pop_front();
       ++count;
@@ -79,7 +84,7 @@ void Pipeline::Write() {
     lock.unlock();
     const absl::Status status = WriteAll(out_fd_, out);
     written_ += count;
-    if (status.ok() && options_.report) options_.report(written_);
+    if (status.ok() && options_.report) options_.report(written_, progress);
     if (!status.ok() && options_.write_failed) options_.write_failed(status);
     lock.lock();
     if (!status.ok()) {

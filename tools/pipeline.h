@@ -29,12 +29,14 @@ class Pipeline {
   struct Options {
     // Hands a line to whoever turns it into output. Called in order, on Run's thread.
     std::function<void(uint64_t index, const std::string& line, Deliver deliver)> submit;
-    // Called now and then, from the writing thread: lines written so far. May be empty.
-    std::function<void(uint64_t written)> report;
+    // Called now and then, from the writing thread: lines written so far, and the source's
+    // progress() when the last of them was read. May be empty.
+    std::function<void(uint64_t written, double progress)> report;
     // Called from the writing thread when writing fails (Cancelled: the reader of the output has
     // gone). Reading may be blocked for ever then, so it may end the process. May be empty.
     std::function<void(const absl::Status&)> write_failed;
-    // What may be under way: read, but not written. Reading waits beyond it.
+    // What may be under way: read, but not written; bytes of the input and of finished output.
+    // Reading waits beyond it.
     size_t max_lines = 8192;
     size_t max_bytes = size_t{32} << 20;
   };
@@ -45,14 +47,16 @@ class Pipeline {
   // Until the source ends and everything is written, or reading or writing fails. Call it once.
   absl::Status Run(LineSource* source);
 
-  // Writes what is finished, in order, and returns; nothing is written after it. From any thread.
+  // Ends reading, writes what is finished, in order, and returns; nothing is written after it. From
+  // any thread.
   // False: that took longer than `seconds` (the output is blocked).
   bool Stop(double seconds);
 
  private:
   struct Line {
     std::string output;
-    size_t bytes = 0;  // of the input
+    size_t bytes = 0;      // of the input, and of the output once it is there
+    double progress = -1;  // of the source
     bool ready = false;
   };
 

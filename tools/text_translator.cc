@@ -7,9 +7,11 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "engine/core/status_macros.h"
+#include "tokenizer/blank.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
 #include "tokenizer/sentencepiece_tokenizer.h"
@@ -27,7 +29,9 @@ struct TextTranslator::Pending {
 
 namespace {
 
-absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(const std::string& sentencepiece,
+// `side`: "source" or "target".
+absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view side,
+                                                               const std::string& sentencepiece,
                                                                bool tokenized) {
   if (tokenized) return std::make_shared<const SpaceTokenizer>();
   if (sentencepiece.empty()) {
@@ -35,9 +39,13 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(const std::string
         "the model has no SentencePiece model; give its pieces separated by spaces, with "
         "--tokenized");
   }
-  NIBU_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer,
-                        SentencePieceTokenizer::FromSerialized(sentencepiece));
-  return std::shared_ptr<const Tokenizer>(std::move(tokenizer));
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
+      SentencePieceTokenizer::FromSerialized(sentencepiece);
+  if (!tokenizer.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("SentencePiece of the ", side, ": ", tokenizer.status().message()));
+  }
+  return std::shared_ptr<const Tokenizer>(*std::move(tokenizer));
 }
 
 }  // namespace
@@ -47,7 +55,7 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
   std::unique_ptr<TextTranslator> result(new TextTranslator());
   result->options_ = options;
   const ModelVocabulary& vocabulary = model.vocabulary;
-  result->language_tokens_ = vocabulary.language_tokens && !options.tokenized;
+  result->language_tokens_ = vocabulary.language_tokens;
   const int unk = model.model->config.unk;
   NIBU_ASSIGN_OR_RETURN(Vocabulary source, Vocabulary::Create(vocabulary.source_tokens, unk));
   result->source_vocabulary_ = std::make_shared<const Vocabulary>(std::move(source));
@@ -58,12 +66,14 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
                                                                 model.model->config.unk_target));
     result->target_vocabulary_ = std::make_shared<const Vocabulary>(std::move(target));
   }
-  NIBU_ASSIGN_OR_RETURN(result->source_tokenizer_,
-                        MakeTokenizer(vocabulary.source_sentencepiece, options.tokenized));
+  NIBU_ASSIGN_OR_RETURN(
+      result->source_tokenizer_,
+      MakeTokenizer("source", vocabulary.source_sentencepiece, options.tokenized));
   result->target_tokenizer_ = result->source_tokenizer_;
   if (vocabulary.target_sentencepiece != vocabulary.source_sentencepiece) {
-    NIBU_ASSIGN_OR_RETURN(result->target_tokenizer_,
-                          MakeTokenizer(vocabulary.target_sentencepiece, options.tokenized));
+    NIBU_ASSIGN_OR_RETURN(
+        result->target_tokenizer_,
+        MakeTokenizer("target", vocabulary.target_sentencepiece, options.tokenized));
   }
   TranslatorOptions translator = options.translator;
   translator.max_source_length = options.max_input_length;
@@ -80,6 +90,7 @@ std::vector<std::string> TextTranslator::Pieces(absl::string_view line) const {
     std::string token = TakeLanguageToken(*source_vocabulary_, &line);
     if (!token.empty()) pieces.push_back(std::move(token));
   }
+  if (IsBlank(line)) return {};
   absl::StatusOr<std::vector<std::string>> encoded = source_tokenizer_->Encode(line);
   // SentencePiece takes any bytes; should it refuse some after all, the line counts as empty.
   if (encoded.ok()) std::move(encoded->begin(), encoded->end(), std::back_inserter(pieces));
@@ -123,7 +134,9 @@ void TextTranslator::Submit(absl::string_view line, Done done) {
     sources.push_back(Ids(absl::MakeConstSpan(pieces).subspan(0, limit)));
   } else {
     // A language token stands in front of every part.
-    const size_t prefix = language_tokens_ && limit > 1 && IsLanguageToken(pieces[0]) ? 1 : 0;
+    const bool language =
+        language_tokens_ && IsLanguageToken(pieces[0]) && source_vocabulary_->Contains(pieces[0]);
+    const size_t prefix = language && limit > 1 ? 1 : 0;
     const std::vector<std::string> text(pieces.begin() + static_cast<long>(prefix), pieces.end());
     for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
       std::vector<int> ids = Ids(absl::MakeConstSpan(pieces).subspan(0, prefix));

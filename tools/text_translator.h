@@ -40,8 +40,8 @@ struct TextHypothesis {
 };
 
 struct TextResult {
-  // Best first. One empty hypothesis of score 0 for an empty line; none for a line that was
-  // refused.
+  // Best first. One empty hypothesis of score 0 for a line that is blank, or has nothing but a
+  // language token; none for a line that was refused.
   std::vector<TextHypothesis> hypotheses;
   int source_tokens = 0;
   int target_tokens = 0;  // of the best hypothesis
@@ -77,7 +77,7 @@ class TextTranslator {
   struct Pending;
 
   TextTranslator() = default;
-  // Pieces of a line; a language token in front is one of them.
+  // Pieces of a line; a language token in front is one of them. None when there is no text.
   std::vector<std::string> Pieces(absl::string_view line) const;
   std::vector<int> Ids(absl::Span<const std::string> pieces) const;
   TextHypothesis Join(const std::vector<const Hypothesis*>& parts) const;

@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "tokenizer/blank.h"
+#include "tokenizer/charsmap.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
 #include "tokenizer/sentencepiece_tokenizer.h"
@@ -67,6 +69,74 @@ TEST(SentencePieceTest, DamagedModelsAreRefused) {
   EXPECT_FALSE(SentencePieceTokenizer::FromSerialized("not a model").ok());
   const std::string bytes = ModelBytes();
   EXPECT_FALSE(SentencePieceTokenizer::FromSerialized(bytes.substr(0, bytes.size() / 2)).ok());
+}
+
+// SentencePiece would walk out of memory on most of these.
+TEST(SentencePieceTest, DamagedCharacterMapsAreRefused) {
+  const std::string bytes = ModelBytes();
+  ASSERT_TRUE(CharsmapsAreSound(bytes));
+  const size_t map = bytes.size() - 200000;  // most of the file's end is the map
+  std::mt19937 random(3);
+  int refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::string damaged = bytes;
+    for (int i = 0; i <= round % 20; ++i) {
+      damaged[map + random() % 200000] = static_cast<char>(random());
+    }
+    const auto tokenizer = SentencePieceTokenizer::FromSerialized(damaged);
+    if (!tokenizer.ok()) {
+      ++refused;
+      continue;
+    }
+    std::string text(400, '\0');
+    for (char& c : text) c = static_cast<char>(random());
+    EXPECT_TRUE((*tokenizer)->Encode(text).ok());
+  }
+  EXPECT_GT(refused, 100);
+}
+
+// A model with a map of one block of units: node 0 has the children 128 ^ byte.
+TEST(CharsmapTest, ChecksEveryBound) {
+  const auto model = [](std::vector<uint32_t> units, const std::string& replacements) {
+    const auto length = [](size_t n) {
+      std::string varint;
+      for (; n >= 128; n >>= 7) varint += static_cast<char>(n | 128);
+      return varint + static_cast<char>(n);
+    };
+    units.resize(256);
+    std::string map("\0\4\0\0", 4);  // 1024 bytes
+    map.append(reinterpret_cast<const char*>(units.data()), 1024);
+    map += replacements;
+    const std::string field = "\x12" + length(map.size()) + map;
+    return "\x1a" + length(field.size()) + field;
+  };
+  const std::string text("a\0b\0", 4);
+  const auto node = [](uint32_t offset, bool value) { return offset << 10 | (value ? 256u : 0u); };
+  EXPECT_TRUE(CharsmapsAreSound(model({node(128, false)}, text)));
+  EXPECT_FALSE(CharsmapsAreSound(model({node(128, false)}, "")));        // no replacements
+  EXPECT_FALSE(CharsmapsAreSound(model({node(256, false)}, text)));      // past the units
+  EXPECT_FALSE(CharsmapsAreSound(model({node(1, false) | 512}, text)));  // 1 * 256
+  EXPECT_FALSE(CharsmapsAreSound(model({node(256, false) | 1u << 31}, text)));
+  EXPECT_TRUE(CharsmapsAreSound(model({0, 1u << 31 | 256u << 10}, text)));     // a value
+  EXPECT_TRUE(CharsmapsAreSound(model({node(1, true), 1u << 31 | 3}, text)));  // the last byte
+  EXPECT_FALSE(CharsmapsAreSound(model({node(1, true), 1u << 31 | 4}, text)));
+  const std::string whole = model({node(128, false)}, text);
+  for (size_t size = 1; size < whole.size(); ++size) {
+    EXPECT_FALSE(CharsmapsAreSound(whole.substr(0, size))) << size;
+  }
+  EXPECT_TRUE(CharsmapsAreSound(""));                                  // no map at all
+  EXPECT_TRUE(CharsmapsAreSound(std::string("\x1a\x02\x12\x00", 4)));  // an empty one
+}
+
+TEST(BlankTest, WhiteSpaceOfEveryKind) {
+  for (const char* text :
+       {"", " ", "\t\r\v\f ", "\u3000", "\u00a0 \u2003", "\u0085", "\ufeff\u200b", "\u2028"}) {
+    EXPECT_TRUE(IsBlank(text)) << text;
+  }
+  for (const char* text : {"a", " a ", "\u3000\u3042", "\u2581", "\xe3\x80", "\xc2", "\u2010"}) {
+    EXPECT_FALSE(IsBlank(text)) << text;
+  }
+  EXPECT_FALSE(IsBlank(absl::string_view("\0", 1)));
 }
 
 TEST(SpaceTokenizerTest, SplitsAtBlanks) {
@@ -134,9 +204,34 @@ TEST(SplitPiecesTest, PrefersSentencesThenClausesThenWords) {
   EXPECT_EQ(Parts({"▁3", ".", "5", "▁b", "▁c"}, 4), "▁3.5▁b|▁c");
 }
 
+// However early it is.
+TEST(SplitPiecesTest, ASentenceEndIsBetterThanAnyClause) {
+  EXPECT_EQ(Parts({"▁a", ".", "▁b", "▁c", ",", "▁d", "▁e", "▁f"}, 7), "▁a.|▁b▁c,▁d▁e▁f");
+  EXPECT_EQ(Parts({"▁a", ",", "▁b", "▁c", "▁d", "▁e"}, 5), "▁a,|▁b▁c▁d▁e");
+}
+
+TEST(SplitPiecesTest, EastAsianText) {
+  // Narrow marks, as normalization leaves them, with no blank behind them.
+  EXPECT_EQ(Parts({"▁你好", ",", "世界", "!", "再", "见"}, 5), "▁你好,世界!|再见");
+  EXPECT_EQ(Parts({"▁你好", ",", "世", "界", "人"}, 4), "▁你好,|世界人");
+  EXPECT_EQ(Parts({"▁今日", "、", "明日", "に", "も"}, 4), "▁今日、|明日にも");
+  EXPECT_EQ(Parts({"▁ｶﾅ", "｡", "ｶ", "ﾅ"}, 3), "▁ｶﾅ｡|ｶﾅ");
+  // "1,000" is one number, and emoji are no letters.
+  EXPECT_EQ(Parts({"▁1", ",", "000", "▁b"}, 3), "▁1,000|▁b");
+  EXPECT_EQ(Parts({"▁a", "▁b", ".", "👩"}, 3), "▁a|▁b.👩");
+}
+
+TEST(SplitPiecesTest, ClosingMarksStayWithTheirSentence) {
+  EXPECT_EQ(Parts({"▁(\"", "a", ".", "\"", ")", "▁b", "▁c"}, 6), "▁(\"a.\")|▁b▁c");
+  EXPECT_EQ(Parts({"▁「", "走", "了", "。", "」", "她", "来"}, 6), "▁「走了。」|她来");
+  // The quote does not fit, so the whole sentence does not.
+  EXPECT_EQ(Parts({"▁a", "。", "b", "▁c", "。", "」", "▁d"}, 5), "▁a。|b▁c。」▁d");
+  EXPECT_EQ(Parts({"▁什么", "？", "！", "▁好"}, 3), "▁什么？！|▁好");
+}
+
 TEST(SplitPiecesTest, NeverLosesAPiece) {
   std::mt19937 random(2);
-  const Pieces alphabet = {"▁a", "b", ".", ",", "▁", "。", "!", "\"", "▁c."};
+  const Pieces alphabet = {"▁a", "b", ".", ",", "▁", "。", "!", "\"", "▁c.", "」", "他", ")"};
   for (int round = 0; round < 500; ++round) {
     Pieces pieces(random() % 100);
     for (std::string& piece : pieces) piece = alphabet[random() % alphabet.size()];

@@ -194,6 +194,8 @@ TEST(CliTest, WrongUsage) {
   ExpectOneLineError(Translate("--compute_type=int4"), 2, "compute_type");
   ExpectOneLineError(Translate("--max_input_length=0"), 2, "max_input_length");
   ExpectOneLineError(Translate("--threads=-1"), 2, "threads");
+  ExpectOneLineError(Translate("--src=x 'A dog.'"), 2, "either TEXT or --src");
+  EXPECT_EQ(Translate("--version").out.rfind("nibu-translate ", 0), 0u);
   EXPECT_EQ(Translate("--help").status, 0);
   EXPECT_NE(Translate("--help").out.find("--beam_size=4"), std::string::npos);
 }
@@ -212,6 +214,52 @@ TEST(CliTest, WorkThatFails) {
   fs::remove_all(damaged);
 }
 
+TEST(CliTest, NeverWritesOverItsInput) {
+  const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_same_", getpid());
+  std::ofstream(file) << "A dog runs.\n";
+  const std::string path = "'" + file.string() + "'";
+  const std::string part = "is the file that is read";
+  ExpectOneLineError(Translate(absl::StrCat("--src=", path, " --out=", path)), 2, part);
+  ExpectOneLineError(Translate(absl::StrCat("--out=", path, " <", path)), 2, part);
+  ExpectOneLineError(Translate(absl::StrCat("--src=", path, " >>", path)), 2, part);
+  EXPECT_EQ(ReadFile(file.string()), "A dog runs.\n");
+  fs::remove(file);
+}
+
+TEST(CliTest, WritesAFile) {
+  const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_out_", getpid());
+  std::ofstream(file) << std::string(1000, 'x');  // an older, longer one
+  const Outcome outcome = Translate(absl::StrCat("--out='", file.string(), "'"), "A dog runs.");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(ReadFile(file.string()), "Ein Hund rennt.\n");
+  fs::remove(file);
+}
+
+TEST(CliTest, ClosedDescriptors) {
+  ExpectOneLineError(Translate("<&-"), 1, "standard input");
+  ExpectOneLineError(Translate("x >&-"), 1, "standard output");
+  // The bar and the warning must not end up in the output file.
+  const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_closed_", getpid());
+  const Outcome outcome = Translate(absl::StrCat("--progress --stats --max_input_length=3 --out='",
+                                                 file.string(), "' 'A dog runs.' 2>&-"));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(Lines(ReadFile(file.string())).size(), 1u);
+  fs::remove(file);
+}
+
+TEST(CliTest, ProgressOnAFileThatGrows) {
+  const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_grows_", getpid());
+  std::ofstream(file) << "A dog runs.\n";
+  const std::string path = "'" + file.string() + "'";
+  const std::string whole = "'" NIBU_TESTDATA "/multi30k.en'";
+  const Outcome outcome = Translate(absl::StrCat("--progress --beam_size=1 --src=", path, " & cat ",
+                                                 whole, " ", whole, " >>", path, "; wait $!"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(Lines(outcome.out)[0], "Ein Hund rennt.");
+  fs::remove(file);
+}
+
 // Whatever the text is, a line comes out for every line, in order.
 TEST(CliTest, AnyText) {
   const std::string known = "A dog runs.";
@@ -221,6 +269,7 @@ TEST(CliTest, AnyText) {
       std::string("nul \0 byte", 10),
       "\xff\xfe\x80 invalid \xc3",
       "\u200b\u202e",
+      "\u3000\u0085",
       "日本語のテキストです。",
       "e\u0301a\u0308 o\u0302",
       "👩‍👩‍👧‍👦 🇩🇪",
@@ -371,6 +420,20 @@ TEST(CliTest, InterruptionsLeaveWholeLines) {
     EXPECT_EQ(program.Wait(), 128 + number);
     program.Close();
   }
+}
+
+// A job that its shell runs in the background ignores SIGINT.
+TEST(CliTest, AnIgnoredSignalStaysIgnored) {
+  const auto before = signal(SIGINT, SIG_IGN);  // the child inherits it
+  Interactive program({"--compute_type=float32"});
+  signal(SIGINT, before);
+  program.Write("A dog runs.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
+  program.Signal(SIGINT);
+  program.Write("A man is riding a bicycle.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Mann fährt Fahrrad.\n");
+  program.Close();
+  EXPECT_EQ(program.Wait(), 0);
 }
 
 TEST(CliTest, Stats) {

@@ -63,6 +63,8 @@ TEST(FlagsTest, RefusesWithOneLine) {
   EXPECT_EQ(refused("--test_numbr=3"), "unknown flag --test_numbr; did you mean --test_number?");
   EXPECT_EQ(refused("--test_num=3"), "unknown flag --test_num; did you mean --test_number?");
   EXPECT_EQ(refused("--qqqqqqqqqq"), "unknown flag --qqqqqqqqqq; see --help");
+  EXPECT_EQ(refused("--x"), "unknown flag --x; see --help");
+  EXPECT_EQ(refused("--=3"), "unknown flag --; see --help");
   EXPECT_NE(refused("--test_hidden=3").find("unknown flag"), std::string::npos);
   EXPECT_EQ(refused("--test_number"), "--test_number needs a value");
   EXPECT_NE(refused("--test_number=x").find("\"x\" is not a valid value"), std::string::npos);
@@ -112,6 +114,59 @@ TEST(LinesTest, GivenTexts) {
 TEST(LinesTest, FilesThatCannotBeOpened) {
   EXPECT_TRUE(absl::IsNotFound(FileLines::Open("/nonexistent/x").status()));
   EXPECT_TRUE(absl::IsUnavailable(OpenOutput("/nonexistent/x").status()));
+}
+
+TEST(LinesTest, ProgressCountsWhatWasHandedOut) {
+  const std::string path = testing::TempDir() + "/progress_test";
+  std::ofstream(path, std::ios::binary) << "ab\ncd\n\n\n";
+  auto file = FileLines::Open(path);
+  ASSERT_TRUE(file.ok());
+  std::string line;
+  EXPECT_EQ(file->progress(), 0);
+  ASSERT_TRUE(*file->Next(&line));
+  EXPECT_EQ(file->progress(), 3.0 / 8);
+  // It grows while it is read: never more than the whole.
+  std::ofstream(path, std::ios::binary | std::ios::app) << std::string(100000, '\n');
+  while (*file->Next(&line)) EXPECT_LE(file->progress(), 1);
+  EXPECT_EQ(file->progress(), 1);
+  EXPECT_LT(GivenLines({"a"}).progress(), 0);
+}
+
+TEST(LinesTest, KnowsItsOwnFile) {
+  const std::string path = testing::TempDir() + "/same_test";
+  std::ofstream(path, std::ios::binary) << "a\n";
+  const std::string link = path + "_link";
+  unlink(link.c_str());
+  ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
+  const auto file = FileLines::Open(path);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(file->IsSameFile(path));
+  EXPECT_TRUE(file->IsSameFile(link));
+  EXPECT_FALSE(file->IsSameFile(path + "_other"));
+  EXPECT_FALSE(FileLines::Open("/dev/null")->IsSameFile("/dev/null"));  // a device is no text
+}
+
+// As some shells and terminals leave them.
+TEST(LinesTest, NonBlockingPipes) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+  const int stdin_before = dup(STDIN_FILENO);
+  ASSERT_EQ(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+  close(ends[0]);
+  const std::string text(300000, 'x');  // more than a pipe takes
+  std::thread writer([&] {
+    EXPECT_TRUE(WriteAll(ends[1], text).ok());
+    close(ends[1]);
+  });
+  auto lines = FileLines::Open("-");
+  ASSERT_TRUE(lines.ok());
+  std::string line;
+  const absl::StatusOr<bool> read = lines->Next(&line);
+  EXPECT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(line, text);
+  dup2(stdin_before, STDIN_FILENO);  // should reading have failed, writing fails as well
+  close(stdin_before);
+  writer.join();
 }
 
 // A pipe's read end, read in the background.
@@ -215,6 +270,60 @@ TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
   delivers[2]("c\n");
   runner.join();
   EXPECT_EQ(drain.Finish(), "a\nb\n");
+}
+
+// Finished output that waits for a slow line counts as well as input.
+TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
+  Drain drain;
+  GivenLines lines(std::vector<std::string>(100, "1234567890"));
+  std::atomic<int> submitted{0};
+  std::atomic<bool> released{false};
+  Pipeline::Deliver first;
+  Pipeline::Options options;
+  options.max_bytes = 1000;
+  options.submit = [&](uint64_t index, const std::string&, Pipeline::Deliver deliver) {
+    // 10 + 4 * 200 bytes leave room for one more line of 10, then reading waits.
+    EXPECT_TRUE(index <= 5 || released) << index;
+    if (index == 0) {
+      first = std::move(deliver);
+    } else {
+      deliver(std::string(189, 'x') + "\n");
+    }
+    ++submitted;
+  };
+  Pipeline pipeline(std::move(options), drain.fd());
+  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&lines).ok()); });
+  while (submitted < 6) std::this_thread::yield();
+  released = true;
+  first("first\n");
+  runner.join();
+  EXPECT_EQ(submitted, 100);
+  EXPECT_EQ(drain.Finish().size(), 6u + 99 * 190);
+}
+
+class EndlessLines : public LineSource {
+ public:
+  absl::StatusOr<bool> Next(std::string* line) override {
+    *line = "x";
+    return true;
+  }
+};
+
+TEST(PipelineTest, StopEndsReading) {
+  Drain drain;
+  EndlessLines lines;
+  std::atomic<int> submitted{0};
+  Pipeline::Options options;
+  options.submit = [&](uint64_t, const std::string& line, Pipeline::Deliver deliver) {
+    deliver(line + "\n");
+    ++submitted;
+  };
+  Pipeline pipeline(std::move(options), drain.fd());
+  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&lines).ok()); });
+  while (submitted < 100) std::this_thread::yield();
+  EXPECT_TRUE(pipeline.Stop(60));
+  runner.join();
+  EXPECT_EQ(drain.Finish().size() % 2, 0u);  // whole lines
 }
 
 TEST(PipelineTest, ReportsWhatCannotBeWritten) {

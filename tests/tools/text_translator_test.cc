@@ -1,0 +1,155 @@
+// Lines through a small random model: tokens, splitting and joining, scores.
+#include "tools/text_translator.h"
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "models/random_model.h"
+
+namespace nibu {
+namespace {
+
+LoadedModel Model(bool language_tokens = false) {
+  ModelConfig config;
+  config.d_model = 16;
+  config.heads_encoder = config.heads_decoder = 2;
+  config.ffn_encoder = config.ffn_decoder = 32;
+  config.layers_encoder = config.layers_decoder = 1;
+  config.vocab_source = config.vocab_target = 32;
+  config.max_positions = 64;
+  config.eos = 0;
+  config.unk = config.unk_target = 1;
+  config.decoder_start = 0;
+  config.source_suffix = {0};
+  LoadedModel loaded;
+  auto model = RandomModel(config, ComputeType::kFloat32, /*seed=*/7);
+  EXPECT_TRUE(model.ok()) << model.status();
+  if (model.ok()) loaded.model = *std::move(model);
+  std::vector<std::string> tokens = {"</s>", "<unk>", ">>deu<<", ">>fra<<", ".", ","};
+  while (tokens.size() < 32) tokens.push_back(absl::StrCat("▁w", tokens.size()));
+  loaded.vocabulary.source_tokens = loaded.vocabulary.target_tokens = tokens;
+  loaded.vocabulary.language_tokens = language_tokens;
+  return loaded;
+}
+
+TextOptions Tokenized() {
+  TextOptions options;
+  options.tokenized = true;
+  options.decoding.max_decoding_length = 8;
+  return options;
+}
+
+std::vector<TextResult> Translate(const LoadedModel& model, const TextOptions& options,
+                                  const std::vector<std::string>& lines) {
+  auto translator = TextTranslator::Create(model, options);
+  EXPECT_TRUE(translator.ok()) << translator.status();
+  if (!translator.ok()) return std::vector<TextResult>(lines.size());
+  return (*translator)->Translate(lines);
+}
+
+// What joining the results of a line's parts has to give.
+void ExpectJoined(const TextResult& joined, const std::vector<const TextResult*>& parts,
+                  float length_penalty) {
+  ASSERT_EQ(joined.hypotheses.size(), parts[0]->hypotheses.size());
+  for (size_t n = 0; n < joined.hypotheses.size(); ++n) {
+    std::string text;
+    std::vector<std::string> tokens;
+    std::vector<float> token_scores;
+    double sum = 0;
+    double length = 0;
+    for (const TextResult* part : parts) {
+      const TextHypothesis& h = part->hypotheses[n];
+      absl::StrAppend(&text, text.empty() || h.text.empty() ? "" : " ", h.text);
+      tokens.insert(tokens.end(), h.tokens.begin(), h.tokens.end());
+      token_scores.insert(token_scores.end(), h.token_scores.begin(), h.token_scores.end());
+      sum += h.log_prob;
+      // score = S / L^penalty, L counts the EOS
+      length += std::round(std::pow(h.log_prob / h.score, 1 / length_penalty));
+    }
+    EXPECT_EQ(joined.hypotheses[n].text, text);
+    EXPECT_EQ(joined.hypotheses[n].tokens, tokens);
+    EXPECT_EQ(joined.hypotheses[n].token_scores, token_scores);
+    EXPECT_NEAR(joined.hypotheses[n].log_prob, sum, 1e-4);
+    EXPECT_NEAR(joined.hypotheses[n].score, sum / std::pow(length, length_penalty), 1e-4);
+  }
+}
+
+TEST(TextTranslatorTest, JoinsTheParts) {
+  for (const float length_penalty : {1.0f, 0.6f}) {
+    TextOptions options = Tokenized();
+    options.max_input_length = 5;
+    options.decoding.num_hypotheses = 2;
+    options.decoding.length_penalty = length_penalty;
+    const std::string first = "▁w6 ▁w7 .";
+    const std::string second = "▁w8 ▁w9 ▁w10 ▁w11 ,";
+    const std::string third = "▁w12 ▁w13";
+    const auto results = Translate(
+        Model(), options, {absl::StrCat(first, " ", second, " ", third), first, second, third});
+    EXPECT_TRUE(results[0].too_long);
+    EXPECT_EQ(results[0].source_tokens, 10);
+    EXPECT_FALSE(results[2].too_long);  // just as many as fit
+    ExpectJoined(results[0], {&results[1], &results[2], &results[3]}, length_penalty);
+  }
+}
+
+TEST(TextTranslatorTest, EveryPartHasTheLanguageToken) {
+  TextOptions options = Tokenized();
+  options.max_input_length = 4;
+  const auto results = Translate(Model(true), options,
+                                 {">>deu<< ▁w6 ▁w7 . ▁w8 ▁w9 ▁w10", ">>deu<< ▁w6 ▁w7 .",
+                                  ">>deu<< ▁w8 ▁w9 ▁w10", "▁w8 ▁w9 ▁w10", ">>fra<< ▁w8 ▁w9 ▁w10"});
+  ExpectJoined(results[0], {&results[1], &results[2]}, 1);
+  // That token means something to the model.
+  EXPECT_NE(results[2].hypotheses[0].log_prob, results[3].hypotheses[0].log_prob);
+  EXPECT_NE(results[2].hypotheses[0].log_prob, results[4].hypotheses[0].log_prob);
+}
+
+TEST(TextTranslatorTest, LongLinesTruncatedOrRefused) {
+  const std::vector<std::string> lines = {"▁w6 ▁w7 . ▁w8", "▁w6 ▁w7 ."};
+  TextOptions options = Tokenized();
+  options.max_input_length = 3;
+  options.long_input = LongInput::kTruncate;
+  auto results = Translate(Model(), options, lines);
+  EXPECT_TRUE(results[0].too_long);
+  EXPECT_EQ(results[0].hypotheses[0].tokens, results[1].hypotheses[0].tokens);
+  EXPECT_EQ(results[0].hypotheses[0].score, results[1].hypotheses[0].score);
+  options.long_input = LongInput::kError;
+  results = Translate(Model(), options, lines);
+  EXPECT_TRUE(results[0].too_long);
+  EXPECT_TRUE(results[0].hypotheses.empty());
+  EXPECT_EQ(results[1].hypotheses.size(), 1u);
+}
+
+TEST(TextTranslatorTest, LinesWithoutText) {
+  for (const bool language_tokens : {false, true}) {
+    std::vector<std::string> lines = {"", "  ", "\u3000", "\u00a0\t"};
+    if (language_tokens) lines.insert(lines.end(), {">>deu<<", " >>fra<< \u3000"});
+    for (const TextResult& result : Translate(Model(language_tokens), Tokenized(), lines)) {
+      ASSERT_EQ(result.hypotheses.size(), 1u);
+      EXPECT_EQ(result.hypotheses[0].text, "");
+      EXPECT_EQ(result.hypotheses[0].score, 0);
+      EXPECT_EQ(result.source_tokens, 0);
+    }
+  }
+}
+
+TEST(TextTranslatorTest, ModelsWithoutUsableSentencePiece) {
+  TextOptions options = Tokenized();
+  options.tokenized = false;
+  const auto without = TextTranslator::Create(Model(), options);
+  ASSERT_FALSE(without.ok());
+  EXPECT_NE(without.status().message().find("--tokenized"), absl::string_view::npos);
+  LoadedModel damaged = Model();
+  damaged.vocabulary.source_sentencepiece = "not a model";
+  const auto refused = TextTranslator::Create(damaged, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("SentencePiece of the source"),
+            absl::string_view::npos);
+}
+
+}  // namespace
+}  // namespace nibu

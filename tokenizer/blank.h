@@ -1,0 +1,14 @@
+#ifndef NIBU_TOKENIZER_BLANK_H_
+#define NIBU_TOKENIZER_BLANK_H_
+
+#include "absl/strings/string_view.h"
+
+namespace nibu {
+
+// Whether there is nothing but white space in a text (UTF-8): Unicode's property White_Space, zero
+// width spaces and byte order marks. What is not UTF-8 is not blank.
+bool IsBlank(absl::string_view text);
+
+}  // namespace nibu
+
+#endif  // NIBU_TOKENIZER_BLANK_H_
