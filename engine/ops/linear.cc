@@ -23,14 +23,18 @@ Linear::~Linear() = default;
 
 int Linear::in() const { return packed_->spec.in; }
 int Linear::out() const { return packed_->spec.out; }
-size_t Linear::bytes() const {
-  return packed_->data.size() + packed_->bias_data.size() * sizeof(float) +
-         packed_->scales.size() * sizeof(float) + packed_->zero_sums.size() * sizeof(int32_t);
+size_t Linear::bytes() const { return packed_->header().size; }
+absl::string_view Linear::packed_bytes() const { return {packed_->blob, bytes()}; }
+
+absl::StatusOr<Linear> Linear::FromPacked(absl::Span<char> bytes,
+                                          std::shared_ptr<const void> owner) {
+  NIBU_RETURN_IF_ERROR(CheckPacked({bytes.data(), bytes.size()}));
+  Linear linear;
+  linear.packed_ = std::make_unique<Packed>(bytes.data(), std::move(owner));
+  return linear;
 }
 
 namespace {
-
-constexpr int kPackRows = 64;  // the row count that the packed layout is chosen for
 
 // A matrix of `in` x `out` plain elements, [out, in] or [in, out].
 struct Layout {
@@ -161,13 +165,6 @@ absl::StatusOr<Quantized> JoinAsInt8(absl::Span<const MatrixView> matrices, cons
 
 // packed->weights from plain values.
 void Pack(const Layout& layout, memory::data_type type, void* values, Linear::Packed* packed) {
-  const memory::desc any({layout.in, layout.out}, WeightType(packed->spec.type),
-                         memory::format_tag::any);
-  const auto description = DescribeMatmul(packed->spec, kPackRows, any);
-  const memory::desc chosen = description.weights_desc();
-  packed->blocked = std::strncmp(description.impl_info_str(), "brg", 3) == 0;
-  packed->data = AlignedBuffer<char>(chosen.get_size());
-  packed->weights = memory(chosen, CpuEngine(), packed->data.data());
   const memory::dims strides = {static_cast<memory::dim>(layout.in_stride()),
                                 static_cast<memory::dim>(layout.out_stride())};
   memory plain({{layout.in, layout.out}, type, strides}, CpuEngine(), values);
@@ -176,23 +173,23 @@ void Pack(const Layout& layout, memory::data_type type, void* values, Linear::Pa
   stream.wait();
 }
 
-absl::Status PackInt8(absl::Span<const MatrixView> matrices, const Layout& layout,
-                      Linear::Packed* packed) {
-  NIBU_ASSIGN_OR_RETURN(Quantized quantized, JoinAsInt8(matrices, layout));
-  packed->scales = std::move(quantized.scales);
-  packed->zero_sums = AlignedBuffer<int32_t>(static_cast<size_t>(layout.out));
-  std::fill_n(packed->zero_sums.data(), packed->zero_sums.size(), 0);
+void PackInt8(const Layout& layout, Quantized quantized, Linear::Packed* packed) {
+  const auto out = static_cast<size_t>(layout.out);
+  std::copy_n(quantized.scales.data(), out, packed->scales);
   for (size_t k = 0; k < static_cast<size_t>(layout.in); ++k) {
     const int8_t* row = quantized.values.data() + k * layout.in_stride();
-    for (size_t n = 0; n < packed->zero_sums.size(); ++n) {
-      packed->zero_sums[n] += row[n * layout.out_stride()];
-    }
+    for (size_t n = 0; n < out; ++n) packed->zero_sums[n] += row[n * layout.out_stride()];
   }
-  for (size_t n = 0; n < packed->zero_sums.size(); ++n) {
-    packed->zero_sums[n] *= ActivationRange().zero;
-  }
+  for (size_t n = 0; n < out; ++n) packed->zero_sums[n] *= ActivationRange().zero;
   Pack(layout, memory::data_type::s8, quantized.values.data(), packed);
-  return absl::OkStatus();
+}
+
+// What one step of a quantized input is worth, by the models' static multipliers (for 127 levels);
+// 0: they have none. Of several matrices the coarsest one, so that nothing more is clipped.
+float StaticScale(absl::Span<const MatrixView> matrices) {
+  float smallest = matrices[0].activation_scale;
+  for (const MatrixView& matrix : matrices) smallest = std::min(smallest, matrix.activation_scale);
+  return smallest > 0 ? 127.0f / (smallest * static_cast<float>(ActivationRange().levels)) : 0.0f;
 }
 
 }  // namespace
@@ -201,40 +198,34 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
                                       absl::Span<const TensorView> biases, Activation activation,
                                       ComputeType compute_type) {
   NIBU_ASSIGN_OR_RETURN(const Layout layout, CheckShapes(matrices, biases));
-  auto packed = std::make_unique<Packed>();
-  packed->activation = activation;
-  const bool int8 = compute_type == ComputeType::kInt8;
-  packed->spec = {compute_type,
-                  layout.in,
-                  layout.out,
-                  !int8 && !biases.empty(),
-                  int8 ? Activation::kNone : activation,
-                  /*half_output=*/false};
-  if (!biases.empty()) {
-    packed->bias_data = AlignedBuffer<float>(static_cast<size_t>(layout.out));
-    float* to = packed->bias_data.data();
-    for (const TensorView& bias : biases) {
-      ConvertToFloat(bias.dtype, bias.data, static_cast<size_t>(bias.elements()), to);
-      to += bias.elements();
-    }
-    if (!AllFinite(packed->bias_data.data(), packed->bias_data.size())) {
-      return absl::InvalidArgumentError("its bias holds NaN or infinite values");
-    }
-  }
+  PackedHeader header{};
+  header.type = compute_type;
+  header.activation = activation;
+  header.has_bias = biases.empty() ? 0 : 1;
+  header.in = layout.in;
+  header.out = layout.out;
+  header.static_scale = compute_type == ComputeType::kInt8 ? StaticScale(matrices) : 0.0f;
+  std::unique_ptr<Packed> packed;
   try {
-    if (int8) {
-      NIBU_RETURN_IF_ERROR(PackInt8(matrices, layout, packed.get()));
+    packed = std::make_unique<Packed>(header);
+    if (compute_type == ComputeType::kInt8) {
+      NIBU_ASSIGN_OR_RETURN(Quantized quantized, JoinAsInt8(matrices, layout));
+      PackInt8(layout, std::move(quantized), packed.get());
     } else {
       NIBU_ASSIGN_OR_RETURN(AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
       Pack(layout, memory::data_type::f32, values.data(), packed.get());
     }
-    if (packed->spec.bias) {
-      packed->bias = memory({{1, layout.out}, memory::data_type::f32, memory::format_tag::ab},
-                            CpuEngine(), packed->bias_data.data());
-    }
   } catch (const dnnl::error& e) {
     return absl::InternalError(absl::StrCat("oneDNN cannot pack a weight of ", layout.in,
                                             " inputs and ", layout.out, " outputs: ", e.what()));
+  }
+  float* to = packed->bias_data;
+  for (const TensorView& bias : biases) {
+    ConvertToFloat(bias.dtype, bias.data, static_cast<size_t>(bias.elements()), to);
+    to += bias.elements();
+  }
+  if (!biases.empty() && !AllFinite(packed->bias_data, static_cast<size_t>(layout.out))) {
+    return absl::InvalidArgumentError("its bias holds NaN or infinite values");
   }
   Linear linear;
   linear.packed_ = std::move(packed);

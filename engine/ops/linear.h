@@ -15,9 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/core/tensor.h"
 #include "engine/model/config.h"
@@ -28,6 +30,9 @@ enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 
 // The instruction set that oneDNN's kernels use here: "avx2", "avx512_core_vnni", ...
 const char* InstructionSet();
+
+// What decides the layout of packed weights: instruction set and oneDNN version.
+std::string PackFingerprint();
 
 // A weight matrix as a file holds it: rank 2, any dtype.
 struct MatrixView {
@@ -56,9 +61,16 @@ class Linear {
                                        absl::Span<const TensorView> biases, Activation activation,
                                        ComputeType compute_type);
 
+  // Uses what packed_bytes() of an equal Linear gave, from where it lies (64-byte aligned; `owner`
+  // keeps it alive). Padding may be written to, with the values it has.
+  // FailedPrecondition: packed for another CPU or oneDNN. InvalidArgument: not such bytes.
+  static absl::StatusOr<Linear> FromPacked(absl::Span<char> bytes,
+                                           std::shared_ptr<const void> owner);
+
   int in() const;
   int out() const;
   size_t bytes() const;  // of the packed weights and the bias
+  absl::string_view packed_bytes() const;
 
   struct Packed;
   const Packed& packed() const { return *packed_; }

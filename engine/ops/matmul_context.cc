@@ -136,7 +136,7 @@ const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const fl
     case ComputeType::kInt8:
       input.Reserve(room);
       row_scales.Reserve(n);
-      QuantizeRows(x, n, in, ActivationRange(), packed.static_scale,
+      QuantizeRows(x, n, in, ActivationRange(), packed.header().static_scale,
                    reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
       return input.data();
   }
@@ -144,9 +144,8 @@ const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const fl
 }
 
 void MatmulContext::State::Dequantize(const Linear::Packed& packed, int rows, void* y) {
-  const float* bias = packed.bias_data.size() > 0 ? packed.bias_data.data() : nullptr;
-  const Dequantization dequantization{packed.scales.data(), packed.zero_sums.data(), bias,
-                                      packed.activation};
+  const Dequantization dequantization{packed.scales, packed.zero_sums, packed.bias_data,
+                                      packed.header().activation};
   DequantizeRows(dequantization, row_scales.data(), static_cast<size_t>(rows),
                  static_cast<size_t>(packed.spec.out), static_cast<int32_t*>(y));
 }

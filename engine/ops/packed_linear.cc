@@ -1,5 +1,10 @@
 #include "engine/ops/packed_linear.h"
 
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
 namespace nibu {
 
 using dnnl::memory;
@@ -111,6 +116,144 @@ absl::Span<const int> RowCounts(ComputeType type, bool blocked) {
   if (!blocked) return kGemm;
   if (type == ComputeType::kBFloat16) return kBrgemmHalf;
   return kBrgemm;
+}
+
+namespace {
+
+constexpr uint32_t kMagic = 0x6b70626e;  // "nbpk"
+constexpr int kPackRows = 64;            // the row count that the packed layout is chosen for
+
+size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+MatmulSpec SpecOf(const PackedHeader& header) {
+  const bool int8 = header.type == ComputeType::kInt8;
+  return {header.type,
+          header.in,
+          header.out,
+          !int8 && header.has_bias != 0,
+          int8 ? Activation::kNone : header.activation,
+          /*half_output=*/false};
+}
+
+struct PackedLayout {
+  memory::desc weights;
+  bool blocked;
+};
+
+PackedLayout PreferredLayout(const MatmulSpec& spec) {
+  const memory::desc any({spec.in, spec.out}, WeightType(spec.type), memory::format_tag::any);
+  const auto description = DescribeMatmul(spec, kPackRows, any);
+  return {description.weights_desc(), std::strncmp(description.impl_info_str(), "brg", 3) == 0};
+}
+
+// Offset of the weights in a blob.
+size_t WeightsOffset(const PackedHeader& header) {
+  const size_t vector = RoundUp(static_cast<size_t>(header.out) * sizeof(float));
+  const int vectors = (header.has_bias != 0 ? 1 : 0) + (header.type == ComputeType::kInt8 ? 2 : 0);
+  return sizeof(PackedHeader) + static_cast<size_t>(vectors) * vector;
+}
+
+// A hash (FNV-1a) of what decides how the blob's bytes are understood: the order of the weights and
+// the zero point in the sums.
+uint64_t LayoutCode(const PackedLayout& layout) {
+  uint64_t hash = 14695981039346656037u;
+  const auto add = [&hash](int64_t value) {
+    for (int i = 0; i < 8; ++i) {
+      hash = (hash ^ (static_cast<uint64_t>(value) >> 8 * i & 0xff)) * 1099511628211u;
+    }
+  };
+  const dnnl_memory_desc_t& desc = layout.weights.data;
+  const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
+  add(layout.blocked ? 1 : 0);
+  add(ActivationRange().zero);
+  add(desc.data_type);
+  add(desc.format_kind);
+  add(static_cast<int64_t>(desc.extra.flags));
+  for (int i = 0; i < desc.ndims; ++i) {
+    add(desc.dims[i]);
+    add(desc.padded_dims[i]);
+    add(blocking.strides[i]);
+  }
+  for (int i = 0; i < blocking.inner_nblks; ++i) {
+    add(blocking.inner_blks[i]);
+    add(blocking.inner_idxs[i]);
+  }
+  return hash;
+}
+
+}  // namespace
+
+Linear::Packed::Packed(PackedHeader header) : spec(SpecOf(header)) {
+  const PackedLayout layout = PreferredLayout(spec);
+  blocked = layout.blocked;
+  const size_t offset = WeightsOffset(header);
+  header.magic = kMagic;
+  header.weights_offset = static_cast<uint32_t>(offset);
+  header.size = RoundUp(offset + layout.weights.get_size());
+  header.layout = LayoutCode(layout);
+  room = AlignedBuffer<char>(header.size);
+  blob = room.data();
+  std::memset(blob, 0, offset);
+  std::memcpy(blob, &header, sizeof(header));
+  SetViews(layout.weights);
+}
+
+Linear::Packed::Packed(char* bytes, std::shared_ptr<const void> keep)
+    : owner(std::move(keep)), blob(bytes) {
+  spec = SpecOf(header());
+  const PackedLayout layout = PreferredLayout(spec);
+  blocked = layout.blocked;
+  SetViews(layout.weights);
+}
+
+void Linear::Packed::SetViews(const memory::desc& layout) {
+  char* next = blob + sizeof(PackedHeader);
+  const auto take = [&] {
+    char* const vector = next;
+    next += RoundUp(static_cast<size_t>(spec.out) * sizeof(float));
+    return vector;
+  };
+  if (header().has_bias != 0) bias_data = reinterpret_cast<float*>(take());
+  if (spec.type == ComputeType::kInt8) {
+    scales = reinterpret_cast<float*>(take());
+    zero_sums = reinterpret_cast<int32_t*>(take());
+  }
+  weights = memory(layout, CpuEngine(), next);
+  if (spec.bias) {
+    bias = memory({{1, spec.out}, memory::data_type::f32, memory::format_tag::ab}, CpuEngine(),
+                  bias_data);
+  }
+}
+
+absl::Status CheckPacked(absl::string_view bytes) {
+  PackedHeader header;
+  if (bytes.size() < sizeof(header)) return absl::InvalidArgumentError("a packed weight is cut");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.magic != kMagic || header.type > ComputeType::kInt8 ||
+      header.activation > Activation::kSwish || header.in < 1 || header.out < 1 ||
+      header.size != bytes.size() || header.weights_offset != WeightsOffset(header) ||
+      header.weights_offset > header.size || !(header.static_scale >= 0)) {
+    return absl::InvalidArgumentError("a packed weight is damaged");
+  }
+  // Before oneDNN is asked: int8, the smallest type, bounds the sizes.
+  const auto elements = static_cast<uint64_t>(header.in) * static_cast<uint64_t>(header.out);
+  if (elements > header.size) return absl::InvalidArgumentError("a packed weight is damaged");
+  try {
+    const PackedLayout layout = PreferredLayout(SpecOf(header));
+    if (header.layout != LayoutCode(layout) ||
+        header.size != RoundUp(header.weights_offset + layout.weights.get_size())) {
+      return absl::FailedPreconditionError("packed for another CPU or oneDNN");
+    }
+  } catch (const dnnl::error& e) {
+    return absl::InvalidArgumentError(absl::StrCat("a packed weight is damaged: ", e.what()));
+  }
+  return absl::OkStatus();
+}
+
+std::string PackFingerprint() {
+  const dnnl_version_t& version = *dnnl_version();
+  return absl::StrCat(InstructionSet(), ", oneDNN ", version.major, ".", version.minor, ".",
+                      version.patch, ", ", version.hash);
 }
 
 }  // namespace nibu

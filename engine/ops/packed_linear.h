@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <dnnl.hpp>
+#include <memory>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
@@ -41,19 +44,53 @@ QuantizationRange ActivationRange();
 // The row counts that primitives are made for, ascending.
 absl::Span<const int> RowCounts(ComputeType type, bool blocked);
 
+// Everything about a packed weight that lies in memory is one blob, which can be written to a file
+// and used from there (little-endian, every part 64-byte aligned):
+//
+//   PackedHeader | bias f32[out], if any | int8: scales f32[out], zero sums s32[out] | weights
+struct PackedHeader {
+  uint32_t magic;
+  ComputeType type;
+  Activation activation;
+  uint8_t has_bias;
+  uint8_t reserved;
+  int32_t in;
+  int32_t out;
+  float static_scale;       // of the activations; 0: each row its own
+  uint32_t weights_offset;  // from the blob's start
+  uint64_t size;            // of the blob
+  uint64_t layout;          // of the weights: see LayoutCode
+  char padding[24];
+};
+static_assert(sizeof(PackedHeader) == 64);
+
+// InvalidArgument: the bytes are no whole blob. FailedPrecondition: they are laid out for another
+// CPU or oneDNN.
+absl::Status CheckPacked(absl::string_view bytes);
+
 struct Linear::Packed {
+  // The layout oneDNN prefers on this CPU, with room for it in `blob`. Throws dnnl::error.
+  explicit Packed(PackedHeader header);
+  // Uses the blob at `bytes`, which `owner` keeps alive. Throws dnnl::error.
+  Packed(char* bytes, std::shared_ptr<const void> owner);
+
+  const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(blob); }
+
   MatmulSpec spec;
-  Activation activation = Activation::kNone;
-  bool blocked = false;  // brgemm kernels with blocked weights, else gemm
-  AlignedBuffer<char> data;
-  AlignedBuffer<float> bias_data;
-  // int8: see Dequantization.
-  AlignedBuffer<float> scales;
-  AlignedBuffer<int32_t> zero_sums;
-  float static_scale = 0;  // of the activations; 0: each row its own
-  // Views of data and bias_data. Made once: setting a data handle writes to a layout's padding.
+  bool blocked = false;      // brgemm kernels with blocked weights, else gemm
+  AlignedBuffer<char> room;  // of the blob, unless it belongs to `owner`
+  std::shared_ptr<const void> owner;
+  char* blob = nullptr;
+  // Parts of the blob; null: not there.
+  float* bias_data = nullptr;
+  float* scales = nullptr;  // int8: see Dequantization
+  int32_t* zero_sums = nullptr;
+  // Views of the blob. Made once: setting a data handle writes to a layout's padding.
   dnnl::memory weights;
   dnnl::memory bias;
+
+ private:
+  void SetViews(const dnnl::memory::desc& layout);
 };
 
 }  // namespace nibu

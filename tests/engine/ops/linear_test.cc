@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -195,6 +196,65 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
       ASSERT_NEAR(expected[i], both[i], 1e-2 * std::abs(expected[i]) + 1e-2);
     }
   }
+}
+
+// Written out and used from there, a map stays the same; damaged, it is refused.
+TEST_P(LinearTest, PackedBytes) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(8);
+  MatmulContext context;
+  for (int round = 0; round < 20; ++round) {
+    const Case c = Case::Make(&random, 70);
+    const absl::StatusOr<Linear> linear = c.Create(GetParam());
+    ASSERT_TRUE(linear.ok()) << linear.status();
+    const absl::string_view bytes = linear->packed_bytes();
+    EXPECT_EQ(bytes.size(), linear->bytes());
+    auto copy = std::make_shared<AlignedBuffer<char>>(bytes.size());
+    std::memcpy(copy->data(), bytes.data(), bytes.size());
+    const absl::StatusOr<Linear> used =
+        Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size()), copy);
+    ASSERT_TRUE(used.ok()) << used.status();
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(5));
+    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
+    AlignedBuffer<float> expected(room * static_cast<size_t>(c.out));
+    AlignedBuffer<float> y(room * static_cast<size_t>(c.out));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.Apply(*linear, x.data(), 5, expected.data());
+    context.Apply(*used, x.data(), 5, y.data());
+    EXPECT_EQ(
+        std::memcmp(expected.data(), y.data(), 5 * sizeof(float) * static_cast<size_t>(c.out)), 0);
+
+    for (size_t i = 0; i < 40; ++i) {  // magic, kinds, sizes, layout
+      const char before = copy->data()[i];
+      copy->data()[i] = static_cast<char>(before ^ (1 << random.Int(0, 7)));
+      if (i < 5 || (i > 7 && i / 4 != 4)) {  // activation, flags and scale may be others
+        EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size()), copy).ok())
+            << i;
+      }
+      copy->data()[i] = before;
+    }
+    EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size() - 1), copy).ok());
+    EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), 10), copy).ok());
+  }
+}
+
+// Static multipliers: inputs are rounded to steps of 1 / multiplier and clipped at 127 of them (or
+// to the coarser steps of CPUs that have 63).
+TEST(LinearTest, StaticScales) {
+  const std::vector<float> weights = {1, 0, 0, 1};
+  const MatrixView identity{View(weights, {2, 2}), true, {}, /*activation_scale=*/12.7f};
+  const absl::StatusOr<Linear> linear =
+      Linear::Create({identity}, {}, Activation::kNone, ComputeType::kInt8);
+  ASSERT_TRUE(linear.ok()) << linear.status();
+  MatmulContext context;
+  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(2));
+  AlignedBuffer<float> x(2 * room);
+  AlignedBuffer<float> y(2 * room);
+  const float given[] = {1.0f, -3.13f, 50.0f, -70.0f};
+  const float expected[] = {1.0f, -3.13f, 10.0f, -10.0f};
+  std::copy_n(given, 4, x.data());
+  context.Apply(*linear, x.data(), 2, y.data());
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(y[i], expected[i], 0.09) << i;
 }
 
 TEST(LinearTest, TakesQuantizedWeightsAsTheyAre) {
