@@ -25,21 +25,9 @@ bool HoldsFiniteValues(const TensorView& view) {
 }
 
 // Same values, held once or twice.
-bool SameTensor(const TensorView& a, const TensorView& b) {
-  return a.dtype == b.dtype && a.shape == b.shape &&
-         (a.data == b.data || std::memcmp(a.data, b.data, a.bytes()) == 0);
-}
-
-// The values of an integer matrix [rows, columns] with one scale, or one a row.
-std::vector<float> Dequantized(const MatrixView& matrix) {
-  const TensorView& view = matrix.values;
-  std::vector<float> values(static_cast<size_t>(view.elements()));
-  ConvertToFloat(view.dtype, view.data, values.size(), values.data());
-  const auto columns = static_cast<size_t>(view.shape[1]);
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] /= matrix.scales[matrix.scales.size() == 1 ? 0 : i / columns];
-  }
-  return values;
+bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
+  return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
+         (a.view.data == b.view.data || std::memcmp(a.view.data, b.view.data, a.view.bytes()) == 0);
 }
 
 // The transpose of a matrix, element by element.
@@ -206,15 +194,9 @@ class Builder {
     if (!matrix.out_in) {
       return Explain(absl::InvalidArgumentError("a table cannot be stored transposed"), {name});
     }
-    TensorView view = matrix.values;
-    if (other != nullptr && SameTensor(view, source_.Find(other_name)->view)) return other;
-    std::vector<float> values;
-    if (!matrix.scales.empty()) {
-      values = Dequantized(matrix);
-      view.dtype = DType::kFloat32;
-      view.data = values.data();
-    }
-    absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(view);
+    if (other != nullptr && SameTensor(*source_.Find(name), *source_.Find(other_name)))
+      return other;
+    absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(matrix.values, matrix.scales);
     if (!table.ok()) return Explain(table.status(), {name});
     return std::make_shared<const EmbeddingTable>(*std::move(table));
   }
@@ -269,7 +251,7 @@ class Builder {
     for (const auto& [copy, original] : names_.copies) {
       const StoredTensor* stored = source_.Find(copy);
       if (stored == nullptr) continue;
-      if (!SameTensor(stored->view, source_.Find(original)->view)) {
+      if (!SameTensor(*stored, *source_.Find(original))) {
         return absl::InvalidArgumentError(
             absl::StrCat(stored->file->path(), ": tensor \"", copy, "\" differs from \"", original,
                          "\", although the configuration says that they are tied"));

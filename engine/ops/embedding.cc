@@ -3,30 +3,54 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 
 namespace nibu {
 
-absl::StatusOr<EmbeddingTable> EmbeddingTable::Create(const TensorView& table) {
+absl::StatusOr<EmbeddingTable> EmbeddingTable::Share(const TensorView& table,
+                                                     absl::Span<const float> scales,
+                                                     std::shared_ptr<const void> owner) {
   if (table.shape.size() != 2 || table.shape[0] < 1 || table.shape[1] < 1 ||
       table.shape[0] > INT32_MAX || table.shape[1] > INT32_MAX) {
     return absl::InvalidArgumentError(absl::StrCat(
         "an embedding table must have rank 2, found shape ", ShapeString(table.shape)));
   }
-  if (table.dtype != DType::kFloat32 && table.dtype != DType::kFloat16 &&
+  const bool integer = table.dtype == DType::kInt8 || table.dtype == DType::kInt16;
+  if (!integer && table.dtype != DType::kFloat32 && table.dtype != DType::kFloat16 &&
       table.dtype != DType::kBFloat16) {
     return absl::InvalidArgumentError(
         absl::StrCat("an embedding table cannot have type ", DTypeName(table.dtype)));
+  }
+  const auto rows = static_cast<size_t>(table.shape[0]);
+  if (integer ? scales.size() != 1 && scales.size() != rows : !scales.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an embedding table of ", rows, " rows has ", scales.size(), " scales"));
   }
   EmbeddingTable result;
   result.rows_ = static_cast<int>(table.shape[0]);
   result.dim_ = static_cast<int>(table.shape[1]);
   result.dtype_ = table.dtype;
-  result.data_ = AlignedBuffer<char>(table.bytes());
-  std::memcpy(result.data_.data(), table.data, table.bytes());
+  result.scales_.assign(scales.begin(), scales.end());
+  for (float& scale : result.scales_) scale = 1.0f / scale;
+  if (!AllFinite(result.scales_.data(), result.scales_.size())) {
+    return absl::InvalidArgumentError("it has a scale that is zero or not finite");
+  }
+  result.owner_ = std::move(owner);
+  result.data_ = static_cast<const char*>(table.data);
+  return result;
+}
+
+absl::StatusOr<EmbeddingTable> EmbeddingTable::Create(const TensorView& table,
+                                                      absl::Span<const float> scales) {
+  NIBU_ASSIGN_OR_RETURN(EmbeddingTable result, Share(table, scales, nullptr));
+  auto copy = std::make_shared<AlignedBuffer<char>>(table.bytes());
+  std::memcpy(copy->data(), table.data, table.bytes());
+  result.data_ = copy->data();
+  result.owner_ = std::move(copy);
   std::vector<float> row(static_cast<size_t>(result.dim_));
   for (int r = 0; r < result.rows_; ++r) {
     result.Lookup(r, 1.0f, row.data());
@@ -37,10 +61,15 @@ absl::StatusOr<EmbeddingTable> EmbeddingTable::Create(const TensorView& table) {
   return result;
 }
 
+size_t EmbeddingTable::bytes() const {
+  return static_cast<size_t>(rows_) * static_cast<size_t>(dim_) * DTypeSize(dtype_) +
+         scales_.size() * sizeof(float);
+}
+
 void EmbeddingTable::Lookup(int row, float scale, float* out) const {
   const auto dim = static_cast<size_t>(dim_);
-  ConvertToFloat(dtype_, data_.data() + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim,
-                 out);
+  ConvertToFloat(dtype_, data_ + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim, out);
+  if (!scales_.empty()) scale *= scales_[scales_.size() == 1 ? 0 : static_cast<size_t>(row)];
   if (scale == 1.0f) return;
   for (size_t i = 0; i < dim; ++i) out[i] *= scale;
 }

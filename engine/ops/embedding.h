@@ -3,6 +3,8 @@
 #define NIBU_ENGINE_OPS_EMBEDDING_H_
 
 #include <cstddef>
+#include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -12,17 +14,23 @@
 
 namespace nibu {
 
-// Rows of a table [V, D], kept in the type they were stored in (float32, float16 or bfloat16).
-// Immutable after creation; threads may share it.
+// Rows of a table [V, D], kept in the type they were stored in (float32, float16, bfloat16, or int8
+// and int16 with scales). Immutable after creation; threads may share it.
 class EmbeddingTable {
  public:
   EmbeddingTable() = default;
-  // Copies `table`, rank 2. InvalidArgument for other dtypes and for non-finite values.
-  static absl::StatusOr<EmbeddingTable> Create(const TensorView& table);
+  // Copies `table`, rank 2. Integers: value / scale; one scale, or one for each row.
+  // InvalidArgument: other dtypes, scales that do not fit, non-finite values.
+  static absl::StatusOr<EmbeddingTable> Create(const TensorView& table,
+                                               absl::Span<const float> scales = {});
+  // The same on the table's own memory, which `owner` keeps alive; its values are not looked at.
+  static absl::StatusOr<EmbeddingTable> Share(const TensorView& table,
+                                              absl::Span<const float> scales,
+                                              std::shared_ptr<const void> owner);
 
   int rows() const { return rows_; }
   int dim() const { return dim_; }
-  size_t bytes() const { return data_.size(); }
+  size_t bytes() const;
 
   // out[D] = scale * table[row].
   void Lookup(int row, float scale, float* out) const;
@@ -31,7 +39,9 @@ class EmbeddingTable {
   int rows_ = 0;
   int dim_ = 0;
   DType dtype_ = DType::kFloat32;
-  AlignedBuffer<char> data_;
+  std::vector<float> scales_;  // one, or one a row; empty: not integers
+  std::shared_ptr<const void> owner_;
+  const char* data_ = nullptr;
 };
 
 // positions[P, D] of the sinusoidal formulas in config.h, for P positions from `offset` on.

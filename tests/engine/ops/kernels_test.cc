@@ -234,6 +234,25 @@ TEST(EmbeddingTest, LooksUpAndScales) {
   EXPECT_TRUE(absl::IsInvalidArgument(EmbeddingTable::Create(View(table, {6})).status()));
 }
 
+TEST(EmbeddingTest, Integers) {
+  const std::vector<int8_t> values = {1, -2, 3, 127, -127, 5};
+  const TensorView table{DType::kInt8, {2, 3}, values.data()};
+  std::vector<float> out(3);
+  const absl::StatusOr<EmbeddingTable> one = EmbeddingTable::Create(table, {2.0f});
+  ASSERT_TRUE(one.ok()) << one.status();
+  one->Lookup(0, 4.0f, out.data());
+  EXPECT_EQ(out, std::vector<float>({2, -4, 6}));
+  const std::vector<float> scales = {2.0f, 4.0f};
+  const auto shared = EmbeddingTable::Share(table, scales, nullptr);
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  shared->Lookup(1, 1.0f, out.data());
+  EXPECT_EQ(out, std::vector<float>({31.75f, -31.75f, 1.25f}));
+  EXPECT_EQ(shared->bytes(), 14u);
+  EXPECT_FALSE(EmbeddingTable::Create(table).ok());
+  EXPECT_FALSE(EmbeddingTable::Create(table, {0.0f}).ok());
+  EXPECT_FALSE(EmbeddingTable::Create(table, std::vector<float>(3, 1.0f)).ok());
+}
+
 TEST(EmbeddingTest, SinusoidalPositions) {
   for (const PositionKind kind :
        {PositionKind::kSinusoidalHalf, PositionKind::kSinusoidalHalfMinusOne}) {
