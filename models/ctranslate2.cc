@@ -288,11 +288,15 @@ NameTable CTranslate2Names(const TensorSource& source) {
   return table;
 }
 
-absl::StatusOr<LoadedModel> LoadCTranslate2(const std::string& directory,
-                                            ComputeType compute_type) {
+absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(auto bin, MappedFile::Open(directory + "/model.bin"));
   NIBU_ASSIGN_OR_RETURN(CTranslate2File file, ReadCTranslate2Bin(std::move(bin)));
-  NIBU_ASSIGN_OR_RETURN(ModelConfig model, ReadCTranslate2Config(file.spec, &file.source));
+  OpenedModel opened;
+  opened.format = "CTranslate2";
+  opened.config_file = directory + "/model.bin";
+  opened.source = std::make_unique<TensorSource>(std::move(file.source));
+  NIBU_ASSIGN_OR_RETURN(opened.config, ReadCTranslate2Config(file.spec, opened.source.get()));
+  opened.names = CTranslate2Names(*opened.source);
   const std::string config_path = directory + "/config.json";
   const auto config_file = MappedFile::Open(config_path);
   NIBU_ASSIGN_OR_RETURN(
@@ -300,21 +304,15 @@ absl::StatusOr<LoadedModel> LoadCTranslate2(const std::string& directory,
       JsonConfig::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
   if (const nlohmann::json* epsilon = config.Find("layer_norm_epsilon"); epsilon != nullptr) {
     if (!epsilon->is_number()) return config.Wrong("layer_norm_epsilon", "a number");
-    model.norm_epsilon = epsilon->get<float>();
+    opened.config.norm_epsilon = epsilon->get<float>();
   }
-  LoadedModel loaded;
-  loaded.format = "CTranslate2";
-  NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &file.source, &model, &loaded.vocabulary));
-  if (const absl::Status status = model.Validate(); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(directory, "/model.bin: ", status.message()));
-  }
-  NIBU_ASSIGN_OR_RETURN(
-      loaded.model, BuildModel(model, CTranslate2Names(file.source), compute_type, &file.source));
+  NIBU_RETURN_IF_ERROR(
+      ReadTokens(directory, config, opened.source.get(), &opened.config, &opened.vocabulary));
   const auto vmap = MappedFile::Open(directory + "/vmap.txt");
   if (vmap.ok()) {
-    NIBU_ASSIGN_OR_RETURN(loaded.shortlist, ReadShortlist(**vmap, loaded.vocabulary, {}));
+    NIBU_ASSIGN_OR_RETURN(opened.shortlist, ReadShortlist(**vmap, opened.vocabulary, {}));
   }
-  return loaded;
+  return opened;
 }
 
 }  // namespace nibu

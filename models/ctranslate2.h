@@ -15,8 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "models/build_model.h"
-#include "models/load_model.h"
+#include "models/opened_model.h"
 #include "models/tensor_source.h"
 
 namespace nibu {
@@ -29,9 +28,10 @@ absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_
 // that it knows count as used. InvalidArgument or Unimplemented naming file and variable.
 absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, TensorSource* source);
 
+// `source` must outlive the table.
 NameTable CTranslate2Names(const TensorSource& source);
 
-absl::StatusOr<LoadedModel> LoadCTranslate2(const std::string& directory, ComputeType compute_type);
+absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory);
 
 }  // namespace nibu
 

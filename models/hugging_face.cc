@@ -272,29 +272,27 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
   return table;
 }
 
-absl::StatusOr<LoadedModel> LoadHuggingFaceMarian(const std::string& directory,
-                                                  const JsonConfig& config,
-                                                  ComputeType compute_type) {
+absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
+                                                  const JsonConfig& config) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
                         OptionalConfig(absl::StrCat(directory, "/generation_config.json")));
   NIBU_ASSIGN_OR_RETURN(
       HuggingFaceConfig marian,
       ReadHuggingFaceConfig(config, generation.has_value() ? &*generation : nullptr));
-  LoadedModel loaded;
-  loaded.format = "Hugging Face MarianMT";
-  NIBU_ASSIGN_OR_RETURN(loaded.vocabulary, ReadVocabulary(directory, &marian.model));
+  OpenedModel opened;
+  opened.format = "Hugging Face MarianMT";
+  opened.config_file = config.file();
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
 
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
-  const NameTable names = HuggingFaceNames(marian, source);
+  opened.names = HuggingFaceNames(marian, source);
   // Positions that the file holds are used as they are.
-  if (source.Has(names.encoder.positions) || source.Has(names.decoder.positions)) {
+  if (source.Has(opened.names.encoder.positions) || source.Has(opened.names.decoder.positions)) {
     marian.model.position_kind = PositionKind::kLearned;
   }
-  if (const absl::Status status = marian.model.Validate(); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(config.file(), ": ", status.message()));
-  }
-  NIBU_ASSIGN_OR_RETURN(loaded.model, BuildModel(marian.model, names, compute_type, &source));
-  return loaded;
+  opened.config = std::move(marian.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
 }
 
 }  // namespace nibu

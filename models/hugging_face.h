@@ -17,9 +17,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "models/build_model.h"
 #include "models/json.h"
-#include "models/load_model.h"
+#include "models/opened_model.h"
 #include "models/tensor_source.h"
 
 namespace nibu {
@@ -40,9 +39,8 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
 
 // `config`: the directory's config.json.
-absl::StatusOr<LoadedModel> LoadHuggingFaceMarian(const std::string& directory,
-                                                  const JsonConfig& config,
-                                                  ComputeType compute_type);
+absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
+                                                  const JsonConfig& config);
 
 }  // namespace nibu
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,7 @@ constexpr char kExpected[] =
     "pytorch_model.bin, vocab.json, source.spm, target.spm), a Marian model (.npz or .bin with its "
     "vocabulary) or a CTranslate2 directory (model.bin with its vocabularies)";
 
-absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_type) {
+absl::StatusOr<OpenedModel> Open(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
@@ -31,22 +32,22 @@ absl::StatusOr<LoadedModel> Load(const std::string& path, ComputeType compute_ty
   }
   if (!std::filesystem::is_directory(status)) {
     NIBU_ASSIGN_OR_RETURN(const auto model, MappedFile::Open(path));
-    if (IsMarianModel(*model)) return LoadMarian(path, compute_type);
+    if (IsMarianModel(*model)) return OpenMarian(path);
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
   }
   const auto bin = MappedFile::Open(absl::StrCat(path, "/model.bin"));
-  if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return LoadCTranslate2(path, compute_type);
+  if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
   const std::string config_path = absl::StrCat(path, "/config.json");
   absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(config_path);
   if (absl::IsNotFound(file.status())) {
-    if (IsMarianDirectory(path)) return LoadMarian(path, compute_type);
+    if (IsMarianDirectory(path)) return OpenMarian(path);
     return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
   }
   if (!file.ok()) return file.status();
   NIBU_ASSIGN_OR_RETURN(const JsonConfig config, JsonConfig::Parse((*file)->bytes(), config_path));
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   if (type != "marian") return config.Wrong("model_type", "\"marian\"");
-  return LoadHuggingFaceMarian(path, config, compute_type);
+  return OpenHuggingFaceMarian(path, config);
 }
 
 // Names in files may hold anything; a message is one line.
@@ -60,10 +61,23 @@ absl::Status OneLine(const absl::Status& status) {
 
 }  // namespace
 
+absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
+  absl::StatusOr<OpenedModel> opened = Open(path);
+  if (!opened.ok()) return OneLine(opened.status());
+  if (const absl::Status status = opened->config.Validate(); !status.ok()) {
+    return OneLine(
+        absl::Status(status.code(), absl::StrCat(opened->config_file, ": ", status.message())));
+  }
+  return opened;
+}
+
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
-  absl::StatusOr<LoadedModel> loaded = Load(path, compute_type);
-  if (!loaded.ok()) return OneLine(loaded.status());
-  return loaded;
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(path));
+  absl::StatusOr<std::shared_ptr<const Model>> model =
+      BuildModel(opened.config, opened.names, compute_type, opened.source.get());
+  if (!model.ok()) return OneLine(model.status());
+  return LoadedModel{*std::move(model), std::move(opened.vocabulary), opened.defaults,
+                     std::move(opened.shortlist), std::move(opened.format)};
 }
 
 }  // namespace nibu

@@ -337,7 +337,7 @@ bool IsMarianDirectory(const std::string& directory) {
   return false;
 }
 
-absl::StatusOr<LoadedModel> LoadMarian(const std::string& path, ComputeType compute_type) {
+absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const MarianFiles files, Files(path));
   NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(files.model));
   const bool binary = IsMarianBin(file->bytes());
@@ -346,22 +346,21 @@ absl::StatusOr<LoadedModel> LoadMarian(const std::string& path, ComputeType comp
   NIBU_ASSIGN_OR_RETURN(const JsonConfig yml, ModelYml(source));
   NIBU_ASSIGN_OR_RETURN(MarianConfig config, ReadMarianConfig(yml));
 
-  LoadedModel loaded;
-  loaded.format = binary ? "Marian binary" : "Marian npz";
-  loaded.defaults = files.defaults;
-  NIBU_ASSIGN_OR_RETURN(loaded.vocabulary, ReadVocabularies(files, &config.model));
-  if (const absl::Status status = config.model.Validate(); !status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(yml.file(), ": ", status.message()));
-  }
-  const NameTable names = MarianNames(config, source);
-  NIBU_RETURN_IF_ERROR(AttachMultipliers(names.output, &source));
-  NIBU_ASSIGN_OR_RETURN(loaded.model, BuildModel(config.model, names, compute_type, &source));
+  OpenedModel opened;
+  opened.format = binary ? "Marian binary" : "Marian npz";
+  opened.config_file = yml.file();
+  opened.defaults = files.defaults;
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabularies(files, &config.model));
+  opened.names = MarianNames(config, source);
+  NIBU_RETURN_IF_ERROR(AttachMultipliers(opened.names.output, &source));
   if (!files.shortlist.empty()) {
     NIBU_ASSIGN_OR_RETURN(const auto shortlist, MappedFile::Open(files.shortlist));
-    NIBU_ASSIGN_OR_RETURN(loaded.shortlist,
-                          ReadShortlist(*shortlist, loaded.vocabulary, files.limits));
+    NIBU_ASSIGN_OR_RETURN(opened.shortlist,
+                          ReadShortlist(*shortlist, opened.vocabulary, files.limits));
   }
-  return loaded;
+  opened.config = std::move(config.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
 }
 
 }  // namespace nibu

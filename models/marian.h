@@ -15,8 +15,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "models/load_model.h"
 #include "models/mapped_file.h"
+#include "models/opened_model.h"
 
 namespace nibu {
 
@@ -27,7 +27,7 @@ bool IsMarianModel(const MappedFile& file);
 bool IsMarianDirectory(const std::string& directory);
 
 // `path`: the directory, or a model file in it.
-absl::StatusOr<LoadedModel> LoadMarian(const std::string& path, ComputeType compute_type);
+absl::StatusOr<OpenedModel> OpenMarian(const std::string& path);
 
 }  // namespace nibu
 

@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "engine/search/shortlist.h"
-#include "models/load_model.h"
 #include "models/mapped_file.h"
+#include "models/opened_model.h"
 
 namespace nibu {
 

@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/ctranslate2_bin.h"
+#include "models/load_model.h"
 #include "tests/models/tiny_ctranslate2.h"
 
 namespace nibu {

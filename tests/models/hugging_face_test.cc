@@ -12,6 +12,7 @@
 #include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/load_model.h"
 #include "tests/models/files.h"
 
 namespace nibu {

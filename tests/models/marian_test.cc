@@ -12,6 +12,7 @@
 #include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/load_model.h"
 #include "models/marian_bin.h"
 #include "models/npz.h"
 #include "models/sentencepiece_pieces.h"
