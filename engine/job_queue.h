@@ -16,7 +16,7 @@
 namespace nibu {
 
 struct Job {
-  std::vector<int> source;  // source_suffix included
+  std::vector<int> source;  // its frame included
   std::function<void(std::vector<Hypothesis>)> done;
 };
 

@@ -19,8 +19,39 @@ namespace {
 // rows.
 constexpr int kDefaultRows = 128;
 
+Frame FrameOf(const ModelConfig& config, const DecodingOptions& decoding) {
+  return decoding.frame.value_or(Frame{{}, config.source_suffix, {config.decoder_start}});
+}
+
+// Positions of the source that are not its text.
+int SourceExtra(const Frame& frame) {
+  return static_cast<int>(frame.source_prefix.size() + frame.source_suffix.size());
+}
+
+// Positions of the decoder before the first generated token's.
+int TargetExtra(const Frame& frame) { return static_cast<int>(frame.decoder_start.size()) - 1; }
+
 absl::Status CheckOption(bool ok, absl::string_view message) {
   return ok ? absl::OkStatus() : absl::InvalidArgumentError(message);
+}
+
+absl::Status CheckIds(const char* what, const std::vector<int>& ids, int low, int vocabulary) {
+  for (const int id : ids) {
+    NIBU_RETURN_IF_ERROR(CheckOption(
+        id >= low && id < vocabulary,
+        absl::StrCat("frame.", what, " has ", id, ", expected ", low, " to ", vocabulary - 1)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFrame(const Frame& frame, const ModelConfig& config) {
+  NIBU_RETURN_IF_ERROR(CheckIds("source_prefix", frame.source_prefix, 0, config.vocab_source));
+  NIBU_RETURN_IF_ERROR(CheckIds("source_suffix", frame.source_suffix, 0, config.vocab_source));
+  NIBU_RETURN_IF_ERROR(CheckIds("decoder_start", frame.decoder_start, -1, config.vocab_target));
+  NIBU_RETURN_IF_ERROR(CheckOption(SourceExtra(frame) < config.max_positions,
+                                   "the model has no positions for a source token"));
+  return CheckOption(TargetExtra(frame) >= 0 && TargetExtra(frame) < config.max_positions,
+                     "the model has no position for a generated token");
 }
 
 }  // namespace
@@ -59,13 +90,14 @@ absl::Status TranslatorOptions::Validate() const {
 
 class Translator::Impl {
  public:
-  Impl(std::shared_ptr<const Model> model, const WorkerOptions& worker_options, int max_source,
-       int threads)
+  Impl(std::shared_ptr<const Model> model, Frame frame, const WorkerOptions& worker_options,
+       int max_source, int threads)
       : model_(std::move(model)),
+        frame_(std::move(frame)),
         max_source_(max_source),
-        source_(model_->config, model_->weights.source,
-                max_source + static_cast<int>(model_->config.source_suffix.size())),
-        target_(model_->config, model_->weights.target, worker_options.search.max_length),
+        source_(model_->config, model_->weights.source, max_source + SourceExtra(frame_)),
+        target_(model_->config, model_->weights.target,
+                TargetExtra(frame_) + worker_options.search.max_length),
         queue_(threads),
         workers_(static_cast<size_t>(threads)) {
     for (auto& worker : workers_) {
@@ -92,8 +124,8 @@ class Translator::Impl {
   }
 
   void Submit(std::vector<int> source, Done done) {
-    const auto& suffix = model_->config.source_suffix;
-    source.insert(source.end(), suffix.begin(), suffix.end());
+    source.insert(source.begin(), frame_.source_prefix.begin(), frame_.source_prefix.end());
+    source.insert(source.end(), frame_.source_suffix.begin(), frame_.source_suffix.end());
     queue_.Push({std::move(source), std::move(done)});
   }
 
@@ -124,6 +156,7 @@ class Translator::Impl {
 
  private:
   const std::shared_ptr<const Model> model_;
+  const Frame frame_;
   const int max_source_;
   const Embedder source_;
   const Embedder target_;
@@ -145,19 +178,21 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
   NIBU_RETURN_IF_ERROR(model->config.Validate());
   NIBU_RETURN_IF_ERROR(options.Validate());
   const ModelConfig& config = model->config;
-  const int suffix = static_cast<int>(config.source_suffix.size());
-  const int max_source = std::min(options.max_source_length, config.max_positions - suffix);
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(max_source >= 1, "the model has no positions for a source token"));
+  Frame frame = FrameOf(config, decoding);
+  NIBU_RETURN_IF_ERROR(CheckFrame(frame, config));
+  const int max_source =
+      std::min(options.max_source_length, config.max_positions - SourceExtra(frame));
 
   WorkerOptions worker;
   worker.search.beam_size = decoding.beam_size;
   worker.search.patience = decoding.patience;
   worker.search.num_hypotheses = decoding.num_hypotheses;
   worker.search.length_penalty = decoding.length_penalty;
-  worker.search.max_length = std::min(decoding.max_decoding_length, config.max_positions);
+  worker.search.max_length =
+      std::min(decoding.max_decoding_length, config.max_positions - TargetExtra(frame));
   worker.search.eos = config.eos;
   worker.min_length = std::min(decoding.min_decoding_length, worker.search.max_length);
+  worker.decoder_start = frame.decoder_start;
   worker.return_scores = decoding.return_scores;
   worker.max_sentences = static_cast<size_t>(std::max(1, kDefaultRows / decoding.beam_size));
   const auto batch_size = static_cast<size_t>(options.batch_size);
@@ -167,8 +202,8 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
     worker.max_tokens = batch_size;
     worker.max_sentences = std::max(worker.max_sentences, batch_size);
   }
-  return std::unique_ptr<Translator>(new Translator(
-      std::make_unique<Impl>(std::move(model), worker, max_source, options.threads)));
+  return std::unique_ptr<Translator>(new Translator(std::make_unique<Impl>(
+      std::move(model), std::move(frame), worker, max_source, options.threads)));
 }
 
 void Translator::Submit(std::vector<int> source, Done done) {

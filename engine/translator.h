@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,15 @@
 #include "engine/search/beam_search.h"
 
 namespace nibu {
+
+// The tokens that belong to every sentence without being its text.
+struct Frame {
+  std::vector<int> source_prefix;
+  std::vector<int> source_suffix;
+  // What the decoder is given before it generates, at least one (-1: a zero vector). In neither the
+  // result nor its score.
+  std::vector<int> decoder_start;
+};
 
 struct DecodingOptions {
   int beam_size = 4;
@@ -25,6 +35,8 @@ struct DecodingOptions {
   int max_decoding_length = 256;
   // false: scores may be left 0, which spares greedy search the log-softmax.
   bool return_scores = true;
+  // In place of the model's source_suffix and decoder_start: a multilingual model's languages.
+  std::optional<Frame> frame;
 
   // InvalidArgument naming the option (beam_size < 1, num_hypotheses > beam_size * patience, ...).
   absl::Status Validate() const;
@@ -38,8 +50,8 @@ struct TranslatorOptions {
   // a result.
   int batch_size = 0;
   BatchType batch_type = BatchType::kExamples;
-  // Longest source that will be submitted, source_suffix not counted (and never more than the
-  // model's positions allow).
+  // Longest source that will be submitted, its frame not counted (and never more than the model's
+  // positions allow).
   int max_source_length = 1024;
 
   // InvalidArgument naming the option.
@@ -57,8 +69,8 @@ class Translator {
   // Finishes everything that was submitted.
   ~Translator();
 
-  // Queues a sentence and returns at once. `source`: token ids without the model's source_suffix
-  // (added here), at least one, at most max_source_length(). `done` is called exactly once, from a
+  // Queues a sentence and returns at once. `source`: token ids without their frame (added
+  // here), at least one, at most max_source_length(). `done` is called exactly once, from a
   // worker thread, best hypothesis first; it must be quick and must not call the Translator.
   // Waiting sentences are taken longest first within windows of arrival, so that workers end
   // together. A result depends on the sentence and the DecodingOptions alone.
@@ -67,7 +79,7 @@ class Translator {
   // Submits all and waits for all; results in order. An empty sentence gives one empty hypothesis.
   std::vector<std::vector<Hypothesis>> Translate(const std::vector<std::vector<int>>& sources);
 
-  // Longest source that may be submitted, source_suffix not counted: options.max_source_length or
+  // Longest source that may be submitted, its frame not counted: options.max_source_length or
   // what the model's positions allow.
   int max_source_length() const;
   const Model& model() const;

@@ -72,7 +72,8 @@ void Worker::Start(std::vector<Job> jobs) {
       tokens += slot->job.source.size();
       slot->state.Start(model_.config, &pool_, static_cast<int>(slot->job.source.size()));
       slot->search.Reset(options_.search);
-      slot->tokens.assign(1, model_.config.decoder_start);
+      slot->given = 1;
+      slot->tokens.assign(1, options_.decoder_start[0]);
       sources.emplace_back(slot->job.source);
       states.push_back(&slot->state);
       live_.push_back(std::move(slot));
@@ -122,6 +123,10 @@ void Worker::Step() {
 }
 
 void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
+  if (slot->given < options_.decoder_start.size()) {
+    slot->tokens[0] = options_.decoder_start[slot->given++];
+    return;
+  }
   slot->search.Advance(candidates);
   if (slot->search.done()) return;
   slot->tokens.clear();

@@ -19,6 +19,7 @@ namespace nibu {
 
 struct WorkerOptions {
   SearchOptions search;
+  std::vector<int> decoder_start;  // see Frame
   int min_length = 1;
   bool return_scores = true;
   // What is decoded together: so many sentences, and so many source tokens (a single sentence may
@@ -53,6 +54,7 @@ class Worker {
     std::chrono::steady_clock::time_point start;
     DecoderState state;
     BeamSearch search;
+    size_t given = 0;          // tokens of decoder_start that the decoder has been given
     std::vector<int> tokens;   // newest token of each live hypothesis
     std::vector<int> parents;  // which hypothesis of the last step it continues
   };

@@ -48,14 +48,16 @@ Results Translate(const std::shared_ptr<const Model>& model, const DecodingOptio
   return (*translator)->Translate(sources);
 }
 
-// Search over the reference model, by the same state machine (tested on its own).
+// Search over the reference model, by the same state machine (tested on its own). `given`: what the
+// decoder has been given behind config.decoder_start.
 std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
                                         const ModelConfig& config, const SearchOptions& options,
-                                        int min_length, std::vector<int> source) {
+                                        int min_length, std::vector<int> source,
+                                        const std::vector<int>& given = {}) {
   source.insert(source.end(), config.source_suffix.begin(), config.source_suffix.end());
   const auto encoded = reference.Encode(source);
   BeamSearch search(options);
-  Sources prefixes = {{}};
+  Sources prefixes = {given};
   while (!search.done()) {
     std::vector<std::vector<Candidate>> lists;
     for (const auto& prefix : prefixes) {
@@ -191,6 +193,58 @@ TEST(TranslatorTest, GreedyNeedsNoScoresForItsTokens) {
   decoding.return_scores = false;
   const Results without = Translate(model, decoding, {}, sources);
   for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(with[i][0].tokens, without[i][0].tokens);
+}
+
+TEST(TranslatorTest, FrameStandsInPlaceOfTheModelsOwn) {
+  ModelConfig config = SmallConfig();
+  config.decoder_start = 9;
+  config.position_offset = 2;
+  const reference::Transformer reference(config, 19);
+  const auto model = reference.Build(ComputeType::kFloat32);
+  const Sources sources = RandomSources(25, 12, config.vocab_source);
+  for (const int beam : {1, 4}) {
+    DecodingOptions decoding;
+    decoding.beam_size = beam;
+    decoding.max_decoding_length = 10;
+    decoding.frame = Frame{{3, 4}, {5, 0}, {9, 7, 8}};
+    SearchOptions options;
+    options.beam_size = beam;
+    options.max_length = 10;
+    TranslatorOptions batch;
+    batch.batch_size = 7;  // some of a batch are being given tokens while others generate theirs
+    const Results results = Translate(model, decoding, batch, sources);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      std::vector<int> source = {3, 4};  // the reference adds 0
+      source.insert(source.end(), sources[i].begin(), sources[i].end());
+      source.push_back(5);
+      const auto expected = ReferenceSearch(reference, config, options, 1, source, {7, 8});
+      EXPECT_EQ(expected[0].tokens, results[i][0].tokens) << "beam " << beam << " line " << i;
+      EXPECT_NEAR(expected[0].score, results[i][0].score, 1e-4);
+    }
+  }
+}
+
+TEST(TranslatorTest, FrameTakesItsPositions) {
+  const auto model = reference::Transformer(SmallConfig(), 21).Build(ComputeType::kFloat32);
+  DecodingOptions decoding;
+  decoding.min_decoding_length = 1000;
+  decoding.max_decoding_length = 1000;
+  decoding.frame = Frame{{3}, {4, 0}, {-1, 7}};
+  auto translator = *Translator::Create(model, decoding, {});
+  EXPECT_EQ(translator->max_source_length(), 61);
+  const Results results = translator->Translate({std::vector<int>(61, 5)});
+  EXPECT_EQ(results[0][0].tokens.size(), 63u);
+
+  const auto refused = [&](const Frame& frame) {
+    decoding.frame = frame;
+    return std::string(Translator::Create(model, decoding, {}).status().message());
+  };
+  EXPECT_EQ(refused({{50}, {}, {1}}), "frame.source_prefix has 50, expected 0 to 49");
+  EXPECT_EQ(refused({{}, {-1}, {1}}), "frame.source_suffix has -1, expected 0 to 49");
+  EXPECT_EQ(refused({{}, {}, {-2}}), "frame.decoder_start has -2, expected -1 to 49");
+  EXPECT_NE(refused({{}, {}, {}}).find("no position for a generated token"), std::string::npos);
+  EXPECT_NE(refused({{}, std::vector<int>(64), {1}}).find("no positions for a source token"),
+            std::string::npos);
 }
 
 TEST(TranslatorTest, KeepsToTheModelsPositions) {
