@@ -73,6 +73,9 @@ absl::Status DecodingOptions::Validate() const {
   NIBU_RETURN_IF_ERROR(CheckOption(
       max_decoding_length >= 1,
       absl::StrCat("max_decoding_length must be at least 1, not ", max_decoding_length)));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(std::isfinite(max_length_factor) && max_length_factor >= 0,
+                  absl::StrCat("max_length_factor must be at least 0, not ", max_length_factor)));
   return CheckOption(min_decoding_length >= 0 && min_decoding_length <= max_decoding_length,
                      absl::StrCat("min_decoding_length must be 0 to max_decoding_length = ",
                                   max_decoding_length, ", not ", min_decoding_length));
@@ -193,7 +196,9 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
   worker.search.eos = config.eos;
   worker.min_length = std::min(decoding.min_decoding_length, worker.search.max_length);
   worker.decoder_start = frame.decoder_start;
+  worker.max_length_factor = decoding.max_length_factor;
   worker.return_scores = decoding.return_scores;
+  worker.shortlist = decoding.shortlist;
   worker.max_sentences = static_cast<size_t>(std::max(1, kDefaultRows / decoding.beam_size));
   const auto batch_size = static_cast<size_t>(options.batch_size);
   if (batch_size > 0 && options.batch_type == BatchType::kExamples) {

@@ -12,6 +12,7 @@
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
 #include "engine/search/beam_search.h"
+#include "engine/search/shortlist.h"
 
 namespace nibu {
 
@@ -33,6 +34,11 @@ struct DecodingOptions {
   // max_decoding_length (never more than the model's positions) a sentence is cut.
   int min_decoding_length = 1;
   int max_decoding_length = 256;
+  // Above 0: a sentence is cut at this many generated tokens a source token (EOS counted in both),
+  // too.
+  float max_length_factor = 0;
+  // Narrows the output layer to the tokens that are worth it for each source. Null: all tokens.
+  std::shared_ptr<const Shortlist> shortlist;
   // false: scores may be left 0, which spares greedy search the log-softmax.
   bool return_scores = true;
   // In place of the model's source_suffix and decoder_start: a multilingual model's languages.

@@ -70,10 +70,7 @@ void Worker::Start(std::vector<Job> jobs) {
       slot->job = std::move(jobs[next++]);
       slot->start = std::chrono::steady_clock::now();
       tokens += slot->job.source.size();
-      slot->state.Start(model_.config, &pool_, static_cast<int>(slot->job.source.size()));
-      slot->search.Reset(options_.search);
-      slot->given = 1;
-      slot->tokens.assign(1, options_.decoder_start[0]);
+      Prepare(slot.get());
       sources.emplace_back(slot->job.source);
       states.push_back(&slot->state);
       live_.push_back(std::move(slot));
@@ -83,6 +80,28 @@ void Worker::Start(std::vector<Job> jobs) {
     workspace_.arena.Rewind(0);
     const float* encoded = Encode(model_, source_, sources, &workspace_);
     decoder_.Begin(encoded, states);
+  }
+}
+
+// What a sentence's decoding begins with, but for the encoder's part.
+void Worker::Prepare(Slot* slot) {
+  const std::vector<int>& source = slot->job.source;
+  slot->state.Start(model_.config, &pool_, static_cast<int>(source.size()));
+  SearchOptions search = options_.search;
+  if (options_.max_length_factor > 0) {
+    const float most = options_.max_length_factor * static_cast<float>(source.size());
+    if (most < static_cast<float>(search.max_length)) {
+      search.max_length = std::max(1, static_cast<int>(most));
+    }
+  }
+  slot->search.Reset(search);
+  slot->given = 1;
+  slot->tokens.assign(1, options_.decoder_start[0]);
+  if (options_.shortlist != nullptr) {
+    ScopedTimer timer(&workspace_.profile.search);
+    slot->output = Decoder::Select(
+        model_.weights.output,
+        options_.shortlist->Candidates(source, model_.config.vocab_target, model_.config.eos));
   }
 }
 
@@ -97,7 +116,8 @@ void Worker::Step() {
     inputs_.push_back({&slot->state, slot->tokens});
     const bool start = slot->search.length() < options_.min_length;
     const Decoder::Query query{greedy ? 1 : 2 * search.beam_size, !greedy || options_.return_scores,
-                               start ? suppressed_at_start_ : suppressed_};
+                               start ? suppressed_at_start_ : suppressed_,
+                               options_.shortlist == nullptr ? nullptr : &slot->output};
     queries_.insert(queries_.end(), slot->tokens.size(), query);
   }
   const float* hidden = decoder_.Step(inputs_);
@@ -147,6 +167,7 @@ void Worker::Finish(Slot* slot) {
   }
   slot->job.done(slot->search.Finish());
   slot->job = Job();
+  slot->output = {};
 }
 
 void Worker::StartMeasuring() {

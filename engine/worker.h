@@ -14,6 +14,7 @@
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 #include "engine/search/beam_search.h"
+#include "engine/search/shortlist.h"
 
 namespace nibu {
 
@@ -21,6 +22,8 @@ struct WorkerOptions {
   SearchOptions search;
   std::vector<int> decoder_start;  // see Frame
   int min_length = 1;
+  float max_length_factor = 0;                 // see DecodingOptions
+  std::shared_ptr<const Shortlist> shortlist;  // null: none
   bool return_scores = true;
   // What is decoded together: so many sentences, and so many source tokens (a single sentence may
   // have more).
@@ -54,13 +57,15 @@ class Worker {
     std::chrono::steady_clock::time_point start;
     DecoderState state;
     BeamSearch search;
-    size_t given = 0;          // tokens of decoder_start that the decoder has been given
-    std::vector<int> tokens;   // newest token of each live hypothesis
-    std::vector<int> parents;  // which hypothesis of the last step it continues
+    size_t given = 0;              // tokens of decoder_start that the decoder has been given
+    Decoder::OutputSubset output;  // with a shortlist
+    std::vector<int> tokens;       // newest token of each live hypothesis
+    std::vector<int> parents;      // which hypothesis of the last step it continues
   };
 
   void Fill();
   void Start(std::vector<Job> jobs);
+  void Prepare(Slot* slot);
   void Step();
   void Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
   void Finish(Slot* slot);

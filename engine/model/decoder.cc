@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/ops/ssru.h"
 
 namespace nibu {
 namespace {
+
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 AttentionShape ShapeOf(const ModelConfig& config) {
   return {config.heads_decoder, config.d_model / config.heads_decoder};
@@ -124,10 +127,31 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   }
 }
 
+Decoder::OutputSubset Decoder::Select(const OutputWeights& output, std::vector<int> tokens) {
+  Linear map = Linear::Select(output.blocks, tokens);
+  return {std::move(tokens), std::move(map)};
+}
+
 void Decoder::BestTokens(const float* hidden, absl::Span<const Query> queries,
                          absl::Span<TopK> tops) {
-  const int rows = static_cast<int>(queries.size());
   for (size_t r = 0; r < queries.size(); ++r) tops[r].Reset(queries[r].k, queries[r].normalize);
+  for (size_t first = 0; first < queries.size();) {
+    size_t end = first + 1;
+    while (end < queries.size() && queries[end].subset == queries[first].subset) ++end;
+    const float* rows = hidden + first * static_cast<size_t>(model_.config.d_model);
+    const auto run = queries.subspan(first, end - first);
+    if (run[0].subset == nullptr) {
+      BestOfAll(rows, run, tops.subspan(first, end - first));
+    } else {
+      BestOfSubset(rows, run, tops.subspan(first, end - first));
+    }
+    first = end;
+  }
+}
+
+void Decoder::BestOfAll(const float* hidden, absl::Span<const Query> queries,
+                        absl::Span<TopK> tops) {
+  const int rows = static_cast<int>(queries.size());
   const Arena::Mark mark = workspace_->arena.mark();
   float* logits = workspace_->Rows(rows, OutputWeights::kBlock);
   int first = 0;
@@ -141,13 +165,33 @@ void Decoder::BestTokens(const float* hidden, absl::Span<const Query> queries,
     for (size_t r = 0; r < queries.size(); ++r) {
       float* row = logits + r * static_cast<size_t>(n);
       for (int token : queries[r].suppressed) {
-        if (token >= first && token < first + n) {
-          row[token - first] = -std::numeric_limits<float>::infinity();
-        }
+        if (token >= first && token < first + n) row[token - first] = kImpossible;
       }
       tops[r].Update(row, n, first);
     }
     first += n;
+  }
+  workspace_->arena.Rewind(mark);
+}
+
+void Decoder::BestOfSubset(const float* hidden, absl::Span<const Query> queries,
+                           absl::Span<TopK> tops) {
+  const auto& [tokens, map] = *queries[0].subset;
+  const int rows = static_cast<int>(queries.size());
+  const Arena::Mark mark = workspace_->arena.mark();
+  float* logits = workspace_->Rows(rows, map.out());
+  {
+    ScopedTimer timer(&workspace_->profile.decoder_matmul);
+    workspace_->matmul.Apply(map, hidden, rows, logits);
+  }
+  ScopedTimer timer(&workspace_->profile.search);
+  for (size_t r = 0; r < queries.size(); ++r) {
+    float* row = logits + r * static_cast<size_t>(map.out());
+    for (int token : queries[r].suppressed) {
+      const auto it = std::lower_bound(tokens.begin(), tokens.end(), token);
+      if (it != tokens.end() && *it == token) row[it - tokens.begin()] = kImpossible;
+    }
+    tops[r].Update(row, tokens);
   }
   workspace_->arena.Rewind(mark);
 }

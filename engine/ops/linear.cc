@@ -16,11 +16,6 @@ namespace nibu {
 
 using dnnl::memory;
 
-Linear::Linear() = default;
-Linear::Linear(Linear&&) noexcept = default;
-Linear& Linear::operator=(Linear&&) noexcept = default;
-Linear::~Linear() = default;
-
 int Linear::in() const { return packed_->spec.in; }
 int Linear::out() const { return packed_->spec.out; }
 size_t Linear::bytes() const { return packed_->header().size; }

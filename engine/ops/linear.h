@@ -45,14 +45,9 @@ struct MatrixView {
   float activation_scale = 0;
 };
 
-// Immutable after creation; threads may share it.
+// Immutable after creation; threads may share it. Copies share the weights.
 class Linear {
  public:
-  Linear();
-  Linear(Linear&&) noexcept;
-  Linear& operator=(Linear&&) noexcept;
-  ~Linear();
-
   // Packs the given matrices side by side along the output dimension (q, k and v make one map).
   // `biases`: one rank-1 (or [1, out]) tensor a matrix, or none at all for no bias. All matrices
   // have the same number of inputs. The views need not outlive the call.
@@ -67,16 +62,22 @@ class Linear {
   static absl::StatusOr<Linear> FromPacked(absl::Span<char> bytes,
                                            std::shared_ptr<const void> owner);
 
+  // The chosen outputs of maps that together are one, in the given order; `blocks` are equally wide
+  // but for the last one, and of one type. out() is rounded up, so that few shapes of matmuls are
+  // needed: outputs beyond the chosen ones hold anything. No activation.
+  // REQUIRES: at least one output, each below the blocks' sum.
+  static Linear Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs);
+
   int in() const;
   int out() const;
   size_t bytes() const;  // of the packed weights and the bias
   absl::string_view packed_bytes() const;
 
   struct Packed;
-  const Packed& packed() const { return *packed_; }
+  const std::shared_ptr<const Packed>& packed() const { return packed_; }
 
  private:
-  std::unique_ptr<const Packed> packed_;
+  std::shared_ptr<const Packed> packed_;
 };
 
 // One worker's oneDNN primitives and scratch. Not thread-safe: each thread has its own.

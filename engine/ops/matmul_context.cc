@@ -51,7 +51,7 @@ struct MatmulContext::State {
   using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, int>;
   struct Call {
     Kernel* kernel;
-    const Linear::Packed* packed;
+    std::shared_ptr<const Linear::Packed> packed;
   };
 
   dnnl::stream stream{CpuEngine()};
@@ -66,7 +66,7 @@ struct MatmulContext::State {
   Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
   void Execute(Kernel& kernel, const Linear::Packed& packed);
   // y = x W (+ b, activation), all in the types of `spec`, in pieces of the largest row count.
-  void Run(const MatmulSpec& spec, const Linear::Packed& packed, const void* x, int rows, void* y);
+  void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
   void Dequantize(const Linear::Packed& packed, int rows, void* y);
@@ -103,8 +103,9 @@ void MatmulContext::State::Execute(Kernel& kernel, const Linear::Packed& packed)
   if (status != dnnl_success) Fatal("failed in a matmul", dnnl_status2str(status));
 }
 
-void MatmulContext::State::Run(const MatmulSpec& spec, const Linear::Packed& packed, const void* x,
+void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
                                int rows, void* y) {
+  const Linear::Packed& packed = *linear.packed();
   const absl::Span<const int> counts = RowCounts(spec.type, packed.blocked);
   const int most = counts.back();
   auto* from = static_cast<char*>(const_cast<void*>(x));
@@ -114,7 +115,7 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear::Packed& pac
     kernel.x.set_data_handle(from);
     kernel.y.set_data_handle(to);
     Execute(kernel, packed);
-    if (tracing) trace.push_back({&kernel, &packed});
+    if (tracing) trace.push_back({&kernel, linear.packed()});
     if (rows > most) {
       from += kernel.x.get_desc().get_size();
       to += kernel.y.get_desc().get_size();
@@ -168,15 +169,15 @@ int MatmulContext::PaddedRows(int rows) {
 }
 
 void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float* y) {
-  const Linear::Packed& packed = linear.packed();
+  const Linear::Packed& packed = *linear.packed();
   const void* input = state_->Prepare(packed, x, rows);
-  state_->Run(packed.spec, packed, input, rows, y);
+  state_->Run(packed.spec, linear, input, rows, y);
   if (packed.spec.type == ComputeType::kInt8) state_->Dequantize(packed, rows, y);
 }
 
 void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows,
                               float* y) {
-  const Linear::Packed& up = first.packed();
+  const Linear::Packed& up = *first.packed();
   state_->hidden.Reserve(static_cast<size_t>(PaddedRows(rows)) * static_cast<size_t>(up.spec.out));
   float* hidden = state_->hidden.data();
   if (up.spec.type != ComputeType::kBFloat16) {
@@ -188,8 +189,8 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
   MatmulSpec spec = up.spec;
   spec.half_output = true;
   const void* input = state_->Prepare(up, x, rows);
-  state_->Run(spec, up, input, rows, hidden);
-  state_->Run(second.packed().spec, second.packed(), hidden, rows, y);
+  state_->Run(spec, first, input, rows, hidden);
+  state_->Run(second.packed()->spec, second, hidden, rows, y);
 }
 
 int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }

@@ -83,14 +83,14 @@ void TopK::Insert(int token, float logit) {
   if (best_.size() > k_) best_.pop_back();
 }
 
-void TopK::Update(const float* logits, int n, int first) {
-  const auto size = static_cast<size_t>(n);
+template <typename TokenAt>
+void TopK::UpdateWith(const float* logits, size_t size, TokenAt token_at) {
   size_t i = 0;
   while (true) {
     const float threshold = best_.size() < k_ ? -kInfinity : best_.back().log_prob;
     i = HWY_DYNAMIC_DISPATCH(FindAbove)(logits, i, size, threshold);
     if (i == size) break;
-    Insert(first + static_cast<int>(i), logits[i]);
+    Insert(token_at(i), logits[i]);
     ++i;
   }
   if (!normalize_ || best_.empty()) return;
@@ -100,6 +100,15 @@ void TopK::Update(const float* logits, int n, int first) {
     sum_max_ = most;
   }
   sum_ += HWY_DYNAMIC_DISPATCH(SumExp)(logits, size, most);
+}
+
+void TopK::Update(const float* logits, int n, int first) {
+  UpdateWith(logits, static_cast<size_t>(n),
+             [first](size_t i) { return first + static_cast<int>(i); });
+}
+
+void TopK::Update(const float* logits, absl::Span<const int> tokens) {
+  UpdateWith(logits, tokens.size(), [tokens](size_t i) { return tokens[i]; });
 }
 
 absl::Span<const Candidate> TopK::Finish() {

@@ -19,6 +19,8 @@ class TopK {
   // The logits of tokens first, first + 1, ... (n of them). Blocks come in ascending order. A logit
   // of -infinity is a token that cannot be chosen.
   void Update(const float* logits, int n, int first);
+  // The same for chosen tokens, ascending.
+  void Update(const float* logits, absl::Span<const int> tokens);
 
   // The best k tokens (fewer when there are no more), best first, the lower token first among
   // equals. With `normalize`, log_prob = logit - log(sum of exp of all logits); else the logit
@@ -26,6 +28,8 @@ class TopK {
   absl::Span<const Candidate> Finish();
 
  private:
+  template <typename TokenAt>
+  void UpdateWith(const float* logits, size_t n, TokenAt token_at);
   void Insert(int token, float logit);
 
   size_t k_ = 0;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -53,7 +54,8 @@ Results Translate(const std::shared_ptr<const Model>& model, const DecodingOptio
 std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
                                         const ModelConfig& config, const SearchOptions& options,
                                         int min_length, std::vector<int> source,
-                                        const std::vector<int>& given = {}) {
+                                        const std::vector<int>& given = {},
+                                        const Shortlist* shortlist = nullptr) {
   source.insert(source.end(), config.source_suffix.begin(), config.source_suffix.end());
   const auto encoded = reference.Encode(source);
   BeamSearch search(options);
@@ -62,12 +64,18 @@ std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
     std::vector<std::vector<Candidate>> lists;
     for (const auto& prefix : prefixes) {
       std::vector<double> log_probs = reference.NextLogProbs(encoded, prefix);
-      if (search.length() < min_length) {
-        // Probability 0, and the rest adds up to 1.
-        const double rest = 1 - std::exp(log_probs[0]);
-        for (double& p : log_probs) p -= std::log(rest);
-        log_probs[0] = -INFINITY;
+      // Tokens of probability 0; the rest adds up to 1.
+      if (search.length() < min_length) log_probs[0] = -INFINITY;
+      if (shortlist != nullptr) {
+        const auto candidates = shortlist->Candidates(source, config.vocab_target, config.eos);
+        for (size_t t = 0; t < log_probs.size(); ++t) {
+          if (!std::binary_search(candidates.begin(), candidates.end(), t))
+            log_probs[t] = -INFINITY;
+        }
       }
+      double rest = 0;
+      for (const double p : log_probs) rest += std::exp(p);
+      for (double& p : log_probs) p -= std::log(rest);
       lists.emplace_back();
       for (size_t t = 0; t < log_probs.size(); ++t) {
         lists.back().push_back({static_cast<int>(t), static_cast<float>(log_probs[t])});
@@ -118,6 +126,63 @@ TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
   }
 }
 
+// Each token has 5 candidates or none, and 3 are always there.
+std::shared_ptr<const Shortlist> SmallShortlist(int vocabulary) {
+  auto shortlist = std::make_shared<Shortlist>();
+  shortlist->first = 3;
+  Random random(21);
+  shortlist->offsets = {0};
+  for (int s = 0; s < vocabulary; ++s) {
+    for (int n = random.Chance() ? 5 : 0; n > 0; --n) {
+      shortlist->ids.push_back(random.Int(0, vocabulary - 1));
+    }
+    shortlist->offsets.push_back(static_cast<uint32_t>(shortlist->ids.size()));
+  }
+  return shortlist;
+}
+
+TEST(TranslatorTest, ShortlistsEqualSearchOverTheirTokens) {
+  const ModelConfig config = SmallConfig();
+  const reference::Transformer reference(config, 8);
+  const auto model = reference.Build(ComputeType::kFloat32);
+  const Sources sources = RandomSources(25, 6, config.vocab_source);
+  for (const int beam : {1, 4}) {
+    DecodingOptions decoding;
+    decoding.beam_size = beam;
+    decoding.num_hypotheses = beam;
+    decoding.max_decoding_length = 10;
+    decoding.shortlist = SmallShortlist(config.vocab_target);
+    const Results results = Translate(model, decoding, {}, sources);
+    SearchOptions options;
+    options.beam_size = beam;
+    options.num_hypotheses = beam;
+    options.max_length = 10;
+    options.eos = config.eos;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const auto expected =
+          ReferenceSearch(reference, config, options, 1, sources[i], {}, decoding.shortlist.get());
+      ASSERT_EQ(expected.size(), results[i].size());
+      for (size_t n = 0; n < expected.size(); ++n) {
+        EXPECT_EQ(expected[n].tokens, results[i][n].tokens) << "beam " << beam << " line " << i;
+        EXPECT_NEAR(expected[n].score, results[i][n].score, 1e-4);
+      }
+    }
+  }
+}
+
+TEST(TranslatorTest, LengthsFollowTheSource) {
+  const auto model = reference::Transformer(SmallConfig(), 13).Build(ComputeType::kFloat32);
+  DecodingOptions decoding;
+  decoding.min_decoding_length = 20;
+  decoding.max_decoding_length = 20;
+  decoding.max_length_factor = 1.5f;
+  const Results results =
+      Translate(model, decoding, {}, {{5}, {5, 6, 7, 8}, std::vector<int>(30, 9)});
+  EXPECT_EQ(results[0][0].tokens.size(), 3u);  // EOS counts: 2 * 1.5
+  EXPECT_EQ(results[1][0].tokens.size(), 7u);
+  EXPECT_EQ(results[2][0].tokens.size(), 20u);
+}
+
 bool SameBits(const Results& a, const Results& b) {
   const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
     return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
@@ -135,35 +200,39 @@ bool SameBits(const Results& a, const Results& b) {
   return true;
 }
 
-class BatchInvarianceTest : public testing::TestWithParam<ComputeType> {};
+class BatchInvarianceTest : public testing::TestWithParam<std::tuple<ComputeType, bool>> {};
 
-INSTANTIATE_TEST_SUITE_P(Types, BatchInvarianceTest,
-                         testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
-                                         ComputeType::kInt8));
+INSTANTIATE_TEST_SUITE_P(TypesAndShortlists, BatchInvarianceTest,
+                         testing::Combine(testing::Values(ComputeType::kFloat32,
+                                                          ComputeType::kBFloat16,
+                                                          ComputeType::kInt8),
+                                          testing::Bool()));
 
 // Tokens and scores, bit for bit, whatever shares the batch, in whatever order, on however many
 // threads.
 TEST_P(BatchInvarianceTest, Holds) {
-  if (GetParam() == ComputeType::kBFloat16 && !std::strstr(InstructionSet(), "avx512")) {
+  const auto [type, with_shortlist] = GetParam();
+  if (type == ComputeType::kBFloat16 && !std::strstr(InstructionSet(), "avx512")) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   }
   for (const int beam : {1, 4}) {
     const ModelConfig config = SmallConfig();
-    const auto model = reference::Transformer(config, 9).Build(GetParam());
+    const auto model = reference::Transformer(config, 9).Build(type);
     Sources sources = RandomSources(70, 40, config.vocab_source);
     DecodingOptions decoding;
     decoding.beam_size = beam;
     decoding.num_hypotheses = beam;
     decoding.max_decoding_length = 30;
+    if (with_shortlist) decoding.shortlist = SmallShortlist(config.vocab_target);
     TranslatorOptions one;
     one.batch_size = 1;
     const Results expected = Translate(model, decoding, one, sources);
     for (const int batch : {2, 7, 32, 64}) {
-      for (const BatchType type : {BatchType::kExamples, BatchType::kTokens}) {
+      for (const BatchType batch_type : {BatchType::kExamples, BatchType::kTokens}) {
         for (const int threads : {1, 3}) {
           TranslatorOptions options;
           options.batch_size = batch;
-          options.batch_type = type;
+          options.batch_type = batch_type;
           options.threads = threads;
           EXPECT_TRUE(SameBits(expected, Translate(model, decoding, options, sources)))
               << "beam " << beam << ", batch " << batch << ", threads " << threads;
@@ -316,6 +385,8 @@ TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
   EXPECT_NE(refused([](auto* o) { o->length_penalty = INFINITY; }).find("length_penalty"),
             std::string::npos);
   EXPECT_NE(refused([](auto* o) { o->min_decoding_length = 300; }).find("min_decoding_length"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->max_length_factor = -1; }).find("max_length_factor"),
             std::string::npos);
   EXPECT_NE(refused([](auto* o) { o->max_decoding_length = 0; }).find("max_decoding_length"),
             std::string::npos);

@@ -238,6 +238,55 @@ TEST_P(LinearTest, PackedBytes) {
   }
 }
 
+// Chosen outputs of a map in blocks are what they are in the whole.
+TEST_P(LinearTest, Select) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(9);
+  MatmulContext context;
+  for (int round = 0; round < 30; ++round) {
+    Case c;
+    c.in = round % 2 == 0 ? random.Int(1, 90) : 8 * random.Int(1, 20);
+    c.out_in = random.Chance();
+    const bool bias = random.Chance();
+    std::vector<Linear> blocks;
+    std::vector<Case> cases;
+    for (const int out : {70, 70, random.Int(1, 70)}) {
+      Case block = c;
+      block.out = out;
+      block.outputs = {out};
+      block.weights = {random.Floats(static_cast<size_t>(c.in) * static_cast<size_t>(out))};
+      if (bias) block.biases = {random.Floats(static_cast<size_t>(out))};
+      auto linear = block.Create(GetParam());
+      ASSERT_TRUE(linear.ok()) << linear.status();
+      blocks.push_back(*std::move(linear));
+      cases.push_back(std::move(block));
+    }
+    std::vector<int> chosen;
+    const int all = 140 + cases[2].out;
+    for (int n = 0; n < all; ++n) {
+      if (random.Int(0, 3) == 0) chosen.push_back(n);
+    }
+    if (chosen.empty()) chosen.push_back(all - 1);
+    const Linear some = Linear::Select(blocks, chosen);
+    ASSERT_GE(some.out(), static_cast<int>(chosen.size()));
+    const int rows = random.Int(1, 9);
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
+    AlignedBuffer<float> y(room * static_cast<size_t>(some.out()));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.Apply(some, x.data(), rows, y.data());
+    for (int r = 0; r < rows; ++r) {
+      for (size_t j = 0; j < chosen.size(); ++j) {
+        const double expected =
+            cases[static_cast<size_t>(chosen[j] / 70)].Sum(x.data() + r * c.in, chosen[j] % 70);
+        ASSERT_NEAR(expected, y[static_cast<size_t>(r * some.out()) + j],
+                    Tolerance(GetParam(), c.in))
+            << c.in << " inputs, row " << r << ", output " << chosen[j];
+      }
+    }
+  }
+}
+
 // Static multipliers: inputs are rounded to steps of 1 / multiplier and clipped at 127 of them (or
 // to the coarser steps of CPUs that have 63).
 TEST(LinearTest, StaticScales) {
