@@ -1,5 +1,6 @@
 #include "tokenizer/sentencepiece_tokenizer.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,35 @@
 #include "tokenizer/sentencepiece_model.h"
 
 namespace nibu {
+namespace {
+
+// SentencePiece needs a few hundred bytes of memory for a byte of text, and time that grows with
+// the square of a run of unknown characters: it gets so many bytes at a time.
+constexpr size_t kMostBytes = size_t{1} << 14;
+
+// Takes up to kMostBytes off the text, up to a blank, which is dropped: the next word starts anew
+// anyway. Text without blanks is cut between two characters.
+absl::string_view TakeChunk(absl::string_view* text) {
+  absl::string_view chunk = text->substr(0, kMostBytes);
+  if (chunk.size() == text->size()) {
+    *text = {};
+    return chunk;
+  }
+  const size_t blank = chunk.rfind(' ');
+  if (blank != absl::string_view::npos) {
+    text->remove_prefix(blank + 1);
+    return chunk.substr(0, blank);
+  }
+  const auto continues = [&](size_t i) {
+    return (static_cast<unsigned char>((*text)[i]) & 0xc0) == 0x80;
+  };
+  size_t end = kMostBytes;
+  while (end > kMostBytes - 4 && continues(end)) --end;
+  text->remove_prefix(end);
+  return chunk.substr(0, end);
+}
+
+}  // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<SentencePieceModel> model)
     : model_(std::move(model)) {}
@@ -27,9 +57,18 @@ absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
     absl::string_view text) const {
   std::vector<std::string> pieces;
   std::string error;
-  if (!model_->Encode(text.data(), text.size(), &pieces, &error)) {
-    return absl::InternalError(absl::StrCat("SentencePiece cannot encode a line: ", error));
-  }
+  do {
+    const absl::string_view chunk = TakeChunk(&text);
+    std::vector<std::string> encoded;
+    if (!model_->Encode(chunk.data(), chunk.size(), &encoded, &error)) {
+      return absl::InternalError(absl::StrCat("SentencePiece cannot encode a line: ", error));
+    }
+    if (pieces.empty()) {
+      pieces = std::move(encoded);
+    } else {
+      std::move(encoded.begin(), encoded.end(), std::back_inserter(pieces));
+    }
+  } while (!text.empty());
   return pieces;
 }
 

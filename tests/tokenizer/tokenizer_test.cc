@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tokenizer/blank.h"
 #include "tokenizer/charsmap.h"
@@ -62,6 +64,31 @@ TEST(SentencePieceTest, AnyBytesAreText) {
     ASSERT_TRUE(pieces.ok());
     EXPECT_FALSE(pieces->empty());
   }
+}
+
+// Long text goes to SentencePiece in parts.
+TEST(SentencePieceTest, LongTextIsTheSumOfItsWords) {
+  const std::vector<std::string> sentence = *Bundled().Encode("A man is riding a bicycle.");
+  std::string text;
+  std::vector<std::string> expected;
+  while (text.size() < 300000) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", "A man is riding a bicycle.");
+    expected.insert(expected.end(), sentence.begin(), sentence.end());
+  }
+  EXPECT_EQ(*Bundled().Encode(text), expected);
+  // Without blanks: whole characters, nothing lost.
+  std::string unspaced;
+  while (unspaced.size() < 300000) unspaced += "\u00e4";
+  const auto pieces = Bundled().Encode(unspaced);
+  ASSERT_TRUE(pieces.ok());
+  EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(*pieces, ""), {{"\u2581", ""}}), unspaced);
+}
+
+// A minute, were they one part.
+TEST(SentencePieceTest, AMillionUnknownCharacters) {
+  const auto pieces = Bundled().Encode(std::string(size_t{1} << 20, '\0'));
+  ASSERT_TRUE(pieces.ok());
+  EXPECT_LT(pieces->size(), 200u);
 }
 
 TEST(SentencePieceTest, DamagedModelsAreRefused) {
