@@ -84,6 +84,16 @@ bool IsSwitch(const absl::CommandLineFlag& flag) {
   return flag.IsOfType<bool>() || flag.IsOfType<AutoBool>();
 }
 
+absl::Status Set(absl::CommandLineFlag* flag, absl::string_view value) {
+  std::string error;
+  if (flag->ParseFrom(value, &error)) return absl::OkStatus();
+  // Abseil says "Illegal value ...; why".
+  const std::pair<std::string, std::string> parts = absl::StrSplit(error, absl::MaxSplits("; ", 1));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag->Name(), ": \"", value, "\" is not a valid value",
+                   parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")")));
+}
+
 }  // namespace
 
 bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
@@ -125,8 +135,15 @@ std::string HelpText(const ProgramInfo& program) {
 }
 
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
-                                                    absl::Span<const std::string> arguments) {
+                                                    absl::Span<const std::string> arguments,
+                                                    FlagLists* lists) {
   std::vector<std::string> positional;
+  if (lists != nullptr) {
+    for (auto& [name, values] : *lists) {
+      const absl::CommandLineFlag* flag = Find(program, name);
+      if (flag != nullptr) values = {flag->CurrentValue()};
+    }
+  }
   for (size_t i = 0; i < arguments.size(); ++i) {
     absl::string_view argument = arguments[i];
     if (argument == "--") {
@@ -159,17 +176,24 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
       }
     }
     if (flag == nullptr) return UnknownFlag(program, name);
-    std::string error;
-    if (!flag->ParseFrom(value, &error)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag->Name(), ": \"", value, "\" is not a valid value",
-                       error.empty() ? "" : absl::StrCat(" (", error, ")")));
+    std::vector<std::string> values = {std::move(value)};
+    if (lists != nullptr && lists->count(std::string(flag->Name())) > 0) {
+      values = absl::StrSplit(values[0], ',');
+      (*lists)[std::string(flag->Name())] = values;
     }
+    for (const std::string& each : values) NIBU_RETURN_IF_ERROR(Set(flag, each));
   }
   return positional;
 }
 
-std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv) {
+absl::Status SetFlag(absl::string_view name, absl::string_view value) {
+  absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
+  if (flag == nullptr) return absl::InvalidArgumentError(absl::StrCat("no flag --", name));
+  return Set(flag, value);
+}
+
+std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
+                                                FlagLists* lists) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
@@ -182,7 +206,7 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
       std::exit(0);
     }
   }
-  absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments);
+  absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments, lists);
   if (!positional.ok()) {
     PrintError(program, positional.status().message());
     std::exit(kExitUsage);

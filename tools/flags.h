@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_FLAGS_H_
 #define NIBU_TOOLS_FLAGS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,15 +33,25 @@ struct ProgramInfo {
 // What --help prints.
 std::string HelpText(const ProgramInfo& program);
 
+// Flags that take several values, separated by commas, and those values.
+using FlagLists = std::map<std::string, std::vector<std::string>>;
+
 // Sets the flags of a command line (without the program's name): --name=value, --name value,
 // --flag and --noflag for booleans; "--" ends the flags. Returns the other arguments.
+// `lists`, if any: the flags that are its keys take lists. Each value is parsed as the flag's, the
+// flag keeps the last one, and all are handed back; a flag not given has its present value alone.
 // InvalidArgument: unknown flag (with the nearest known one), missing or malformed value.
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
-                                                    absl::Span<const std::string> arguments);
+                                                    absl::Span<const std::string> arguments,
+                                                    FlagLists* lists = nullptr);
+
+// Sets one flag. InvalidArgument naming it: a malformed value.
+absl::Status SetFlag(absl::string_view name, absl::string_view value);
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
 // one line and status 2 on wrong usage.
-std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv);
+std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
+                                                FlagLists* lists = nullptr);
 
 // "NAME: error: MESSAGE" in one line on standard error.
 void PrintError(const ProgramInfo& program, absl::string_view message);

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
@@ -25,49 +25,12 @@ namespace fs = std::filesystem;
 
 const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-translate";
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
-
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  EXPECT_EQ(lines.back(), "");  // every line ends
-  lines.pop_back();
-  return lines;
-}
-
-struct Outcome {
-  int status = 0;
-  std::string out;
-  std::string err;
-};
-
-// Runs a shell command; `input` is its standard input. {} stands for the program.
-Outcome Shell(const std::string& command, const std::string& input) {
-  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
-  fs::create_directories(folder);
-  std::ofstream(folder / "in", std::ios::binary) << input;
-  const std::string full =
-      absl::StrCat("( ", command, " ) <'", (folder / "in").string(), "' >'",
-                   (folder / "out").string(), "' 2>'", (folder / "err").string(), "'");
-  const int status = std::system(full.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          ReadFile((folder / "out").string()), ReadFile((folder / "err").string())};
-}
-
 Outcome Translate(const std::string& flags, const std::string& input = "") {
   return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
 }
 
 void ExpectOneLineError(const Outcome& outcome, int status, const std::string& part) {
-  EXPECT_EQ(outcome.status, status);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err.rfind("nibu-translate: error: ", 0), 0u) << outcome.err;
-  EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
-  EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+  ExpectOneLineError("nibu-translate", outcome, status, part);
 }
 
 TEST(CliTest, TranslatesArguments) {

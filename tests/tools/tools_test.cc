@@ -1,4 +1,4 @@
-// Flags, lines, the pipeline and output formats.
+// Lines, the pipeline and output formats.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,72 +12,17 @@
 #include <thread>
 #include <vector>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "tools/flags.h"
 #include "tools/lines.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
 
-ABSL_FLAG(int, test_number, 4, "A number.");
-ABSL_FLAG(bool, test_switch, false, "A switch.");
-ABSL_FLAG(nibu::AutoBool, test_auto, nibu::AutoBool::kAuto, "A switch with a mind of its own.");
-ABSL_FLAG(std::string, test_text, "", "A text.");
-ABSL_FLAG(int, test_hidden, 1, "Not of this program.");
-
 namespace nibu {
 namespace {
 
-ProgramInfo Program() {
-  return {"test",
-          "[flags]",
-          "A test.",
-          {{"All", {"test_number", "test_switch", "test_auto", "test_text"}}}};
-}
-
-using Arguments = std::vector<std::string>;
-
-TEST(FlagsTest, ParsesEveryForm) {
-  const auto rest =
-      ParseFlags(Program(), Arguments{"a", "--test_number=7", "-test_switch", "--test_text", "x y",
-                                      "--notest_auto", "-", "--", "--test_number=8"});
-  ASSERT_TRUE(rest.ok()) << rest.status();
-  EXPECT_EQ(*rest, Arguments({"a", "-", "--test_number=8"}));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_number), 7);
-  EXPECT_TRUE(absl::GetFlag(FLAGS_test_switch));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_text), "x y");
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto), AutoBool::kFalse);
-  ASSERT_TRUE(ParseFlags(Program(), Arguments{"--notest_switch", "--test_auto"}).ok());
-  EXPECT_FALSE(absl::GetFlag(FLAGS_test_switch));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto), AutoBool::kTrue);
-}
-
-TEST(FlagsTest, RefusesWithOneLine) {
-  const auto refused = [](const std::string& argument) {
-    const auto rest = ParseFlags(Program(), Arguments{argument});
-    EXPECT_FALSE(rest.ok()) << argument;
-    return std::string(rest.status().message());
-  };
-  EXPECT_EQ(refused("--test_numbr=3"), "unknown flag --test_numbr; did you mean --test_number?");
-  EXPECT_EQ(refused("--test_num=3"), "unknown flag --test_num; did you mean --test_number?");
-  EXPECT_EQ(refused("--qqqqqqqqqq"), "unknown flag --qqqqqqqqqq; see --help");
-  EXPECT_EQ(refused("--x"), "unknown flag --x; see --help");
-  EXPECT_EQ(refused("--=3"), "unknown flag --; see --help");
-  EXPECT_NE(refused("--test_hidden=3").find("unknown flag"), std::string::npos);
-  EXPECT_EQ(refused("--test_number"), "--test_number needs a value");
-  EXPECT_NE(refused("--test_number=x").find("\"x\" is not a valid value"), std::string::npos);
-  EXPECT_NE(refused("--test_auto=x").find("must be auto, true or false"), std::string::npos);
-  EXPECT_NE(refused("--notest_number").find("unknown flag"), std::string::npos);
-}
-
-TEST(FlagsTest, HelpNamesEveryFlagAndDefault) {
-  const std::string help = HelpText(Program());
-  EXPECT_NE(help.find("--test_number=4\n      A number.\n"), std::string::npos) << help;
-  EXPECT_NE(help.find("--test_auto=auto"), std::string::npos);
-  EXPECT_EQ(help.find("test_hidden"), std::string::npos);
-}
+using Strings = std::vector<std::string>;
 
 std::vector<std::string> ReadLines(const std::string& bytes) {
   const std::string path = testing::TempDir() + "/lines_test";
@@ -92,13 +37,13 @@ std::vector<std::string> ReadLines(const std::string& bytes) {
 }
 
 TEST(LinesTest, AnyEnds) {
-  EXPECT_EQ(ReadLines(""), Arguments());
-  EXPECT_EQ(ReadLines("\n"), Arguments({""}));
-  EXPECT_EQ(ReadLines("a\nb"), Arguments({"a", "b"}));
-  EXPECT_EQ(ReadLines("a\r\n\r\nb\r"), Arguments({"a", "", "b"}));
-  EXPECT_EQ(ReadLines(std::string("a\0b\n", 4)), Arguments({std::string("a\0b", 3)}));
+  EXPECT_EQ(ReadLines(""), Strings());
+  EXPECT_EQ(ReadLines("\n"), Strings({""}));
+  EXPECT_EQ(ReadLines("a\nb"), Strings({"a", "b"}));
+  EXPECT_EQ(ReadLines("a\r\n\r\nb\r"), Strings({"a", "", "b"}));
+  EXPECT_EQ(ReadLines(std::string("a\0b\n", 4)), Strings({std::string("a\0b", 3)}));
   const std::string longest(300000, 'x');
-  EXPECT_EQ(ReadLines(longest + "\n" + longest), Arguments({longest, longest}));
+  EXPECT_EQ(ReadLines(longest + "\n" + longest), Strings({longest, longest}));
 }
 
 TEST(LinesTest, GivenTexts) {

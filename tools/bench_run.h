@@ -1,0 +1,83 @@
+// What nibu-bench measures: one model, many ways to run it.
+#ifndef NIBU_TOOLS_BENCH_RUN_H_
+#define NIBU_TOOLS_BENCH_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/translator.h"
+#include "models/load_model.h"
+
+namespace nibu {
+
+// What stays the same through a sweep.
+struct BenchWorkload {
+  std::string model;  // directory or file; a model shape with random_weights
+  bool random_weights = false;
+  std::string src;        // text, a segment a line; empty: random token ids
+  int sentences = 256;    // random sources
+  int output_length = 0;  // tokens of each output; 0: up to the EOS
+  int repeat = 1;         // measured runs; the fastest counts
+};
+
+// One run of a sweep.
+struct BenchSettings {
+  ComputeType compute_type = ComputeType::kFloat32;
+  DecodingOptions decoding;
+  TranslatorOptions translator;
+  int source_length = 0;  // tokens of each random source; 0: 12 to 47
+};
+
+struct BenchResult {
+  std::string model;
+  BenchSettings settings;
+  size_t sentences = 0;
+  int64_t source_tokens = 0;
+  int64_t target_tokens = 0;  // of the best hypotheses
+  double seconds = 0;         // of the whole run, tokenizing included
+  double tokenizer_seconds = 0;
+  double load_seconds = 0;
+  // The most this process held while the model was loaded or the run went on. It is as if the run
+  // had been the only one where the system lets the mark be reset (Linux does), else the most since
+  // the process started.
+  int64_t peak_rss_bytes = 0;
+  size_t weight_bytes = 0;
+  Translator::Measurement measurement;
+};
+
+// Measures one run after another. A model is loaded when a run's compute type is not that of the
+// run before, so runs of one type belong side by side; workers, caches and matmul primitives are
+// fresh for each run, which does all the work once to warm up. Not thread-safe.
+class Bench {
+ public:
+  explicit Bench(const BenchWorkload& workload) : workload_(workload) {}
+
+  // Errors of the model and the text; InvalidArgument: lengths beyond the model's positions.
+  absl::StatusOr<BenchResult> Run(const BenchSettings& settings);
+
+ private:
+  absl::Status Load(ComputeType compute_type);
+  absl::Status ReadText();
+  absl::Status CheckLengths(const BenchSettings& settings) const;
+
+  const BenchWorkload workload_;
+  std::vector<std::string> lines_;  // of workload_.src
+  LoadedModel loaded_;              // no model: none yet
+  double load_seconds_ = 0;
+  int64_t load_peak_bytes_ = 0;
+};
+
+// `sentences` sources of `length` tokens below `vocabulary` each (0: 12 to 47), the same at every
+// call.
+std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocabulary);
+
+// The value that a share `part` of the values does not exceed (nearest rank); 0 of none.
+double Percentile(std::vector<double> values, double part);
+
+}  // namespace nibu
+
+#endif  // NIBU_TOOLS_BENCH_RUN_H_
