@@ -15,6 +15,10 @@
 namespace nibu {
 namespace {
 
+constexpr char kExpected[] =
+    "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
+    "vocab.json, source.spm and target.spm";
+
 absl::StatusOr<Activation> ReadActivation(const JsonConfig& config) {
   static constexpr struct {
     absl::string_view name;
@@ -36,22 +40,6 @@ absl::StatusOr<Activation> ReadActivation(const JsonConfig& config) {
       "relu, swish, silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or quick_gelu");
 }
 
-// A token id: generation_config.json's, else config.json's. A list of one id counts as that id.
-absl::StatusOr<std::optional<int>> TokenId(const std::string& key, const JsonConfig& config,
-                                           const JsonConfig* generation) {
-  const bool override = generation != nullptr && generation->Find(key) != nullptr;
-  const JsonConfig& file = override ? *generation : config;
-  const nlohmann::json* value = file.Find(key);
-  if (value != nullptr && value->is_array()) {
-    if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
-        (*value)[0].get<uint64_t>() > INT32_MAX) {
-      return file.Wrong(key, "one token id");
-    }
-    return static_cast<int>((*value)[0].get<uint64_t>());
-  }
-  return file.OptionalInt(key);
-}
-
 // bad_words_ids: sequences never generated; nibu takes those of one token.
 absl::Status AddBadWords(const JsonConfig& file, std::vector<int>* suppressed) {
   const char* key = "bad_words_ids";
@@ -70,16 +58,12 @@ absl::Status AddBadWords(const JsonConfig& file, std::vector<int>* suppressed) {
 
 absl::Status ReadTokens(const JsonConfig& config, const JsonConfig* generation,
                         ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos, TokenId("eos_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad, TokenId("pad_token_id", config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos,
+                        ReadTokenId("eos_token_id", config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad,
+                        ReadTokenId("pad_token_id", config, generation));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> start,
-                        TokenId("decoder_start_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
-                        TokenId("forced_bos_token_id", config, generation));
-  if (forced.has_value()) {
-    return absl::UnimplementedError(absl::StrCat(
-        config.file(), ": \"forced_bos_token_id\" is not supported for Marian models"));
-  }
+                        ReadTokenId("decoder_start_token_id", config, generation));
   constexpr int kDefaultPad = 58100;
   model->eos = eos.value_or(0);
   model->decoder_start = start.value_or(kDefaultPad);
@@ -102,31 +86,10 @@ absl::StatusOr<std::string> SpecialToken(const JsonConfig* tokenizer, const std:
   return value->get<std::string>();
 }
 
-absl::StatusOr<std::optional<JsonConfig>> OptionalConfig(const std::string& path) {
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
-  if (absl::IsNotFound(file.status())) return std::nullopt;
-  if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(JsonConfig config, JsonConfig::Parse((*file)->bytes(), path));
-  return std::optional<JsonConfig>(std::move(config));
-}
-
-// A file without which the directory is no model.
-absl::StatusOr<std::shared_ptr<const MappedFile>> RequiredFile(const std::string& directory,
-                                                               const char* name) {
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file =
-      MappedFile::Open(absl::StrCat(directory, "/", name));
-  if (absl::IsNotFound(file.status())) {
-    return absl::NotFoundError(absl::StrCat(
-        directory, "/", name, ": no such file; a Hugging Face MarianMT directory has config.json, ",
-        "model.safetensors or pytorch_model.bin, vocab.json, source.spm and target.spm"));
-  }
-  return file;
-}
-
 absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory, const char* name,
                                                     int size) {
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
-                        RequiredFile(directory, name));
+                        OpenRequiredFile(directory, name, kExpected));
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(file->bytes(), file->path()));
   return TokensById(json, file->path(), size, "config.json");
 }
@@ -134,7 +97,7 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
 // Reads the vocabularies; sets the ids of `model` that they decide.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> file,
-                        OptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
   const JsonConfig* tokenizer = file.has_value() ? &*file : nullptr;
   bool separate = false;
   if (tokenizer != nullptr) {
@@ -156,9 +119,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary.target_tokens, unk,
                                                      absl::StrCat(directory, "/", target_name)));
 
-  NIBU_ASSIGN_OR_RETURN(const auto source, RequiredFile(directory, "source.spm"));
+  NIBU_ASSIGN_OR_RETURN(const auto source, OpenRequiredFile(directory, "source.spm", kExpected));
   vocabulary.source_sentencepiece = std::string(source->bytes());
-  NIBU_ASSIGN_OR_RETURN(const auto target, RequiredFile(directory, "target.spm"));
+  NIBU_ASSIGN_OR_RETURN(const auto target, OpenRequiredFile(directory, "target.spm", kExpected));
   vocabulary.target_sentencepiece = std::string(target->bytes());
   return vocabulary;
 }
@@ -212,6 +175,40 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
 }
 
 }  // namespace
+
+absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path) {
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (!file.ok()) return file.status();
+  NIBU_ASSIGN_OR_RETURN(JsonConfig config, JsonConfig::Parse((*file)->bytes(), path));
+  return std::optional<JsonConfig>(std::move(config));
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
+                                                                   const char* name,
+                                                                   absl::string_view expected) {
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file =
+      MappedFile::Open(absl::StrCat(directory, "/", name));
+  if (absl::IsNotFound(file.status())) {
+    return absl::NotFoundError(absl::StrCat(directory, "/", name, ": no such file; ", expected));
+  }
+  return file;
+}
+
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
+                                               const JsonConfig* generation) {
+  const bool override = generation != nullptr && generation->Find(key) != nullptr;
+  const JsonConfig& file = override ? *generation : config;
+  const nlohmann::json* value = file.Find(key);
+  if (value != nullptr && value->is_array()) {
+    if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
+        (*value)[0].get<uint64_t>() > INT32_MAX) {
+      return file.Wrong(key, "one token id");
+    }
+    return static_cast<int>((*value)[0].get<uint64_t>());
+  }
+  return file.OptionalInt(key);
+}
 
 absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
                                                         const JsonConfig* generation) {
@@ -275,10 +272,17 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const JsonConfig& config) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
-                        OptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
   NIBU_ASSIGN_OR_RETURN(
       HuggingFaceConfig marian,
       ReadHuggingFaceConfig(config, generation.has_value() ? &*generation : nullptr));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<int> forced,
+      ReadTokenId("forced_bos_token_id", config, generation.has_value() ? &*generation : nullptr));
+  if (forced.has_value()) {
+    return absl::UnimplementedError(absl::StrCat(
+        config.file(), ": \"forced_bos_token_id\" is not supported for Marian models"));
+  }
   OpenedModel opened;
   opened.format = "Hugging Face MarianMT";
   opened.config_file = config.file();

@@ -12,12 +12,15 @@
 #ifndef NIBU_MODELS_HUGGING_FACE_H_
 #define NIBU_MODELS_HUGGING_FACE_H_
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "models/json.h"
+#include "models/mapped_file.h"
 #include "models/opened_model.h"
 #include "models/tensor_source.h"
 
@@ -37,6 +40,18 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config
 
 // The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
+
+// A companion of config.json; none when there is no such file.
+absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path);
+// A file without which the directory is no model; `expected` says what such a directory has.
+absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
+                                                                   const char* name,
+                                                                   absl::string_view expected);
+
+// The id that a field names: generation_config.json's, else config.json's. A list of one id counts
+// as that id.
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
+                                               const JsonConfig* generation);
 
 // `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,

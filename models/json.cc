@@ -19,6 +19,9 @@ class Builder final : public nlohmann::json_sax<Json> {
  public:
   Json root;
   std::string error;
+  // Reading ends behind this key of the root, if it is set.
+  std::optional<std::string> wanted;
+  bool found = false;
 
   bool null() override { return Add(nullptr); }
   bool boolean(bool value) override { return Add(value); }
@@ -39,6 +42,7 @@ class Builder final : public nlohmann::json_sax<Json> {
       return false;
     }
     slot_ = &it->second;
+    if (open_.size() == 1) wanted_is_open_ = wanted.has_value() && value == *wanted;
     return true;
   }
 
@@ -63,7 +67,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
   bool Add(Json value) {
     Place(std::move(value));
-    return true;
+    return GoOn();
   }
   bool Open(Json value) {
     if (open_.size() == kMaxDepth) {
@@ -75,12 +79,18 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
   bool Close() {
     open_.pop_back();
-    return true;
+    return GoOn();
+  }
+  // After a value: whether there is more to read.
+  bool GoOn() {
+    found = wanted_is_open_ && open_.size() == 1;
+    return !found;
   }
 
   // Addresses stay valid: a container does not grow while one of its elements is open.
   std::vector<Json*> open_;
   Json* slot_ = nullptr;
+  bool wanted_is_open_ = false;  // the value being read is the wanted one, or inside of it
 };
 
 }  // namespace
@@ -93,6 +103,19 @@ absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) 
   return std::move(builder.root);
 }
 
+absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& file,
+                                     const std::string& key) {
+  Builder builder;
+  builder.wanted = key;
+  if (!Json::sax_parse(text.begin(), text.end(), &builder) && !builder.found) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+  }
+  if (!builder.root.is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+  }
+  return builder.found ? std::move(builder.root[key]) : Json();
+}
+
 absl::StatusOr<JsonConfig> JsonConfig::Parse(absl::string_view text, std::string file) {
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
   return From(std::move(json), std::move(file));
@@ -103,6 +126,15 @@ absl::StatusOr<JsonConfig> JsonConfig::From(Json json, std::string file) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
   }
   return JsonConfig(std::move(json), std::move(file));
+}
+
+JsonConfig JsonConfig::With(const Json& absent, const Json& fixed) const {
+  JsonConfig result = *this;
+  for (const auto& [key, value] : absent.items()) {
+    if (Find(key) == nullptr) result.object_[key] = value;
+  }
+  result.object_.update(fixed);
+  return result;
 }
 
 const Json* JsonConfig::Find(const std::string& key) const {

@@ -17,6 +17,11 @@ namespace nibu {
 // with the same key twice.
 absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::string& file);
 
+// The value of one key of a document that is an object, reading no further than it; null when it is
+// not there. Errors as above.
+absl::StatusOr<nlohmann::json> ParseJsonMember(absl::string_view text, const std::string& file,
+                                               const std::string& key);
+
 // Typed look-ups in a configuration file that is one object. Errors name file, field, what was
 // expected and what is there. Null counts as absent.
 class JsonConfig {
@@ -24,6 +29,9 @@ class JsonConfig {
   static absl::StatusOr<JsonConfig> Parse(absl::string_view text, std::string file);
   // From a document that was read already (YAML).
   static absl::StatusOr<JsonConfig> From(nlohmann::json json, std::string file);
+
+  // A copy in which absent fields have the values of `absent`, and those of `fixed` have these.
+  JsonConfig With(const nlohmann::json& absent, const nlohmann::json& fixed) const;
 
   const std::string& file() const { return file_; }
   const nlohmann::json& object() const { return object_; }

@@ -15,13 +15,14 @@
 #include "models/json.h"
 #include "models/mapped_file.h"
 #include "models/marian.h"
+#include "models/multilingual.h"
 
 namespace nibu {
 namespace {
 
 constexpr char kExpected[] =
-    "expected a Hugging Face MarianMT directory (config.json, model.safetensors or "
-    "pytorch_model.bin, vocab.json, source.spm, target.spm), a Marian model (.npz or .bin with its "
+    "expected a Hugging Face directory (config.json, model.safetensors or pytorch_model.bin, and its "
+    "vocabulary files) of MarianMT, M2M-100, NLLB or mBART, a Marian model (.npz or .bin with its "
     "vocabulary) or a CTranslate2 directory (model.bin with its vocabularies)";
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
@@ -46,8 +47,9 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   if (!file.ok()) return file.status();
   NIBU_ASSIGN_OR_RETURN(const JsonConfig config, JsonConfig::Parse((*file)->bytes(), config_path));
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
-  if (type != "marian") return config.Wrong("model_type", "\"marian\"");
-  return OpenHuggingFaceMarian(path, config);
+  if (type == "marian") return OpenHuggingFaceMarian(path, config);
+  if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
+  return config.Wrong("model_type", "\"marian\", \"m2m_100\" or \"mbart\"");
 }
 
 // Names in files may hold anything; a message is one line.

@@ -15,6 +15,23 @@
 
 namespace nibu {
 
+// The languages that a multilingual model has to be told: tokens of its vocabulary (source and
+// target share it), one for each.
+struct ModelLanguages {
+  struct Language {
+    std::string code;  // "de", "deu_Latn", "de_DE"
+    int token;
+  };
+  std::vector<Language> languages;  // in the order of their codes; none: nothing to be told
+  // [language] text source_suffix, else text source_suffix [language].
+  bool source_in_front = true;
+  // The decoder is given decoder_start and the target language, else the language alone.
+  bool target_follows_start = true;
+  // Codes of what is taken when nothing is said; empty: it must be said.
+  std::string default_source;
+  std::string default_target;
+};
+
 // What turns text into the model's token ids and back, as plain data (the tokenizer folder knows no
 // model and this folder knows no tokenizer; tools joins them).
 struct ModelVocabulary {
@@ -27,6 +44,7 @@ struct ModelVocabulary {
   std::string target_sentencepiece;
   // A leading ">>xx<<" of a source line is one token when the vocabulary has it (OPUS-MT).
   bool language_tokens = false;
+  ModelLanguages languages;
 };
 
 // Search options that a model comes with.

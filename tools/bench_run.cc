@@ -141,6 +141,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   Engine engine;
   std::vector<std::vector<int>> sources;
   if (!workload_.src.empty()) {
+    NIBU_ASSIGN_OR_RETURN(decoding.frame, ChooseLanguages(loaded_, workload_.languages));
     TextOptions text;
     text.decoding = decoding;
     text.translator = settings.translator;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
 #include "models/load_model.h"
+#include "tools/decoding_flags.h"
 
 namespace nibu {
 
@@ -18,6 +19,7 @@ namespace nibu {
 struct BenchWorkload {
   std::string model;  // directory or file; a model shape with random_weights
   bool random_weights = false;
+  LanguageFlags languages;
   std::string src;        // text, a segment a line; empty: random token ids
   int sentences = 256;    // random sources
   int output_length = 0;  // tokens of each output; 0: up to the EOS

@@ -7,12 +7,19 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "tools/bundled_model.h"
+#include "tools/flags.h"
 
 ABSL_FLAG(std::string, model, "",
           "Directory or file of a model, in any supported format. Empty: the bundled "
           "English-German model.");
+ABSL_FLAG(std::string, src_lang, "",
+          "Language of the source, for models that have to be told (M2M-100 en, NLLB eng_Latn, "
+          "mBART en_XX).");
+ABSL_FLAG(std::string, tgt_lang, "",
+          "Language to translate into, for models that have to be told.");
 ABSL_FLAG(int, beam_size, 4, "Hypotheses kept at each step; 1 is greedy search.");
 ABSL_FLAG(float, patience, 1,
           "Beam search goes on until round(beam_size * patience) hypotheses have finished.");
@@ -72,6 +79,49 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
         absl::StrCat("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet()));
   }
   return flags;
+}
+
+LanguageFlags ReadLanguageFlags() {
+  return {absl::GetFlag(FLAGS_src_lang), absl::GetFlag(FLAGS_tgt_lang)};
+}
+
+absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
+                                                     const LanguageFlags& flags) {
+  const ModelLanguages& model = loaded.vocabulary.languages;
+  if (model.languages.empty()) {
+    if (flags.source.empty() && flags.target.empty()) return std::nullopt;
+    return absl::InvalidArgumentError(absl::StrCat(
+        flags.source.empty() ? "--tgt_lang" : "--src_lang",
+        " is not for this model, which has no languages to choose from",
+        loaded.vocabulary.language_tokens
+            ? "; one of several targets is chosen by its token in front of a line, as >>xx<<"
+            : ""));
+  }
+  std::vector<std::string> codes;
+  for (const auto& language : model.languages) codes.push_back(language.code);
+  const auto find = [&](const char* flag, const std::string& given,
+                        const std::string& own) -> absl::StatusOr<int> {
+    const std::string& code = given.empty() ? own : given;
+    for (const auto& language : model.languages) {
+      if (language.code == code) return language.token;
+    }
+    const std::string nearest = Nearest(given, codes);
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag,
+                     given.empty() ? " is needed with this model"
+                                   : absl::StrCat("=", given, " is not a language of this model"),
+                     nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"),
+                     "; it has ", absl::StrJoin(codes, ", ")));
+  };
+  NIBU_ASSIGN_OR_RETURN(const int source, find("--src_lang", flags.source, model.default_source));
+  NIBU_ASSIGN_OR_RETURN(const int target, find("--tgt_lang", flags.target, model.default_target));
+  const ModelConfig& config = loaded.model->config;
+  Frame frame;
+  frame.source_suffix = config.source_suffix;
+  (model.source_in_front ? frame.source_prefix : frame.source_suffix).push_back(source);
+  if (model.target_follows_start) frame.decoder_start.push_back(config.decoder_start);
+  frame.decoder_start.push_back(target);
+  return frame;
 }
 
 absl::StatusOr<DecodingOptions> ReadDecodingFlags() {

@@ -2,11 +2,13 @@
 #ifndef NIBU_TOOLS_DECODING_FLAGS_H_
 #define NIBU_TOOLS_DECODING_FLAGS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
+#include "models/load_model.h"
 
 namespace nibu {
 
@@ -19,10 +21,22 @@ struct ModelFlags {
   ComputeType compute_type;
 };
 
+// The codes of the languages to translate between; empty: the model's own, if it has any.
+struct LanguageFlags {
+  std::string source;
+  std::string target;
+};
+
 // The values of the flags, checked. InvalidArgument naming the flag.
 absl::StatusOr<ModelFlags> ReadModelFlags();
+LanguageFlags ReadLanguageFlags();
 absl::StatusOr<DecodingOptions> ReadDecodingFlags();
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
+
+// What tells a multilingual model its languages; none for a model that is not to be told.
+// InvalidArgument, with the codes that there are: a language is missing, unknown, or not wanted.
+absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
+                                                     const LanguageFlags& flags);
 
 // "auto": the fastest that this CPU really has.
 absl::StatusOr<ComputeType> ParseComputeType(const std::string& text);

@@ -46,20 +46,11 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 }
 
 absl::Status UnknownFlag(const ProgramInfo& program, absl::string_view name) {
-  std::string nearest;
-  // Further away is no help.
-  size_t best = std::min<size_t>(3, name.size() / 2) + 1;
+  std::vector<std::string> flags;
   for (const auto& group : program.groups) {
-    for (const std::string& flag : group.flags) {
-      // The beginning of a name is near it.
-      const bool begins = !name.empty() && absl::StartsWith(flag, name);
-      const size_t distance = begins ? 0 : Distance(name, flag);
-      if (distance < best) {
-        best = distance;
-        nearest = flag;
-      }
-    }
+    flags.insert(flags.end(), group.flags.begin(), group.flags.end());
   }
+  const std::string nearest = Nearest(name, flags);
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown flag --", name,
       nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?")));
@@ -95,6 +86,22 @@ absl::Status Set(absl::CommandLineFlag* flag, absl::string_view value) {
 }
 
 }  // namespace
+
+std::string Nearest(absl::string_view name, absl::Span<const std::string> known) {
+  std::string nearest;
+  // Further away is no help.
+  size_t best = std::min<size_t>(3, name.size() / 2) + 1;
+  for (const std::string& other : known) {
+    // The beginning of a name is near it.
+    const bool begins = !name.empty() && absl::StartsWith(other, name);
+    const size_t distance = begins ? 0 : Distance(name, other);
+    if (distance < best) {
+      best = distance;
+      nearest = other;
+    }
+  }
+  return nearest;
+}
 
 bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
   bool boolean = false;

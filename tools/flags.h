@@ -53,6 +53,9 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value);
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
                                                 FlagLists* lists = nullptr);
 
+// The one of `known` that `name` was meant to be, as far as one can tell; else empty.
+std::string Nearest(absl::string_view name, absl::Span<const std::string> known);
+
 // "NAME: error: MESSAGE" in one line on standard error.
 void PrintError(const ProgramInfo& program, absl::string_view message);
 void PrintWarning(const ProgramInfo& program, absl::string_view message);

@@ -39,8 +39,8 @@ ProgramInfo Program() {
       {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it ends",
         {"compute_type", "threads", "beam_size", "batch_size", "source_length"}},
        {"What",
-        {"model", "config", "random_weights", "src", "sentences", "output_length",
-         "max_input_length"}}}};
+        {"model", "src_lang", "tgt_lang", "config", "random_weights", "src", "sentences",
+         "output_length", "max_input_length"}}}};
   const std::vector<std::string> swept = program.groups[0].flags;
   const auto rest = [&swept](std::vector<std::string> flags) {
     flags.erase(std::remove_if(flags.begin(), flags.end(),
@@ -88,6 +88,7 @@ absl::Status Combine(const FlagLists& lists, const std::vector<std::string>& ord
 absl::StatusOr<BenchWorkload> ReadWorkload() {
   BenchWorkload workload;
   workload.random_weights = absl::GetFlag(FLAGS_random_weights);
+  workload.languages = ReadLanguageFlags();
   workload.src = absl::GetFlag(FLAGS_src);
   workload.sentences = absl::GetFlag(FLAGS_sentences);
   workload.output_length = absl::GetFlag(FLAGS_output_length);

@@ -63,7 +63,7 @@ ProgramInfo Program() {
           "Translates each TEXT, or each line of --src, with an encoder-decoder Transformer. One\n"
           "output line for every input line, in order, as soon as it is ready.",
           {
-              {"Model and text", {"model", "src", "out", "tokenized"}},
+              {"Model and text", {"model", "src_lang", "tgt_lang", "src", "out", "tokenized"}},
               {"Search", SearchFlags()},
               {"Lengths",
                {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
@@ -217,7 +217,7 @@ int Main(int argc, char** argv) {
   ReserveStandardDescriptors();
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
-  const absl::StatusOr<Settings> settings = ReadFlags();
+  absl::StatusOr<Settings> settings = ReadFlags();
   if (!settings.ok()) return Fail(settings.status(), kExitUsage);
 
   std::unique_ptr<LineSource> source;
@@ -241,6 +241,9 @@ int Main(int argc, char** argv) {
   }
   absl::StatusOr<LoadedModel> model = LoadModel(settings->model.path, settings->model.compute_type);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
+  absl::StatusOr<std::optional<Frame>> frame = ChooseLanguages(*model, ReadLanguageFlags());
+  if (!frame.ok()) return Fail(frame.status(), kExitUsage);
+  settings->text.decoding.frame = *std::move(frame);
   absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
       TextTranslator::Create(*std::move(model), settings->text);
   if (!translator.ok()) {

@@ -1,0 +1,92 @@
+// Multilingual models as a user runs them: small random ones, whose translations an independent
+// program computed (tests/reference/multilingual.py).
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/tools/shell.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Model(const std::string& name) { return absl::StrCat(NIBU_TESTDATA, "/", name); }
+
+Outcome Translate(const std::string& model, const std::string& flags, const std::string& input) {
+  return Shell(
+      absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' --compute_type=float32 ",
+                   "--beam_size=1 --max_decoding_length=12 --model='", Model(model), "' ", flags),
+      input);
+}
+
+void ExpectUsageError(const Outcome& outcome, const std::string& part) {
+  ExpectOneLineError("nibu-translate", outcome, 2, part);
+}
+
+class LanguagesTest : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Models, LanguagesTest,
+                         ::testing::Values("m2m", "nllb", "mbart50", "mbart"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(LanguagesTest, EqualTheReference) {
+  const auto cases = nlohmann::json::parse(ReadFile(Model(GetParam()) + "/expected.json"));
+  for (const nlohmann::json& expected : cases) {
+    const Outcome outcome =
+        Translate(GetParam(),
+                  absl::StrCat("--src_lang=", expected["src_lang"].get<std::string>(),
+                               " --tgt_lang=", expected["tgt_lang"].get<std::string>()),
+                  absl::StrCat(expected["text"].get<std::string>(), "\n"));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, absl::StrCat(expected["translation"].get<std::string>(), "\n"));
+  }
+}
+
+TEST(LanguagesTest, MissingAndUnknownOnesAreAnsweredWithAllThereAre) {
+  ExpectUsageError(Translate("m2m", "", "a\n"),
+                   "--src_lang is needed with this model; it has de, en, fr");
+  ExpectUsageError(Translate("m2m", "--src_lang=de", "a\n"),
+                   "--tgt_lang is needed with this model; it has de, en, fr");
+  ExpectUsageError(Translate("mbart50", "--src_lang=de", "a\n"),
+                   "--src_lang=de is not a language of this model, did you mean de_DE?; it has "
+                   "de_DE, en_XX, fr_XX");
+  ExpectUsageError(Translate("nllb", "--tgt_lang=xyzzy", "a\n"),
+                   "--tgt_lang=xyzzy is not a language of this model; it has deu_Latn, eng_Latn, "
+                   "fra_Latn");
+}
+
+TEST(LanguagesTest, TheModelsOwnNeedNotBeSaid) {
+  // NLLB's here has a source of its own, mBART-50's a target.
+  const std::string text = "the cat sat on the mat\n";
+  EXPECT_EQ(Translate("nllb", "--tgt_lang=fra_Latn", text).out,
+            Translate("nllb", "--src_lang=eng_Latn --tgt_lang=fra_Latn", text).out);
+  EXPECT_EQ(Translate("mbart50", "--src_lang=fr_XX", text).out,
+            Translate("mbart50", "--src_lang=fr_XX --tgt_lang=en_XX", text).out);
+  EXPECT_NE(Translate("mbart50", "--src_lang=fr_XX", text).out,
+            Translate("mbart50", "--src_lang=fr_XX --tgt_lang=de_DE", text).out);
+}
+
+TEST(LanguagesTest, OtherModelsHaveNone) {
+  const Outcome outcome =
+      Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' --tgt_lang=de a"), "");
+  ExpectUsageError(outcome, "--tgt_lang is not for this model");
+  EXPECT_THAT(outcome.err, HasSubstr(">>xx<<"));
+}
+
+TEST(LanguagesTest, BenchTakesThemToo) {
+  const std::string bench =
+      absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-bench' --threads=1 --output_length=4 --json ",
+                   "--model='", Model("m2m"), "' --src='", NIBU_TESTDATA, "/multi30k.en' ");
+  const Outcome outcome =
+      Shell(absl::StrCat(bench, "--max_input_length=16 --src_lang=en --tgt_lang=de"), "");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\"target_tokens\":"));
+  EXPECT_THAT(Shell(absl::StrCat(bench, "--max_input_length=16"), "").err,
+              HasSubstr("--src_lang is needed"));
+}
+
+}  // namespace
+}  // namespace nibu
