@@ -39,7 +39,9 @@ class JobQueue {
   std::vector<Job> Take(size_t most, size_t tokens, bool wait);
 
  private:
-  static constexpr uint64_t kWindow = 2048;
+  // Output comes in the order of input, so a window is also what a reader waits for; larger ones
+  // are no faster.
+  static constexpr uint64_t kWindow = 256;
   // window, -length, arrival
   using Order = std::tuple<uint64_t, int64_t, uint64_t>;
 

@@ -11,13 +11,11 @@
 // Semantics (also CTranslate2's): S = sum of log-probabilities of the generated tokens, EOS
 // included; L = number of generated tokens, EOS included; score = S / L^length_penalty.
 //  * A step ranks all continuations by S + log p and looks at the best 2 * beam of them. An EOS
-//  among
-//    the first `beam` finishes a hypothesis, and the next best continuation of the second half that
-//    is not EOS takes its place. EOS beyond the first `beam` is ignored.
+//    among the first `beam` finishes a hypothesis, and the next best continuation of the second
+//    half that is not EOS takes its place. EOS beyond the first `beam` is ignored.
 //  * The sentence stops in the step in which round(beam * patience) hypotheses have finished (all
-//  EOS
-//    among the first `beam` of that step are still taken), or, with length_penalty 0, once the best
-//    beam has finished and num_hypotheses are done; at step max_length every one of the first
+//    EOS among the first `beam` of that step are still taken), or, with length_penalty 0, once the
+//    best beam has finished and num_hypotheses are done; at step max_length every one of the first
 //    `beam` continuations is finished as it is.
 //  * Ties: the lower beam index first, then the lower token id.
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
