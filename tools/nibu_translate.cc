@@ -44,7 +44,7 @@ ABSL_FLAG(
     "(text, tokens, score and token_scores of every hypothesis).");
 ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a tab.");
 ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool::kAuto,
-          "Show progress on standard error; auto: when that is a terminal.");
+          "Show progress on standard error; auto: when that is a terminal, and the output is not.");
 ABSL_FLAG(bool, stats, false,
           "At the end one line of JSON on standard error: counts, times, memory.");
 
@@ -258,7 +258,9 @@ int Main(int argc, char** argv) {
 
   Totals totals;
   const AutoBool shown = absl::GetFlag(FLAGS_progress);
-  ProgressBar bar(shown == AutoBool::kTrue || (shown == AutoBool::kAuto && isatty(STDERR_FILENO)));
+  // Not among the translations, where they go to a terminal too.
+  ProgressBar bar(shown == AutoBool::kTrue ||
+                  (shown == AutoBool::kAuto && isatty(STDERR_FILENO) && !isatty(*out_fd)));
   Pipeline::Options options;
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     // Only JSON repeats the source.

@@ -299,6 +299,20 @@ TEST(CliTest, AMegabyteInOneLine) {
   EXPECT_EQ(Lines(truncated.out).size(), 1u);
 }
 
+// script(1) runs a command on a terminal.
+TEST(CliTest, NoProgressAmongTranslationsOnATerminal) {
+  const std::string command =
+      absl::StrCat("'", kProgram, "' --threads=1 --src='", NIBU_TESTDATA, "/multi30k.en'");
+  const Outcome both = Shell(absl::StrCat("script -qec \"", command, "\" /dev/null"), "");
+  EXPECT_EQ(both.status, 0);
+  EXPECT_EQ(Lines(both.out).size(), 150u);
+  EXPECT_EQ(both.out.find("lines/s"), std::string::npos);
+  const Outcome errors =
+      Shell(absl::StrCat("script -qec \"", command, " >/dev/null\" /dev/null"), "");
+  EXPECT_EQ(errors.status, 0);
+  EXPECT_NE(errors.out.find("lines/s"), std::string::npos);
+}
+
 TEST(CliTest, AReaderThatLeavesEndsItQuietly) {
   const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
   const Outcome outcome = Shell(
