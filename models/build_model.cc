@@ -71,6 +71,8 @@ class Builder {
     if (config_.final_norm) {
       NIBU_ASSIGN_OR_RETURN(weights.encoder_norm, Norm(names_.encoder.final_norm));
       NIBU_ASSIGN_OR_RETURN(weights.decoder_norm, Norm(names_.decoder.final_norm));
+      for (float& gamma : weights.decoder_norm.gamma) gamma *= config_.output_scale;
+      for (float& beta : weights.decoder_norm.beta) beta *= config_.output_scale;
     }
     NIBU_ASSIGN_OR_RETURN(weights.output, Output());
     NIBU_RETURN_IF_ERROR(CheckCopies());
@@ -144,11 +146,10 @@ class Builder {
     return norm;
   }
 
-  absl::StatusOr<SelfAttentionWeights> SelfAttention(const LayerNames& names) {
-    const int d = config_.d_model;
+  absl::StatusOr<SelfAttentionWeights> SelfAttention(const LayerNames& names, int inner) {
     SelfAttentionWeights self;
-    NIBU_ASSIGN_OR_RETURN(self.qkv, Map(names.self_qkv, d, 3 * d));
-    NIBU_ASSIGN_OR_RETURN(self.out, Map(names.self_out, d, d));
+    NIBU_ASSIGN_OR_RETURN(self.qkv, Map(names.self_qkv, config_.d_model, 3 * inner));
+    NIBU_ASSIGN_OR_RETURN(self.out, Map(names.self_out, inner, config_.d_model));
     NIBU_ASSIGN_OR_RETURN(self.norm, Norm(names.self_norm));
     return self;
   }
@@ -156,6 +157,9 @@ class Builder {
   absl::StatusOr<FeedForwardWeights> FeedForward(const LayerNames& names, int f) {
     FeedForwardWeights ffn;
     NIBU_ASSIGN_OR_RETURN(ffn.up, Map(names.ffn_up, config_.d_model, f, config_.activation));
+    if (config_.gated_ffn) {
+      NIBU_ASSIGN_OR_RETURN(ffn.gate, Map(names.ffn_gate, config_.d_model, f));
+    }
     NIBU_ASSIGN_OR_RETURN(ffn.down, Map(names.ffn_down, f, config_.d_model));
     NIBU_ASSIGN_OR_RETURN(ffn.norm, Norm(names.ffn_norm));
     return ffn;
@@ -163,23 +167,24 @@ class Builder {
 
   absl::StatusOr<EncoderLayerWeights> EncoderLayer(const LayerNames& names) {
     EncoderLayerWeights layer;
-    NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names));
+    NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names, config_.inner_encoder()));
     NIBU_ASSIGN_OR_RETURN(layer.ffn, FeedForward(names, config_.ffn_encoder));
     return layer;
   }
 
   absl::StatusOr<DecoderLayerWeights> DecoderLayer(const LayerNames& names) {
     const int d = config_.d_model;
+    const int inner = config_.inner_decoder();
     DecoderLayerWeights layer;
     if (config_.decoder_memory == DecoderMemory::kSsru) {
       NIBU_ASSIGN_OR_RETURN(layer.ssru.gate_value, Map(names.ssru, d, 2 * d));
       NIBU_ASSIGN_OR_RETURN(layer.ssru.norm, Norm(names.ssru_norm));
     } else {
-      NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names));
+      NIBU_ASSIGN_OR_RETURN(layer.self, SelfAttention(names, inner));
     }
-    NIBU_ASSIGN_OR_RETURN(layer.cross.q, Map(names.cross_q, d, d));
-    NIBU_ASSIGN_OR_RETURN(layer.cross.kv, Map(names.cross_kv, d, 2 * d));
-    NIBU_ASSIGN_OR_RETURN(layer.cross.out, Map(names.cross_out, d, d));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.q, Map(names.cross_q, d, inner));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.kv, Map(names.cross_kv, d, 2 * inner));
+    NIBU_ASSIGN_OR_RETURN(layer.cross.out, Map(names.cross_out, inner, d));
     NIBU_ASSIGN_OR_RETURN(layer.cross.norm, Norm(names.cross_norm));
     NIBU_ASSIGN_OR_RETURN(layer.ffn, FeedForward(names, config_.ffn_decoder));
     return layer;
@@ -201,6 +206,17 @@ class Builder {
     return std::make_shared<const EmbeddingTable>(*std::move(table));
   }
 
+  // From a table [buckets, H].
+  absl::StatusOr<std::vector<float>> Biases(const std::string& name, int heads, bool both_ways) {
+    NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+                          source_.GetMatrix(name, heads, config_.position_buckets, true));
+    absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(matrix.values, matrix.scales);
+    if (!table.ok()) return Explain(table.status(), {name});
+    std::vector<float> values(static_cast<size_t>(matrix.values.elements()));
+    for (int r = 0; r < table->rows(); ++r) table->Lookup(r, 1.0f, values.data() + r * heads);
+    return DistanceBiases(values, heads, both_ways, config_.position_max_distance);
+  }
+
   absl::Status Embeddings(ModelWeights* weights) {
     const StackNames& encoder = names_.encoder;
     const StackNames& decoder = names_.decoder;
@@ -214,6 +230,12 @@ class Builder {
       NIBU_ASSIGN_OR_RETURN(
           weights->target.positions,
           Table(decoder.positions, rows, encoder.positions, weights->source.positions));
+    }
+    if (config_.position_kind == PositionKind::kRelative) {
+      NIBU_ASSIGN_OR_RETURN(weights->source.distance_biases,
+                            Biases(encoder.positions, config_.heads_encoder, true));
+      NIBU_ASSIGN_OR_RETURN(weights->target.distance_biases,
+                            Biases(decoder.positions, config_.heads_decoder, false));
     }
     if (config_.embedding_norm) {
       NIBU_ASSIGN_OR_RETURN(weights->source.norm, Norm(encoder.embedding_norm));

@@ -43,20 +43,22 @@ struct LayerNames {
   NormNames cross_norm;
 
   MapNames ffn_up;
+  MapNames ffn_gate;  // config.gated_ffn
   MapNames ffn_down;
   NormNames ffn_norm;
 };
 
 struct StackNames {
-  std::string tokens;     // [V, D]; both stacks may name one table
-  std::string positions;  // learned [P, D]; both stacks may name one table
+  std::string tokens;  // [V, D]; both stacks may name one table
+  // Learned [P, D]; both stacks may name one table. Relative: biases [buckets, H].
+  std::string positions;
   NormNames embedding_norm;
   NormNames final_norm;
   std::function<LayerNames(int layer)> layer;  // layers count from 0
 };
 
 // What a format calls the weights. Where config says that a part is not there (embedding_norm,
-// final_norm, learned positions), its name is not looked at.
+// final_norm, ffn_gate, learned or relative positions), its name is not looked at.
 struct NameTable {
   bool out_in = true;  // maps are stored as [out, in]
   StackNames encoder;

@@ -85,9 +85,11 @@ class RandomTensors {
   }
 
   absl::StatusOr<FeedForwardWeights> FeedForward(int hidden) {
-    NIBU_ASSIGN_OR_RETURN(Linear up, Map(config_.d_model, hidden, config_.activation));
-    NIBU_ASSIGN_OR_RETURN(Linear down, Map(hidden, config_.d_model));
-    return FeedForwardWeights{std::move(up), std::move(down), Norm()};
+    FeedForwardWeights ffn;
+    NIBU_ASSIGN_OR_RETURN(ffn.up, Map(config_.d_model, hidden, config_.activation));
+    NIBU_ASSIGN_OR_RETURN(ffn.down, Map(hidden, config_.d_model));
+    ffn.norm = Norm();
+    return ffn;
   }
 
   absl::StatusOr<EmbeddingWeights> Embedding(int vocabulary) {

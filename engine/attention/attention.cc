@@ -149,6 +149,16 @@ HWY_INLINE void Weigh(const float* p, const float* keep, const T* values, size_t
   }
 }
 
+HWY_INLINE void AddBias(const float* bias, size_t n, float* scores) {
+  const Block d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::LoadU(d, bias + i)), d, scores + i);
+  }
+  for (; i < n; ++i) scores[i] += bias[i];
+}
+
 // One head of some queries.
 template <typename T>
 struct HeadTask {
@@ -160,6 +170,7 @@ struct HeadTask {
   const T* values;
   size_t value_stride;
   size_t positions;
+  const float* bias;  // of distance 0; null: none
   float* out;
   size_t out_stride;
 };
@@ -186,6 +197,7 @@ void AttendHead(const HeadTask<T>& task, size_t row) {
     Scores<kRows>(queries, task.dim, task.scale, task.keys + start * task.dim, blocks, scores);
     for (size_t r = 0; r < kRows; ++r) {
       float* scores_row = scores + r * kTile;
+      if (task.bias != nullptr) AddBias(task.bias + start - (row + r), n, scores_row);
       const float most = Maximum(scores_row, n, maximum[r]);
       keep[r] = std::exp(maximum[r] - most);
       maximum[r] = most;
@@ -209,11 +221,12 @@ void AttendWith(const AttentionShape& shape, const float* q, size_t q_stride, si
   HeadTask<T> task{q,
                    q_stride,
                    dim,
-                   1.0f / std::sqrt(static_cast<float>(dim)),
+                   shape.Scale(),
                    static_cast<const T*>(memory.keys),
                    static_cast<const T*>(memory.values),
                    memory.value_stride,
                    positions,
+                   memory.bias.values,
                    out,
                    out_stride};
   for (int h = 0; h < shape.heads; ++h) {
@@ -226,6 +239,7 @@ void AttendWith(const AttentionShape& shape, const float* q, size_t q_stride, si
     task.q += dim;
     task.keys += key_size;
     task.values += dim;
+    if (task.bias != nullptr) task.bias += memory.bias.stride;
     task.out += dim;
   }
 }
@@ -278,12 +292,17 @@ void AttendCellsWith(const AttentionShape& shape, const float* q, const CellHist
   const size_t lanes = hn::Lanes(d);
   const absl::Span<void* const> cells = history.cells;
   const auto dim = static_cast<size_t>(shape.head_dim);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  const float scale = shape.Scale();
+  const float* bias = history.bias.values;
   for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
     const size_t key = history.offset + h * dim;
     const size_t value = key + static_cast<size_t>(shape.heads) * dim;
     for (size_t t = 0; t < cells.size(); ++t) {
       scores[t] = scale * Dot(q + h * dim, static_cast<const T*>(cells[t]) + key, dim);
+    }
+    if (bias != nullptr) {
+      AddBias(bias + 1 - cells.size(), cells.size(), scores);
+      bias += history.bias.stride;
     }
     const float most = Maximum(scores, cells.size(), -std::numeric_limits<float>::infinity());
     const float inverse = 1.0f / Exponentials(scores, cells.size(), most);

@@ -1,4 +1,4 @@
-// Scaled dot-product attention, softmax(q k^T / sqrt(d_head)) v, over the key layouts that the
+// Scaled dot-product attention, softmax(scale q k^T + bias) v, over the key layouts that the
 // encoder and the decoder use. Vaswani et al. 2017; the tiling with a running maximum and sum is
 // Dao et al. 2022.
 //
@@ -7,6 +7,7 @@
 #ifndef NIBU_ENGINE_ATTENTION_ATTENTION_H_
 #define NIBU_ENGINE_ATTENTION_ATTENTION_H_
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +18,18 @@ namespace nibu {
 struct AttentionShape {
   int heads;
   int head_dim;
+  float scale = 0;  // 0: 1 / sqrt(head_dim)
+
+  float Scale() const {
+    return scale != 0 ? scale : 1.0f / std::sqrt(static_cast<float>(head_dim));
+  }
+};
+
+// A bias of the scores by how far a key lies from its query (Raffel et al. 2020): head h's for key
+// j and query i, counted in positions, is values[h * stride + j - i].
+struct DistanceBias {
+  const float* values = nullptr;  // null: no bias
+  size_t stride = 0;
 };
 
 // Element type of stored keys and values. Sums are float in any case.
@@ -41,10 +54,11 @@ void StoreToCache(const float* in, size_t n, CacheType type, void* out);
 // What queries attend to.
 struct KeysValues {
   CacheType type;
-  const void* keys;     // packed
-  const void* values;   // [S, D]
-  size_t value_stride;  // elements from one row of values to the next
-  int positions;        // S
+  const void* keys;        // packed
+  const void* values;      // [S, D]
+  size_t value_stride;     // elements from one row of values to the next
+  int positions;           // S
+  DistanceBias bias = {};  // with it, queries are those of the positions 0, 1, ...
 };
 
 // out [R, D] = attention of q [R, D]; rows are q_stride and out_stride floats apart. out overlaps
@@ -58,6 +72,7 @@ struct CellHistory {
   CacheType type;
   absl::Span<void* const> cells;
   size_t offset;
+  DistanceBias bias = {};
 };
 
 // Decoder self-attention of one new position. q, out: D floats. `scores`: scratch for as many

@@ -1,5 +1,6 @@
 #include "engine/model/config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -32,8 +33,14 @@ absl::Status ModelConfig::Validate() const {
   NIBU_RETURN_IF_ERROR(InRange("d_model", d_model, 1, kMaxDimension));
   NIBU_RETURN_IF_ERROR(InRange("heads_encoder", heads_encoder, 1, kMaxDimension));
   NIBU_RETURN_IF_ERROR(InRange("heads_decoder", heads_decoder, 1, kMaxDimension));
-  NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "heads_encoder", heads_encoder));
-  NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "heads_decoder", heads_decoder));
+  NIBU_RETURN_IF_ERROR(InRange("d_head", d_head, 0, kMaxDimension));
+  if (d_head > 0) {
+    const int most = kMaxDimension / std::max(heads_encoder, heads_decoder);
+    NIBU_RETURN_IF_ERROR(InRange("d_head", d_head, 1, most));
+  } else {
+    NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "heads_encoder", heads_encoder));
+    NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "heads_decoder", heads_decoder));
+  }
   NIBU_RETURN_IF_ERROR(InRange("ffn_encoder", ffn_encoder, 1, kMaxDimension));
   NIBU_RETURN_IF_ERROR(InRange("ffn_decoder", ffn_decoder, 1, kMaxDimension));
   NIBU_RETURN_IF_ERROR(InRange("layers_encoder", layers_encoder, 1, kMaxLayers));
@@ -42,7 +49,11 @@ absl::Status ModelConfig::Validate() const {
   NIBU_RETURN_IF_ERROR(InRange("vocab_target", vocab_target, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("position_offset", position_offset, 0, kMaxPositions));
   NIBU_RETURN_IF_ERROR(InRange("max_positions", max_positions, 2, kMaxPositions));
-  if (position_kind != PositionKind::kLearned) {
+  if (position_kind == PositionKind::kRelative) {
+    NIBU_RETURN_IF_ERROR(InRange("position_buckets", position_buckets, 4, kMaxPositions));
+    NIBU_RETURN_IF_ERROR(InRange("position_max_distance", position_max_distance,
+                                 position_buckets / 2 + 1, kMaxPositions));
+  } else if (position_kind != PositionKind::kLearned) {
     NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "2 (sinusoidal positions)", 2));
   }
   if (!(norm_epsilon > 0.0f && norm_epsilon < 1.0f)) {
@@ -52,6 +63,16 @@ absl::Status ModelConfig::Validate() const {
   if (!std::isfinite(embedding_scale) || embedding_scale <= 0.0f) {
     return absl::InvalidArgumentError(absl::StrCat("model configuration: embedding_scale is ",
                                                    embedding_scale, ", expected above 0"));
+  }
+  if (!std::isfinite(attention_scale) || attention_scale < 0.0f) {
+    return absl::InvalidArgumentError(absl::StrCat("model configuration: attention_scale is ",
+                                                   attention_scale, ", expected 0 or above"));
+  }
+  if (!std::isfinite(output_scale) || output_scale <= 0.0f ||
+      (output_scale != 1.0f && !final_norm)) {
+    return absl::InvalidArgumentError(absl::StrCat("model configuration: output_scale is ",
+                                                   output_scale,
+                                                   ", expected above 0, and 1 without final_norm"));
   }
   NIBU_RETURN_IF_ERROR(InRange("eos", eos, 0, vocab_target - 1));
   NIBU_RETURN_IF_ERROR(InRange("unk", unk, 0, vocab_source - 1));

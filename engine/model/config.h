@@ -24,6 +24,11 @@ enum class NormOrder : uint8_t {
   kPre,   // x = x + f(LN(x))
 };
 
+enum class NormKind : uint8_t {
+  kLayer,  // (x - mean) / sqrt(var + epsilon) * gamma + beta (Ba et al. 2016)
+  kRms,    // x / sqrt(mean(x^2) + epsilon) * gamma (Zhang and Sennrich 2019)
+};
+
 // Which vector is added to the embedding at position p = 0, 1, ...
 enum class PositionKind : uint8_t {
   // sin in the first half of the columns, cos in the second half, of the angle
@@ -33,6 +38,8 @@ enum class PositionKind : uint8_t {
   kSinusoidalHalfMinusOne,
   // a stored table, row p + offset
   kLearned,
+  // none; self-attention's scores get a bias by the distance of key and query (Raffel et al. 2020)
+  kRelative,
 };
 
 // How a decoder layer takes in the tokens generated so far.
@@ -52,19 +59,29 @@ struct ModelConfig {
   int layers_decoder = 0;
   int vocab_source = 0;
   int vocab_target = 0;
+  int d_head = 0;  // size of a head; 0: D / heads
 
   Activation activation = Activation::kRelu;
+  bool gated_ffn = false;     // see FeedForwardWeights
+  float attention_scale = 0;  // of the products q k^T; 0: 1 / sqrt(size of a head)
+  NormKind norm_kind = NormKind::kLayer;
   NormOrder norm_order = NormOrder::kPost;
   float norm_epsilon = 1e-5f;
   // Embeddings are multiplied by this (sqrt(D), or 1).
   float embedding_scale = 1.0f;
-  bool embedding_norm = false;  // a layer norm after embedding + position
-  bool final_norm = false;      // a layer norm after the last layer of each stack
+  // The decoder's output is multiplied by this before the output layer. Other than 1 only with
+  // final_norm, into which BuildModel puts it.
+  float output_scale = 1.0f;
+  bool embedding_norm = false;  // a norm after embedding + position
+  bool final_norm = false;      // a norm after the last layer of each stack
 
   DecoderMemory decoder_memory = DecoderMemory::kSelfAttention;
 
   PositionKind position_kind = PositionKind::kSinusoidalHalf;
   int position_offset = 0;
+  // kRelative: see DistanceBiases.
+  int position_buckets = 32;
+  int position_max_distance = 128;
   // Longest sequence, EOS included, that the model can take.
   int max_positions = 0;
 
@@ -76,6 +93,11 @@ struct ModelConfig {
   std::vector<int> source_suffix;
   // Never generated (padding, <unk> where the system it comes from bans it).
   std::vector<int> suppressed;
+
+  int head_dim(int heads) const { return d_head > 0 ? d_head : d_model / heads; }
+  // Columns of a stack's queries (keys, values), all heads: D, as a rule.
+  int inner_encoder() const { return heads_encoder * head_dim(heads_encoder); }
+  int inner_decoder() const { return heads_decoder * head_dim(heads_decoder); }
 
   // InvalidArgument naming the field that makes no sense (zero sizes, D not a multiple of the
   // heads, ids outside the vocabulary, ...).

@@ -11,24 +11,20 @@ namespace {
 
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
-AttentionShape ShapeOf(const ModelConfig& config) {
-  return {config.heads_decoder, config.d_model / config.heads_decoder};
-}
-
 }  // namespace
 
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
-  const auto dim = static_cast<size_t>(model_.config.d_model);
+  const int inner = model_.config.inner_decoder();
   int rows = 0;
   for (const DecoderState* state : states) rows += state->source_length();
   const Arena::Mark mark = workspace_->arena.mark();
-  float* kv = workspace_->Rows(rows, 2 * model_.config.d_model);
+  float* kv = workspace_->Rows(rows, 2 * inner);
   for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
     workspace_->matmul.Apply(model_.weights.decoder[l].cross.kv, encoded, rows, kv);
     const float* row = kv;
     for (DecoderState* state : states) {
       state->StoreSource(static_cast<int>(l), row);
-      row += static_cast<size_t>(state->source_length()) * 2 * dim;
+      row += static_cast<size_t>(state->source_length()) * 2 * static_cast<size_t>(inner);
     }
   }
   workspace_->arena.Rewind(mark);
@@ -51,8 +47,8 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   }
   embedder_.Normalize(x, rows);
 
-  float* qkv = workspace_->Rows(rows, 3 * config.d_model);
-  float* context = workspace_->Rows(rows, config.d_model);
+  float* qkv = workspace_->Rows(rows, std::max(3 * config.inner_decoder(), 2 * config.d_model));
+  float* context = workspace_->Rows(rows, config.inner_decoder());
   const auto apply = [&](const Linear& linear, const float* in, float* out) {
     ScopedTimer timer(&workspace_->profile.decoder_matmul);
     workspace_->matmul.Apply(linear, in, rows, out);
@@ -79,7 +75,7 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
     });
     Sublayer(config, layer.ffn.norm, workspace_, rows, x, [&](const float* in, float* out) {
       ScopedTimer timer(&workspace_->profile.decoder_matmul);
-      workspace_->matmul.ApplyBoth(layer.ffn.up, layer.ffn.down, in, rows, out);
+      FeedForward(config, layer.ffn, in, rows, workspace_, out);
     });
     workspace_->arena.Rewind(mark);
   }
@@ -90,15 +86,17 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
 void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv,
                             float* out) {
   ScopedTimer timer(&workspace_->profile.attention);
-  const AttentionShape shape = ShapeOf(model_.config);
-  const auto dim = static_cast<size_t>(model_.config.d_model);
+  const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
+  const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (const Input& input : inputs) {
     const Arena::Mark mark = workspace_->arena.mark();
     float* scores =
         workspace_->arena.Floats(static_cast<size_t>(input.state->length()) + kKeyBlock);
     for (size_t h = 0; h < input.tokens.size(); ++h, qkv += 3 * dim, out += dim) {
       input.state->Store(static_cast<int>(h), layer, qkv + dim);
-      AttendCells(shape, qkv, input.state->history(static_cast<int>(h), layer), scores, out);
+      CellHistory history = input.state->history(static_cast<int>(h), layer);
+      history.bias = embedder_.distance_bias();
+      AttendCells(shape, qkv, history, scores, out);
     }
     workspace_->arena.Rewind(mark);
   }
@@ -117,8 +115,8 @@ void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float*
 void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* q,
                              float* out) {
   ScopedTimer timer(&workspace_->profile.attention);
-  const AttentionShape shape = ShapeOf(model_.config);
-  const auto dim = static_cast<size_t>(model_.config.d_model);
+  const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
+  const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (const Input& input : inputs) {
     Attend(shape, q, dim, static_cast<int>(input.tokens.size()), input.state->source(layer), out,
            dim);

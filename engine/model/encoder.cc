@@ -7,15 +7,15 @@
 namespace nibu {
 namespace {
 
-// out [T, D] = self-attention within each sentence, from qkv [T, 3 D].
-void SelfAttention(const ModelConfig& config, absl::Span<const absl::Span<const int>> sources,
-                   const float* qkv, float* keys, float* out) {
-  const AttentionShape shape{config.heads_encoder, config.d_model / config.heads_encoder};
-  const auto dim = static_cast<size_t>(config.d_model);
+// out [T, I] = self-attention within each sentence, from qkv [T, 3 I], I = columns of all heads.
+void SelfAttention(const AttentionShape& shape, DistanceBias bias,
+                   absl::Span<const absl::Span<const int>> sources, const float* qkv, float* keys,
+                   float* out) {
+  const auto dim = static_cast<size_t>(shape.heads) * static_cast<size_t>(shape.head_dim);
   for (const auto& source : sources) {
     const int n = static_cast<int>(source.size());
     PackKeys(shape, qkv + dim, 3 * dim, n, CacheType::kFloat32, keys);
-    const KeysValues memory{CacheType::kFloat32, keys, qkv + 2 * dim, 3 * dim, n};
+    const KeysValues memory{CacheType::kFloat32, keys, qkv + 2 * dim, 3 * dim, n, bias};
     Attend(shape, qkv, 3 * dim, n, memory, out, dim);
     qkv += source.size() * 3 * dim;
     out += source.size() * dim;
@@ -44,20 +44,20 @@ float* Encode(const Model& model, const Embedder& embedder,
   }
   embedder.Normalize(x, rows);
 
-  const AttentionShape shape{config.heads_encoder, config.d_model / config.heads_encoder};
+  const AttentionShape shape = ShapeOf(config, config.heads_encoder);
   float* keys = workspace->arena.Floats(PackedKeySize(shape, longest));
-  float* qkv = workspace->Rows(rows, 3 * config.d_model);
-  float* context = workspace->Rows(rows, config.d_model);
+  float* qkv = workspace->Rows(rows, 3 * config.inner_encoder());
+  float* context = workspace->Rows(rows, config.inner_encoder());
   MatmulContext& matmul = workspace->matmul;
   for (const EncoderLayerWeights& layer : model.weights.encoder) {
     const Arena::Mark mark = workspace->arena.mark();
     Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
       matmul.Apply(layer.self.qkv, in, rows, qkv);
-      SelfAttention(config, sources, qkv, keys, context);
+      SelfAttention(shape, embedder.distance_bias(), sources, qkv, keys, context);
       matmul.Apply(layer.self.out, context, rows, out);
     });
     Sublayer(config, layer.ffn.norm, workspace, rows, x, [&](const float* in, float* out) {
-      matmul.ApplyBoth(layer.ffn.up, layer.ffn.down, in, rows, out);
+      FeedForward(config, layer.ffn, in, rows, workspace, out);
     });
     workspace->arena.Rewind(mark);
   }

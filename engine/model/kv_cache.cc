@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/model/layers.h"
+
 namespace nibu {
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length) {
@@ -11,10 +13,11 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   length_ = 0;
   source_length_ = source_length;
   dim_ = static_cast<size_t>(config.d_model);
-  shape_ = {config.heads_decoder, config.d_model / config.heads_decoder};
+  inner_ = static_cast<size_t>(config.inner_decoder());
+  shape_ = ShapeOf(config, config.heads_decoder);
   source_keys_ = PackedKeySize(shape_, source_length);
   // Layers start on a cache line.
-  source_layer_ = (source_keys_ + static_cast<size_t>(source_length) * dim_ + 31) / 32 * 32;
+  source_layer_ = (source_keys_ + static_cast<size_t>(source_length) * inner_ + 31) / 32 * 32;
   source_.Reserve(source_layer_ * static_cast<size_t>(config.layers_decoder) *
                   CacheElementSize(pool->type()));
   cells_.resize(static_cast<size_t>(pool->beam_size()));
@@ -67,7 +70,7 @@ void DecoderState::Extend(int hypotheses) {
 void DecoderState::Store(int h, int layer, const float* keys_values) {
   const size_t offset = static_cast<size_t>(layer) * pool_->layer_stride();
   char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)].back());
-  StoreToCache(keys_values, 2 * dim_, pool_->type(),
+  StoreToCache(keys_values, 2 * inner_, pool_->type(),
                cell + offset * CacheElementSize(pool_->type()));
 }
 
@@ -75,18 +78,18 @@ void DecoderState::StoreSource(int layer, const float* keys_values) {
   const size_t element = CacheElementSize(pool_->type());
   char* keys = source_.data() + static_cast<size_t>(layer) * source_layer_ * element;
   char* values = keys + source_keys_ * element;
-  PackKeys(shape_, keys_values, 2 * dim_, source_length_, pool_->type(), keys);
+  PackKeys(shape_, keys_values, 2 * inner_, source_length_, pool_->type(), keys);
   for (int s = 0; s < source_length_; ++s) {
-    StoreToCache(keys_values + dim_, dim_, pool_->type(), values);
-    keys_values += 2 * dim_;
-    values += dim_ * element;
+    StoreToCache(keys_values + inner_, inner_, pool_->type(), values);
+    keys_values += 2 * inner_;
+    values += inner_ * element;
   }
 }
 
 KeysValues DecoderState::source(int layer) const {
   const size_t element = CacheElementSize(pool_->type());
   const char* keys = source_.data() + static_cast<size_t>(layer) * source_layer_ * element;
-  return {pool_->type(), keys, keys + source_keys_ * element, dim_, source_length_};
+  return {pool_->type(), keys, keys + source_keys_ * element, inner_, source_length_};
 }
 
 }  // namespace nibu

@@ -16,8 +16,9 @@
 namespace nibu {
 
 // Pages of kPositions positions for a beam of fixed width. A page holds, for each layer, position
-// and beam index, a cell of D keys and D values. Pages go back to the pool when a sentence ends, so
-// memory follows the tokens that are alive. One worker's; not thread-safe.
+// and beam index, a cell of I keys and I values (I = config.inner_decoder()). Pages go back to the
+// pool when a sentence ends, so memory follows the tokens that are alive. One worker's; not
+// thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
@@ -25,7 +26,7 @@ class PagePool {
   PagePool(const ModelConfig& config, CacheType type, int beam_size)
       : type_(type),
         beam_size_(beam_size),
-        cell_(2 * static_cast<size_t>(config.d_model)),
+        cell_(2 * static_cast<size_t>(config.inner_decoder())),
         layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
         page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
 
@@ -80,7 +81,7 @@ class DecoderState {
             static_cast<size_t>(layer) * pool_->layer_stride()};
   }
   int length() const { return length_; }  // positions held
-  // Writes the newest position's keys and values, [2 D], of hypothesis h in a layer.
+  // Writes the newest position's keys and values, [2 I], of hypothesis h in a layer.
   void Store(int h, int layer, const float* keys_values);
 
   // The recurrent cell [D] of hypothesis h in a layer (DecoderMemory::kSsru); 0 at the start.
@@ -90,7 +91,7 @@ class DecoderState {
   }
 
   int source_length() const { return source_length_; }
-  // Takes a decoder layer's keys and values of the source, [source_length, 2 D].
+  // Takes a decoder layer's keys and values of the source, [source_length, 2 I].
   void StoreSource(int layer, const float* keys_values);
   KeysValues source(int layer) const;
 
@@ -102,7 +103,8 @@ class DecoderState {
   AlignedBuffer<float> next_recurrent_;
   int length_ = 0;
   int source_length_ = 0;
-  size_t dim_ = 0;
+  size_t dim_ = 0;    // D
+  size_t inner_ = 0;  // I
   AttentionShape shape_{};
   size_t source_keys_ = 0;   // elements of a layer's packed keys
   size_t source_layer_ = 0;  // elements of a layer's keys and values

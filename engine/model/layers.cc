@@ -5,37 +5,75 @@
 namespace nibu {
 
 Embedder::Embedder(const ModelConfig& config, const EmbeddingWeights& weights, int positions)
-    : weights_(weights),
+    : config_(config),
+      weights_(weights),
       dim_(static_cast<size_t>(config.d_model)),
-      scale_(config.embedding_scale),
-      norm_epsilon_(config.norm_epsilon) {
-  if (config.position_kind != PositionKind::kLearned) {
-    positions_ = SinusoidalPositions(config.position_kind, positions, config.position_offset,
-                                     config.d_model);
-    return;
-  }
-  positions_ = AlignedBuffer<float>(static_cast<size_t>(positions) * dim_);
-  for (int p = 0; p < positions; ++p) {
-    // The stored table's last row serves every later position, as in Marian.
-    const int row = std::min(p + config.position_offset, weights.positions->rows() - 1);
-    weights.positions->Lookup(row, 1.0f, positions_.data() + static_cast<size_t>(p) * dim_);
+      count_(static_cast<size_t>(positions)) {
+  switch (config.position_kind) {
+    case PositionKind::kSinusoidalHalf:
+    case PositionKind::kSinusoidalHalfMinusOne:
+      positions_ = SinusoidalPositions(config.position_kind, positions, config.position_offset,
+                                       config.d_model);
+      break;
+    case PositionKind::kLearned:
+      positions_ = AlignedBuffer<float>(count_ * dim_);
+      for (int p = 0; p < positions; ++p) {
+        // The stored table's last row serves every later position, as in Marian.
+        const int row = std::min(p + config.position_offset, weights.positions->rows() - 1);
+        weights.positions->Lookup(row, 1.0f, positions_.data() + static_cast<size_t>(p) * dim_);
+      }
+      break;
+    case PositionKind::kRelative: {
+      const int most = config.position_max_distance;
+      const size_t stored = 2 * static_cast<size_t>(most) + 1;
+      distances_ = AlignedBuffer<float>(weights.distance_biases.size() / stored * (2 * count_ - 1));
+      float* to = distances_.data();
+      const auto& biases = weights.distance_biases;
+      for (const float* head = biases.data(); head < biases.data() + biases.size();
+           head += stored) {
+        for (int d = 1 - positions; d < positions; ++d) {
+          *to++ = head[std::clamp(d, -most, most) + most];
+        }
+      }
+      break;
+    }
   }
 }
 
+DistanceBias Embedder::distance_bias() const {
+  if (distances_.size() == 0) return {};
+  return {distances_.data() + count_ - 1, 2 * count_ - 1};
+}
+
 void Embedder::Embed(int token, int position, float* out) const {
-  const float* vector = positions_.data() + static_cast<size_t>(position) * dim_;
   if (token < 0) {
-    std::copy_n(vector, dim_, out);
-    return;
+    std::fill_n(out, dim_, 0.0f);
+  } else {
+    weights_.tokens->Lookup(token, config_.embedding_scale, out);
   }
-  weights_.tokens->Lookup(token, scale_, out);
-  Add(vector, static_cast<long>(dim_), out);
+  if (positions_.size() == 0) return;
+  Add(positions_.data() + static_cast<size_t>(position) * dim_, static_cast<long>(dim_), out);
 }
 
 void Embedder::Normalize(float* x, int rows) const {
   if (weights_.norm.gamma.empty()) return;
-  LayerNorm(weights_.norm.gamma.data(), weights_.norm.beta.data(), norm_epsilon_, x, nullptr, rows,
-            static_cast<int>(dim_), x);
+  nibu::Normalize(config_, weights_.norm, x, nullptr, rows, x);
+}
+
+void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, const float* in,
+                 int rows, Workspace* workspace, float* out) {
+  MatmulContext& matmul = workspace->matmul;
+  if (!config.gated_ffn) {
+    matmul.ApplyBoth(weights.up, weights.down, in, rows, out);
+    return;
+  }
+  const int hidden = weights.up.out();
+  float* x = workspace->Rows(rows, hidden);
+  float* gate = workspace->Rows(rows, hidden);
+  matmul.Apply(weights.up, in, rows, x);
+  matmul.Apply(weights.gate, in, rows, gate);
+  Multiply(gate, static_cast<long>(rows) * hidden, x);
+  matmul.Apply(weights.down, x, rows, out);
 }
 
 }  // namespace nibu

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "engine/attention/attention.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/arena.h"
 #include "engine/core/profile.h"
@@ -27,30 +28,46 @@ struct Workspace {
   }
 };
 
-// Tokens at positions to vectors. Immutable; threads may share it.
+inline AttentionShape ShapeOf(const ModelConfig& config, int heads) {
+  return {heads, config.head_dim(heads), config.attention_scale};
+}
+
+// A stack's positions: its tokens at them to vectors. Immutable; threads may share it.
 class Embedder {
  public:
-  // Positions 0 .. positions - 1 will be asked for. `weights` outlives the embedder.
+  // Positions 0 .. positions - 1 will be asked for. `config` and `weights` outlive the embedder.
   Embedder(const ModelConfig& config, const EmbeddingWeights& weights, int positions);
 
   // out [D] = embedding of the token (-1: a zero vector) * scale + position vector.
   void Embed(int token, int position, float* out) const;
   // The norm after it, if the model has one. x [rows, D].
   void Normalize(float* x, int rows) const;
+  // Of the stack's self-attention, if the model has one.
+  DistanceBias distance_bias() const;
 
  private:
+  const ModelConfig& config_;
   const EmbeddingWeights& weights_;
   size_t dim_;
-  float scale_;
-  float norm_epsilon_;
-  AlignedBuffer<float> positions_;  // [positions, D]
+  size_t count_;                    // of positions
+  AlignedBuffer<float> positions_;  // [positions, D], or none
+  AlignedBuffer<float> distances_;  // [H, 2 positions - 1], or none
 };
 
+// out = the norm of x, or of x + y.
 inline void Normalize(const ModelConfig& config, const LayerNormWeights& norm, const float* x,
                       const float* y, int rows, float* out) {
-  LayerNorm(norm.gamma.data(), norm.beta.data(), config.norm_epsilon, x, y, rows, config.d_model,
-            out);
+  if (config.norm_kind == NormKind::kRms) {
+    RmsNorm(norm.gamma.data(), config.norm_epsilon, x, y, rows, config.d_model, out);
+  } else {
+    LayerNorm(norm.gamma.data(), norm.beta.data(), config.norm_epsilon, x, y, rows, config.d_model,
+              out);
+  }
 }
+
+// out [rows, D] of in [rows, D]; both have room for the padding rows of a matmul.
+void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, const float* in,
+                 int rows, Workspace* workspace, float* out);
 
 // x = LN(x + f(x)) (post-norm) or x + f(LN(x)) (pre-norm), x [rows, D]. `f(in, out)` maps [rows, D]
 // to [rows, D]; in and out have room for the padding rows of a matmul.

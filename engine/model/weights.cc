@@ -19,7 +19,12 @@ size_t Bytes(const SsruWeights& w) { return w.gate_value.bytes() + Bytes(w.norm)
 size_t Bytes(const CrossAttentionWeights& w) {
   return w.q.bytes() + w.kv.bytes() + w.out.bytes() + Bytes(w.norm);
 }
-size_t Bytes(const FeedForwardWeights& w) { return w.up.bytes() + w.down.bytes() + Bytes(w.norm); }
+size_t Bytes(const FeedForwardWeights& w, bool gated) {
+  return w.up.bytes() + (gated ? w.gate.bytes() : 0) + w.down.bytes() + Bytes(w.norm);
+}
+size_t Bytes(const EmbeddingWeights& w) {
+  return Bytes(w.norm) + w.distance_biases.size() * sizeof(float);
+}
 
 }  // namespace
 
@@ -60,16 +65,18 @@ absl::StatusOr<OutputWeights> OutputWeights::Create(const MatrixView& matrix,
 }
 
 size_t Model::weight_bytes() const {
-  size_t bytes = Bytes(weights.encoder_norm) + Bytes(weights.decoder_norm) +
-                 Bytes(weights.source.norm) + Bytes(weights.target.norm);
+  size_t bytes = Bytes(weights.encoder_norm) + Bytes(weights.decoder_norm) + Bytes(weights.source) +
+                 Bytes(weights.target);
   const std::set<const EmbeddingTable*> tables = {
       weights.source.tokens.get(), weights.source.positions.get(), weights.target.tokens.get(),
       weights.target.positions.get()};
   for (const EmbeddingTable* table : tables) bytes += table != nullptr ? table->bytes() : 0;
-  for (const auto& layer : weights.encoder) bytes += Bytes(layer.self) + Bytes(layer.ffn);
+  for (const auto& layer : weights.encoder) {
+    bytes += Bytes(layer.self) + Bytes(layer.ffn, config.gated_ffn);
+  }
   for (const auto& layer : weights.decoder) {
     bytes += config.decoder_memory == DecoderMemory::kSsru ? Bytes(layer.ssru) : Bytes(layer.self);
-    bytes += Bytes(layer.cross) + Bytes(layer.ffn);
+    bytes += Bytes(layer.cross) + Bytes(layer.ffn, config.gated_ffn);
   }
   for (const Linear& block : weights.output.blocks) bytes += block.bytes();
   return bytes;

@@ -13,16 +13,17 @@
 
 namespace nibu {
 
-// y = (x - mean) / sqrt(var + epsilon) * gamma + beta (Ba et al. 2016). Empty: no norm here.
+// Of config.norm_kind. Empty: no norm here.
 struct LayerNormWeights {
   std::vector<float> gamma;  // [D]
-  std::vector<float> beta;   // [D]
+  std::vector<float> beta;   // [D]; none in an RMS norm
 };
 
-// softmax(q k^T / sqrt(d_head)) v with q, k, v from one sequence (Vaswani et al. 2017).
+// softmax(scale q k^T + bias) v with q, k, v from one sequence (Vaswani et al. 2017). I = heads
+// times the size of a head: D, as a rule.
 struct SelfAttentionWeights {
-  Linear qkv;  // D -> 3 D: q, k, v side by side
-  Linear out;  // D -> D
+  Linear qkv;  // D -> 3 I: q, k, v side by side
+  Linear out;  // I -> D
   LayerNormWeights norm;
 };
 
@@ -35,15 +36,17 @@ struct SsruWeights {
 
 // q from the decoder, k and v from the encoder output.
 struct CrossAttentionWeights {
-  Linear q;    // D -> D
-  Linear kv;   // D -> 2 D: k, v side by side
-  Linear out;  // D -> D
+  Linear q;    // D -> I
+  Linear kv;   // D -> 2 I: k, v side by side
+  Linear out;  // I -> D
   LayerNormWeights norm;
 };
 
-// down(act(up(x))); the activation belongs to `up`.
+// down(act(up(x))), or, with config.gated_ffn, down(act(up(x)) * gate(x)) (Shazeer 2020); the
+// activation belongs to `up`.
 struct FeedForwardWeights {
   Linear up;    // D -> F
+  Linear gate;  // D -> F
   Linear down;  // F -> D
   LayerNormWeights norm;
 };
@@ -63,7 +66,8 @@ struct DecoderLayerWeights {
 struct EmbeddingWeights {
   // Source and target may share one table.
   std::shared_ptr<const EmbeddingTable> tokens;     // [V, D]
-  std::shared_ptr<const EmbeddingTable> positions;  // learned [P, D]; null: sinusoidal
+  std::shared_ptr<const EmbeddingTable> positions;  // learned [P, D]; else null
+  std::vector<float> distance_biases;  // see DistanceBiases; empty unless positions are relative
   LayerNormWeights norm;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/ops/embedding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -94,6 +95,37 @@ AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int o
     }
   }
   return table;
+}
+
+namespace {
+
+int DistanceBucket(int distance, int buckets, int max_distance) {
+  const int exact = buckets / 2;
+  if (distance < exact) return distance;
+  const double part = std::log(static_cast<double>(distance) / exact) /
+                      std::log(static_cast<double>(max_distance) / exact);
+  // A bucket's first distance must not fall below it by a rounding error.
+  const double bucket = exact + (buckets - exact) * part + 1e-9;
+  return std::min(static_cast<int>(bucket), buckets - 1);
+}
+
+}  // namespace
+
+std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool both_ways,
+                                  int max_distance) {
+  const int rows = static_cast<int>(table.size()) / heads;
+  const int buckets = both_ways ? rows / 2 : rows;
+  std::vector<float> biases;
+  biases.reserve(static_cast<size_t>(heads) * (2 * static_cast<size_t>(max_distance) + 1));
+  for (int h = 0; h < heads; ++h) {
+    for (int d = -max_distance; d <= max_distance; ++d) {
+      int row = DistanceBucket(d > 0 && !both_ways ? 0 : std::abs(d), buckets, max_distance);
+      if (d > 0 && both_ways) row += buckets;
+      biases.push_back(
+          table[static_cast<size_t>(row) * static_cast<size_t>(heads) + static_cast<size_t>(h)]);
+    }
+  }
+  return biases;
 }
 
 }  // namespace nibu

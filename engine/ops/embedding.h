@@ -1,4 +1,4 @@
-// Token embeddings and positions.
+// Token embeddings, positions and distances.
 #ifndef NIBU_ENGINE_OPS_EMBEDDING_H_
 #define NIBU_ENGINE_OPS_EMBEDDING_H_
 
@@ -46,6 +46,15 @@ class EmbeddingTable {
 
 // positions[P, D] of the sinusoidal formulas in config.h, for P positions from `offset` on.
 AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int offset, int dim);
+
+// Self-attention's biases [H, 2 M + 1] for a key that lies d = -M .. M = max_distance positions
+// behind its query, from a table [buckets, H] (Raffel et al. 2020). What lies farther away gets
+// what M gets. With e buckets of their own for the distances 0 .. e - 1, of n in all, a distance d
+// >= e has bucket e + (n - e) log(d / e) / log(M / e), at most n - 1. `both_ways`: n is a half of
+// the buckets, the second half being that of d > 0; else keys with d > 0 get what d = 0 gets. e = n
+// / 2. REQUIRES: M > e > 0.
+std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool both_ways,
+                                  int max_distance);
 
 }  // namespace nibu
 

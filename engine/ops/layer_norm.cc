@@ -62,6 +62,43 @@ void LayerNormRows(const float* gamma, const float* beta, float epsilon, const f
   }
 }
 
+void RmsNormRow(const float* gamma, float epsilon, const float* x, const float* y, size_t dim,
+                float* out) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  const size_t whole = dim / lanes * lanes;
+
+  // out = z, and the sum of its squares.
+  auto squares = hn::Zero(d);
+  for (size_t i = 0; i < whole; i += lanes) {
+    auto z = hn::LoadU(d, x + i);
+    if (y != nullptr) z = hn::Add(z, hn::LoadU(d, y + i));
+    hn::StoreU(z, d, out + i);
+    squares = hn::MulAdd(z, z, squares);
+  }
+  float square = hn::GetLane(hn::SumOfLanes(d, squares));
+  for (size_t i = whole; i < dim; ++i) {
+    out[i] = y != nullptr ? x[i] + y[i] : x[i];
+    square += out[i] * out[i];
+  }
+  const float inverse = 1.0f / std::sqrt(square / static_cast<float>(dim) + epsilon);
+
+  const auto inverses = hn::Set(d, inverse);
+  for (size_t i = 0; i < whole; i += lanes) {
+    const auto z = hn::Mul(hn::LoadU(d, out + i), inverses);
+    hn::StoreU(hn::Mul(z, hn::LoadU(d, gamma + i)), d, out + i);
+  }
+  for (size_t i = whole; i < dim; ++i) out[i] = out[i] * inverse * gamma[i];
+}
+
+void RmsNormRows(const float* gamma, float epsilon, const float* x, const float* y, size_t rows,
+                 size_t dim, float* out) {
+  for (size_t r = 0; r < rows; ++r) {
+    RmsNormRow(gamma, epsilon, x + r * dim, y != nullptr ? y + r * dim : nullptr, dim,
+               out + r * dim);
+  }
+}
+
 void AddArrays(const float* y, size_t n, float* x) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
@@ -72,6 +109,16 @@ void AddArrays(const float* y, size_t n, float* x) {
   for (; i < n; ++i) x[i] += y[i];
 }
 
+void MultiplyArrays(const float* y, size_t n, float* x) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
+  }
+  for (; i < n; ++i) x[i] *= y[i];
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace nibu
 HWY_AFTER_NAMESPACE();
@@ -80,7 +127,9 @@ HWY_AFTER_NAMESPACE();
 namespace nibu {
 namespace {
 HWY_EXPORT(LayerNormRows);
+HWY_EXPORT(RmsNormRows);
 HWY_EXPORT(AddArrays);
+HWY_EXPORT(MultiplyArrays);
 }  // namespace
 
 void LayerNorm(const float* gamma, const float* beta, float epsilon, const float* x, const float* y,
@@ -89,8 +138,18 @@ void LayerNorm(const float* gamma, const float* beta, float epsilon, const float
   (gamma, beta, epsilon, x, y, static_cast<size_t>(rows), static_cast<size_t>(dim), out);
 }
 
+void RmsNorm(const float* gamma, float epsilon, const float* x, const float* y, int rows, int dim,
+             float* out) {
+  HWY_DYNAMIC_DISPATCH(RmsNormRows)
+  (gamma, epsilon, x, y, static_cast<size_t>(rows), static_cast<size_t>(dim), out);
+}
+
 void Add(const float* y, long n, float* x) {
   HWY_DYNAMIC_DISPATCH(AddArrays)(y, static_cast<size_t>(n), x);
+}
+
+void Multiply(const float* y, long n, float* x) {
+  HWY_DYNAMIC_DISPATCH(MultiplyArrays)(y, static_cast<size_t>(n), x);
 }
 
 }  // namespace nibu

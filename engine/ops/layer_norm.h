@@ -1,4 +1,4 @@
-// Layer normalization and residual sums.
+// Normalization, residual sums and gates.
 #ifndef NIBU_ENGINE_OPS_LAYER_NORM_H_
 #define NIBU_ENGINE_OPS_LAYER_NORM_H_
 
@@ -9,8 +9,15 @@ namespace nibu {
 void LayerNorm(const float* gamma, const float* beta, float epsilon, const float* x, const float* y,
                int rows, int dim, float* out);
 
+// out[r] = z / sqrt(mean(z^2) + epsilon) * gamma, otherwise the same. Zhang and Sennrich 2019.
+void RmsNorm(const float* gamma, float epsilon, const float* x, const float* y, int rows, int dim,
+             float* out);
+
 // x[i] += y[i] for n elements.
 void Add(const float* y, long n, float* x);
+
+// x[i] *= y[i] for n elements.
+void Multiply(const float* y, long n, float* x);
 
 }  // namespace nibu
 

@@ -1,5 +1,6 @@
 #include "engine/attention/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -9,12 +10,13 @@
 namespace nibu {
 namespace {
 
-// Attention as it is written: softmax(q k^T / sqrt(d)) v for one query, all heads, in double
-// precision.
-std::vector<double> Reference(const AttentionShape& shape, const float* q,
-                              const std::vector<std::vector<float>>& keys,
+// Attention as it is written: softmax(scale q k^T + bias) v for one query, at a position, all
+// heads, in double precision.
+std::vector<double> Reference(const AttentionShape& shape, const float* q, int position,
+                              const DistanceBias& bias, const std::vector<std::vector<float>>& keys,
                               const std::vector<std::vector<float>>& values) {
   const int dim = shape.head_dim;
+  const double scale = shape.scale != 0 ? static_cast<double>(shape.scale) : 1 / std::sqrt(dim);
   std::vector<double> out(static_cast<size_t>(shape.heads * dim));
   for (int h = 0; h < shape.heads; ++h) {
     std::vector<double> p(keys.size());
@@ -25,7 +27,12 @@ std::vector<double> Reference(const AttentionShape& shape, const float* q,
         dot += static_cast<double>(q[h * dim + i]) *
                static_cast<double>(keys[s][static_cast<size_t>(h * dim + i)]);
       }
-      p[s] = std::exp(dot / std::sqrt(dim));
+      p[s] = dot * scale;
+      if (bias.values != nullptr) {
+        const long at = static_cast<long>(bias.stride) * h + static_cast<long>(s) - position;
+        p[s] += static_cast<double>(bias.values[at]);
+      }
+      p[s] = std::exp(p[s]);
       sum += p[s];
     }
     for (size_t s = 0; s < keys.size(); ++s) {
@@ -44,6 +51,19 @@ std::vector<std::vector<float>> Rows(Random* random, int n, size_t dim) {
   return rows;
 }
 
+// Biases of the distances -max .. max.
+struct Biases {
+  Biases(Random* random, int heads, int max)
+      : stride(2 * static_cast<size_t>(max) + 1),
+        zero(static_cast<size_t>(max)),
+        values(random->Floats(stride * static_cast<size_t>(heads), 3.0f)) {}
+  DistanceBias view() const { return {values.data() + zero, stride}; }
+
+  size_t stride;
+  size_t zero;
+  std::vector<float> values;
+};
+
 float Tolerance(CacheType type) { return type == CacheType::kFloat32 ? 1e-5f : 3e-2f; }
 
 void ExpectNear(const std::vector<double>& expected, const float* actual, float tolerance) {
@@ -61,10 +81,13 @@ TEST_P(AttentionTest, EqualsTheDefinition) {
   ForEachHighwayTarget([] {
     Random random(1);
     for (int round = 0; round < 60; ++round) {
-      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70)};
+      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70),
+                                 random.Chance() ? 0.0f : 0.25f};
       const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
       const int positions = round < 50 ? random.Int(1, 70) : random.Int(200, 600);
       const int queries = random.Int(1, 9);
+      const Biases biases(&random, shape.heads, std::max(positions, queries));
+      const bool biased = random.Chance();
       const auto keys = Rows(&random, positions, dim);
       const auto values = Rows(&random, positions, dim);
       // Rows of keys and values as the decoder has them: side by side.
@@ -78,19 +101,22 @@ TEST_P(AttentionTest, EqualsTheDefinition) {
       PackKeys(shape, keys_values.data(), 2 * dim, positions, GetParam(), packed.data());
       std::vector<char> stored(keys_values.size() * CacheElementSize(GetParam()));
       StoreToCache(keys_values.data(), keys_values.size(), GetParam(), stored.data());
-      const KeysValues memory{GetParam(), packed.data(),
-                              stored.data() + dim * CacheElementSize(GetParam()), 2 * dim,
-                              positions};
+      const KeysValues memory{
+          GetParam(), packed.data(), stored.data() + dim * CacheElementSize(GetParam()),
+          2 * dim,    positions,     biased ? biases.view() : DistanceBias{}};
       const size_t q_stride = dim + 3;
       const auto q = random.Floats(q_stride * static_cast<size_t>(queries), 1.5f);
       std::vector<float> out(dim * static_cast<size_t>(queries));
       Attend(shape, q.data(), q_stride, queries, memory, out.data(), dim);
       for (size_t r = 0; r < static_cast<size_t>(queries); ++r) {
-        ExpectNear(Reference(shape, q.data() + r * q_stride, keys, values), out.data() + r * dim,
-                   Tolerance(GetParam()));
+        ExpectNear(Reference(shape, q.data() + r * q_stride, static_cast<int>(r), memory.bias, keys,
+                             values),
+                   out.data() + r * dim, Tolerance(GetParam()));
         // Bit for bit what the query gets alone.
         std::vector<float> alone(dim);
-        Attend(shape, q.data() + r * q_stride, q_stride, 1, memory, alone.data(), dim);
+        KeysValues from_here = memory;
+        if (biased) from_here.bias.values -= r;
+        Attend(shape, q.data() + r * q_stride, q_stride, 1, from_here, alone.data(), dim);
         for (size_t i = 0; i < dim; ++i) ASSERT_EQ(alone[i], out[r * dim + i]);
       }
     }
@@ -101,7 +127,8 @@ TEST_P(AttentionTest, CellsEqualTheDefinition) {
   ForEachHighwayTarget([] {
     Random random(2);
     for (int round = 0; round < 60; ++round) {
-      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70)};
+      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70),
+                                 random.Chance() ? 0.0f : 0.25f};
       const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
       const int positions = round < 50 ? random.Int(1, 40) : random.Int(200, 600);
       const auto keys = Rows(&random, positions, dim);
@@ -120,8 +147,12 @@ TEST_P(AttentionTest, CellsEqualTheDefinition) {
       const auto q = random.Floats(dim, 1.5f);
       std::vector<float> scores(cells.size() + kKeyBlock);
       std::vector<float> out(dim);
-      AttendCells(shape, q.data(), {GetParam(), cells, offset}, scores.data(), out.data());
-      ExpectNear(Reference(shape, q.data(), keys, values), out.data(), Tolerance(GetParam()));
+      const Biases biases(&random, shape.heads, positions);
+      CellHistory history{GetParam(), cells, offset};
+      if (random.Chance()) history.bias = biases.view();
+      AttendCells(shape, q.data(), history, scores.data(), out.data());
+      ExpectNear(Reference(shape, q.data(), positions - 1, history.bias, keys, values), out.data(),
+                 Tolerance(GetParam()));
     }
   });
 }

@@ -66,7 +66,8 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   ModelConfig config = RandomConfig(&random);
   config.max_positions = 64;
   config.decoder_memory = DecoderMemory::kSelfAttention;
-  config.position_kind = PositionKind::kSinusoidalHalf;
+  config.position_kind = PositionKind::kRelative;
+  config.gated_ffn = true;
   const auto model = reference::Transformer(config, 1).Build(GetParam());
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);
@@ -110,7 +111,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   };
   for (const DecoderLayerWeights& layer : model->weights.decoder) {
     for (const Linear* linear : {&layer.self.qkv, &layer.self.out, &layer.cross.q, &layer.cross.out,
-                                 &layer.ffn.up, &layer.ffn.down}) {
+                                 &layer.ffn.up, &layer.ffn.gate, &layer.ffn.down}) {
       add(*linear);
     }
   }

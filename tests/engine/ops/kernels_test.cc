@@ -58,6 +58,54 @@ TEST(LayerNormTest, EqualsTheDefinition) {
   });
 }
 
+TEST(RmsNormTest, EqualsTheDefinition) {
+  ForEachHighwayTarget([] {
+    Random random(11);
+    for (int round = 0; round < 50; ++round) {
+      const int rows = random.Int(1, 5);
+      const int dim = random.Int(1, 200);
+      const auto n = static_cast<size_t>(rows * dim);
+      const auto x = random.Floats(n, 3.0f);
+      const auto y = random.Floats(n, 3.0f);
+      const auto gamma = random.Floats(static_cast<size_t>(dim));
+      const bool sum = random.Chance();
+      std::vector<float> out = x;
+      RmsNorm(gamma.data(), 1e-6f, out.data(), sum ? y.data() : nullptr, rows, dim, out.data());
+      for (int r = 0; r < rows; ++r) {
+        const auto z = [&](int i) {
+          const auto at = static_cast<size_t>(r * dim + i);
+          return static_cast<double>(x[at]) + (sum ? static_cast<double>(y[at]) : 0.0);
+        };
+        double square = 0;
+        for (int i = 0; i < dim; ++i) square += z(i) * z(i) / dim;
+        for (int i = 0; i < dim; ++i) {
+          ASSERT_NEAR(
+              z(i) / std::sqrt(square + 1e-6) * static_cast<double>(gamma[static_cast<size_t>(i)]),
+              out[static_cast<size_t>(r * dim + i)], 1e-5);
+        }
+      }
+    }
+  });
+}
+
+TEST(ElementwiseTest, AddAndMultiply) {
+  ForEachHighwayTarget([] {
+    Random random(12);
+    for (size_t n = 0; n < 70; ++n) {
+      const auto x = random.Floats(n);
+      const auto y = random.Floats(n);
+      std::vector<float> sums = x;
+      std::vector<float> products = x;
+      Add(y.data(), static_cast<long>(n), sums.data());
+      Multiply(y.data(), static_cast<long>(n), products.data());
+      for (size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(sums[i], x[i] + y[i]);
+        ASSERT_EQ(products[i], x[i] * y[i]);
+      }
+    }
+  });
+}
+
 TEST(TopKTest, EqualsSorting) {
   ForEachHighwayTarget([] {
     Random random(7);

@@ -39,16 +39,36 @@ Norm RandomNorm(Random* random, int dim) {
   return norm;
 }
 
-Attention RandomAttention(Random* random, int dim) {
-  return {RandomMap(random, dim, dim), RandomMap(random, dim, dim), RandomMap(random, dim, dim),
-          RandomMap(random, dim, dim), RandomNorm(random, dim)};
+Attention RandomAttention(Random* random, int dim, int inner) {
+  return {RandomMap(random, dim, inner), RandomMap(random, dim, inner),
+          RandomMap(random, dim, inner), RandomMap(random, inner, dim), RandomNorm(random, dim)};
 }
 
-Layer RandomLayer(Random* random, int dim, int hidden) {
-  return {
-      RandomAttention(random, dim),
-      RandomAttention(random, dim),
-      {RandomMap(random, dim, hidden), RandomMap(random, hidden, dim), RandomNorm(random, dim)}};
+Layer RandomLayer(Random* random, const ModelConfig& config, int inner, int hidden) {
+  const int dim = config.d_model;
+  Layer layer{RandomAttention(random, dim, inner),
+              RandomAttention(random, dim, inner),
+              {RandomMap(random, dim, hidden), RandomMap(random, dim, hidden),
+               RandomMap(random, hidden, dim), RandomNorm(random, dim)}};
+  if (config.decoder_memory == DecoderMemory::kSsru) {
+    layer.self.q = RandomMap(random, dim, dim);
+    layer.self.k = RandomMap(random, dim, dim);
+  }
+  return layer;
+}
+
+// Which bucket a distance belongs to, from the first distances of the buckets.
+int Bucket(int distance, int buckets, int max_distance) {
+  const int exact = buckets / 2;
+  if (distance < exact) return distance;
+  int bucket = exact;
+  while (bucket + 1 < buckets &&
+         distance >= exact * std::pow(1.0 * max_distance / exact,
+                                      1.0 * (bucket + 1 - exact) / (buckets - exact)) -
+                         1e-6) {
+    ++bucket;
+  }
+  return bucket;
 }
 
 std::vector<double> Apply(const Map& map, const std::vector<double>& x) {
@@ -99,11 +119,17 @@ Transformer::Transformer(const ModelConfig& config, uint32_t seed) : config_(con
   target_norm_ = RandomNorm(&random, dim);
   encoder_norm_ = RandomNorm(&random, dim);
   decoder_norm_ = RandomNorm(&random, dim);
+  const auto buckets = static_cast<size_t>(config.position_buckets);
+  source_biases_ = random.Floats(buckets * static_cast<size_t>(config.heads_encoder), 2.0f);
+  target_biases_ = random.Floats(buckets * static_cast<size_t>(config.heads_decoder), 2.0f);
+  ModelConfig encoder_config = config;
+  encoder_config.decoder_memory = DecoderMemory::kSelfAttention;
   for (int i = 0; i < config.layers_encoder; ++i) {
-    encoder_.push_back(RandomLayer(&random, dim, config.ffn_encoder));
+    encoder_.push_back(
+        RandomLayer(&random, encoder_config, config.inner_encoder(), config.ffn_encoder));
   }
   for (int i = 0; i < config.layers_decoder; ++i) {
-    decoder_.push_back(RandomLayer(&random, dim, config.ffn_decoder));
+    decoder_.push_back(RandomLayer(&random, config, config.inner_decoder(), config.ffn_decoder));
   }
   output_ = RandomMap(&random, dim, config.vocab_target);
 }
@@ -124,6 +150,11 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
     w.source.positions = table(position_table_);
     w.target.positions = w.source.positions;
   }
+  if (config_.position_kind == PositionKind::kRelative) {
+    const int most = config_.position_max_distance;
+    w.source.distance_biases = DistanceBiases(source_biases_, config_.heads_encoder, true, most);
+    w.target.distance_biases = DistanceBiases(target_biases_, config_.heads_decoder, false, most);
+  }
   if (config_.embedding_norm) {
     w.source.norm = Pack(source_norm_);
     w.target.norm = Pack(target_norm_);
@@ -143,6 +174,7 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
   };
   const auto ffn = [&](const FeedForward& f) {
     return FeedForwardWeights{Pack({&f.up}, config_.activation, type),
+                              Pack({&f.gate}, Activation::kNone, type),
                               Pack({&f.down}, Activation::kNone, type), Pack(f.norm)};
   };
   for (const Layer& layer : encoder_) w.encoder.push_back({self(layer.self), ffn(layer.ffn)});
@@ -168,12 +200,13 @@ Matrix Transformer::Normalize(const Norm& norm, const Matrix& x) const {
     const auto n = static_cast<double>(row.size());
     double mean = 0;
     double variance = 0;
-    for (double v : row) mean += v / n;
+    const bool rms = config_.norm_kind == NormKind::kRms;
+    for (double v : row) mean += rms ? 0 : v / n;
     for (double v : row) variance += (v - mean) * (v - mean) / n;
     for (size_t i = 0; i < row.size(); ++i) {
       row[i] = (row[i] - mean) / std::sqrt(variance + static_cast<double>(config_.norm_epsilon)) *
                    static_cast<double>(norm.gamma[i]) +
-               static_cast<double>(norm.beta[i]);
+               (rms ? 0 : static_cast<double>(norm.beta[i]));
     }
   }
   return y;
@@ -190,12 +223,22 @@ Matrix Transformer::Sublayer(const Norm& norm, const Matrix& x,
 }
 
 Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matrix& memory,
-                           int heads, bool causal) const {
+                           int heads, bool causal, const std::vector<float>* biases) const {
   const Matrix q = ApplyRows(weights.q, x);
   const Matrix k = ApplyRows(weights.k, memory);
   const Matrix v = ApplyRows(weights.v, memory);
-  const size_t dim = static_cast<size_t>(config_.d_model / heads);
-  Matrix context(x.size(), std::vector<double>(static_cast<size_t>(config_.d_model)));
+  const auto dim = static_cast<size_t>(config_.head_dim(heads));
+  const double scale = config_.attention_scale > 0 ? static_cast<double>(config_.attention_scale)
+                                                   : 1 / std::sqrt(static_cast<double>(dim));
+  Matrix context(x.size(), std::vector<double>(q[0].size()));
+  const auto bias = [&](size_t i, size_t j, size_t h) {
+    if (biases == nullptr) return 0.0;
+    const int buckets = config_.position_buckets / (causal ? 1 : 2);
+    const int distance = static_cast<int>(j) - static_cast<int>(i);
+    int row = Bucket(std::abs(distance), buckets, config_.position_max_distance);
+    if (distance > 0) row += buckets;
+    return static_cast<double>((*biases)[static_cast<size_t>(row * heads) + h]);
+  };
   for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t keys = causal ? i + 1 : memory.size();
@@ -204,7 +247,7 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
       for (size_t j = 0; j < keys; ++j) {
         double dot = 0;
         for (size_t c = h * dim; c < (h + 1) * dim; ++c) dot += q[i][c] * k[j][c];
-        p.push_back(std::exp(dot / std::sqrt(static_cast<double>(dim))));
+        p.push_back(std::exp(dot * scale + bias(i, j, h)));
         sum += p.back();
       }
       for (size_t j = 0; j < keys; ++j) {
@@ -235,6 +278,12 @@ Matrix Transformer::Apply(const FeedForward& weights, const Matrix& x) const {
   for (auto& row : hidden) {
     for (double& value : row) value = Activate(config_.activation, value);
   }
+  if (config_.gated_ffn) {
+    const Matrix gate = ApplyRows(weights.gate, x);
+    for (size_t r = 0; r < x.size(); ++r) {
+      for (size_t i = 0; i < gate[r].size(); ++i) hidden[r][i] *= gate[r][i];
+    }
+  }
   return ApplyRows(weights.down, hidden);
 }
 
@@ -254,7 +303,7 @@ Matrix Transformer::Embed(const std::vector<int>& tokens, const std::vector<floa
       }
       if (config_.position_kind == PositionKind::kLearned) {
         value += static_cast<double>(position_table_[static_cast<size_t>(position * dim + i)]);
-      } else if (i < 2 * half) {
+      } else if (config_.position_kind != PositionKind::kRelative && i < 2 * half) {
         const bool minus_one = config_.position_kind == PositionKind::kSinusoidalHalfMinusOne;
         const int divisor = minus_one ? half - 1 : half;
         const double angle =
@@ -269,9 +318,11 @@ Matrix Transformer::Embed(const std::vector<int>& tokens, const std::vector<floa
 
 Matrix Transformer::Encode(const std::vector<int>& source) const {
   Matrix x = Embed(source, source_table_, source_norm_);
+  const bool relative = config_.position_kind == PositionKind::kRelative;
   for (const Layer& layer : encoder_) {
     x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
-      return Attend(layer.self, in, in, config_.heads_encoder, /*causal=*/false);
+      return Attend(layer.self, in, in, config_.heads_encoder, /*causal=*/false,
+                    relative ? &source_biases_ : nullptr);
     });
     x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
   }
@@ -283,13 +334,15 @@ std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
   std::vector<int> tokens = {config_.decoder_start};
   tokens.insert(tokens.end(), prefix.begin(), prefix.end());
   Matrix x = Embed(tokens, target_table_, target_norm_);
+  const bool relative = config_.position_kind == PositionKind::kRelative;
   for (const Layer& layer : decoder_) {
     x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
       if (config_.decoder_memory == DecoderMemory::kSsru) return Recur(layer.self, in);
-      return Attend(layer.self, in, in, config_.heads_decoder, /*causal=*/true);
+      return Attend(layer.self, in, in, config_.heads_decoder, /*causal=*/true,
+                    relative ? &target_biases_ : nullptr);
     });
     x = Sublayer(layer.cross.norm, x, [&](const Matrix& in) {
-      return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false);
+      return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false, nullptr);
     });
     x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
   }
@@ -317,13 +370,19 @@ ModelConfig RandomConfig(Random* random) {
   config.layers_decoder = random->Int(1, 3);
   config.vocab_source = random->Int(5, 40);
   config.vocab_target = random->Int(5, 40);
+  if (random->Chance()) config.d_head = random->Int(1, 20);
+  config.attention_scale = random->Chance() ? 0.0f : 0.3f;
+  config.gated_ffn = random->Chance();
+  config.norm_kind = random->Chance() ? NormKind::kLayer : NormKind::kRms;
   config.activation = static_cast<Activation>(random->Int(1, 5));
   config.norm_order = random->Chance() ? NormOrder::kPre : NormOrder::kPost;
   config.norm_epsilon = random->Chance() ? 1e-5f : 1e-6f;
   config.embedding_scale = random->Chance() ? 1.0f : std::sqrt(static_cast<float>(config.d_model));
   config.embedding_norm = random->Chance();
   config.final_norm = random->Chance();
-  config.position_kind = static_cast<PositionKind>(random->Int(0, 2));
+  config.position_kind = static_cast<PositionKind>(random->Int(0, 3));
+  config.position_buckets = 2 * random->Int(2, 8);
+  config.position_max_distance = random->Int(config.position_buckets / 2 + 1, 25);
   config.position_offset = random->Chance() ? 0 : 2;
   config.max_positions = 40;
   config.eos = 0;

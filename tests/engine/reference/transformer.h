@@ -33,7 +33,7 @@ struct Attention {
 };
 
 struct FeedForward {
-  Map up, down;
+  Map up, gate, down;
   Norm norm;
 };
 
@@ -61,8 +61,9 @@ class Transformer {
                const Norm& norm) const;
   Matrix Sublayer(const Norm& norm, const Matrix& x,
                   const std::function<Matrix(const Matrix&)>& f) const;
+  // `biases`: of the distances, [buckets, H]; null: none.
   Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
-                bool causal) const;
+                bool causal, const std::vector<float>* biases) const;
   Matrix Recur(const Attention& weights, const Matrix& x) const;
   Matrix Apply(const FeedForward& weights, const Matrix& x) const;
   Matrix Normalize(const Norm& norm, const Matrix& x) const;
@@ -70,7 +71,8 @@ class Transformer {
   ModelConfig config_;
   std::vector<float> source_table_;
   std::vector<float> target_table_;
-  std::vector<float> position_table_;  // learned
+  std::vector<float> position_table_;                 // learned
+  std::vector<float> source_biases_, target_biases_;  // relative
   Norm source_norm_, target_norm_, encoder_norm_, decoder_norm_;
   std::vector<Layer> encoder_;
   std::vector<Layer> decoder_;
