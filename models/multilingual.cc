@@ -1,6 +1,7 @@
 #include "models/multilingual.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -52,32 +53,43 @@ TypeFields FieldsOf(bool is_mbart) {
 // A vocabulary being put together; ids may come in any order.
 class TokenTable {
  public:
-  TokenTable(int size, std::string directory)
-      : directory_(std::move(directory)), tokens_(static_cast<size_t>(std::max(size, 0))) {}
+  TokenTable(int size, std::string directory) : size_(size), directory_(std::move(directory)) {}
 
   // The same token may be set twice. InvalidArgument: no such id, or another token has it.
   absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
-    if (id < 0 || id >= static_cast<int64_t>(tokens_.size())) {
+    if (id < 0 || id >= size_) {
       return absl::InvalidArgumentError(
           absl::StrCat(directory_, "/", file, ": token \"", token, "\" has id ", id,
-                       ", expected below ", tokens_.size(), ", the vocab_size of config.json"));
+                       ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says"));
     }
-    std::string& place = tokens_[static_cast<size_t>(id)];
-    if (!place.empty() && place != token) {
+    const std::string& known = tokens_.try_emplace(id, token).first->second;
+    if (known != token) {
       return absl::InvalidArgumentError(absl::StrCat(directory_, "/", file, ": id ", id,
-                                                     " belongs to both \"", place, "\" and \"",
+                                                     " belongs to both \"", known, "\" and \"",
                                                      token, "\""));
     }
-    place = token;
     return absl::OkStatus();
   }
 
-  const std::vector<std::string>& tokens() const { return tokens_; }
+  int size() const { return size_; }
   const std::string& directory() const { return directory_; }
+  const std::map<int64_t, std::string>& tokens() const { return tokens_; }
+
+  // The tokens by id; ids that have none, few of them, have an empty one.
+  absl::StatusOr<std::vector<std::string>> List() const {
+    constexpr size_t kMostUnused = 1024;  // vocabularies are padded to a round size
+    if (static_cast<size_t>(size_) - tokens_.size() > kMostUnused) {
+      return WrongVocabularySize(directory_, tokens_.size(), size_, "config.json");
+    }
+    std::vector<std::string> list(static_cast<size_t>(size_));
+    for (const auto& [id, token] : tokens_) list[static_cast<size_t>(id)] = token;
+    return list;
+  }
 
  private:
+  const int size_;
   const std::string directory_;
-  std::vector<std::string> tokens_;  // empty: none yet
+  std::map<int64_t, std::string> tokens_;
 };
 
 // The text of "</s>" or {"content": "</s>", ...}; null for anything else.
@@ -168,7 +180,8 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepie
     NIBU_ASSIGN_OR_RETURN(const auto file,
                           OpenRequiredFile(table->directory(), "vocab.json", kExpected));
     NIBU_ASSIGN_OR_RETURN(const Json json, ParseJson(file->bytes(), file->path()));
-    const auto size = static_cast<int>(std::min(json.size(), table->tokens().size()));
+    const int size =
+        static_cast<int>(std::min(json.size(), static_cast<size_t>(std::max(table->size(), 0))));
     NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> tokens,
                           TokensById(json, file->path(), size, "config.json"));
     for (size_t i = 0; i < tokens.size(); ++i) {
@@ -218,15 +231,14 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   const JsonConfig* tokenizer = tokenizer_file.has_value() ? &*tokenizer_file : nullptr;
   const bool has_vocab_json = MappedFile::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
-  // A size that makes no sense is refused by Validate; here it must not cost memory.
-  TokenTable table(std::min(model->vocab_source, 1 << 24), directory);
+  TokenTable table(model->vocab_source, directory);
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
   NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
   NIBU_RETURN_IF_ERROR(AddDecoderTokens(tokenizer, &table));
   NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
   const auto has_languages = [&] {
-    return std::any_of(table.tokens().begin() + behind_pieces, table.tokens().end(),
-                       [](const std::string& token) { return !LanguageCode(token).empty(); });
+    return std::any_of(table.tokens().lower_bound(behind_pieces), table.tokens().end(),
+                       [](const auto& entry) { return !LanguageCode(entry.second).empty(); });
   };
   if (!has_languages()) NIBU_RETURN_IF_ERROR(AddListedLanguages(behind_pieces, &table));
   if (!has_languages()) {
@@ -236,8 +248,8 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
 
   ModelVocabulary vocabulary;
   ModelLanguages& languages = vocabulary.languages;
-  vocabulary.source_tokens = table.tokens();
-  for (int id = 0; id < static_cast<int>(table.tokens().size()); ++id) {
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, table.List());
+  for (int id = 0; id < table.size(); ++id) {
     std::string& token = vocabulary.source_tokens[static_cast<size_t>(id)];
     std::string code = id < behind_pieces ? "" : LanguageCode(token);
     // What is no text is never generated.

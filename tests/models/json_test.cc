@@ -67,5 +67,25 @@ TEST(JsonConfig, TypedLookUps) {
   EXPECT_FALSE(JsonConfig::Parse("[]", "c.json").ok());
 }
 
+TEST(JsonTest, AMemberIsReadNoFurther) {
+  const auto member = [](const char* text) { return ParseJsonMember(text, "f", "b"); };
+  EXPECT_EQ(*member(R"({"a": {"b": 1}, "b": {"a": [2, {"b": 3}]}, "c": damaged)"),
+            nlohmann::json::parse(R"({"a": [2, {"b": 3}]})"));
+  EXPECT_EQ(*member(R"({"b": [])"), nlohmann::json::array());
+  EXPECT_EQ(*member(R"({"b": 7, )"), 7);
+  EXPECT_EQ(*member(R"({"a": {"b": 1}, "c": 2})"), nullptr);
+  EXPECT_EQ(*member("{}"), nullptr);
+  EXPECT_EQ(member(R"({"a": damaged, "b": 1})").status().message(), "f: not JSON at byte 7");
+  EXPECT_EQ(member(R"({"b": {"a": 1)").status().message(), "f: not JSON at byte 14");
+  EXPECT_EQ(member("[1]").status().message(), "f: not an object of key: value");
+}
+
+TEST(JsonTest, WithOtherFields) {
+  const JsonConfig config = *JsonConfig::Parse(R"({"a": 1, "b": 2, "c": null})", "f");
+  const JsonConfig changed = config.With({{"a", 5}, {"c", 6}, {"d", 7}}, {{"b", 8}, {"e", 9}});
+  EXPECT_EQ(changed.object(), nlohmann::json::parse(R"({"a":1,"b":8,"c":6,"d":7,"e":9})"));
+  EXPECT_EQ(changed.file(), "f");
+}
+
 }  // namespace
 }  // namespace nibu
