@@ -58,7 +58,6 @@ constexpr absl::string_view kIgnoredOptions[] = {"mini-batch",
                                                  "skip-cost",
                                                  "max-length",
                                                  "max-length-crop",
-                                                 "max-length-factor",
                                                  "max-length-break",
                                                  "mini-batch-break-size",
                                                  "ssplit-mode",
@@ -134,7 +133,7 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const JsonConfig& yml, const std::str
     const auto is = [&](absl::string_view known) { return known == option; };
     const bool used = key == "models" || key == "vocabs" || key == "shortlist" ||
                       key == "beam-size" || key == "normalize" || key == "word-penalty" ||
-                      key == "allow-unk" || key == "weights";
+                      key == "max-length-factor" || key == "allow-unk" || key == "weights";
     if (!used && !std::any_of(std::begin(kIgnoredOptions), std::end(kIgnoredOptions), is)) {
       return absl::UnimplementedError(absl::StrCat(yml.file(), ": option \"", key,
                                                    "\" is not supported; remove it from the file"));
@@ -152,6 +151,9 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const JsonConfig& yml, const std::str
   }
   files.defaults.beam_size = beam_size;
   NIBU_ASSIGN_OR_RETURN(files.defaults.length_penalty, Number(yml, "normalize", 0));
+  NIBU_ASSIGN_OR_RETURN(const float factor, Number(yml, "max-length-factor", 0));
+  if (!(factor >= 0)) return yml.Wrong("max-length-factor", "at least 0");
+  if (factor > 0) files.defaults.max_length_factor = factor;
   NIBU_ASSIGN_OR_RETURN(const float word_penalty, Number(yml, "word-penalty", 0));
   if (word_penalty != 0.0f) {
     return absl::UnimplementedError(absl::StrCat(

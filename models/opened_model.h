@@ -51,6 +51,7 @@ struct ModelVocabulary {
 struct ModelDefaults {
   std::optional<int> beam_size;
   std::optional<float> length_penalty;
+  std::optional<float> max_length_factor;  // see DecodingOptions
 };
 
 // Move only.

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
+#include "models/mapped_file.h"
+#include "models/shortlist_file.h"
 #include "tools/bundled_model.h"
 #include "tools/flags.h"
 
@@ -32,7 +34,11 @@ ABSL_FLAG(int, max_decoding_length, 256,
 ABSL_FLAG(int, max_input_length, 1024,
           "Tokens of a line translated in one piece (never more than the model's positions).");
 ABSL_FLAG(std::string, compute_type, "auto",
-          "Type of the matrix products: float32, bfloat16 or int8; auto is float32.");
+          "Type of the matrix products: float32, bfloat16, int8, or auto, the fastest on this CPU "
+          "(int8 on any since AVX2).");
+ABSL_FLAG(std::string, shortlist, "",
+          "Lexical shortlist (Marian's, or a vmap.txt) that narrows the output to tokens worth it "
+          "for a line. Empty: the model's own, if it has one; none: all tokens.");
 ABSL_FLAG(int, threads, 0, "Sentences are shared out to this many threads; 0: all cores.");
 ABSL_FLAG(int, batch_size, 0, "What a thread decodes together; 0: chosen for speed.");
 ABSL_FLAG(std::string, batch_type, "examples",
@@ -45,11 +51,12 @@ std::vector<std::string> SearchFlags() {
 }
 
 std::vector<std::string> SpeedFlags() {
-  return {"compute_type", "threads", "batch_size", "batch_type"};
+  return {"compute_type", "shortlist", "threads", "batch_size", "batch_type"};
 }
 
 absl::StatusOr<ComputeType> ParseComputeType(const std::string& text) {
-  if (text == "auto" || text == "float32") return ComputeType::kFloat32;
+  if (text == "auto") return FastestComputeType();
+  if (text == "float32") return ComputeType::kFloat32;
   if (text == "bfloat16") return ComputeType::kBFloat16;
   if (text == "int8") return ComputeType::kInt8;
   return absl::InvalidArgumentError(
@@ -135,6 +142,26 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags() {
   const absl::Status status = options.Validate();
   if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--", status.message()));
   return options;
+}
+
+absl::Status ApplyModel(const LoadedModel& model, DecodingOptions* options) {
+  const ModelDefaults& defaults = model.defaults;
+  if (!WasGiven("beam_size")) options->beam_size = defaults.beam_size.value_or(options->beam_size);
+  if (!WasGiven("length_penalty")) {
+    options->length_penalty = defaults.length_penalty.value_or(options->length_penalty);
+  }
+  // A length that the command line asks for is not cut.
+  if (!WasGiven("min_decoding_length") && !WasGiven("max_decoding_length")) {
+    options->max_length_factor = defaults.max_length_factor.value_or(0);
+  }
+  const std::string path = absl::GetFlag(FLAGS_shortlist);
+  if (path.empty()) {
+    options->shortlist = model.shortlist;
+  } else if (path != "none") {
+    NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+    NIBU_ASSIGN_OR_RETURN(options->shortlist, ReadShortlist(*file, model.vocabulary, {}));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {

@@ -37,6 +37,9 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // InvalidArgument, with the codes that there are: a language is missing, unknown, or not wanted.
 absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
                                                      const LanguageFlags& flags);
+// What the model brings: its shortlist (or --shortlist's), and its defaults where the command line
+// says nothing. An error names the shortlist's file.
+absl::Status ApplyModel(const LoadedModel& model, DecodingOptions* options);
 
 // "auto": the fastest that this CPU really has.
 absl::StatusOr<ComputeType> ParseComputeType(const std::string& text);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <set>
 
 #include "absl/flags/commandlineflag.h"
 #include "absl/flags/marshalling.h"
@@ -68,6 +70,12 @@ std::string Wrap(absl::string_view text, size_t indent, size_t width) {
     absl::StrAppend(&line, line.empty() ? "" : " ", word);
   }
   return absl::StrCat(result, std::string(indent, ' '), line, "\n");
+}
+
+// Names of the flags that a command line has set.
+std::set<std::string, std::less<>>& GivenFlags() {
+  static auto& given = *new std::set<std::string, std::less<>>();
+  return given;
 }
 
 // Flags that need no value.
@@ -189,9 +197,12 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
       (*lists)[std::string(flag->Name())] = values;
     }
     for (const std::string& each : values) NIBU_RETURN_IF_ERROR(Set(flag, each));
+    GivenFlags().emplace(flag->Name());
   }
   return positional;
 }
+
+bool WasGiven(absl::string_view flag) { return GivenFlags().count(flag) > 0; }
 
 absl::Status SetFlag(absl::string_view name, absl::string_view value) {
   absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);

@@ -48,6 +48,9 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
 // Sets one flag. InvalidArgument naming it: a malformed value.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
 
+// Whether ParseFlags has set the flag, be it to its default.
+bool WasGiven(absl::string_view flag);
+
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
 // one line and status 2 on wrong usage.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,

@@ -31,6 +31,9 @@ enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 // The instruction set that oneDNN's kernels use here: "avx2", "avx512_core_vnni", ...
 const char* InstructionSet();
 
+// What is fastest here: int8 wherever its kernels are (AVX2 and newer), else float32.
+ComputeType FastestComputeType();
+
 // What decides the layout of packed weights: instruction set and oneDNN version.
 std::string PackFingerprint();
 

@@ -93,6 +93,17 @@ const char* InstructionSet() {
   }
 }
 
+ComputeType FastestComputeType() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::all:
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+      return ComputeType::kFloat32;
+    default:
+      return ComputeType::kInt8;
+  }
+}
+
 QuantizationRange ActivationRange() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::all:
