@@ -144,8 +144,15 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags() {
   return options;
 }
 
-absl::Status ApplyModel(const LoadedModel& model, DecodingOptions* options) {
-  const ModelDefaults& defaults = model.defaults;
+absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(const LoadedModel& loaded) {
+  const std::string path = absl::GetFlag(FLAGS_shortlist);
+  if (path.empty()) return loaded.shortlist;
+  if (path == "none") return nullptr;
+  NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  return ReadShortlist(*file, loaded.vocabulary, {});
+}
+
+void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options) {
   if (!WasGiven("beam_size")) options->beam_size = defaults.beam_size.value_or(options->beam_size);
   if (!WasGiven("length_penalty")) {
     options->length_penalty = defaults.length_penalty.value_or(options->length_penalty);
@@ -154,14 +161,6 @@ absl::Status ApplyModel(const LoadedModel& model, DecodingOptions* options) {
   if (!WasGiven("min_decoding_length") && !WasGiven("max_decoding_length")) {
     options->max_length_factor = defaults.max_length_factor.value_or(0);
   }
-  const std::string path = absl::GetFlag(FLAGS_shortlist);
-  if (path.empty()) {
-    options->shortlist = model.shortlist;
-  } else if (path != "none") {
-    NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-    NIBU_ASSIGN_OR_RETURN(options->shortlist, ReadShortlist(*file, model.vocabulary, {}));
-  }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {

@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_DECODING_FLAGS_H_
 #define NIBU_TOOLS_DECODING_FLAGS_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,9 +38,11 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // InvalidArgument, with the codes that there are: a language is missing, unknown, or not wanted.
 absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
                                                      const LanguageFlags& flags);
-// What the model brings: its shortlist (or --shortlist's), and its defaults where the command line
-// says nothing. An error names the shortlist's file.
-absl::Status ApplyModel(const LoadedModel& model, DecodingOptions* options);
+// The model's shortlist, or --shortlist's, or none. An error names the file.
+absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(const LoadedModel& loaded);
+
+// What the model wants where the command line says nothing.
+void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options);
 
 // "auto": the fastest that this CPU really has.
 absl::StatusOr<ComputeType> ParseComputeType(const std::string& text);

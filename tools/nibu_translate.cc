@@ -244,9 +244,10 @@ int Main(int argc, char** argv) {
   absl::StatusOr<std::optional<Frame>> frame = ChooseLanguages(*model, ReadLanguageFlags());
   if (!frame.ok()) return Fail(frame.status(), kExitUsage);
   settings->text.decoding.frame = *std::move(frame);
-  if (const absl::Status status = ApplyModel(*model, &settings->text.decoding); !status.ok()) {
-    return Fail(status, kExitFailure);
-  }
+  ApplyDefaults(model->defaults, &settings->text.decoding);
+  auto shortlist = ChooseShortlist(*model);
+  if (!shortlist.ok()) return Fail(shortlist.status(), kExitFailure);
+  settings->text.decoding.shortlist = *std::move(shortlist);
   absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
       TextTranslator::Create(*std::move(model), settings->text);
   if (!translator.ok()) {
