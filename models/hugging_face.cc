@@ -192,6 +192,10 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::st
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(absl::StrCat(directory, "/", name, ": no such file; ", expected));
   }
+  if (file.ok() && (*file)->bytes().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat((*file)->path(), ": not a whole file, it is empty; download it again"));
+  }
   return file;
 }
 

@@ -43,7 +43,8 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
 
 // A companion of config.json; none when there is no such file.
 absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path);
-// A file without which the directory is no model; `expected` says what such a directory has.
+// A file without which the directory is no model, and not an empty one; `expected` says what such
+// a directory has.
 absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
                                                                    const char* name,
                                                                    absl::string_view expected);

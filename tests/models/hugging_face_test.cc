@@ -233,6 +233,15 @@ TEST(HuggingFaceDamage, MissingFiles) {
               HasSubstr("/no/such/model: no such file or directory; expected"));
 }
 
+TEST(HuggingFaceDamage, EmptyFiles) {
+  for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
+    EXPECT_THAT(FileError([&](const TempFolder& folder) {
+                  std::filesystem::resize_file(folder / name, 0);
+                }),
+                HasSubstr(std::string(name) + ": not a whole file, it is empty"));
+  }
+}
+
 TEST(HuggingFaceDamage, DirectoriesInPlaceOfFiles) {
   EXPECT_THAT(FileError([](const TempFolder& folder) {
                 std::filesystem::remove(folder / "vocab.json");
