@@ -20,21 +20,9 @@ constexpr char kExpected[] =
     "vocab.json, source.spm and target.spm";
 
 absl::StatusOr<Activation> ReadActivation(const JsonConfig& config) {
-  static constexpr struct {
-    absl::string_view name;
-    Activation activation;
-  } kActivations[] = {{"relu", Activation::kRelu},
-                      {"swish", Activation::kSwish},
-                      {"silu", Activation::kSwish},
-                      {"gelu", Activation::kGelu},
-                      {"gelu_new", Activation::kGeluTanh},
-                      {"gelu_fast", Activation::kGeluTanh},
-                      {"gelu_pytorch_tanh", Activation::kGeluTanh},
-                      {"quick_gelu", Activation::kGeluSigmoid}};
   NIBU_ASSIGN_OR_RETURN(const std::string name, config.String("activation_function", "gelu"));
-  for (const auto& entry : kActivations) {
-    if (entry.name == name) return entry.activation;
-  }
+  const std::optional<Activation> activation = ActivationByName(name);
+  if (activation.has_value()) return *activation;
   return config.Wrong(
       "activation_function",
       "relu, swish, silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or quick_gelu");
@@ -53,26 +41,6 @@ absl::Status AddBadWords(const JsonConfig& file, std::vector<int>* suppressed) {
     }
     suppressed->push_back(static_cast<int>(list[0].get<uint64_t>()));
   }
-  return absl::OkStatus();
-}
-
-absl::Status ReadTokens(const JsonConfig& config, const JsonConfig* generation,
-                        ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos,
-                        ReadTokenId("eos_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad,
-                        ReadTokenId("pad_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> start,
-                        ReadTokenId("decoder_start_token_id", config, generation));
-  constexpr int kDefaultPad = 58100;
-  model->eos = eos.value_or(0);
-  model->decoder_start = start.value_or(kDefaultPad);
-  model->suppressed = {pad.value_or(kDefaultPad)};
-  const bool override = generation != nullptr && generation->Find("bad_words_ids") != nullptr;
-  NIBU_RETURN_IF_ERROR(AddBadWords(override ? *generation : config, &model->suppressed));
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   return absl::OkStatus();
 }
 
@@ -162,7 +130,26 @@ StackNames Stack(const std::string& stack) {
   return names;
 }
 
-// The first of tied tensors that the file holds; the others may be there as copies.
+}  // namespace
+
+std::optional<Activation> ActivationByName(absl::string_view name) {
+  static constexpr struct {
+    absl::string_view name;
+    Activation activation;
+  } kActivations[] = {{"relu", Activation::kRelu},
+                      {"swish", Activation::kSwish},
+                      {"silu", Activation::kSwish},
+                      {"gelu", Activation::kGelu},
+                      {"gelu_new", Activation::kGeluTanh},
+                      {"gelu_fast", Activation::kGeluTanh},
+                      {"gelu_pytorch_tanh", Activation::kGeluTanh},
+                      {"quick_gelu", Activation::kGeluSigmoid}};
+  for (const auto& entry : kActivations) {
+    if (entry.name == name) return entry.activation;
+  }
+  return std::nullopt;
+}
+
 std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
                  NameTable* table) {
   const auto it = std::find_if(names.begin(), names.end(),
@@ -173,8 +160,6 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
   }
   return original;
 }
-
-}  // namespace
 
 absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path) {
   absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
@@ -214,6 +199,26 @@ absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const Jso
   return file.OptionalInt(key);
 }
 
+absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation,
+                          ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos,
+                        ReadTokenId("eos_token_id", config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad,
+                        ReadTokenId("pad_token_id", config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> start,
+                        ReadTokenId("decoder_start_token_id", config, generation));
+  constexpr int kDefaultPad = 58100;
+  model->eos = eos.value_or(0);
+  model->decoder_start = start.value_or(kDefaultPad);
+  model->suppressed = {pad.value_or(kDefaultPad)};
+  const bool override = generation != nullptr && generation->Find("bad_words_ids") != nullptr;
+  NIBU_RETURN_IF_ERROR(AddBadWords(override ? *generation : config, &model->suppressed));
+  std::sort(model->suppressed.begin(), model->suppressed.end());
+  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
+                          model->suppressed.end());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
                                                         const JsonConfig* generation) {
   HuggingFaceConfig result;
@@ -249,7 +254,7 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config
                         absl::StrCat("vocab_size, ", model.vocab_source,
                                      ", when encoder and decoder share their embeddings"));
   }
-  NIBU_RETURN_IF_ERROR(ReadTokens(config, generation, &model));
+  NIBU_RETURN_IF_ERROR(ReadTokenIds(config, generation, &model));
   return result;
 }
 

@@ -49,6 +49,17 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::st
                                                                    const char* name,
                                                                    absl::string_view expected);
 
+// "relu", "gelu_new", ...; none: not known.
+std::optional<Activation> ActivationByName(absl::string_view name);
+
+// The first of tied tensors that the file holds; the others may be there as copies.
+std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
+                 NameTable* table);
+
+// Sets eos, decoder_start and suppressed (padding, bad_words_ids).
+absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation,
+                          ModelConfig* model);
+
 // The id that a field names: generation_config.json's, else config.json's. A list of one id counts
 // as that id.
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,

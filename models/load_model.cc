@@ -16,13 +16,16 @@
 #include "models/mapped_file.h"
 #include "models/marian.h"
 #include "models/multilingual.h"
+#include "models/t5.h"
 
 namespace nibu {
 namespace {
 
 constexpr char kExpected[] =
-    "expected a Hugging Face directory (config.json, model.safetensors or pytorch_model.bin, and its "
-    "vocabulary files) of MarianMT, M2M-100, NLLB or mBART, a Marian model (.npz or .bin with its "
+    "expected a Hugging Face directory (config.json, model.safetensors or pytorch_model.bin, and "
+    "its "
+    "vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or MADLAD, a Marian model (.npz "
+    "or .bin with its "
     "vocabulary) or a CTranslate2 directory (model.bin with its vocabularies)";
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
@@ -49,7 +52,8 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   if (type == "marian") return OpenHuggingFaceMarian(path, config);
   if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
-  return config.Wrong("model_type", "\"marian\", \"m2m_100\" or \"mbart\"");
+  if (type == "t5" || type == "mt5") return OpenT5(path, config);
+  return config.Wrong("model_type", "\"marian\", \"m2m_100\", \"mbart\", \"t5\" or \"mt5\"");
 }
 
 // Names in files may hold anything; a message is one line.

@@ -20,7 +20,7 @@ class ReferenceTest : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Formats, ReferenceTest,
-                         ::testing::Values("m2m", "nllb", "mbart50", "mbart"),
+                         ::testing::Values("m2m", "nllb", "mbart50", "mbart", "t5", "madlad"),
                          [](const auto& test) { return std::string(test.param); });
 
 Frame ReadFrame(const nlohmann::json& frame) {
