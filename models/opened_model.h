@@ -42,7 +42,8 @@ struct ModelVocabulary {
   // tokenized input can be translated.
   std::string source_sentencepiece;
   std::string target_sentencepiece;
-  // A leading ">>xx<<" of a source line is one token when the vocabulary has it (OPUS-MT).
+  // A leading ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400) of a source line is one token when the
+  // vocabulary has it.
   bool language_tokens = false;
   ModelLanguages languages;
 };

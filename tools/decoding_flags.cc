@@ -100,9 +100,9 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
     return absl::InvalidArgumentError(absl::StrCat(
         flags.source.empty() ? "--tgt_lang" : "--src_lang",
         " is not for this model, which has no languages to choose from",
-        loaded.vocabulary.language_tokens
-            ? "; one of several targets is chosen by its token in front of a line, as >>xx<<"
-            : ""));
+        loaded.vocabulary.language_tokens ? "; one of several targets is chosen by its token in "
+                                            "front of a line, as >>xx<< or <2xx>"
+                                          : ""));
   }
   std::vector<std::string> codes;
   for (const auto& language : model.languages) codes.push_back(language.code);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -87,8 +88,14 @@ TextTranslator::~TextTranslator() = default;
 std::vector<std::string> TextTranslator::Pieces(absl::string_view line) const {
   std::vector<std::string> pieces;
   if (language_tokens_) {
-    std::string token = TakeLanguageToken(*source_vocabulary_, &line);
-    if (!token.empty()) pieces.push_back(std::move(token));
+    absl::string_view text = line;
+    std::string token = TakeLanguageToken(*source_vocabulary_, &text);
+    if (IsBlank(text)) return {};
+    // "<2xx>" is a piece of text, which SentencePiece finds.
+    if (absl::StartsWith(token, ">>")) {
+      pieces.push_back(std::move(token));
+      line = text;
+    }
   }
   if (IsBlank(line)) return {};
   absl::StatusOr<std::vector<std::string>> encoded = source_tokenizer_->Encode(line);
@@ -134,9 +141,8 @@ void TextTranslator::Submit(absl::string_view line, Done done) {
     sources.push_back(Ids(absl::MakeConstSpan(pieces).subspan(0, limit)));
   } else {
     // A language token stands in front of every part.
-    const bool language =
-        language_tokens_ && IsLanguageToken(pieces[0]) && source_vocabulary_->Contains(pieces[0]);
-    const size_t prefix = language && limit > 1 ? 1 : 0;
+    size_t prefix = language_tokens_ ? LanguagePrefix(*source_vocabulary_, pieces) : 0;
+    if (prefix >= limit) prefix = 0;
     const std::vector<std::string> text(pieces.begin() + static_cast<long>(prefix), pieces.end());
     for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
       std::vector<int> ids = Ids(absl::MakeConstSpan(pieces).subspan(0, prefix));

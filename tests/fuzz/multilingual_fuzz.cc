@@ -25,6 +25,7 @@ std::string MakeDirectory() {
     model += piece;
   }
   std::ofstream(path + "/sentencepiece.bpe.model", std::ios::binary) << model;
+  std::ofstream(path + "/spiece.model", std::ios::binary) << model;  // T5's
   return path;
 }
 

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 #include "tests/models/tiny_ctranslate2.h"
@@ -104,6 +105,16 @@ TEST(Damage, CTranslate2) {
     for (const char* name : {"config.json", "source_vocabulary.txt", "target_vocabulary.json"}) {
       Damage(folder, name, 60);
     }
+  }
+}
+
+TEST(Damage, T5) {
+  const TempFolder folder;
+  std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/t5"), folder.path());
+  ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+  Damage(folder, "model.safetensors", 200);
+  for (const char* name : {"config.json", "spiece.model", "tokenizer_config.json"}) {
+    Damage(folder, name, 80);
   }
 }
 

@@ -189,7 +189,7 @@ TEST(VocabularyTest, MapsBothWays) {
 }
 
 TEST(LanguageTokenTest, IsTakenWhenTheVocabularyHasIt) {
-  const Vocabulary vocabulary = *Vocabulary::Create({"<unk>", ">>deu<<", ">>fra<<"}, 0);
+  const Vocabulary vocabulary = *Vocabulary::Create({"<unk>", ">>deu<<", ">>fra<<", "<2de>"}, 0);
   const auto take = [&](absl::string_view text) {
     const std::string token = TakeLanguageToken(vocabulary, &text);
     return token + "|" + std::string(text);
@@ -201,6 +201,24 @@ TEST(LanguageTokenTest, IsTakenWhenTheVocabularyHasIt) {
   EXPECT_EQ(take("Hello >>deu<<"), "|Hello >>deu<<");
   EXPECT_EQ(take(">>deu Hello."), "|>>deu Hello.");
   EXPECT_EQ(take(""), "|");
+  EXPECT_EQ(take(" <2de> Hello."), "<2de>|Hello.");
+  EXPECT_EQ(take("<2de>Hello."), "<2de>|Hello.");
+  EXPECT_EQ(take("<2xy> Hello."), "|<2xy> Hello.");
+  EXPECT_EQ(take("<2 de> Hello."), "|<2 de> Hello.");
+  EXPECT_EQ(take("<2>"), "|<2>");
+}
+
+TEST(LanguageTokenTest, PiecesThatSayTheLanguage) {
+  const Vocabulary vocabulary = *Vocabulary::Create({"<unk>", ">>deu<<", "<2de>", "▁"}, 0);
+  const auto prefix = [&](const Pieces& pieces) { return LanguagePrefix(vocabulary, pieces); };
+  EXPECT_EQ(prefix({}), 0u);
+  EXPECT_EQ(prefix({"▁"}), 0u);
+  EXPECT_EQ(prefix({">>deu<<", "▁a"}), 1u);
+  EXPECT_EQ(prefix({"<2de>", "▁a"}), 1u);
+  EXPECT_EQ(prefix({"▁", "<2de>", "▁a"}), 2u);
+  EXPECT_EQ(prefix({"▁", "▁", "<2de>"}), 0u);
+  EXPECT_EQ(prefix({"<2xy>", "▁a"}), 0u);
+  EXPECT_EQ(prefix({"<2de>a"}), 0u);
 }
 
 std::string Parts(const Pieces& pieces, size_t limit) {

@@ -2,13 +2,16 @@
 #include "tools/text_translator.h"
 
 #include <cmath>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "models/load_model.h"
 #include "models/random_model.h"
+#include "nlohmann/json.hpp"
 
 namespace nibu {
 namespace {
@@ -106,6 +109,43 @@ TEST(TextTranslatorTest, EveryPartHasTheLanguageToken) {
   // That token means something to the model.
   EXPECT_NE(results[2].hypotheses[0].log_prob, results[3].hypotheses[0].log_prob);
   EXPECT_NE(results[2].hypotheses[0].log_prob, results[4].hypotheses[0].log_prob);
+}
+
+LoadedModel TestModel(const std::string& name) {
+  auto loaded = LoadModel(absl::StrCat(NIBU_TESTDATA, "/", name), ComputeType::kFloat32);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return *std::move(loaded);
+}
+
+TEST(TextTranslatorTest, TextAsTheReferenceTranslatesIt) {
+  for (const std::string name : {"t5", "madlad"}) {
+    std::ifstream file(absl::StrCat(NIBU_TESTDATA, "/", name, "/expected.json"));
+    TextOptions options;
+    options.decoding.beam_size = 1;
+    options.decoding.max_decoding_length = 12;
+    for (const nlohmann::json& expected : nlohmann::json::parse(file)) {
+      const std::string text = expected["text"];
+      const auto results = Translate(TestModel(name), options, {text});
+      EXPECT_EQ(results[0].source_tokens, static_cast<int>(expected["source"].size())) << text;
+      EXPECT_EQ(results[0].hypotheses[0].text, expected["translation"].get<std::string>());
+    }
+  }
+}
+
+TEST(TextTranslatorTest, LanguageTokensThatArePieces) {
+  TextOptions options;
+  options.max_input_length = 6;
+  options.decoding.max_decoding_length = 8;
+  const auto results = Translate(
+      TestModel("madlad"), options,
+      {"<2en> a man a man a man", "<2en> a man a man", "<2en> a man", "<2en> ", "<2en>", "a man"});
+  EXPECT_EQ(results[1].source_tokens, 6);
+  EXPECT_TRUE(results[0].too_long);
+  ExpectJoined(results[0], {&results[1], &results[2]}, 1);
+  EXPECT_NE(results[2].hypotheses[0].log_prob, results[5].hypotheses[0].log_prob);
+  // Nothing to translate.
+  EXPECT_EQ(results[3].source_tokens, 0);
+  EXPECT_EQ(results[4].hypotheses[0].text, "");
 }
 
 TEST(TextTranslatorTest, LongLinesTruncatedOrRefused) {

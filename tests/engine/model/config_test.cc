@@ -31,6 +31,13 @@ TEST(ModelConfig, ValidatesWhatMakesSense) {
   ModelConfig config = Base();
   config.decoder_start = -1;
   EXPECT_TRUE(config.Validate().ok());
+  config.d_head = 3;
+  config.heads_encoder = config.heads_decoder = 5;
+  config.final_norm = true;
+  config.output_scale = 0.5f;
+  config.position_kind = PositionKind::kRelative;
+  EXPECT_TRUE(config.Validate().ok()) << config.Validate();
+  EXPECT_EQ(config.inner_decoder(), 15);
 }
 
 TEST(ModelConfig, NamesTheFieldThatDoesNot) {
@@ -55,6 +62,20 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
       {"norm_epsilon",
        [](ModelConfig* c) { c->norm_epsilon = std::numeric_limits<float>::quiet_NaN(); }},
       {"embedding_scale", [](ModelConfig* c) { c->embedding_scale = 0; }},
+      {"d_head", [](ModelConfig* c) { c->d_head = -1; }},
+      {"d_head", [](ModelConfig* c) { c->d_head = 1 << 15; }},
+      {"attention_scale", [](ModelConfig* c) { c->attention_scale = -1; }},
+      {"output_scale", [](ModelConfig* c) { c->output_scale = 0.5f; }},
+      {"position_buckets",
+       [](ModelConfig* c) {
+         c->position_kind = PositionKind::kRelative;
+         c->position_buckets = 3;
+       }},
+      {"position_max_distance",
+       [](ModelConfig* c) {
+         c->position_kind = PositionKind::kRelative;
+         c->position_max_distance = 16;
+       }},
       {"eos", [](ModelConfig* c) { c->eos = 9; }},
       {"unk", [](ModelConfig* c) { c->unk = 10; }},
       {"unk_target", [](ModelConfig* c) { c->unk_target = 9; }},

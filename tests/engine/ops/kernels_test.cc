@@ -301,6 +301,36 @@ TEST(EmbeddingTest, Integers) {
   EXPECT_FALSE(EmbeddingTable::Create(table, std::vector<float>(3, 1.0f)).ok());
 }
 
+// The first distances of the buckets of the published models: 32 buckets, 128 positions.
+TEST(EmbeddingTest, DistanceBiases) {
+  constexpr int kHeads = 2;
+  constexpr int kMost = 128;
+  std::vector<float> table;
+  for (int bucket = 0; bucket < 32; ++bucket) {
+    table.push_back(static_cast<float>(bucket));
+    table.push_back(static_cast<float>(100 + bucket));
+  }
+  const auto both_ways = DistanceBiases(table, kHeads, true, kMost);
+  const auto one_way = DistanceBiases(table, kHeads, false, kMost);
+  ASSERT_EQ(both_ways.size(), static_cast<size_t>(kHeads * (2 * kMost + 1)));
+  ASSERT_EQ(one_way.size(), both_ways.size());
+  const std::vector<int> sixteen = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91};
+  const std::vector<int> all = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+  const auto bucket = [](const std::vector<int>& starts, int distance) {
+    return static_cast<float>(std::upper_bound(starts.begin(), starts.end(), distance) -
+                              starts.begin() - 1);
+  };
+  for (int h = 0; h < kHeads; ++h) {
+    for (int d = -kMost; d <= kMost; ++d) {
+      const auto at = static_cast<size_t>(h * (2 * kMost + 1) + d + kMost);
+      const float base = static_cast<float>(100 * h);
+      EXPECT_EQ(both_ways[at], base + bucket(sixteen, std::abs(d)) + (d > 0 ? 16 : 0)) << d;
+      EXPECT_EQ(one_way[at], base + bucket(all, std::max(-d, 0))) << d;
+    }
+  }
+}
+
 TEST(EmbeddingTest, SinusoidalPositions) {
   for (const PositionKind kind :
        {PositionKind::kSinusoidalHalf, PositionKind::kSinusoidalHalfMinusOne}) {
