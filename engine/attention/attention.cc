@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "engine/ops/quantize.h"
 
@@ -340,22 +341,26 @@ size_t PackedPositions(size_t positions) {
   return (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
 }
 
-void Convert(float from, float* to) { *to = from; }
-void Convert(float from, uint16_t* to) { RoundToBFloat16(&from, 1, to); }
+void PrefetchBytes(const void* from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) {
+    __builtin_prefetch(static_cast<const char*>(from) + i, /*rw=*/0, /*locality=*/2);
+  }
+}
 
 template <typename T>
 void PackKeysAs(const AttentionShape& shape, const float* keys, size_t stride, size_t positions,
-                T* packed) {
+                CacheType type, T* packed) {
   const auto dim = static_cast<size_t>(shape.head_dim);
   const size_t head_size = PackedPositions(positions) * dim;
   const size_t whole = positions / kKeyBlock * kKeyBlock;
+  std::vector<T> row(dim);
   for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
     T* to = packed + h * head_size;
     if (whole < positions) std::fill_n(to + whole * dim, kKeyBlock * dim, T{0});
     for (size_t s = 0; s < positions; ++s) {
-      const float* from = keys + s * stride + h * dim;
+      StoreToCache(keys + s * stride + h * dim, dim, type, row.data());
       T* column = to + s / kKeyBlock * kKeyBlock * dim + s % kKeyBlock;
-      for (size_t i = 0; i < dim; ++i) Convert(from[i], column + i * kKeyBlock);
+      for (size_t i = 0; i < dim; ++i) column[i * kKeyBlock] = row[i];
     }
   }
 }
@@ -369,9 +374,11 @@ size_t PackedKeySize(const AttentionShape& shape, int positions) {
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
               CacheType type, void* packed) {
   if (type == CacheType::kFloat32) {
-    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), static_cast<float*>(packed));
+    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), type,
+               static_cast<float*>(packed));
   } else {
-    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), static_cast<uint16_t*>(packed));
+    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), type,
+               static_cast<uint16_t*>(packed));
   }
 }
 
@@ -392,6 +399,21 @@ void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int qu
 void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
                  float* scores, float* out) {
   HWY_DYNAMIC_DISPATCH(AttendCellsAll)(shape, q, history, scores, out);
+}
+
+void Prefetch(const AttentionShape& shape, const KeysValues& memory) {
+  const size_t element = CacheElementSize(memory.type);
+  PrefetchBytes(memory.keys, PackedKeySize(shape, memory.positions) * element);
+  PrefetchBytes(memory.values,
+                static_cast<size_t>(memory.positions) * memory.value_stride * element);
+}
+
+void Prefetch(const AttentionShape& shape, const CellHistory& history) {
+  const size_t element = CacheElementSize(history.type);
+  const auto dim = static_cast<size_t>(shape.heads) * static_cast<size_t>(shape.head_dim);
+  for (const void* cell : history.cells) {
+    PrefetchBytes(static_cast<const char*>(cell) + history.offset * element, 2 * dim * element);
+  }
 }
 
 }  // namespace nibu

@@ -80,6 +80,11 @@ struct CellHistory {
 void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
                  float* scores, float* out);
 
+// Bring what a call will read closer. Memory in so many places is slow to find its way alone; the
+// decoder asks for the next sentence's while it works on one.
+void Prefetch(const AttentionShape& shape, const KeysValues& memory);
+void Prefetch(const AttentionShape& shape, const CellHistory& history);
+
 }  // namespace nibu
 
 #endif  // NIBU_ENGINE_ATTENTION_ATTENTION_H_

@@ -88,7 +88,9 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
   ScopedTimer timer(&workspace_->profile.attention);
   const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
-  for (const Input& input : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = inputs[i];
+    if (i + 1 < inputs.size()) Prefetch(shape, inputs[i + 1].state->history(0, layer));
     const Arena::Mark mark = workspace_->arena.mark();
     float* scores =
         workspace_->arena.Floats(static_cast<size_t>(input.state->length()) + kKeyBlock);
@@ -117,7 +119,9 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   ScopedTimer timer(&workspace_->profile.attention);
   const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
-  for (const Input& input : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = inputs[i];
+    if (i + 1 < inputs.size()) Prefetch(shape, inputs[i + 1].state->source(layer));
     Attend(shape, q, dim, static_cast<int>(input.tokens.size()), input.state->source(layer), out,
            dim);
     q += input.tokens.size() * dim;
