@@ -13,6 +13,18 @@ namespace {
 // activations stay in the cache.
 constexpr size_t kEncoderTokens = 256;
 
+CacheType CacheTypeOf(ComputeType type) {
+  switch (type) {
+    case ComputeType::kFloat32:
+      return CacheType::kFloat32;
+    case ComputeType::kBFloat16:
+      return CacheType::kBFloat16;
+    case ComputeType::kInt8:
+      return CacheType::kInt8;
+  }
+  return CacheType::kFloat32;
+}
+
 }  // namespace
 
 Worker::Worker(const Model& model, const Embedder& source, const Embedder& target,
@@ -21,10 +33,7 @@ Worker::Worker(const Model& model, const Embedder& source, const Embedder& targe
       source_(source),
       options_(options),
       queue_(queue),
-      pool_(
-          model.config,
-          model.compute_type == ComputeType::kFloat32 ? CacheType::kFloat32 : CacheType::kBFloat16,
-          options.search.beam_size),
+      pool_(model.config, CacheTypeOf(model.compute_type), options.search.beam_size),
       decoder_(model, target, &workspace_),
       suppressed_(model.config.suppressed) {
   std::sort(suppressed_.begin(), suppressed_.end());

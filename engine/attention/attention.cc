@@ -4,9 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
-
-#include "engine/ops/quantize.h"
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/attention/attention.cc"
@@ -27,7 +25,7 @@ using One = hn::CappedTag<float, 1>;
 
 constexpr size_t kTile = 256;  // keys between two updates of the running maximum
 
-// Cached elements as floats. T: float or hwy::bfloat16_t.
+// Cached elements as floats. T: float, hwy::bfloat16_t or int8_t.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* from) {
   return hn::LoadU(d, from);
@@ -35,6 +33,12 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* from) {
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const hwy::bfloat16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::bfloat16_t, D>(), from));
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const int8_t* from) {
+  const hn::RebindToSigned<D> di;
+  return hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(hn::Rebind<int8_t, D>(), from)));
 }
 
 // scores[r][s] = scale * sum_i q[r][i] k[s][i] for kBlocks blocks of keys, [d][kKeyBlock] each.
@@ -73,6 +77,9 @@ HWY_INLINE void Scores(const float* const* q, size_t dim, float scale, const T* 
   size_t b = 0;
   for (; b + kAtOnce <= blocks; b += kAtOnce) {
     ScoreBlocks<kRows, kAtOnce>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
+  }
+  for (; kAtOnce > 2 && b + 2 <= blocks; b += 2) {
+    ScoreBlocks<kRows, 2>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
   }
   for (; b < blocks; ++b) {
     ScoreBlocks<kRows, 1>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
@@ -150,6 +157,14 @@ HWY_INLINE void Weigh(const float* p, const float* keep, const T* values, size_t
   }
 }
 
+// x[i] *= y[i]; both have room for whole vectors after n.
+HWY_INLINE void Multiply(const float* y, size_t n, float* x) {
+  const Block d;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
+  }
+}
+
 HWY_INLINE void AddBias(const float* bias, size_t n, float* scores) {
   const Block d;
   const size_t lanes = hn::Lanes(d);
@@ -172,6 +187,8 @@ struct HeadTask {
   size_t value_stride;
   size_t positions;
   const float* bias;  // of distance 0; null: none
+  const float* key_scales;
+  const float* value_scales;
   float* out;
   size_t out_stride;
 };
@@ -198,11 +215,13 @@ void AttendHead(const HeadTask<T>& task, size_t row) {
     Scores<kRows>(queries, task.dim, task.scale, task.keys + start * task.dim, blocks, scores);
     for (size_t r = 0; r < kRows; ++r) {
       float* scores_row = scores + r * kTile;
+      if (std::is_same_v<T, int8_t>) Multiply(task.key_scales + start, n, scores_row);
       if (task.bias != nullptr) AddBias(task.bias + start - (row + r), n, scores_row);
       const float most = Maximum(scores_row, n, maximum[r]);
-      keep[r] = std::exp(maximum[r] - most);
+      keep[r] = start == 0 ? 0.0f : std::exp(maximum[r] - most);
       maximum[r] = most;
       sum[r] = sum[r] * keep[r] + Exponentials(scores_row, n, most);
+      if (std::is_same_v<T, int8_t>) Multiply(task.value_scales + start, n, scores_row);
     }
     Weigh<kRows>(scores, keep, task.values + start * task.value_stride, task.value_stride, n,
                  task.dim, outputs);
@@ -228,6 +247,8 @@ void AttendWith(const AttentionShape& shape, const float* q, size_t q_stride, si
                    memory.value_stride,
                    positions,
                    memory.bias.values,
+                   memory.key_scales,
+                   memory.value_scales,
                    out,
                    out_stride};
   for (int h = 0; h < shape.heads; ++h) {
@@ -241,16 +262,21 @@ void AttendWith(const AttentionShape& shape, const float* q, size_t q_stride, si
     task.keys += key_size;
     task.values += dim;
     if (task.bias != nullptr) task.bias += memory.bias.stride;
+    task.key_scales += memory.scale_stride;
+    task.value_scales += memory.scale_stride;
     task.out += dim;
   }
 }
 
 void AttendAll(const AttentionShape& shape, const float* q, size_t q_stride, size_t rows,
                const KeysValues& memory, float* out, size_t out_stride) {
-  if (memory.type == CacheType::kFloat32) {
-    AttendWith<float>(shape, q, q_stride, rows, memory, out, out_stride);
-  } else {
-    AttendWith<hwy::bfloat16_t>(shape, q, q_stride, rows, memory, out, out_stride);
+  switch (memory.type) {
+    case CacheType::kFloat32:
+      return AttendWith<float>(shape, q, q_stride, rows, memory, out, out_stride);
+    case CacheType::kBFloat16:
+      return AttendWith<hwy::bfloat16_t>(shape, q, q_stride, rows, memory, out, out_stride);
+    case CacheType::kInt8:
+      return AttendWith<int8_t>(shape, q, q_stride, rows, memory, out, out_stride);
   }
 }
 
@@ -269,15 +295,20 @@ HWY_INLINE float Dot(const float* q, const T* k, size_t dim) {
   return sum;
 }
 
-// out[i] = sum_t p[t] v_t[i] for kVectors vectors of columns.
+template <typename T>
+HWY_INLINE const T* Elements(const void* cell, size_t offset) {
+  return reinterpret_cast<const T*>(static_cast<const char*>(cell) + offset);
+}
+
+// out[i] = sum_t p[t] v_t[i] for kVectors vectors of columns, from element `value` of a cell on.
 template <size_t kVectors, typename T, class D>
 HWY_INLINE void WeighCells(D d, const float* p, absl::Span<void* const> cells, size_t offset,
-                           float* out) {
+                           size_t value, float* out) {
   const size_t lanes = hn::Lanes(d);
   hn::Vec<D> sums[kVectors];
   for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(d);
   for (size_t t = 0; t < cells.size(); ++t) {
-    const T* v = static_cast<const T*>(cells[t]) + offset;
+    const T* v = Elements<T>(cells[t], offset) + value;
     const auto weight = hn::Set(d, p[t]);
     for (size_t c = 0; c < kVectors; ++c) {
       sums[c] = hn::MulAdd(weight, LoadFloats(d, v + c * lanes), sums[c]);
@@ -295,11 +326,15 @@ void AttendCellsWith(const AttentionShape& shape, const float* q, const CellHist
   const auto dim = static_cast<size_t>(shape.head_dim);
   const float scale = shape.Scale();
   const float* bias = history.bias.values;
-  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
-    const size_t key = history.offset + h * dim;
-    const size_t value = key + static_cast<size_t>(shape.heads) * dim;
+  const auto heads = static_cast<size_t>(shape.heads);
+  // Behind the 2 D elements of an int8 cell.
+  const size_t scales_offset = history.offset + (2 * heads * dim + 3) / 4 * 4;
+  for (size_t h = 0; h < heads; ++h) {
+    const size_t key = h * dim;
+    const size_t value = key + heads * dim;
     for (size_t t = 0; t < cells.size(); ++t) {
-      scores[t] = scale * Dot(q + h * dim, static_cast<const T*>(cells[t]) + key, dim);
+      scores[t] = scale * Dot(q + key, Elements<T>(cells[t], history.offset) + key, dim);
+      if (std::is_same_v<T, int8_t>) scores[t] *= Elements<float>(cells[t], scales_offset)[h];
     }
     if (bias != nullptr) {
       AddBias(bias + 1 - cells.size(), cells.size(), scores);
@@ -307,23 +342,34 @@ void AttendCellsWith(const AttentionShape& shape, const float* q, const CellHist
     }
     const float most = Maximum(scores, cells.size(), -std::numeric_limits<float>::infinity());
     const float inverse = 1.0f / Exponentials(scores, cells.size(), most);
-    for (size_t t = 0; t < cells.size(); ++t) scores[t] *= inverse;
-    float* to = out + h * dim;
+    for (size_t t = 0; t < cells.size(); ++t) {
+      scores[t] *= inverse;
+      if (std::is_same_v<T, int8_t>)
+        scores[t] *= Elements<float>(cells[t], scales_offset)[heads + h];
+    }
+    float* to = out + key;
     size_t i = 0;
     for (; i + 4 * lanes <= dim; i += 4 * lanes) {
-      WeighCells<4, T>(d, scores, cells, value + i, to + i);
+      WeighCells<4, T>(d, scores, cells, history.offset, value + i, to + i);
     }
-    for (; i + lanes <= dim; i += lanes) WeighCells<1, T>(d, scores, cells, value + i, to + i);
-    for (; i < dim; ++i) WeighCells<1, T>(One(), scores, cells, value + i, to + i);
+    for (; i + lanes <= dim; i += lanes) {
+      WeighCells<1, T>(d, scores, cells, history.offset, value + i, to + i);
+    }
+    for (; i < dim; ++i) {
+      WeighCells<1, T>(One(), scores, cells, history.offset, value + i, to + i);
+    }
   }
 }
 
 void AttendCellsAll(const AttentionShape& shape, const float* q, const CellHistory& history,
                     float* scores, float* out) {
-  if (history.type == CacheType::kFloat32) {
-    AttendCellsWith<float>(shape, q, history, scores, out);
-  } else {
-    AttendCellsWith<hwy::bfloat16_t>(shape, q, history, scores, out);
+  switch (history.type) {
+    case CacheType::kFloat32:
+      return AttendCellsWith<float>(shape, q, history, scores, out);
+    case CacheType::kBFloat16:
+      return AttendCellsWith<hwy::bfloat16_t>(shape, q, history, scores, out);
+    case CacheType::kInt8:
+      return AttendCellsWith<int8_t>(shape, q, history, scores, out);
   }
 }
 
@@ -337,58 +383,7 @@ namespace {
 HWY_EXPORT(AttendAll);
 HWY_EXPORT(AttendCellsAll);
 
-size_t PackedPositions(size_t positions) {
-  return (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
-}
-
-void PrefetchBytes(const void* from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 64) {
-    __builtin_prefetch(static_cast<const char*>(from) + i, /*rw=*/0, /*locality=*/2);
-  }
-}
-
-template <typename T>
-void PackKeysAs(const AttentionShape& shape, const float* keys, size_t stride, size_t positions,
-                CacheType type, T* packed) {
-  const auto dim = static_cast<size_t>(shape.head_dim);
-  const size_t head_size = PackedPositions(positions) * dim;
-  const size_t whole = positions / kKeyBlock * kKeyBlock;
-  std::vector<T> row(dim);
-  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
-    T* to = packed + h * head_size;
-    if (whole < positions) std::fill_n(to + whole * dim, kKeyBlock * dim, T{0});
-    for (size_t s = 0; s < positions; ++s) {
-      StoreToCache(keys + s * stride + h * dim, dim, type, row.data());
-      T* column = to + s / kKeyBlock * kKeyBlock * dim + s % kKeyBlock;
-      for (size_t i = 0; i < dim; ++i) column[i * kKeyBlock] = row[i];
-    }
-  }
-}
 }  // namespace
-
-size_t PackedKeySize(const AttentionShape& shape, int positions) {
-  return static_cast<size_t>(shape.heads) * static_cast<size_t>(shape.head_dim) *
-         PackedPositions(static_cast<size_t>(positions));
-}
-
-void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
-              CacheType type, void* packed) {
-  if (type == CacheType::kFloat32) {
-    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), type,
-               static_cast<float*>(packed));
-  } else {
-    PackKeysAs(shape, keys, stride, static_cast<size_t>(positions), type,
-               static_cast<uint16_t*>(packed));
-  }
-}
-
-void StoreToCache(const float* in, size_t n, CacheType type, void* out) {
-  if (type == CacheType::kFloat32) {
-    std::memcpy(out, in, n * sizeof(float));
-  } else {
-    RoundToBFloat16(in, n, static_cast<uint16_t*>(out));
-  }
-}
 
 void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int queries,
             const KeysValues& memory, float* out, size_t out_stride) {
@@ -399,21 +394,6 @@ void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int qu
 void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
                  float* scores, float* out) {
   HWY_DYNAMIC_DISPATCH(AttendCellsAll)(shape, q, history, scores, out);
-}
-
-void Prefetch(const AttentionShape& shape, const KeysValues& memory) {
-  const size_t element = CacheElementSize(memory.type);
-  PrefetchBytes(memory.keys, PackedKeySize(shape, memory.positions) * element);
-  PrefetchBytes(memory.values,
-                static_cast<size_t>(memory.positions) * memory.value_stride * element);
-}
-
-void Prefetch(const AttentionShape& shape, const CellHistory& history) {
-  const size_t element = CacheElementSize(history.type);
-  const auto dim = static_cast<size_t>(shape.heads) * static_cast<size_t>(shape.head_dim);
-  for (const void* cell : history.cells) {
-    PrefetchBytes(static_cast<const char*>(cell) + history.offset * element, 2 * dim * element);
-  }
 }
 
 }  // namespace nibu

@@ -33,32 +33,24 @@ struct DistanceBias {
 };
 
 // Element type of stored keys and values. Sums are float in any case.
-enum class CacheType : uint8_t { kFloat32, kBFloat16 };
-constexpr size_t CacheElementSize(CacheType type) { return type == CacheType::kFloat32 ? 4 : 2; }
+enum class CacheType : uint8_t { kFloat32, kBFloat16, kInt8 };
 
 // Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
 // so that the scores of a block are plain vector sums. The last block is filled up with zeros.
 constexpr int kKeyBlock = 16;
 
-// Elements of the packed keys of all heads for S positions.
-size_t PackedKeySize(const AttentionShape& shape, int positions);
-
-// packed [H][S / kKeyBlock][d][kKeyBlock] of the given type, 64-byte aligned, from keys [S, D]
-// whose rows are `stride` floats apart.
-void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
-              CacheType type, void* packed);
-
-// out[i] = in[i] in the cache's type.
-void StoreToCache(const float* in, size_t n, CacheType type, void* out);
-
 // What queries attend to.
 struct KeysValues {
-  CacheType type;
-  const void* keys;        // packed
-  const void* values;      // [S, D]
-  size_t value_stride;     // elements from one row of values to the next
-  int positions;           // S
-  DistanceBias bias = {};  // with it, queries are those of the positions 0, 1, ...
+  CacheType type = CacheType::kFloat32;
+  const void* keys = nullptr;    // packed: see cache.h
+  const void* values = nullptr;  // [S, D]
+  size_t value_stride = 0;       // elements from one row of values to the next
+  int positions = 0;             // S
+  DistanceBias bias = {};        // with it, queries are those of the positions 0, 1, ...
+  // int8: [H][scale_stride], scale_stride >= S a multiple of kKeyBlock.
+  const float* key_scales = nullptr;
+  const float* value_scales = nullptr;
+  size_t scale_stride = 0;
 };
 
 // out [R, D] = attention of q [R, D]; rows are q_stride and out_stride floats apart. out overlaps
@@ -66,8 +58,8 @@ struct KeysValues {
 void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int queries,
             const KeysValues& memory, float* out, size_t out_stride);
 
-// The history of one hypothesis: position t's D keys and then D values start `offset` elements
-// behind cells[t]. Hypotheses share their history through these pointers.
+// The history of one hypothesis: position t's cell (cache.h) starts `offset` bytes behind cells[t].
+// Hypotheses share their history through these pointers.
 struct CellHistory {
   CacheType type;
   absl::Span<void* const> cells;
@@ -79,11 +71,6 @@ struct CellHistory {
 // floats as there are cells, rounded up to a multiple of kKeyBlock.
 void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
                  float* scores, float* out);
-
-// Bring what a call will read closer. Memory in so many places is slow to find its way alone; the
-// decoder asks for the next sentence's while it works on one.
-void Prefetch(const AttentionShape& shape, const KeysValues& memory);
-void Prefetch(const AttentionShape& shape, const CellHistory& history);
 
 }  // namespace nibu
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/attention/attention.h"
+#include "engine/attention/cache.h"
 
 namespace nibu {
 namespace {
@@ -14,7 +14,7 @@ void SelfAttention(const AttentionShape& shape, DistanceBias bias,
   const auto dim = static_cast<size_t>(shape.heads) * static_cast<size_t>(shape.head_dim);
   for (const auto& source : sources) {
     const int n = static_cast<int>(source.size());
-    PackKeys(shape, qkv + dim, 3 * dim, n, CacheType::kFloat32, keys);
+    PackKeys(shape, qkv + dim, 3 * dim, n, keys);
     const KeysValues memory{CacheType::kFloat32, keys, qkv + 2 * dim, 3 * dim, n, bias};
     Attend(shape, qkv, 3 * dim, n, memory, out, dim);
     qkv += source.size() * 3 * dim;

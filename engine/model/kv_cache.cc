@@ -6,6 +6,18 @@
 #include "engine/model/layers.h"
 
 namespace nibu {
+namespace {
+
+constexpr size_t kMostKept = size_t{1} << 20;  // bytes
+
+}  // namespace
+
+PagePool::PagePool(const ModelConfig& config, CacheType type, int beam_size)
+    : type_(type),
+      beam_size_(beam_size),
+      cell_(CellBytes(ShapeOf(config, config.heads_decoder), type)),
+      layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
+      page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length) {
   Release();
@@ -13,18 +25,14 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   length_ = 0;
   source_length_ = source_length;
   dim_ = static_cast<size_t>(config.d_model);
-  inner_ = static_cast<size_t>(config.inner_decoder());
   shape_ = ShapeOf(config, config.heads_decoder);
-  source_keys_ = PackedKeySize(shape_, source_length);
-  // Layers start on a cache line.
-  source_layer_ = (source_keys_ + static_cast<size_t>(source_length) * inner_ + 31) / 32 * 32;
-  source_.Reserve(source_layer_ * static_cast<size_t>(config.layers_decoder) *
-                  CacheElementSize(pool->type()));
+  layers_ = static_cast<size_t>(config.layers_decoder);
+  source_layer_ = SourceBytes(shape_, source_length, pool->type());
+  source_.Reserve(source_layer_ * layers_);
   cells_.resize(static_cast<size_t>(pool->beam_size()));
   next_cells_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
   is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
-  layers_ = static_cast<size_t>(config.layers_decoder);
   if (is_recurrent_) {
     recurrent_.Reserve(cells_.size() * layers_ * dim_);
     next_recurrent_.Reserve(recurrent_.size());
@@ -33,6 +41,8 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
 }
 
 void DecoderState::Release() {
+  // Of long sources; there may be many states.
+  if (source_.size() > kMostKept) source_ = {};
   for (auto& page : pages_) pool_->Give(std::move(page));
   pages_.clear();
 }
@@ -68,28 +78,19 @@ void DecoderState::Extend(int hypotheses) {
 }
 
 void DecoderState::Store(int h, int layer, const float* keys_values) {
-  const size_t offset = static_cast<size_t>(layer) * pool_->layer_stride();
   char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)].back());
-  StoreToCache(keys_values, 2 * inner_, pool_->type(),
-               cell + offset * CacheElementSize(pool_->type()));
+  StoreCell(shape_, keys_values, pool_->type(),
+            cell + static_cast<size_t>(layer) * pool_->layer_stride());
 }
 
 void DecoderState::StoreSource(int layer, const float* keys_values) {
-  const size_t element = CacheElementSize(pool_->type());
-  char* keys = source_.data() + static_cast<size_t>(layer) * source_layer_ * element;
-  char* values = keys + source_keys_ * element;
-  PackKeys(shape_, keys_values, 2 * inner_, source_length_, pool_->type(), keys);
-  for (int s = 0; s < source_length_; ++s) {
-    StoreToCache(keys_values + inner_, inner_, pool_->type(), values);
-    keys_values += 2 * inner_;
-    values += inner_ * element;
-  }
+  nibu::StoreSource(shape_, keys_values, source_length_, pool_->type(),
+                    source_.data() + static_cast<size_t>(layer) * source_layer_);
 }
 
 KeysValues DecoderState::source(int layer) const {
-  const size_t element = CacheElementSize(pool_->type());
-  const char* keys = source_.data() + static_cast<size_t>(layer) * source_layer_ * element;
-  return {pool_->type(), keys, keys + source_keys_ * element, inner_, source_length_};
+  return ViewSource(shape_, source_length_, pool_->type(),
+                    source_.data() + static_cast<size_t>(layer) * source_layer_);
 }
 
 }  // namespace nibu

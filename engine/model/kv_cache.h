@@ -9,41 +9,34 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/attention/attention.h"
+#include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/model/config.h"
 
 namespace nibu {
 
 // Pages of kPositions positions for a beam of fixed width. A page holds, for each layer, position
-// and beam index, a cell of I keys and I values (I = config.inner_decoder()). Pages go back to the
-// pool when a sentence ends, so memory follows the tokens that are alive. One worker's; not
-// thread-safe.
+// and beam index, a cell of keys and values. Pages go back to the pool when a sentence ends, so
+// memory follows the tokens that are alive. One worker's; not thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
 
-  PagePool(const ModelConfig& config, CacheType type, int beam_size)
-      : type_(type),
-        beam_size_(beam_size),
-        cell_(2 * static_cast<size_t>(config.inner_decoder())),
-        layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
-        page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
+  PagePool(const ModelConfig& config, CacheType type, int beam_size);
 
   CacheType type() const { return type_; }
   int beam_size() const { return beam_size_; }
-  // Elements from a cell to the same cell of the next layer.
+  // Bytes from a cell to the same cell of the next layer.
   size_t layer_stride() const { return layer_; }
   // Offset in a page of the first layer's cell, in bytes.
   size_t CellOffset(int position, int beam) const {
-    return CacheElementSize(type_) *
-           (static_cast<size_t>(position % kPositions) * static_cast<size_t>(beam_size_) +
+    return (static_cast<size_t>(position % kPositions) * static_cast<size_t>(beam_size_) +
             static_cast<size_t>(beam)) *
            cell_;
   }
 
   AlignedBuffer<char> Take() {
-    if (free_.empty()) return AlignedBuffer<char>(page_ * CacheElementSize(type_));
+    if (free_.empty()) return AlignedBuffer<char>(page_);
     AlignedBuffer<char> page = std::move(free_.back());
     free_.pop_back();
     return page;
@@ -53,7 +46,7 @@ class PagePool {
  private:
   CacheType type_;
   int beam_size_;
-  size_t cell_;
+  size_t cell_;  // bytes, as the next two
   size_t layer_;
   size_t page_;
   std::vector<AlignedBuffer<char>> free_;
@@ -103,11 +96,9 @@ class DecoderState {
   AlignedBuffer<float> next_recurrent_;
   int length_ = 0;
   int source_length_ = 0;
-  size_t dim_ = 0;    // D
-  size_t inner_ = 0;  // I
+  size_t dim_ = 0;  // D
   AttentionShape shape_{};
-  size_t source_keys_ = 0;   // elements of a layer's packed keys
-  size_t source_layer_ = 0;  // elements of a layer's keys and values
+  size_t source_layer_ = 0;  // bytes of a layer's keys and values
   AlignedBuffer<char> source_;
   std::vector<AlignedBuffer<char>> pages_;
   std::vector<std::vector<void*>> cells_;  // [hypothesis][position]

@@ -94,7 +94,7 @@ struct ModelWeights {
 // What a reader returns and a Translator shares between its workers. Immutable.
 struct Model {
   ModelConfig config;
-  // Of the maps; keys and values are cached in float32 for float32, else in bfloat16.
+  // Of the maps, and of the cached keys and values.
   ComputeType compute_type = ComputeType::kFloat32;
   ModelWeights weights;
 

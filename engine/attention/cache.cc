@@ -1,0 +1,190 @@
+#include "engine/attention/cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "engine/ops/quantize.h"
+
+namespace nibu {
+namespace {
+
+size_t RoundUp(size_t n, size_t step) { return (n + step - 1) / step * step; }
+
+size_t Heads(const AttentionShape& shape) { return static_cast<size_t>(shape.heads); }
+size_t HeadDim(const AttentionShape& shape) { return static_cast<size_t>(shape.head_dim); }
+size_t Dim(const AttentionShape& shape) { return Heads(shape) * HeadDim(shape); }
+
+size_t ElementSize(CacheType type) {
+  switch (type) {
+    case CacheType::kFloat32:
+      return 4;
+    case CacheType::kBFloat16:
+      return 2;
+    case CacheType::kInt8:
+      return 1;
+  }
+  return 0;
+}
+
+// out[i] = x[i] in the cache's type, for some heads' d floats each; int8: and their scales.
+void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* out,
+                float* scales) {
+  const size_t n = heads * dim;
+  if (type == CacheType::kFloat32) {
+    std::memcpy(out, x, n * sizeof(float));
+  } else if (type == CacheType::kBFloat16) {
+    RoundToBFloat16(x, n, static_cast<uint16_t*>(out));
+  } else {
+    auto* q = static_cast<uint8_t*>(out);
+    QuantizeRows(x, heads, dim, kFullRange, /*static_scale=*/0, q, scales);
+    for (size_t i = 0; i < n; ++i) q[i] ^= 0x80;  // less the zero point, 128
+  }
+}
+
+// One position's keys to their places in packed keys of `padded` positions.
+template <typename T>
+void Scatter(const AttentionShape& shape, const void* row, size_t position, size_t padded,
+             void* packed) {
+  const auto* from = static_cast<const T*>(row);
+  const size_t dim = HeadDim(shape);
+  for (size_t h = 0; h < Heads(shape); ++h, from += dim) {
+    T* column = static_cast<T*>(packed) + h * padded * dim +
+                position / kKeyBlock * kKeyBlock * dim + position % kKeyBlock;
+    for (size_t i = 0; i < dim; ++i) column[i * kKeyBlock] = from[i];
+  }
+}
+
+void ScatterKeys(const AttentionShape& shape, CacheType type, const void* row, size_t position,
+                 size_t padded, void* packed) {
+  switch (type) {
+    case CacheType::kFloat32:
+      return Scatter<float>(shape, row, position, padded, packed);
+    case CacheType::kBFloat16:
+      return Scatter<uint16_t>(shape, row, position, padded, packed);
+    case CacheType::kInt8:
+      return Scatter<int8_t>(shape, row, position, padded, packed);
+  }
+}
+
+// Zeros in the positions that fill up the last block.
+void ClearPadding(const AttentionShape& shape, size_t positions, size_t element, void* packed) {
+  const size_t whole = positions / kKeyBlock * kKeyBlock;
+  if (whole == positions) return;
+  const size_t block = kKeyBlock * HeadDim(shape) * element;
+  for (size_t h = 0; h < Heads(shape); ++h) {
+    char* head =
+        static_cast<char*>(packed) + h * RoundUp(positions, kKeyBlock) * HeadDim(shape) * element;
+    std::memset(head + whole * HeadDim(shape) * element, 0, block);
+  }
+}
+
+// Offsets of a source's parts.
+struct SourceLayout {
+  SourceLayout(const AttentionShape& shape, size_t positions, CacheType type)
+      : padded(RoundUp(positions, kKeyBlock)),
+        values(padded * Dim(shape) * ElementSize(type)),
+        key_scales(RoundUp(values + positions * Dim(shape) * ElementSize(type), 64)),
+        value_scales(key_scales + Heads(shape) * padded * sizeof(float)),
+        end(type == CacheType::kInt8 ? value_scales + Heads(shape) * padded * sizeof(float)
+                                     : key_scales) {}
+  size_t padded;
+  size_t values;
+  size_t key_scales;
+  size_t value_scales;
+  size_t end;
+};
+
+size_t CellScales(const AttentionShape& shape) { return RoundUp(2 * Dim(shape), sizeof(float)); }
+
+void PrefetchBytes(const void* from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) {
+    __builtin_prefetch(static_cast<const char*>(from) + i, /*rw=*/0, /*locality=*/2);
+  }
+}
+
+}  // namespace
+
+size_t PackedKeySize(const AttentionShape& shape, int positions) {
+  return Dim(shape) * RoundUp(static_cast<size_t>(positions), kKeyBlock);
+}
+
+void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
+              float* packed) {
+  const auto n = static_cast<size_t>(positions);
+  ClearPadding(shape, n, sizeof(float), packed);
+  for (size_t s = 0; s < n; ++s) {
+    Scatter<float>(shape, keys + s * stride, s, RoundUp(n, kKeyBlock), packed);
+  }
+}
+
+size_t SourceBytes(const AttentionShape& shape, int positions, CacheType type) {
+  return SourceLayout(shape, static_cast<size_t>(positions), type).end;
+}
+
+void StoreSource(const AttentionShape& shape, const float* keys_values, int positions,
+                 CacheType type, void* memory) {
+  const auto n = static_cast<size_t>(positions);
+  const SourceLayout layout(shape, n, type);
+  const size_t dim = Dim(shape);
+  char* const bytes = static_cast<char*>(memory);
+  auto* key_scales = reinterpret_cast<float*>(bytes + layout.key_scales);
+  auto* value_scales = reinterpret_cast<float*>(bytes + layout.value_scales);
+  if (type == CacheType::kInt8)
+    std::fill(key_scales, value_scales + Heads(shape) * layout.padded, 0.0f);
+  ClearPadding(shape, n, ElementSize(type), memory);
+  std::vector<char> row(dim * ElementSize(type));
+  std::vector<float> scales(2 * Heads(shape));
+  for (size_t s = 0; s < n; ++s, keys_values += 2 * dim) {
+    StoreHeads(keys_values, Heads(shape), HeadDim(shape), type, row.data(), scales.data());
+    ScatterKeys(shape, type, row.data(), s, layout.padded, memory);
+    StoreHeads(keys_values + dim, Heads(shape), HeadDim(shape), type,
+               bytes + layout.values + s * dim * ElementSize(type), scales.data() + Heads(shape));
+    if (type != CacheType::kInt8) continue;
+    for (size_t h = 0; h < Heads(shape); ++h) {
+      key_scales[h * layout.padded + s] = scales[h];
+      value_scales[h * layout.padded + s] = scales[Heads(shape) + h];
+    }
+  }
+}
+
+KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
+                      const void* memory) {
+  const SourceLayout layout(shape, static_cast<size_t>(positions), type);
+  const char* const bytes = static_cast<const char*>(memory);
+  KeysValues view;
+  view.type = type;
+  view.keys = bytes;
+  view.values = bytes + layout.values;
+  view.value_stride = Dim(shape);
+  view.positions = positions;
+  if (type == CacheType::kInt8) {
+    view.key_scales = reinterpret_cast<const float*>(bytes + layout.key_scales);
+    view.value_scales = reinterpret_cast<const float*>(bytes + layout.value_scales);
+    view.scale_stride = layout.padded;
+  }
+  return view;
+}
+
+size_t CellBytes(const AttentionShape& shape, CacheType type) {
+  if (type != CacheType::kInt8) return RoundUp(2 * Dim(shape) * ElementSize(type), 64);
+  return RoundUp(CellScales(shape) + 2 * Heads(shape) * sizeof(float), 64);
+}
+
+void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType type, void* cell) {
+  StoreHeads(keys_values, 2 * Heads(shape), HeadDim(shape), type, cell,
+             reinterpret_cast<float*>(static_cast<char*>(cell) + CellScales(shape)));
+}
+
+void Prefetch(const AttentionShape& shape, const KeysValues& memory) {
+  PrefetchBytes(memory.keys, SourceBytes(shape, memory.positions, memory.type));
+}
+
+void Prefetch(const AttentionShape& shape, const CellHistory& history) {
+  const size_t bytes = CellBytes(shape, history.type);
+  for (const void* cell : history.cells) {
+    PrefetchBytes(static_cast<const char*>(cell) + history.offset, bytes);
+  }
+}
+
+}  // namespace nibu
