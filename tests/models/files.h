@@ -3,6 +3,8 @@
 #ifndef NIBU_TESTS_MODELS_FILES_H_
 #define NIBU_TESTS_MODELS_FILES_H_
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -31,14 +33,14 @@ inline std::string ReadFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// A folder that is removed at the end of the test.
+// A folder that is removed at the end of the test; tests may run several times at once.
 class TempFolder {
  public:
   TempFolder() {
     static int counter = 0;
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = absl::StrCat(::testing::TempDir(), "nibu_", test->test_suite_name(), "_",
-                                    test->name(), "_", ++counter);
+    std::string name = absl::StrCat(::testing::TempDir(), "nibu_", getpid(), "_",
+                                    test->test_suite_name(), "_", test->name(), "_", ++counter);
     for (char& c : name) {
       if (c == '/' && &c > name.data() + ::testing::TempDir().size()) c = '_';
     }
