@@ -107,7 +107,9 @@ NormNames Norm(absl::string_view prefix) {
   return {absl::StrCat(prefix, ".weight"), absl::StrCat(prefix, ".bias")};
 }
 
-StackNames Stack(const std::string& stack) {
+}  // namespace
+
+StackNames HuggingFaceStack(const std::string& stack) {
   StackNames names;
   names.positions = absl::StrCat(stack, ".embed_positions.weight");
   names.embedding_norm = Norm(absl::StrCat(stack, ".layernorm_embedding"));
@@ -129,8 +131,6 @@ StackNames Stack(const std::string& stack) {
   };
   return names;
 }
-
-}  // namespace
 
 std::optional<Activation> ActivationByName(absl::string_view name) {
   static constexpr struct {
@@ -260,8 +260,8 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config
 
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source) {
   NameTable table;
-  table.encoder = Stack("model.encoder");
-  table.decoder = Stack("model.decoder");
+  table.encoder = HuggingFaceStack("model.encoder");
+  table.decoder = HuggingFaceStack("model.decoder");
   std::vector<std::string> decoder = {"model.decoder.embed_tokens.weight"};
   if (config.tied_output) decoder.push_back("lm_head.weight");
   if (config.shared_embeddings) {

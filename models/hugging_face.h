@@ -41,6 +41,9 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config
 // The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
 
+// The names within a stack: transformers took those of fairseq. `stack`: "model.encoder", ...
+StackNames HuggingFaceStack(const std::string& stack);
+
 // A companion of config.json; none when there is no such file.
 absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path);
 // A file without which the directory is no model, and not an empty one; `expected` says what such

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/checkpoint.h"
 #include "models/ctranslate2.h"
 #include "models/ctranslate2_bin.h"
 #include "models/hugging_face.h"
@@ -25,8 +26,8 @@ constexpr char kExpected[] =
     "expected a Hugging Face directory (config.json, model.safetensors or pytorch_model.bin, and "
     "its "
     "vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or MADLAD, a Marian model (.npz "
-    "or .bin with its "
-    "vocabulary) or a CTranslate2 directory (model.bin with its vocabularies)";
+    "or .bin with its vocabulary), a CTranslate2 directory (model.bin with its vocabularies) or a "
+    "fairseq checkpoint (.pt with its dict.XX.txt)";
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
   std::error_code error;
@@ -37,6 +38,7 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   if (!std::filesystem::is_directory(status)) {
     NIBU_ASSIGN_OR_RETURN(const auto model, MappedFile::Open(path));
     if (IsMarianModel(*model)) return OpenMarian(path);
+    if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
   }
   const auto bin = MappedFile::Open(absl::StrCat(path, "/model.bin"));
@@ -45,6 +47,7 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(config_path);
   if (absl::IsNotFound(file.status())) {
     if (IsMarianDirectory(path)) return OpenMarian(path);
+    if (IsCheckpointDirectory(path)) return OpenCheckpoint(path);
     return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
   }
   if (!file.ok()) return file.status();

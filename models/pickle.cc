@@ -134,7 +134,8 @@ class PickleMachine {
     if (function.kind != Kind::kGlobal || arguments.kind != Kind::kTuple) {
       return Damaged("a call of something that is no function");
     }
-    if (function.text == "collections OrderedDict" && arguments.items.empty()) {
+    if ((function.text == "collections OrderedDict" && arguments.items.empty()) ||
+        function.text == "collections defaultdict") {
       PushItems(Kind::kDict, {});
     } else {
       PushItems(Kind::kCall, std::move(items));
@@ -329,6 +330,12 @@ class PickleMachine {
 absl::StatusOr<Pickle> Pickle::Read(absl::string_view bytes, const std::string& file,
                                     absl::Span<const absl::string_view> globals, size_t* consumed) {
   return PickleMachine(bytes, file, globals).Run(consumed);
+}
+
+const PickleValue* Pickle::Attributes(const PickleValue& object) const {
+  if (object.kind != Kind::kCall || object.items.size() != 3) return nullptr;
+  const PickleValue& state = values_[object.items[2]];
+  return state.kind == Kind::kDict ? &state : nullptr;
 }
 
 const PickleValue* Pickle::Find(const PickleValue& dict, absl::string_view key) const {

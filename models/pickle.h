@@ -33,7 +33,8 @@ struct PickleValue {
     kList,        // items
     kDict,        // items: key, value, key, value, ...
     kGlobal,      // text: "module name"
-    kCall,        // items: function, tuple of arguments, and what was built into it (state), if any
+    kCall,        // items: function, tuple of arguments, and what was built into it (state), if
+                  // any; an OrderedDict or defaultdict becomes a kDict
     kPersistent,  // items: an id whose meaning is the caller's (PyTorch: a storage)
   };
   Kind kind = Kind::kNone;
@@ -58,6 +59,8 @@ class Pickle {
   const PickleValue& operator[](PickleRef ref) const { return values_[ref]; }
 
   bool Is(PickleRef ref, PickleValue::Kind kind) const { return values_[ref].kind == kind; }
+  // The attributes of an object that was built with some: a dictionary; null for any other value.
+  const PickleValue* Attributes(const PickleValue& object) const;
   // The value of a text key, or null.
   const PickleValue* Find(const PickleValue& dict, absl::string_view key) const;
 

@@ -32,20 +32,6 @@ constexpr StorageType kStorageTypes[] = {
     {"torch ShortStorage", 2, DType::kInt16},       {"torch IntStorage", 4, DType::kInt32},
     {"torch LongStorage", 8, DType::kInt64},        {"torch DoubleStorage", 8, std::nullopt}};
 
-constexpr absl::string_view kGlobals[] = {kDict,
-                                          kTensor,
-                                          kParameter,
-                                          kStorageTypes[0].name,
-                                          kStorageTypes[1].name,
-                                          kStorageTypes[2].name,
-                                          kStorageTypes[3].name,
-                                          kStorageTypes[4].name,
-                                          kStorageTypes[5].name,
-                                          kStorageTypes[6].name,
-                                          kStorageTypes[7].name,
-                                          kStorageTypes[8].name,
-                                          kStorageTypes[9].name};
-
 const StorageType* FindType(absl::string_view name) {
   for (const StorageType& type : kStorageTypes) {
     if (type.name == name) return &type;
@@ -59,8 +45,16 @@ bool TorchFile::IsTorch(absl::string_view bytes) {
   return ZipArchive::IsZip(bytes) || bytes.substr(0, kStreamStart.size()) == kStreamStart;
 }
 
-absl::StatusOr<TorchFile> TorchFile::Open(std::shared_ptr<const MappedFile> file) {
-  TorchFile torch(std::move(file));
+TorchFile::TorchFile(std::shared_ptr<const MappedFile> file,
+                     absl::Span<const absl::string_view> classes)
+    : file_(std::move(file)), globals_({kDict, kTensor, kParameter}) {
+  for (const StorageType& type : kStorageTypes) globals_.push_back(type.name);
+  globals_.insert(globals_.end(), classes.begin(), classes.end());
+}
+
+absl::StatusOr<TorchFile> TorchFile::Open(std::shared_ptr<const MappedFile> file,
+                                          absl::Span<const absl::string_view> classes) {
+  TorchFile torch(std::move(file), classes);
   if (ZipArchive::IsZip(torch.file_->bytes())) {
     NIBU_RETURN_IF_ERROR(torch.OpenZip());
   } else if (IsTorch(torch.file_->bytes())) {
@@ -125,7 +119,7 @@ absl::Status TorchFile::OpenZip() {
   }
   NIBU_ASSIGN_OR_RETURN(pickle_file_, archive.Read(pickle->second, false, &bytes));
   size_t consumed = 0;
-  NIBU_ASSIGN_OR_RETURN(pickle_, Pickle::Read(bytes, file_->path(), kGlobals, &consumed));
+  NIBU_ASSIGN_OR_RETURN(pickle_, Pickle::Read(bytes, file_->path(), globals_, &consumed));
   NIBU_RETURN_IF_ERROR(CollectStorages());
   for (auto& [key, storage] : storages_) {
     const auto member = archive.members().find(absl::StrCat(folder, "/data/", key));
@@ -147,7 +141,7 @@ absl::Status TorchFile::OpenStream() {
   absl::string_view rest = file_->bytes().substr(kStreamStart.size());
   const auto next = [&]() -> absl::StatusOr<Pickle> {
     size_t consumed = 0;
-    absl::StatusOr<Pickle> pickle = Pickle::Read(rest, file_->path(), kGlobals, &consumed);
+    absl::StatusOr<Pickle> pickle = Pickle::Read(rest, file_->path(), globals_, &consumed);
     rest.remove_prefix(consumed);
     return pickle;
   };

@@ -16,10 +16,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "models/mapped_file.h"
 #include "models/pickle.h"
 #include "models/tensor_source.h"
@@ -33,10 +35,14 @@ class TorchFile {
   static bool IsTorch(absl::string_view bytes);
 
   // InvalidArgument or Unimplemented naming the file: damaged, refers to functions other than those
-  // above, a TorchScript program, big-endian.
-  static absl::StatusOr<TorchFile> Open(std::shared_ptr<const MappedFile> file);
+  // above, a TorchScript program, big-endian. `classes`, which outlive the file: names that may be
+  // referred to besides; a value of one of them is no more than its arguments and attributes.
+  static absl::StatusOr<TorchFile> Open(std::shared_ptr<const MappedFile> file,
+                                        absl::Span<const absl::string_view> classes = {});
 
   const Pickle& pickle() const { return pickle_; }
+  const PickleValue& root() const { return pickle_[pickle_.root()]; }
+  const MappedFile& file() const { return *file_; }
 
   // The tensors of a dictionary {name: tensor}, whose views point into the file. InvalidArgument or
   // Unimplemented naming the tensor: outside its storage, not row-major, of an unknown type, or no
@@ -51,7 +57,7 @@ class TorchFile {
     std::shared_ptr<const MappedFile> file;
   };
 
-  explicit TorchFile(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
+  TorchFile(std::shared_ptr<const MappedFile> file, absl::Span<const absl::string_view> classes);
   absl::Status OpenZip();
   absl::Status OpenStream();
   absl::Status CollectStorages();
@@ -59,6 +65,7 @@ class TorchFile {
   absl::StatusOr<StoredTensor> Tensor(absl::string_view name, const PickleValue& value) const;
 
   std::shared_ptr<const MappedFile> file_;
+  std::vector<absl::string_view> globals_;
   std::shared_ptr<const MappedFile> pickle_file_;  // keeps the pickle's bytes
   Pickle pickle_;
   absl::flat_hash_map<std::string, Storage> storages_;

@@ -1,13 +1,15 @@
-// Vocabularies as lines, as a JSON array, and as {token: id}.
+// Vocabularies as lines, as lines with counts, as a JSON array, and as {token: id}.
 #include <cstdint>
 
 #include "models/ctranslate2.h"
+#include "models/fairseq.h"
 #include "models/json.h"
 #include "models/vocabulary_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   (void)nibu::ReadCTranslate2Vocabulary(bytes, "input");
+  (void)nibu::ReadFairseqDictionary(bytes, "input");
   const auto json = nibu::ParseJson(bytes, "input");
   if (json.ok()) (void)nibu::TokensById(*json, "input", 3, "the model");
   return 0;

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -115,6 +117,23 @@ TEST(Damage, T5) {
   Damage(folder, "model.safetensors", 200);
   for (const char* name : {"config.json", "spiece.model", "tokenizer_config.json"}) {
     Damage(folder, name, 80);
+  }
+}
+
+// Files that only these formats have, in the directories that the reference programs wrote.
+TEST(Damage, ReferenceModels) {
+  const std::vector<std::pair<const char*, std::vector<const char*>>> models = {
+      {"m2m", {"vocab.json", "special_tokens_map.json"}},
+      {"nllb", {"tokenizer.json", "sentencepiece.bpe.model"}},
+      {"fairseq-new", {"checkpoint_best.pt", "dict.de.txt"}},
+      {"fairseq-old", {"model.pt"}},
+  };
+  for (const auto& [model, files] : models) {
+    SCOPED_TRACE(model);
+    const TempFolder folder;
+    std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/", model), folder.path());
+    for (const char* file : files) Damage(folder, file, 80);
+    EXPECT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,8 +21,11 @@ class ReferenceTest : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Formats, ReferenceTest,
-                         ::testing::Values("m2m", "nllb", "mbart50", "mbart", "t5", "madlad"),
-                         [](const auto& test) { return std::string(test.param); });
+                         ::testing::Values("m2m", "nllb", "mbart50", "mbart", "t5", "madlad",
+                                           "fairseq-new", "fairseq-old"),
+                         [](const auto& test) {
+                           return absl::StrReplaceAll(test.param, {{"-", "_"}});
+                         });
 
 Frame ReadFrame(const nlohmann::json& frame) {
   return {frame["source_prefix"].get<std::vector<int>>(),

