@@ -54,6 +54,15 @@ absl::Status CheckFrame(const Frame& frame, const ModelConfig& config) {
                      "the model has no position for a generated token");
 }
 
+absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config, int beam_size) {
+  NIBU_RETURN_IF_ERROR(draft.Validate());
+  NIBU_RETURN_IF_ERROR(CheckOption(
+      beam_size == 1, absl::StrCat("a draft model needs beam_size 1, not ", beam_size)));
+  return CheckOption(draft.vocab_source == config.vocab_source &&
+                         draft.vocab_target == config.vocab_target && draft.eos == config.eos,
+                     "the draft model has another vocabulary");
+}
+
 }  // namespace
 
 absl::Status DecodingOptions::Validate() const {
@@ -200,6 +209,14 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
   worker.return_scores = decoding.return_scores;
   worker.shortlist = decoding.shortlist;
   worker.max_sentences = static_cast<size_t>(std::max(1, kDefaultRows / decoding.beam_size));
+  if (options.draft != nullptr) {
+    NIBU_RETURN_IF_ERROR(CheckDraft(options.draft->config, config, decoding.beam_size));
+    worker.draft = std::make_shared<const DraftModel>(
+        options.draft,
+        decoding.frame.has_value() ? frame.decoder_start
+                                   : std::vector<int>{options.draft->config.decoder_start},
+        max_source + SourceExtra(frame), TargetExtra(frame) + worker.search.max_length);
+  }
   const auto batch_size = static_cast<size_t>(options.batch_size);
   if (batch_size > 0 && options.batch_type == BatchType::kExamples) {
     worker.max_sentences = batch_size;

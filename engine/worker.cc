@@ -13,17 +13,9 @@ namespace {
 // activations stay in the cache.
 constexpr size_t kEncoderTokens = 256;
 
-CacheType CacheTypeOf(ComputeType type) {
-  switch (type) {
-    case ComputeType::kFloat32:
-      return CacheType::kFloat32;
-    case ComputeType::kBFloat16:
-      return CacheType::kBFloat16;
-    case ComputeType::kInt8:
-      return CacheType::kInt8;
-  }
-  return CacheType::kFloat32;
-}
+// Sentences decoded together up to which it pays to guess tokens: with more, a step's time goes
+// with its rows.
+constexpr size_t kGuessedSentences = 8;
 
 }  // namespace
 
@@ -33,19 +25,23 @@ Worker::Worker(const Model& model, const Embedder& source, const Embedder& targe
       source_(source),
       options_(options),
       queue_(queue),
-      pool_(model.config, CacheTypeOf(model.compute_type), options.search.beam_size),
+      pool_(model.config, CacheTypeOf(model), options.search.beam_size),
       decoder_(model, target, &workspace_),
       suppressed_(model.config.suppressed) {
   std::sort(suppressed_.begin(), suppressed_.end());
   suppressed_at_start_ = suppressed_;
   suppressed_at_start_.push_back(model.config.eos);
   std::sort(suppressed_at_start_.begin(), suppressed_at_start_.end());
+  if (options_.draft != nullptr) {
+    drafter_ = std::make_unique<Drafter>(*options_.draft, &workspace_);
+  }
 }
 
 void Worker::Run() {
   while (true) {
     Fill();
     if (live_.empty()) return;
+    if (drafter_ != nullptr && live_.size() <= kGuessedSentences) Guess();
     Step();
   }
 }
@@ -95,7 +91,8 @@ void Worker::Start(std::vector<Job> jobs) {
 // What a sentence's decoding begins with, but for the encoder's part.
 void Worker::Prepare(Slot* slot) {
   const std::vector<int>& source = slot->job.source;
-  slot->state.Start(model_.config, &pool_, static_cast<int>(source.size()));
+  slot->state.Start(model_.config, &pool_, static_cast<int>(source.size()),
+                    drafter_ == nullptr ? 0 : Drafter::kMostGuesses);
   SearchOptions search = options_.search;
   if (options_.max_length_factor > 0) {
     const float most = options_.max_length_factor * static_cast<float>(source.size());
@@ -112,6 +109,18 @@ void Worker::Prepare(Slot* slot) {
         model_.weights.output,
         options_.shortlist->Candidates(source, model_.config.vocab_target, model_.config.eos));
   }
+  if (drafter_ != nullptr) slot->draft.Start(*options_.draft, source, slot->output.tokens);
+}
+
+void Worker::Guess() {
+  requests_.clear();
+  for (const auto& slot : live_) {
+    if (!is_generating(*slot)) continue;
+    // The token behind the guesses is one of those that are left, too.
+    requests_.push_back({&slot->draft, slot->search.steps_left() - 1,
+                         Suppressed(slot->search.length()), &slot->tokens});
+  }
+  drafter_->Guess(requests_);
 }
 
 void Worker::Step() {
@@ -122,12 +131,13 @@ void Worker::Step() {
   // Greedy search that ends at the first EOS needs one token a row, and no log-softmax.
   const bool greedy = search.beam_size == 1 && std::lround(search.patience) <= 1;
   for (const auto& slot : live_) {
-    inputs_.push_back({&slot->state, slot->tokens});
-    const bool start = slot->search.length() < options_.min_length;
-    const Decoder::Query query{greedy ? 1 : 2 * search.beam_size, !greedy || options_.return_scores,
-                               start ? suppressed_at_start_ : suppressed_,
-                               options_.shortlist == nullptr ? nullptr : &slot->output};
-    queries_.insert(queries_.end(), slot->tokens.size(), query);
+    inputs_.push_back({&slot->state, slot->tokens, /*consecutive=*/drafter_ != nullptr});
+    for (size_t i = 0; i < slot->tokens.size(); ++i) {
+      const int generated = slot->search.length() + (drafter_ == nullptr ? 0 : static_cast<int>(i));
+      queries_.push_back({greedy ? 1 : 2 * search.beam_size, !greedy || options_.return_scores,
+                          Suppressed(generated),
+                          options_.shortlist == nullptr ? nullptr : &slot->output});
+    }
   }
   const float* hidden = decoder_.Step(inputs_);
   if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
@@ -152,10 +162,11 @@ void Worker::Step() {
 }
 
 void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
-  if (slot->given < options_.decoder_start.size()) {
+  if (!is_generating(*slot)) {
     slot->tokens[0] = options_.decoder_start[slot->given++];
     return;
   }
+  if (drafter_ != nullptr) return Verify(slot, candidates);
   slot->search.Advance(candidates);
   if (slot->search.done()) return;
   slot->tokens.clear();
@@ -167,9 +178,24 @@ void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> c
   slot->state.Reorder(slot->parents);
 }
 
+void Worker::Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
+  std::vector<int>& tokens = slot->tokens;
+  size_t rows = 0;  // those that count
+  do {
+    slot->search.Advance(candidates.subspan(rows++, 1));
+    if (slot->search.done()) return;
+  } while (rows < tokens.size() && slot->search.live()[0].token == tokens[rows]);
+  slot->state.Truncate(slot->state.length() - static_cast<int>(tokens.size() - rows));
+  tokens.resize(rows);
+  tokens.push_back(slot->search.live()[0].token);
+  slot->draft.Append(absl::MakeConstSpan(tokens).subspan(1));
+  tokens.erase(tokens.begin(), tokens.end() - 1);
+}
+
 void Worker::Finish(Slot* slot) {
   live_tokens_ -= slot->job.source.size();
   slot->state.Release();
+  slot->draft.Release();
   if (measuring_) {
     const auto now = std::chrono::steady_clock::now();
     latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/drafter.h"
 #include "engine/job_queue.h"
 #include "engine/model/decoder.h"
 #include "engine/model/kv_cache.h"
@@ -25,6 +26,7 @@ struct WorkerOptions {
   float max_length_factor = 0;                 // see DecodingOptions
   std::shared_ptr<const Shortlist> shortlist;  // null: none
   bool return_scores = true;
+  std::shared_ptr<const DraftModel> draft;  // null: none. REQUIRES: a beam of 1
   // What is decoded together: so many sentences, and so many source tokens (a single sentence may
   // have more).
   size_t max_sentences = 32;
@@ -59,15 +61,25 @@ class Worker {
     BeamSearch search;
     size_t given = 0;              // tokens of decoder_start that the decoder has been given
     Decoder::OutputSubset output;  // with a shortlist
-    std::vector<int> tokens;       // newest token of each live hypothesis
-    std::vector<int> parents;      // which hypothesis of the last step it continues
+    Drafter::Sentence draft;       // with a draft model
+    // Newest token of each live hypothesis; or the newest token and guesses of those behind it.
+    std::vector<int> tokens;
+    std::vector<int> parents;  // which hypothesis of the last step it continues
   };
 
   void Fill();
   void Start(std::vector<Job> jobs);
   void Prepare(Slot* slot);
+  void Guess();
   void Step();
+  bool is_generating(const Slot& slot) const { return slot.given == options_.decoder_start.size(); }
+  // What is suppressed where so many tokens have been generated.
+  absl::Span<const int> Suppressed(int generated) const {
+    return generated < options_.min_length ? suppressed_at_start_ : suppressed_;
+  }
   void Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
+  // Keeps the tokens that were guessed right, and the one that follows them.
+  void Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
   void Finish(Slot* slot);
 
   const Model& model_;
@@ -79,6 +91,7 @@ class Worker {
   Decoder decoder_;
   std::vector<int> suppressed_;           // in every step
   std::vector<int> suppressed_at_start_;  // in the first min_length steps
+  std::unique_ptr<Drafter> drafter_;      // with a draft model
 
   std::vector<std::unique_ptr<Slot>> live_;
   std::vector<std::unique_ptr<Slot>> free_;
@@ -87,6 +100,7 @@ class Worker {
   std::vector<double> latencies_;
 
   // Scratch of Step.
+  std::vector<Drafter::Request> requests_;
   std::vector<Decoder::Input> inputs_;
   std::vector<Decoder::Query> queries_;
   std::vector<TopK> tops_;

@@ -39,10 +39,12 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   float* x = workspace_->Rows(rows, config.d_model);
   float* row = x;
   for (const Input& input : inputs) {
-    input.state->Extend(static_cast<int>(input.tokens.size()));
-    for (int token : input.tokens) {
-      embedder_.Embed(token, input.state->length() - 1, row);
-      row += dim;
+    const int count = static_cast<int>(input.tokens.size());
+    for (int i = 0; i < (input.consecutive ? count : 1); ++i) {
+      input.state->Extend(input.consecutive ? 1 : count);
+    }
+    for (size_t i = 0; i < input.tokens.size(); ++i, row += dim) {
+      embedder_.Embed(input.tokens[i], input.position(i), row);
     }
   }
   embedder_.Normalize(x, rows);
@@ -88,15 +90,19 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
   ScopedTimer timer(&workspace_->profile.attention);
   const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Input& input = inputs[i];
-    if (i + 1 < inputs.size()) Prefetch(shape, inputs[i + 1].state->history(0, layer));
+  for (size_t n = 0; n < inputs.size(); ++n) {
+    const Input& input = inputs[n];
+    if (n + 1 < inputs.size()) {
+      const DecoderState& next = *inputs[n + 1].state;
+      Prefetch(shape, next.history(0, layer, next.length() - 1));
+    }
     const Arena::Mark mark = workspace_->arena.mark();
     float* scores =
         workspace_->arena.Floats(static_cast<size_t>(input.state->length()) + kKeyBlock);
-    for (size_t h = 0; h < input.tokens.size(); ++h, qkv += 3 * dim, out += dim) {
-      input.state->Store(static_cast<int>(h), layer, qkv + dim);
-      CellHistory history = input.state->history(static_cast<int>(h), layer);
+    for (size_t i = 0; i < input.tokens.size(); ++i, qkv += 3 * dim, out += dim) {
+      const int h = input.hypothesis(i);
+      input.state->Store(input.position(i), h, layer, qkv + dim);
+      CellHistory history = input.state->history(h, layer, input.position(i));
       history.bias = embedder_.distance_bias();
       AttendCells(shape, qkv, history, scores, out);
     }
@@ -108,8 +114,11 @@ void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float*
                          float* out) {
   const auto dim = static_cast<size_t>(model_.config.d_model);
   for (const Input& input : inputs) {
-    for (size_t h = 0; h < input.tokens.size(); ++h, gate_value += 2 * dim, out += dim) {
-      SsruStep(gate_value, dim, input.state->cell(static_cast<int>(h), layer), out);
+    for (size_t i = 0; i < input.tokens.size(); ++i, gate_value += 2 * dim, out += dim) {
+      const int h = input.hypothesis(i);
+      const int position = input.position(i);
+      SsruStep(gate_value, dim, input.state->previous_cell(position, h, layer),
+               input.state->cell(position, h, layer), out);
     }
   }
 }

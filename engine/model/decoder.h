@@ -25,13 +25,21 @@ class Decoder {
   void Begin(const float* encoded, absl::Span<DecoderState* const> states);
 
   // A sentence's part of a step: the newest token of each live hypothesis (-1: none, a zero
-  // vector).
+  // vector); or, where they are consecutive, the newest tokens of its only hypothesis.
   struct Input {
     DecoderState* state;
     absl::Span<const int> tokens;
+    bool consecutive = false;
+
+    // Of tokens[i], once its state has grown.
+    int hypothesis(size_t i) const { return consecutive ? 0 : static_cast<int>(i); }
+    int position(size_t i) const {
+      return state->length() - (consecutive ? static_cast<int>(tokens.size() - i) : 1);
+    }
   };
-  // Runs the layers for all tokens; each state grows by one position. Returns the rows, [sum of
-  // tokens, D], in the arena (with room for a matmul's padding rows).
+  // Runs the layers for all tokens; each state grows by one position, or by one for each
+  // consecutive token (whose row is that of a step of its own, bit for bit). Returns the rows, [sum
+  // of tokens, D], in the arena (with room for a matmul's padding rows).
   float* Step(absl::Span<const Input> inputs);
 
   // An output layer of a few tokens, ascending: those worth it for a sentence.

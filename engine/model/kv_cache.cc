@@ -1,6 +1,7 @@
 #include "engine/model/kv_cache.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/model/layers.h"
@@ -19,7 +20,8 @@ PagePool::PagePool(const ModelConfig& config, CacheType type, int beam_size)
       layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
       page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
 
-void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length) {
+void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length,
+                         int droppable) {
   Release();
   pool_ = pool;
   length_ = 0;
@@ -34,9 +36,13 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   for (auto& cells : cells_) cells.clear();
   is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
   if (is_recurrent_) {
-    recurrent_.Reserve(cells_.size() * layers_ * dim_);
-    next_recurrent_.Reserve(recurrent_.size());
-    std::fill_n(recurrent_.data(), recurrent_.size(), 0.0f);
+    // A cell is made from the one before it.
+    slots_ = static_cast<size_t>(std::max(droppable, 1)) + 1;
+    recurrent_.Reserve(slots_ * cells_.size() * layers_ * dim_);
+    std::fill_n(Cell(0, 0, 0), cells_.size() * layers_ * dim_, 0.0f);
+    next_parents_.resize(cells_.size());
+    std::iota(next_parents_.begin(), next_parents_.end(), 0);
+    parents_ = next_parents_;
   }
 }
 
@@ -52,11 +58,7 @@ void DecoderState::Reorder(absl::Span<const int> parents) {
   for (size_t h = 0; h < parents.size(); ++h) same = same && parents[h] == static_cast<int>(h);
   if (same) return;
   if (is_recurrent_) {
-    const size_t size = layers_ * dim_;
-    for (size_t h = 0; h < parents.size(); ++h) {
-      std::copy_n(cell(parents[h], 0), size, next_recurrent_.data() + h * size);
-    }
-    std::swap(recurrent_, next_recurrent_);
+    std::copy(parents.begin(), parents.end(), next_parents_.begin());
     return;
   }
   for (size_t h = 0; h < parents.size(); ++h) {
@@ -67,6 +69,8 @@ void DecoderState::Reorder(absl::Span<const int> parents) {
 
 void DecoderState::Extend(int hypotheses) {
   if (is_recurrent_) {
+    std::swap(parents_, next_parents_);
+    std::iota(next_parents_.begin(), next_parents_.end(), 0);
     ++length_;
     return;
   }
@@ -77,8 +81,19 @@ void DecoderState::Extend(int hypotheses) {
   ++length_;
 }
 
-void DecoderState::Store(int h, int layer, const float* keys_values) {
-  char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)].back());
+void DecoderState::Truncate(int length) {
+  length_ = length;
+  if (is_recurrent_) return;
+  cells_[0].resize(static_cast<size_t>(length));
+  const int pages = (length + PagePool::kPositions - 1) / PagePool::kPositions;
+  while (pages_.size() > static_cast<size_t>(pages)) {
+    pool_->Give(std::move(pages_.back()));
+    pages_.pop_back();
+  }
+}
+
+void DecoderState::Store(int position, int h, int layer, const float* keys_values) {
+  char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)][static_cast<size_t>(position)]);
   StoreCell(shape_, keys_values, pool_->type(),
             cell + static_cast<size_t>(layer) * pool_->layer_stride());
 }

@@ -1,5 +1,5 @@
 // The decoder's memory of one sentence: keys and values of the tokens generated so far, shared by
-// the hypotheses of its beam (or a recurrent cell for each of them), and the keys and values of the
+// the hypotheses of its beam (or their newest recurrent cells), and the keys and values of the
 // source.
 #ifndef NIBU_ENGINE_MODEL_KV_CACHE_H_
 #define NIBU_ENGINE_MODEL_KV_CACHE_H_
@@ -56,8 +56,9 @@ class PagePool {
 class DecoderState {
  public:
   // Starts a sentence of `source_length` positions (EOS included): room for the source's keys and
-  // values, one hypothesis without tokens. `pool` outlives the state.
-  void Start(const ModelConfig& config, PagePool* pool, int source_length);
+  // values, one hypothesis without tokens. `droppable`: positions that a Truncate may drop. `pool`
+  // outlives the state.
+  void Start(const ModelConfig& config, PagePool* pool, int source_length, int droppable = 0);
   // Hands all pages back.
   void Release();
 
@@ -66,21 +67,27 @@ class DecoderState {
 
   // Makes room for the next position of `hypotheses` hypotheses, each written to its own cell.
   void Extend(int hypotheses);
+  // Drops all positions but the first `length`; their pages go back. REQUIRES: a beam of 1; the
+  // longest length so far was no more than `droppable` above.
+  void Truncate(int length);
 
-  // Cells of the first layer, positions 0 .. length() - 1 of hypothesis h, newest last. Valid until
-  // the next Extend.
-  CellHistory history(int h, int layer) const {
-    return {pool_->type(), cells_[static_cast<size_t>(h)],
+  int length() const { return length_; }  // positions held
+  // Cells of the first layer, positions 0 .. last of hypothesis h, newest last. Valid until the
+  // next Extend or Truncate.
+  CellHistory history(int h, int layer, int last) const {
+    return {pool_->type(),
+            absl::MakeConstSpan(cells_[static_cast<size_t>(h)])
+                .subspan(0, static_cast<size_t>(last) + 1),
             static_cast<size_t>(layer) * pool_->layer_stride()};
   }
-  int length() const { return length_; }  // positions held
-  // Writes the newest position's keys and values, [2 I], of hypothesis h in a layer.
-  void Store(int h, int layer, const float* keys_values);
+  // Writes a position's keys and values, [2 I], of hypothesis h in a layer.
+  void Store(int position, int h, int layer, const float* keys_values);
 
-  // The recurrent cell [D] of hypothesis h in a layer (DecoderMemory::kSsru); 0 at the start.
-  float* cell(int h, int layer) {
-    return recurrent_.data() +
-           (static_cast<size_t>(h) * layers_ + static_cast<size_t>(layer)) * dim_;
+  // The recurrent cell [D] of hypothesis h in a layer (DecoderMemory::kSsru) at a position held,
+  // and the one that it follows; 0 before the first position.
+  float* cell(int position, int h, int layer) { return Cell(position + 1, h, layer); }
+  const float* previous_cell(int position, int h, int layer) {
+    return Cell(position, parents_[static_cast<size_t>(h)], layer);
   }
 
   int source_length() const { return source_length_; }
@@ -89,11 +96,20 @@ class DecoderState {
   KeysValues source(int layer) const;
 
  private:
+  // Where the cell lies that is behind `length` positions.
+  float* Cell(int length, int h, int layer) {
+    const size_t slot = static_cast<size_t>(length) % slots_;
+    const size_t row = (slot * cells_.size() + static_cast<size_t>(h)) * layers_;
+    return recurrent_.data() + (row + static_cast<size_t>(layer)) * dim_;
+  }
+
   PagePool* pool_ = nullptr;
   bool is_recurrent_ = false;
   size_t layers_ = 0;
-  AlignedBuffer<float> recurrent_;  // [hypothesis][layer][D]
-  AlignedBuffer<float> next_recurrent_;
+  size_t slots_ = 0;                // lengths whose cells are kept
+  AlignedBuffer<float> recurrent_;  // [length modulo slots][hypothesis][layer][D]
+  std::vector<int> parents_;        // of the newest position's hypotheses
+  std::vector<int> next_parents_;
   int length_ = 0;
   int source_length_ = 0;
   size_t dim_ = 0;  // D

@@ -7,8 +7,9 @@
 namespace nibu {
 
 // One step of one row:  f = sigmoid(gate_value[0..dim));  v = gate_value[dim..2 dim)
-//   cell = f * cell + (1 - f) * v;  out = relu(cell)
-void SsruStep(const float* gate_value, size_t dim, float* cell, float* out);
+//   cell = f * previous + (1 - f) * v;  out = relu(cell)
+// `cell` may be `previous`.
+void SsruStep(const float* gate_value, size_t dim, const float* previous, float* cell, float* out);
 
 }  // namespace nibu
 

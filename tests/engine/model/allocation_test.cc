@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <tuple>
 #include <vector>
 
+#include "engine/drafter.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
 #include "gtest/gtest.h"
@@ -56,23 +58,41 @@ int64_t BareAllocations(MatmulContext* context, const Linear& linear, int rows) 
   return allocations - before;
 }
 
-class AllocationTest : public testing::TestWithParam<ComputeType> {};
+// Allocations of a decoder's and an output layer's matmuls for these rows, bare.
+int64_t BareAllocations(MatmulContext* context, const Model& model, int rows) {
+  int64_t bare = 0;
+  for (const DecoderLayerWeights& layer : model.weights.decoder) {
+    for (const Linear* linear : {&layer.self.qkv, &layer.self.out, &layer.cross.q, &layer.cross.out,
+                                 &layer.ffn.up, &layer.ffn.gate, &layer.ffn.down}) {
+      bare += BareAllocations(context, *linear, rows);
+    }
+  }
+  for (const Linear& block : model.weights.output.blocks) {
+    bare += BareAllocations(context, block, rows);
+  }
+  return bare;
+}
 
-INSTANTIATE_TEST_SUITE_P(Types, AllocationTest,
-                         testing::Values(ComputeType::kFloat32, ComputeType::kInt8));
+// The second: whether the tokens are consecutive.
+class AllocationTest : public testing::TestWithParam<std::tuple<ComputeType, bool>> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, AllocationTest,
+    testing::Combine(testing::Values(ComputeType::kFloat32, ComputeType::kInt8), testing::Bool()));
 
 TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
+  const auto [type, consecutive] = GetParam();
   Random random(4);
   ModelConfig config = RandomConfig(&random);
   config.max_positions = 64;
   config.decoder_memory = DecoderMemory::kSelfAttention;
   config.position_kind = PositionKind::kRelative;
   config.gated_ffn = true;
-  const auto model = reference::Transformer(config, 1).Build(GetParam());
+  const auto model = reference::Transformer(config, 1).Build(type);
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);
   Workspace workspace;
-  PagePool pool(config, CacheType::kFloat32, 4);
+  PagePool pool(config, CacheType::kFloat32, consecutive ? 1 : 4);
   Decoder decoder(*model, target, &workspace);
   DecoderState state;
   const std::vector<int> sentence = {1, 2, 3, 4};
@@ -80,7 +100,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const std::vector<int> parents = {2, 0, 0};
   std::vector<TopK> tops(tokens.size());
   const std::vector<Decoder::Query> queries(tokens.size(), {4, true, config.suppressed});
-  const std::vector<Decoder::Input> inputs = {{&state, tokens}};
+  const std::vector<Decoder::Input> inputs = {{&state, tokens, consecutive}};
 
   int64_t counted = 0;
   int primitives = 0;
@@ -97,27 +117,59 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
       const float* hidden = decoder.Step(inputs);
       decoder.BestTokens(hidden, queries, absl::MakeSpan(tops));
       for (TopK& top : tops) top.Finish();
-      state.Reorder(parents);
+      if (consecutive) {
+        state.Truncate(state.length() - 2);
+      } else {
+        state.Reorder(parents);
+      }
     }
     counted = allocations - before;
     state.Release();
   }
   EXPECT_EQ(workspace.matmul.primitives(), primitives);
 
-  const int rows = static_cast<int>(tokens.size());
-  int64_t bare = 0;
-  const auto add = [&](const Linear& linear) {
-    bare += kSteps * BareAllocations(&workspace.matmul, linear, rows);
-  };
-  for (const DecoderLayerWeights& layer : model->weights.decoder) {
-    for (const Linear* linear : {&layer.self.qkv, &layer.self.out, &layer.cross.q, &layer.cross.out,
-                                 &layer.ffn.up, &layer.ffn.gate, &layer.ffn.down}) {
-      add(*linear);
-    }
-  }
-  for (const Linear& block : model->weights.output.blocks) add(block);
+  const int64_t bare = BareAllocations(&workspace.matmul, *model, static_cast<int>(tokens.size()));
   EXPECT_GT(bare, 0);  // the count works
-  EXPECT_EQ(counted, bare);
+  EXPECT_EQ(counted, kSteps * bare);
+}
+
+TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
+  Random random(4);
+  ModelConfig config = RandomConfig(&random);
+  config.max_positions = 64;
+  config.decoder_memory = DecoderMemory::kSelfAttention;
+  config.gated_ffn = true;
+  const auto model = reference::Transformer(config, 1).Build(ComputeType::kFloat32);
+  const DraftModel draft(model, {config.decoder_start}, 64, 64);
+  Workspace workspace;
+  Drafter drafter(draft, &workspace);
+  Drafter::Sentence sentence;
+  const std::vector<int> source = {1, 2, 3, 4};
+  // Never an EOS.
+  const std::vector<int> suppressed = {config.eos};
+  std::vector<int> guesses;
+  int64_t counted = 0;
+  int64_t steps = 0;
+  for (int round = 0; round < 2; ++round) {
+    sentence.Start(draft, source, {});
+    const auto guess = [&] {
+      guesses.clear();
+      drafter.Guess({{&sentence, Drafter::kMostGuesses, suppressed, &guesses}});
+      steps += static_cast<int64_t>(guesses.size());
+    };
+    guess();  // encodes
+    const int64_t before = allocations;
+    steps = 0;
+    for (int i = 0; i < 40; ++i) {
+      const int wrong = guesses[0] == 1 ? 2 : 1;
+      sentence.Append({&wrong, 1});
+      guess();
+    }
+    counted = allocations - before;
+    sentence.Release();
+  }
+  EXPECT_EQ(steps, 40 * Drafter::kMostGuesses);
+  EXPECT_EQ(counted, steps * BareAllocations(&workspace.matmul, *model, 1));
 }
 
 #endif  // NIBU_COUNTS_ALLOCATIONS

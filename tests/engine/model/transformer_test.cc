@@ -1,6 +1,7 @@
 // Encoder and decoder against the reference Transformer, over random shapes.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "engine/model/decoder.h"
@@ -118,6 +119,76 @@ TEST(DecoderTest, EqualsTheReference) {
         }
       }
       for (Sentence& sentence : sentences) sentence.state.Release();
+    }
+  });
+}
+
+// A single hypothesis, some of whose tokens come several at a time, and some of them wrong and
+// dropped again: the same rows, bit for bit.
+void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint32_t seed) {
+  Random random(seed);
+  const auto model = reference::Transformer(config, seed).Build(type);
+  const Embedder source_embedder(config, model->weights.source, config.max_positions);
+  const Embedder target_embedder(config, model->weights.target, config.max_positions);
+  Workspace workspace;
+  constexpr int kMost = 5;  // tokens a step
+  PagePool pool(config, CacheTypeOf(*model), /*beam_size=*/1);
+  Decoder decoder(*model, target_embedder, &workspace);
+  const std::vector<int> source = RandomSources(&random, config, 1)[0];
+  DecoderState one;
+  DecoderState several;
+  const auto start = [&](DecoderState* state) {
+    workspace.arena.Rewind(0);
+    state->Start(config, &pool, static_cast<int>(source.size()), kMost - 1);
+    decoder.Begin(Encode(*model, source_embedder, {source}, &workspace), {state});
+    workspace.arena.Rewind(0);
+  };
+  const auto dim = static_cast<size_t>(config.d_model);
+  std::vector<int> tokens = {config.decoder_start};
+  for (int i = 1; i < 25; ++i) tokens.push_back(random.Int(0, config.vocab_target - 1));
+  std::vector<std::vector<float>> expected;
+  start(&one);
+  for (const int token : tokens) {
+    workspace.arena.Rewind(0);
+    const float* row = decoder.Step({{&one, {&token, 1}}});
+    expected.emplace_back(row, row + dim);
+  }
+  start(&several);
+  while (static_cast<size_t>(several.length()) < tokens.size()) {
+    const int held = several.length();
+    const int count = std::min(random.Int(1, kMost), static_cast<int>(tokens.size()) - held);
+    const int right = random.Int(1, count);
+    std::vector<int> step(tokens.begin() + held, tokens.begin() + held + count);
+    for (size_t i = static_cast<size_t>(right); i < step.size(); ++i) {
+      step[i] = random.Int(0, config.vocab_target - 1);
+    }
+    workspace.arena.Rewind(0);
+    const float* rows = decoder.Step({{&several, step, /*consecutive=*/true}});
+    ASSERT_EQ(several.length(), held + count);
+    for (int i = 0; i < right; ++i, rows += dim) {
+      ASSERT_EQ(
+          0, std::memcmp(rows, expected[static_cast<size_t>(held + i)].data(), dim * sizeof(float)))
+          << "position " << held + i << " of " << count << " from " << held;
+    }
+    several.Truncate(held + right);
+    ASSERT_EQ(several.length(), held + right);
+  }
+  one.Release();
+  several.Release();
+}
+
+TEST(DecoderTest, ConsecutiveTokensAreStepsOfTheirOwn) {
+  ForEachHighwayTarget([] {
+    Random random(6);
+    for (uint32_t round = 0; round < 12; ++round) {
+      ModelConfig config = RandomConfig(&random);
+      config.decoder_memory = round % 3 == 0 ? DecoderMemory::kSsru : DecoderMemory::kSelfAttention;
+      for (const ComputeType type :
+           {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8}) {
+        if (type == ComputeType::kBFloat16 && !std::strstr(InstructionSet(), "avx512")) continue;
+        SCOPED_TRACE(round);
+        CompareConsecutiveTokens(config, type, round);
+      }
     }
   });
 }

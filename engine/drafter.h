@@ -1,0 +1,92 @@
+// Draft-and-verify decoding, the greedy case (Leviathan et al. 2023, "Fast inference from
+// Transformers via speculative decoding"): a second, smaller model guesses the next tokens of a
+// sentence one by one, and the model itself checks them all in one step. What is generated does not
+// depend on the guesses, how fast it is does.
+#ifndef NIBU_ENGINE_DRAFTER_H_
+#define NIBU_ENGINE_DRAFTER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/model/decoder.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/layers.h"
+#include "engine/model/weights.h"
+#include "engine/ops/top_k.h"
+
+namespace nibu {
+
+// The model that guesses, shared by the workers. Immutable.
+struct DraftModel {
+  // For sources of `max_source` tokens and `max_target` positions of the decoder, or as many as the
+  // model has. `decoder_start`: see Frame.
+  DraftModel(std::shared_ptr<const Model> draft, std::vector<int> start, int max_source,
+             int max_target);
+
+  std::shared_ptr<const Model> model;
+  std::vector<int> decoder_start;
+  int source_positions;
+  int target_positions;
+  Embedder source;
+  Embedder target;
+};
+
+// Guesses for one worker's sentences. Not thread-safe. Allocates nothing in a warm Guess.
+class Drafter {
+ public:
+  // Tokens guessed for a step, at most.
+  static constexpr int kMostGuesses = 4;
+
+  // A sentence, reused from one to the next.
+  class Sentence {
+   public:
+    // `source` and `shortlist` (the tokens that are worth it; empty: all) outlive the sentence.
+    void Start(const DraftModel& draft, absl::Span<const int> source,
+               absl::Span<const int> shortlist);
+    // `tokens` have been generated behind those before; they need not be what was guessed.
+    void Append(absl::Span<const int> tokens);
+    // Hands its memory back.
+    void Release();
+
+   private:
+    friend class Drafter;
+    absl::Span<const int> source_;
+    absl::Span<const int> shortlist_;
+    DecoderState state_;
+    Decoder::OutputSubset output_;
+    bool encoded_ = false;     // since the first guess
+    std::vector<int> tokens_;  // decoder_start, what has been generated, what is guessed
+    size_t generated_ = 0;     // of tokens_, without the guesses
+  };
+
+  // Both outlive the drafter.
+  Drafter(const DraftModel& draft, Workspace* workspace);
+
+  struct Request {
+    Sentence* sentence;
+    int most;                          // guesses, at most
+    absl::Span<const int> suppressed;  // see Decoder::Query
+    std::vector<int>* tokens;          // guesses are appended
+  };
+  // Guesses how sentences go on: no EOS, and perhaps nothing. Rewinds the workspace's arena.
+  void Guess(absl::Span<const Request> requests);
+
+ private:
+  void Encode(absl::Span<const Request> requests);
+  void Step(absl::Span<const Request> requests);
+
+  const DraftModel& draft_;
+  Workspace* const workspace_;
+  PagePool pool_;
+  Decoder decoder_;
+  // Scratch.
+  std::vector<Request> live_;
+  std::vector<Decoder::Input> inputs_;
+  std::vector<Decoder::Query> queries_;
+  std::vector<TopK> tops_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_DRAFTER_H_
