@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -18,6 +19,8 @@ namespace {
 // Sentences a worker decodes together unless told otherwise: its steps then have about this many
 // rows.
 constexpr int kDefaultRows = 128;
+// And not more source tokens: long sentences would take memory, and their rows are many anyway.
+constexpr size_t kDefaultTokens = 4096;
 
 Frame FrameOf(const ModelConfig& config, const DecodingOptions& decoding) {
   return decoding.frame.value_or(Frame{{}, config.source_suffix, {config.decoder_start}});
@@ -217,9 +220,11 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
                                    : std::vector<int>{options.draft->config.decoder_start},
         max_source + SourceExtra(frame), TargetExtra(frame) + worker.search.max_length);
   }
+  worker.max_tokens = kDefaultTokens;
   const auto batch_size = static_cast<size_t>(options.batch_size);
   if (batch_size > 0 && options.batch_type == BatchType::kExamples) {
     worker.max_sentences = batch_size;
+    worker.max_tokens = std::numeric_limits<size_t>::max();
   } else if (batch_size > 0) {
     worker.max_tokens = batch_size;
     worker.max_sentences = std::max(worker.max_sentences, batch_size);

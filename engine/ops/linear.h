@@ -107,7 +107,8 @@ class MatmulContext {
   int primitives() const;
 
   // The matmul floor: between StartTrace and the end, every oneDNN call is noted; ReplayTrace runs
-  // exactly those calls, nothing between them, and returns the seconds they took.
+  // exactly those calls, nothing between them, and returns the seconds they took. Weights that are
+  // gone by then (of Linear::Select) are stood in for by others of their shape.
   void StartTrace();
   double ReplayTrace();
 

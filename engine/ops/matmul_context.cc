@@ -42,6 +42,7 @@ struct Kernel {
   memory x;
   memory y;
   memory scratchpad;
+  std::shared_ptr<const Linear::Packed> sample;  // the weights last traced with it
 };
 
 }  // namespace
@@ -51,7 +52,7 @@ struct MatmulContext::State {
   using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, int>;
   struct Call {
     Kernel* kernel;
-    std::shared_ptr<const Linear::Packed> packed;
+    std::weak_ptr<const Linear::Packed> packed;  // shortlists' weights end with their sentence
   };
 
   dnnl::stream stream{CpuEngine()};
@@ -115,7 +116,10 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
     kernel.x.set_data_handle(from);
     kernel.y.set_data_handle(to);
     Execute(kernel, packed);
-    if (tracing) trace.push_back({&kernel, linear.packed()});
+    if (tracing) {
+      trace.push_back({&kernel, linear.packed()});
+      kernel.sample = linear.packed();
+    }
     if (rows > most) {
       from += kernel.x.get_desc().get_size();
       to += kernel.y.get_desc().get_size();
@@ -204,7 +208,10 @@ double MatmulContext::ReplayTrace() {
   state_->tracing = false;
   size_t x_bytes = 0;
   size_t y_bytes = 0;
+  std::vector<std::shared_ptr<const Linear::Packed>> weights;
   for (const State::Call& call : state_->trace) {
+    weights.push_back(call.packed.lock());
+    if (weights.back() == nullptr) weights.back() = call.kernel->sample;
     x_bytes = std::max(x_bytes, call.kernel->x.get_desc().get_size());
     y_bytes = std::max(y_bytes, call.kernel->y.get_desc().get_size());
   }
@@ -212,10 +219,11 @@ double MatmulContext::ReplayTrace() {
   AlignedBuffer<char> y(y_bytes);
   std::memset(x.data(), 0, x.size());
   const auto start = std::chrono::steady_clock::now();
-  for (const State::Call& call : state_->trace) {
-    call.kernel->x.set_data_handle(x.data());
-    call.kernel->y.set_data_handle(y.data());
-    state_->Execute(*call.kernel, *call.packed);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Kernel& kernel = *state_->trace[i].kernel;
+    kernel.x.set_data_handle(x.data());
+    kernel.y.set_data_handle(y.data());
+    state_->Execute(kernel, *weights[i]);
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
