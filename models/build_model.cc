@@ -24,12 +24,6 @@ bool HoldsFiniteValues(const TensorView& view) {
   return true;
 }
 
-// Same values, held once or twice.
-bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
-  return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
-         (a.view.data == b.view.data || std::memcmp(a.view.data, b.view.data, a.view.bytes()) == 0);
-}
-
 // The transpose of a matrix, element by element.
 std::string Transposed(const TensorView& view) {
   const auto rows = static_cast<size_t>(view.shape[0]);
@@ -75,9 +69,7 @@ class Builder {
       for (float& beta : weights.decoder_norm.beta) beta *= config_.output_scale;
     }
     NIBU_ASSIGN_OR_RETURN(weights.output, Output());
-    NIBU_RETURN_IF_ERROR(CheckCopies());
-    for (const std::string& name : names_.ignored) source_.Ignore(name);
-    NIBU_RETURN_IF_ERROR(source_.CheckAllUsed());
+    NIBU_RETURN_IF_ERROR(CheckLeftovers(names_, &source_));
     source_.DropPages();
     return model;
   }
@@ -99,6 +91,29 @@ class Builder {
                                      absl::StrJoin(tensors, "\", \""), "\": ", status.message()));
   }
 
+  // The map `name` as the source holds it packed for this CPU and compute type. NotFound: it does
+  // not.
+  absl::StatusOr<Linear> Packed(const std::string& name, int in, int out,
+                                Activation activation) const {
+    const PackedMaps& packed = source_.packed();
+    const auto it = packed.maps.find(name);
+    if (it == packed.maps.end() || packed.compute_type != compute_type_ ||
+        packed.fingerprint != PackFingerprint()) {
+      return absl::NotFoundError("");
+    }
+    absl::StatusOr<Linear> linear = Linear::FromPacked(it->second, packed.owner);
+    if (absl::IsFailedPrecondition(linear.status())) return absl::NotFoundError("");
+    if (linear.ok() &&
+        (linear->in() != in || linear->out() != out || linear->activation() != activation ||
+         linear->compute_type() != compute_type_)) {
+      linear = absl::InvalidArgumentError("it is another map");
+    }
+    if (linear.ok()) return linear;
+    return absl::InvalidArgumentError(absl::StrCat(source_.description(), ": the packed form of \"",
+                                                   name, "\": ", linear.status().message(),
+                                                   "; convert the model again"));
+  }
+
   absl::StatusOr<Linear> Map(const MapNames& names, int in, int out,
                              Activation activation = Activation::kNone) {
     const int each = out / static_cast<int>(names.weights.size());
@@ -118,6 +133,8 @@ class Builder {
       NIBU_ASSIGN_OR_RETURN(const TensorView bias, source_.GetVector(name, each));
       biases.push_back(bias);
     }
+    absl::StatusOr<Linear> packed = Packed(names.weights[0], in, out, activation);
+    if (!absl::IsNotFound(packed.status())) return packed;
     absl::StatusOr<Linear> linear = Linear::Create(matrices, biases, activation, compute_type_);
     if (!linear.ok()) {
       std::vector<std::string> all = names.weights;
@@ -199,9 +216,17 @@ class Builder {
     if (!matrix.out_in) {
       return Explain(absl::InvalidArgumentError("a table cannot be stored transposed"), {name});
     }
-    if (other != nullptr && SameTensor(*source_.Find(name), *source_.Find(other_name)))
-      return other;
-    absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(matrix.values, matrix.scales);
+    const StoredTensor& stored = *source_.Find(name);
+    const bool shared = source_.shared();
+    if (other != nullptr) {
+      const StoredTensor& other_stored = *source_.Find(other_name);
+      const bool same =
+          shared ? stored.view.data == other_stored.view.data : SameTensor(stored, other_stored);
+      if (same) return other;
+    }
+    absl::StatusOr<EmbeddingTable> table =
+        shared ? EmbeddingTable::Share(matrix.values, matrix.scales, stored.file)
+               : EmbeddingTable::Create(matrix.values, matrix.scales);
     if (!table.ok()) return Explain(table.status(), {name});
     return std::make_shared<const EmbeddingTable>(*std::move(table));
   }
@@ -245,6 +270,17 @@ class Builder {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<OutputWeights> PackedOutput() const {
+    OutputWeights output;
+    for (int first = 0; first < config_.vocab_target; first += OutputWeights::kBlock) {
+      const int n = std::min(OutputWeights::kBlock, config_.vocab_target - first);
+      const std::string name = absl::StrCat(names_.output, "/", output.blocks.size());
+      NIBU_ASSIGN_OR_RETURN(Linear block, Packed(name, config_.d_model, n, Activation::kNone));
+      output.blocks.push_back(std::move(block));
+    }
+    return output;
+  }
+
   absl::StatusOr<OutputWeights> Output() {
     NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(names_.output, config_.d_model, config_.vocab_target,
@@ -263,24 +299,12 @@ class Builder {
       NIBU_ASSIGN_OR_RETURN(bias, source_.GetVector(names_.output_bias, config_.vocab_target));
       tensors.push_back(names_.output_bias);
     }
+    absl::StatusOr<OutputWeights> packed = PackedOutput();
+    if (!absl::IsNotFound(packed.status())) return packed;
     absl::StatusOr<OutputWeights> output =
         OutputWeights::Create(matrix, has_bias ? &bias : nullptr, compute_type_);
     if (!output.ok()) return Explain(output.status(), tensors);
     return output;
-  }
-
-  absl::Status CheckCopies() {
-    for (const auto& [copy, original] : names_.copies) {
-      const StoredTensor* stored = source_.Find(copy);
-      if (stored == nullptr) continue;
-      if (!SameTensor(*stored, *source_.Find(original))) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(stored->file->path(), ": tensor \"", copy, "\" differs from \"", original,
-                         "\", although the configuration says that they are tied"));
-      }
-      source_.Ignore(copy);
-    }
-    return absl::OkStatus();
   }
 
   const ModelConfig& config_;
@@ -290,6 +314,21 @@ class Builder {
 };
 
 }  // namespace
+
+absl::Status CheckLeftovers(const NameTable& names, TensorSource* source) {
+  for (const auto& [copy, original] : names.copies) {
+    const StoredTensor* stored = source->Find(copy);
+    if (stored == nullptr) continue;
+    if (!SameTensor(*stored, *source->Find(original))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(stored->file->path(), ": tensor \"", copy, "\" differs from \"", original,
+                       "\", although the configuration says that they are tied"));
+    }
+    source->Ignore(copy);
+  }
+  for (const std::string& name : names.ignored) source->Ignore(name);
+  return source->CheckAllUsed();
+}
 
 absl::StatusOr<std::shared_ptr<const Model>> BuildModel(const ModelConfig& config,
                                                         const NameTable& names,

@@ -72,6 +72,10 @@ struct NameTable {
   std::vector<std::string> ignored;  // of no use where they are there
 };
 
+// Of what no part of the model is made: copies must equal their originals, and nothing may be left
+// but what `names` ignores. InvalidArgument naming the tensors.
+absl::Status CheckLeftovers(const NameTable& names, TensorSource* source);
+
 // The model, and a check that every tensor of the source was of use. InvalidArgument or NotFound
 // naming tensor and file: missing, misshapen, wrongly typed, unused, not finite.
 absl::StatusOr<std::shared_ptr<const Model>> BuildModel(const ModelConfig& config,

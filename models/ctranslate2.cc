@@ -302,10 +302,8 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(
       const JsonConfig config,
       JsonConfig::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
-  if (const nlohmann::json* epsilon = config.Find("layer_norm_epsilon"); epsilon != nullptr) {
-    if (!epsilon->is_number()) return config.Wrong("layer_norm_epsilon", "a number");
-    opened.config.norm_epsilon = epsilon->get<float>();
-  }
+  NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
+                        config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
   NIBU_RETURN_IF_ERROR(
       ReadTokens(directory, config, opened.source.get(), &opened.config, &opened.vocabulary));
   const auto vmap = MappedFile::Open(directory + "/vmap.txt");

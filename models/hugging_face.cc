@@ -237,7 +237,7 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config
 
   NIBU_ASSIGN_OR_RETURN(const bool pre_norm, config.Bool("normalize_before", false));
   model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
-  model.norm_epsilon = 1e-5f;
+  NIBU_ASSIGN_OR_RETURN(model.norm_epsilon, config.Float("layer_norm_eps", 1e-5f));
   NIBU_ASSIGN_OR_RETURN(model.embedding_norm, config.Bool("normalize_embedding", false));
   NIBU_ASSIGN_OR_RETURN(model.final_norm, config.Bool("add_final_layer_norm", false));
   NIBU_ASSIGN_OR_RETURN(const bool scaled, config.Bool("scale_embedding", false));
@@ -278,6 +278,28 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
   return table;
 }
 
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
+                                                const JsonConfig* generation) {
+  const auto file_of = [&](const char* key) -> const JsonConfig& {
+    return generation != nullptr && generation->Find(key) != nullptr ? *generation : config;
+  };
+  const auto number = [&](const char* key) -> absl::StatusOr<std::optional<float>> {
+    const JsonConfig& file = file_of(key);
+    if (file.Find(key) == nullptr) return std::nullopt;
+    NIBU_ASSIGN_OR_RETURN(const float value, file.Float(key, 0));
+    if (!(value >= -1000 && value <= 1000)) return file.Wrong(key, "-1000 to 1000");
+    return value;
+  };
+  ModelDefaults defaults;
+  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, file_of("num_beams").OptionalInt("num_beams"));
+  if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
+    return file_of("num_beams").Wrong("num_beams", "1 to 1000");
+  }
+  NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, number("length_penalty"));
+  NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, number("max_length_factor"));
+  return defaults;
+}
+
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const JsonConfig& config) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
@@ -294,6 +316,8 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   }
   OpenedModel opened;
   opened.format = "Hugging Face MarianMT";
+  NIBU_ASSIGN_OR_RETURN(opened.defaults,
+                        ReadModelDefaults(config, generation.has_value() ? &*generation : nullptr));
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
 

@@ -68,6 +68,11 @@ absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
                                                const JsonConfig* generation);
 
+// "num_beams" and "length_penalty", of generation_config.json, else of config.json; and
+// "max_length_factor", of which only nibu knows.
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
+                                                const JsonConfig* generation);
+
 // `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const JsonConfig& config);

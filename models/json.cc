@@ -168,6 +168,13 @@ absl::StatusOr<int> JsonConfig::Int(const std::string& key, int absent) const {
   return value.value_or(absent);
 }
 
+absl::StatusOr<float> JsonConfig::Float(const std::string& key, float absent) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return absent;
+  if (!value->is_number()) return Wrong(key, "a number");
+  return value->get<float>();
+}
+
 absl::StatusOr<bool> JsonConfig::Bool(const std::string& key, bool absent) const {
   const Json* value = Find(key);
   if (value == nullptr) return absent;

@@ -41,6 +41,7 @@ class JsonConfig {
   // The field's value, or `absent`.
   absl::StatusOr<int> Int(const std::string& key, int absent) const;
   absl::StatusOr<std::optional<int>> OptionalInt(const std::string& key) const;
+  absl::StatusOr<float> Float(const std::string& key, float absent) const;
   absl::StatusOr<bool> Bool(const std::string& key, bool absent) const;
   absl::StatusOr<std::string> String(const std::string& key, absl::string_view absent) const;
 

@@ -17,17 +17,17 @@
 #include "models/mapped_file.h"
 #include "models/marian.h"
 #include "models/multilingual.h"
+#include "models/native.h"
 #include "models/t5.h"
 
 namespace nibu {
 namespace {
 
 constexpr char kExpected[] =
-    "expected a Hugging Face directory (config.json, model.safetensors or pytorch_model.bin, and "
-    "its "
-    "vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or MADLAD, a Marian model (.npz "
-    "or .bin with its vocabulary), a CTranslate2 directory (model.bin with its vocabularies) or a "
-    "fairseq checkpoint (.pt with its dict.XX.txt)";
+    "expected a .nibu file; a Hugging Face directory (config.json, model.safetensors or "
+    "pytorch_model.bin, and its vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or "
+    "MADLAD; a Marian model (.npz or .bin with its vocabulary); a CTranslate2 directory (model.bin "
+    "with its vocabularies); or a fairseq checkpoint (.pt with its dict.XX.txt)";
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
   std::error_code error;
@@ -37,6 +37,10 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   }
   if (!std::filesystem::is_directory(status)) {
     NIBU_ASSIGN_OR_RETURN(const auto model, MappedFile::Open(path));
+    if (IsNative(model->bytes())) {
+      NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::OpenCopyOnWrite(path));
+      return OpenNative(std::move(file));
+    }
     if (IsMarianModel(*model)) return OpenMarian(path);
     if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
@@ -85,8 +89,16 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compu
   absl::StatusOr<std::shared_ptr<const Model>> model =
       BuildModel(opened.config, opened.names, compute_type, opened.source.get());
   if (!model.ok()) return OneLine(model.status());
-  return LoadedModel{*std::move(model), std::move(opened.vocabulary), opened.defaults,
-                     std::move(opened.shortlist), std::move(opened.format)};
+  LoadedModel loaded{*std::move(model),           std::move(opened.vocabulary), opened.defaults,
+                     std::move(opened.shortlist), std::move(opened.format),     ""};
+  const PackedMaps& packed = opened.source->packed();
+  if (!packed.maps.empty() && packed.compute_type == compute_type &&
+      packed.fingerprint != PackFingerprint()) {
+    loaded.note =
+        absl::StrCat(path, ": its packed weights are for ", packed.fingerprint, ", this is ",
+                     PackFingerprint(), "; they were packed again (nibu-convert does so for good)");
+  }
+  return loaded;
 }
 
 }  // namespace nibu

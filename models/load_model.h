@@ -17,6 +17,7 @@ struct LoadedModel {
   ModelDefaults defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null: it has none
   std::string format;                          // "Hugging Face MarianMT", ...
+  std::string note;                            // one line that the user should know; or empty
 };
 
 // `path`: a directory or file, told apart by content. Errors are one line: what, which file, what

@@ -14,6 +14,16 @@
 namespace nibu {
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
+  return Map(path, /*copy_on_write=*/false);
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::OpenCopyOnWrite(
+    const std::string& path) {
+  return Map(path, /*copy_on_write=*/true);
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Map(const std::string& path,
+                                                                  bool copy_on_write) {
   // Not blocking, lest a named pipe hangs the program.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
@@ -32,7 +42,8 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   auto file = std::shared_ptr<MappedFile>(new MappedFile(path));
   const auto size = static_cast<size_t>(info.st_size);
   if (size > 0) {
-    void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int access = copy_on_write ? PROT_READ | PROT_WRITE : PROT_READ;
+    void* mapping = mmap(nullptr, size, access, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
     if (mapping == MAP_FAILED) {
       const int error = errno;
       close(fd);
@@ -41,6 +52,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
     }
     file->mapping_ = mapping;
     file->bytes_ = absl::string_view(static_cast<const char*>(mapping), size);
+    if (copy_on_write) file->writable_ = {static_cast<char*>(mapping), size};
   }
   close(fd);
   return file;

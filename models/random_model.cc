@@ -1,7 +1,6 @@
 #include "models/random_model.h"
 
 #include <cmath>
-#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -10,35 +9,10 @@
 #include "engine/core/status_macros.h"
 #include "models/json.h"
 #include "models/mapped_file.h"
+#include "models/model_config_json.h"
 
 namespace nibu {
 namespace {
-
-// Where each word of a shape file goes.
-const std::map<std::string, int ModelConfig::*>& IntegerFields() {
-  static const auto* const fields = new std::map<std::string, int ModelConfig::*>{
-      {"d_model", &ModelConfig::d_model},
-      {"heads_encoder", &ModelConfig::heads_encoder},
-      {"heads_decoder", &ModelConfig::heads_decoder},
-      {"ffn_encoder", &ModelConfig::ffn_encoder},
-      {"ffn_decoder", &ModelConfig::ffn_decoder},
-      {"layers_encoder", &ModelConfig::layers_encoder},
-      {"layers_decoder", &ModelConfig::layers_decoder},
-      {"vocab_source", &ModelConfig::vocab_source},
-      {"vocab_target", &ModelConfig::vocab_target},
-      {"max_positions", &ModelConfig::max_positions},
-  };
-  return *fields;
-}
-
-const std::map<std::string, Activation>& Activations() {
-  static const auto* const names = new std::map<std::string, Activation>{
-      {"relu", Activation::kRelu},          {"gelu", Activation::kGelu},
-      {"gelu_tanh", Activation::kGeluTanh}, {"gelu_sigmoid", Activation::kGeluSigmoid},
-      {"swish", Activation::kSwish},
-  };
-  return *names;
-}
 
 // Hands out views of one pool of random numbers: any tensor is a piece of it.
 class RandomTensors {
@@ -114,29 +88,13 @@ class RandomTensors {
 
 absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  NIBU_ASSIGN_OR_RETURN(const nlohmann::json document, ParseJson(file->bytes(), path));
   NIBU_ASSIGN_OR_RETURN(const JsonConfig json, JsonConfig::Parse(file->bytes(), path));
   ModelConfig config;
-  for (const auto& [name, member] : IntegerFields()) {
-    NIBU_ASSIGN_OR_RETURN(config.*member, json.Int(name, 0));
-  }
-  NIBU_ASSIGN_OR_RETURN(const std::string activation, json.String("activation", "relu"));
-  const auto found = Activations().find(activation);
-  if (found == Activations().end()) return json.Wrong("activation", "a known activation");
-  config.activation = found->second;
-  NIBU_ASSIGN_OR_RETURN(const std::string order, json.String("norm_order", "post"));
-  if (order != "post" && order != "pre") return json.Wrong("norm_order", "\"post\" or \"pre\"");
-  config.norm_order = order == "pre" ? NormOrder::kPre : NormOrder::kPost;
-  NIBU_ASSIGN_OR_RETURN(config.embedding_norm, json.Bool("embedding_norm", false));
-  NIBU_ASSIGN_OR_RETURN(config.final_norm, json.Bool("final_norm", false));
-  for (const auto& [name, value] : document.items()) {
-    if (IntegerFields().count(name) == 0 && name != "activation" && name != "norm_order" &&
-        name != "embedding_norm" && name != "final_norm") {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": unknown field \"", name, "\""));
-    }
-  }
-  config.embedding_scale = std::sqrt(static_cast<float>(config.d_model));
   config.source_suffix = {config.eos};
+  NIBU_RETURN_IF_ERROR(ConfigFromJson(json, &config));
+  if (json.Find("embedding_scale") == nullptr) {
+    config.embedding_scale = std::sqrt(static_cast<float>(config.d_model));
+  }
   const absl::Status status = config.Validate();
   if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
   return config;

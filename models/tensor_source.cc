@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -34,6 +35,11 @@ bool Contains(absl::Span<const DType> allowed, DType dtype) {
 }
 
 }  // namespace
+
+bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
+  return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
+         (a.view.data == b.view.data || std::memcmp(a.view.data, b.view.data, a.view.bytes()) == 0);
+}
 
 absl::Status TensorSource::Add(std::string name, StoredTensor tensor) {
   const std::string path = tensor.file->path();

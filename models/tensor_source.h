@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,6 +33,17 @@ struct StoredTensor {
   bool transposed = false;
   // Static multiplier of the inputs of this matrix; 0: none.
   float activation_scale = 0;
+};
+
+// The same values, held once or twice.
+bool SameTensor(const StoredTensor& a, const StoredTensor& b);
+
+// Maps that a file holds packed already (Linear::packed_bytes), by the name of their first matrix.
+struct PackedMaps {
+  ComputeType compute_type = ComputeType::kFloat32;
+  std::string fingerprint;  // of the CPU and oneDNN that they are for
+  std::map<std::string, absl::Span<char>, std::less<>> maps;
+  std::shared_ptr<const void> owner;  // of their memory
 };
 
 // Not thread-safe.
@@ -67,6 +79,13 @@ class TensorSource {
   // Gives a tensor that is there its static multiplier.
   void SetActivationScale(absl::string_view name, float scale);
 
+  // Maps that need not be packed. Empty: none.
+  void SetPacked(PackedMaps packed) { packed_ = std::move(packed); }
+  const PackedMaps& packed() const { return packed_; }
+  // Whether embedding tables are to be used from where they lie, unread.
+  void SetShared() { shared_ = true; }
+  bool shared() const { return shared_; }
+
   // Marks a tensor that is there, but of no use, as asked for. Nothing happens when it is not
   // there.
   void Ignore(absl::string_view name);
@@ -85,6 +104,8 @@ class TensorSource {
 
   std::string description_;
   std::map<std::string, Entry, std::less<>> tensors_;
+  PackedMaps packed_;
+  bool shared_ = false;
 };
 
 }  // namespace nibu

@@ -133,7 +133,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   result.settings = settings;
   DecodingOptions decoding = settings.decoding;
   decoding.return_scores = false;
-  NIBU_ASSIGN_OR_RETURN(decoding.shortlist, ChooseShortlist(loaded_));
+  NIBU_ASSIGN_OR_RETURN(decoding.shortlist, ChooseShortlist(loaded_.vocabulary, loaded_.shortlist));
   if (workload_.output_length > 0) {
     decoding.min_decoding_length = workload_.output_length;
     decoding.max_decoding_length = workload_.output_length;

@@ -63,18 +63,6 @@ absl::StatusOr<ComputeType> ParseComputeType(const std::string& text) {
       absl::StrCat("--compute_type must be auto, float32, bfloat16 or int8, not \"", text, "\""));
 }
 
-const char* ComputeTypeName(ComputeType type) {
-  switch (type) {
-    case ComputeType::kFloat32:
-      return "float32";
-    case ComputeType::kBFloat16:
-      return "bfloat16";
-    case ComputeType::kInt8:
-      return "int8";
-  }
-  return "unknown";
-}
-
 absl::StatusOr<ModelFlags> ReadModelFlags() {
   ModelFlags flags;
   flags.path = absl::GetFlag(FLAGS_model);
@@ -144,12 +132,13 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags() {
   return options;
 }
 
-absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(const LoadedModel& loaded) {
+absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
+    const ModelVocabulary& vocabulary, std::shared_ptr<const Shortlist> own) {
   const std::string path = absl::GetFlag(FLAGS_shortlist);
-  if (path.empty()) return loaded.shortlist;
+  if (path.empty()) return own;
   if (path == "none") return nullptr;
   NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  return ReadShortlist(*file, loaded.vocabulary, {});
+  return ReadShortlist(*file, vocabulary, {});
 }
 
 void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options) {

@@ -39,14 +39,14 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
                                                      const LanguageFlags& flags);
 // The model's shortlist, or --shortlist's, or none. An error names the file.
-absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(const LoadedModel& loaded);
+absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
+    const ModelVocabulary& vocabulary, std::shared_ptr<const Shortlist> own);
 
 // What the model wants where the command line says nothing.
 void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options);
 
 // "auto": the fastest that this CPU really has.
 absl::StatusOr<ComputeType> ParseComputeType(const std::string& text);
-const char* ComputeTypeName(ComputeType type);
 
 }  // namespace nibu
 

@@ -245,7 +245,7 @@ int Main(int argc, char** argv) {
   if (!frame.ok()) return Fail(frame.status(), kExitUsage);
   settings->text.decoding.frame = *std::move(frame);
   ApplyDefaults(model->defaults, &settings->text.decoding);
-  auto shortlist = ChooseShortlist(*model);
+  auto shortlist = ChooseShortlist(model->vocabulary, model->shortlist);
   if (!shortlist.ok()) return Fail(shortlist.status(), kExitFailure);
   settings->text.decoding.shortlist = *std::move(shortlist);
   absl::StatusOr<std::unique_ptr<TextTranslator>> translator =

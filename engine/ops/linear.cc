@@ -18,6 +18,8 @@ using dnnl::memory;
 
 int Linear::in() const { return packed_->spec.in; }
 int Linear::out() const { return packed_->spec.out; }
+ComputeType Linear::compute_type() const { return packed_->spec.type; }
+Activation Linear::activation() const { return packed_->header().activation; }
 size_t Linear::bytes() const { return packed_->header().size; }
 absl::string_view Linear::packed_bytes() const { return {packed_->blob, bytes()}; }
 

@@ -28,6 +28,9 @@ namespace nibu {
 
 enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 
+// "float32", "bfloat16" or "int8".
+const char* ComputeTypeName(ComputeType type);
+
 // The instruction set that oneDNN's kernels use here: "avx2", "avx512_core_vnni", ...
 const char* InstructionSet();
 
@@ -73,6 +76,8 @@ class Linear {
 
   int in() const;
   int out() const;
+  ComputeType compute_type() const;
+  Activation activation() const;
   size_t bytes() const;  // of the packed weights and the bias
   absl::string_view packed_bytes() const;
 

@@ -68,6 +68,18 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
   return dnnl::matmul::primitive_desc(op, attributes, CpuEngine());
 }
 
+const char* ComputeTypeName(ComputeType type) {
+  switch (type) {
+    case ComputeType::kFloat32:
+      return "float32";
+    case ComputeType::kBFloat16:
+      return "bfloat16";
+    case ComputeType::kInt8:
+      return "int8";
+  }
+  return "unknown";
+}
+
 const char* InstructionSet() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::all:

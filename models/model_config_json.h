@@ -1,0 +1,25 @@
+// ModelConfig as JSON: an object with its fields by their names. Enumerations are words, as in
+// configs/*.json: "activation": "relu", "norm_order": "post", ...
+#ifndef NIBU_MODELS_MODEL_CONFIG_JSON_H_
+#define NIBU_MODELS_MODEL_CONFIG_JSON_H_
+
+#include "absl/status/status.h"
+#include "engine/model/config.h"
+#include "models/json.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+
+// All fields.
+nlohmann::json ConfigToJson(const ModelConfig& config);
+
+// Sets the fields that `json` has. InvalidArgument naming file and field: of another type, an
+// unknown word, or not a field. Whether the values make sense is for Validate().
+absl::Status ConfigFromJson(const JsonConfig& json, ModelConfig* config);
+
+// "relu", "gelu", ...
+const char* ActivationName(Activation activation);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_MODEL_CONFIG_JSON_H_

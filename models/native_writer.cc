@@ -1,0 +1,197 @@
+#include "models/native_writer.h"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/load_model.h"
+#include "models/model_config_json.h"
+#include "models/native.h"
+#include "models/native_parts.h"
+#include "models/new_file.h"
+#include "models/weight_list.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::json;
+
+uint32_t Checksum(absl::string_view bytes) {
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+class NativeFile {
+ public:
+  static absl::StatusOr<NativeFile> Create(const std::string& path) {
+    NIBU_ASSIGN_OR_RETURN(NewFile file, NewFile::Create(path));
+    NativeFile native(std::move(file));
+    NIBU_RETURN_IF_ERROR(native.file_.Append(std::string(kNativePreamble, '\0')));
+    return native;
+  }
+
+  Json& header() { return header_; }
+
+  // The place of a block with these bytes, written unless it is there already.
+  absl::StatusOr<Json> Block(absl::string_view bytes) {
+    const uint32_t checksum = Checksum(bytes);
+    std::vector<uint64_t>& candidates = blocks_[{bytes.size(), checksum}];
+    for (const uint64_t offset : candidates) {
+      if (file_.Holds(offset, bytes)) return Json{offset, bytes.size(), checksum};
+    }
+    const uint64_t padding =
+        (kNativeAlignment - file_.size() % kNativeAlignment) % kNativeAlignment;
+    NIBU_RETURN_IF_ERROR(file_.Append(std::string(padding, '\0')));
+    const uint64_t offset = file_.size();
+    NIBU_RETURN_IF_ERROR(file_.Append(bytes));
+    candidates.push_back(offset);
+    return Json{offset, bytes.size(), checksum};
+  }
+
+  // Writes header and preamble: the file is whole. More blocks, and another Finish, may follow.
+  absl::Status Finish() {
+    const uint64_t offset = file_.size();
+    const std::string header = header_.dump();
+    NIBU_RETURN_IF_ERROR(file_.Append(header));
+    std::string preamble(kNativeMagic);
+    const auto add = [&](auto value) {
+      preamble.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    };
+    add(kNativeVersion);
+    add(Checksum(header));
+    add(offset);
+    add(static_cast<uint64_t>(header.size()));
+    NIBU_RETURN_IF_ERROR(file_.WriteAt(0, preamble));
+    header_offset_ = offset;
+    return file_.Sync();
+  }
+
+  absl::Status Reopen() { return file_.Truncate(header_offset_); }
+
+ private:
+  explicit NativeFile(NewFile file) : file_(std::move(file)) {}
+
+  NewFile file_;
+  Json header_ = Json::object();
+  uint64_t header_offset_ = 0;
+  std::map<std::pair<uint64_t, uint32_t>, std::vector<uint64_t>> blocks_;  // by size and checksum
+};
+
+absl::Status WriteTensors(const OpenedModel& model, Quantization quantization, NativeFile* file) {
+  NIBU_ASSIGN_OR_RETURN(const std::vector<PlannedTensor> plan,
+                        PlanTensors(model, NativeNames(nullptr), quantization));
+  Json tensors = Json::object();
+  for (const PlannedTensor& tensor : plan) {
+    if (tensor.from_name.empty()) continue;
+    NIBU_ASSIGN_OR_RETURN(const TensorData data, ConvertTensor(tensor));
+    Json& entry = tensors[tensor.name];
+    entry["dtype"] = DTypeName(tensor.dtype);
+    entry["shape"] = std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end());
+    NIBU_ASSIGN_OR_RETURN(entry["data"], file->Block(data.bytes));
+    if (!data.scales.empty()) {
+      NIBU_ASSIGN_OR_RETURN(entry["scales"],
+                            file->Block({reinterpret_cast<const char*>(data.scales.data()),
+                                         data.scales.size() * sizeof(float)}));
+    }
+    if (tensor.activation_scale != 0) entry["activation_scale"] = tensor.activation_scale;
+    model.source->DropPages();
+  }
+  file->header()["tensors"] = std::move(tensors);
+  return absl::OkStatus();
+}
+
+absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file) {
+  Json& json = file->header()["vocabulary"];
+  NIBU_ASSIGN_OR_RETURN(json["source_tokens"], file->Block(EncodeTokens(vocabulary.source_tokens)));
+  NIBU_ASSIGN_OR_RETURN(json["target_tokens"], file->Block(EncodeTokens(vocabulary.target_tokens)));
+  if (!vocabulary.source_sentencepiece.empty()) {
+    NIBU_ASSIGN_OR_RETURN(json["source_sentencepiece"],
+                          file->Block(vocabulary.source_sentencepiece));
+  }
+  if (!vocabulary.target_sentencepiece.empty()) {
+    NIBU_ASSIGN_OR_RETURN(json["target_sentencepiece"],
+                          file->Block(vocabulary.target_sentencepiece));
+  }
+  json["language_tokens"] = vocabulary.language_tokens;
+  const ModelLanguages& languages = vocabulary.languages;
+  if (languages.languages.empty()) return absl::OkStatus();
+  Json& header = file->header()["languages"];
+  for (const auto& language : languages.languages) header["tokens"][language.code] = language.token;
+  header["source_in_front"] = languages.source_in_front;
+  header["target_follows_start"] = languages.target_follows_start;
+  header["default_source"] = languages.default_source;
+  header["default_target"] = languages.default_target;
+  return absl::OkStatus();
+}
+
+// Everything but the packed maps.
+absl::Status WriteModel(const OpenedModel& model, Quantization quantization, NativeFile* file) {
+  file->header()["config"] = ConfigToJson(model.config);
+  NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
+  Json& defaults = file->header()["defaults"] = Json::object();
+  if (model.defaults.beam_size) defaults["beam_size"] = *model.defaults.beam_size;
+  if (model.defaults.length_penalty) defaults["length_penalty"] = *model.defaults.length_penalty;
+  if (model.defaults.max_length_factor) {
+    defaults["max_length_factor"] = *model.defaults.max_length_factor;
+  }
+  if (model.shortlist != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(file->header()["shortlist"],
+                          file->Block(EncodeShortlist(*model.shortlist)));
+  }
+  NIBU_RETURN_IF_ERROR(WriteTensors(model, quantization, file));
+  return file->Finish();
+}
+
+// Packs the maps of the file at `path`, which is `file`, and adds them to it.
+absl::Status AddPacked(const std::string& path, ComputeType compute_type, NativeFile* file) {
+  NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));
+  NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> built,
+                        BuildModel(model.config, model.names, compute_type, model.source.get()));
+  std::vector<std::string> names;
+  for (const WeightList::Map& map : ListWeights(model.config, model.names).maps) {
+    names.push_back(map.names.weights[0]);
+  }
+  const std::string output = names.back();
+  names.pop_back();
+  for (size_t i = 0; i < built->weights.output.blocks.size(); ++i) {
+    names.push_back(absl::StrCat(output, "/", i));
+  }
+  const std::vector<const Linear*> linears = ListLinears(*built);
+  if (linears.size() != names.size()) {
+    return absl::InternalError("the lists of names and of maps do not belong together");
+  }
+  NIBU_RETURN_IF_ERROR(file->Reopen());
+  Json& packed = file->header()["packed"];
+  packed["compute_type"] = ComputeTypeName(compute_type);
+  packed["fingerprint"] = PackFingerprint();
+  for (size_t i = 0; i < names.size(); ++i) {
+    NIBU_ASSIGN_OR_RETURN(packed["maps"][names[i]], file->Block(linears[i]->packed_bytes()));
+  }
+  return file->Finish();
+}
+
+}  // namespace
+
+absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
+                         const std::string& path) {
+  PendingPath pending(path);
+  NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending.path()));
+  NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, &file));
+  if (options.packed.has_value()) {
+    NIBU_RETURN_IF_ERROR(AddPacked(pending.path(), *options.packed, &file));
+  }
+  NIBU_ASSIGN_OR_RETURN(const auto written, MappedFile::Open(pending.path()));
+  NIBU_RETURN_IF_ERROR(VerifyNative(*written));
+  NIBU_RETURN_IF_ERROR(
+      LoadModel(pending.path(), options.packed.value_or(ComputeType::kFloat32)).status());
+  return pending.Commit();
+}
+
+}  // namespace nibu

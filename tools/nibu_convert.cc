@@ -1,0 +1,142 @@
+// nibu-convert: a model of any format in, another format out.
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "engine/core/status_macros.h"
+#include "models/hugging_face_writer.h"
+#include "models/load_model.h"
+#include "models/native_writer.h"
+#include "tools/decoding_flags.h"
+#include "tools/flags.h"
+
+ABSL_FLAG(std::string, out, "",
+          "What to write: NAME.nibu, or a directory (NAME/) with safetensors. It appears whole, "
+          "after it has been read back.");
+ABSL_FLAG(std::string, format, "auto",
+          "nibu (one file, used from where it lies); safetensors (a Hugging Face MarianMT "
+          "directory); auto: as --out ends.");
+ABSL_FLAG(std::string, quantization, "",
+          "Type of the written weights: float32, bfloat16 or int8 (nibu only); empty: as they are. "
+          "What is int8 already stays as it is with int8.");
+ABSL_FLAG(std::string, prepack, "auto",
+          "nibu: the compute type whose weights are also written packed for this CPU, so that they "
+          "need not be at every start: float32, bfloat16, int8; auto: what --compute_type=auto is "
+          "here; none. On other CPUs, and for other compute types, weights are packed at start.");
+
+namespace nibu {
+namespace {
+
+ProgramInfo Program() {
+  return {
+      "nibu-convert",
+      "--out=FILE.nibu|DIRECTORY/ [flags]",
+      "Writes a model of any supported format as one .nibu file, which starts at once and\n"
+      "shares its memory between processes, or as a Hugging Face directory.",
+      {{"What", {"model", "out", "format"}}, {"How", {"quantization", "prepack", "shortlist"}}}};
+}
+
+struct Settings {
+  std::string model;
+  std::string out;
+  bool native = true;
+  NativeOptions options;
+};
+
+absl::Status Wrong(absl::string_view flag, absl::string_view expected, absl::string_view found) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, " must be ", expected, ", not \"", found, "\""));
+}
+
+absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string& out) {
+  if (format == "nibu") return true;
+  if (format == "safetensors") return false;
+  if (format != "auto") return Wrong("format", "auto, nibu or safetensors", format);
+  if (absl::EndsWith(out, ".nibu")) return true;
+  if (absl::EndsWith(out, "/")) return false;
+  return absl::InvalidArgumentError(
+      "--out must end in .nibu or in / (a directory), or --format must be given");
+}
+
+absl::StatusOr<Settings> ReadFlags() {
+  Settings settings;
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
+  settings.model = model.path;
+  settings.out = absl::GetFlag(FLAGS_out);
+  if (settings.out.empty()) {
+    return absl::InvalidArgumentError("--out=FILE.nibu or --out=DIRECTORY/ is missing");
+  }
+  NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(absl::GetFlag(FLAGS_format), settings.out));
+  if (const std::string type = absl::GetFlag(FLAGS_quantization); !type.empty()) {
+    const absl::StatusOr<ComputeType> parsed = ParseComputeType(type);
+    if (!parsed.ok() || type == "auto") {
+      return Wrong("quantization", "float32, bfloat16 or int8", type);
+    }
+    settings.options.quantization = *parsed;
+  }
+  if (!settings.native && settings.options.quantization == ComputeType::kInt8) {
+    return absl::InvalidArgumentError(
+        "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
+  }
+  if (const std::string type = absl::GetFlag(FLAGS_prepack); type != "none") {
+    const absl::StatusOr<ComputeType> parsed = ParseComputeType(type);
+    if (!parsed.ok()) return Wrong("prepack", "auto, none, float32, bfloat16 or int8", type);
+    settings.options.packed = *parsed;
+  }
+  return settings;
+}
+
+uint64_t BytesOf(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    const uint64_t bytes = std::filesystem::file_size(path, error);
+    return error ? 0 : bytes;
+  }
+  uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    bytes += BytesOf(entry.path().string());
+  }
+  return bytes;
+}
+
+absl::Status Convert(const Settings& settings) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(settings.model));
+  NIBU_ASSIGN_OR_RETURN(model.shortlist,
+                        ChooseShortlist(model.vocabulary, std::move(model.shortlist)));
+  NIBU_RETURN_IF_ERROR(settings.native
+                           ? WriteNative(model, settings.options, settings.out)
+                           : WriteHuggingFace(model, settings.options.quantization, settings.out));
+  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", settings.model, model.format, settings.out,
+               static_cast<double>(BytesOf(settings.out)) / 1e6);
+  return absl::OkStatus();
+}
+
+int Fail(const absl::Status& status, int exit_status) {
+  PrintError(Program(), status.message());
+  return exit_status;
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<std::string> rest = ParseCommandLineOrExit(Program(), argc, argv);
+  if (!rest.empty()) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat("unexpected argument \"", rest[0], "\"")),
+                kExitUsage);
+  }
+  const absl::StatusOr<Settings> settings = ReadFlags();
+  if (!settings.ok()) return Fail(settings.status(), kExitUsage);
+  if (const absl::Status status = Convert(*settings); !status.ok()) {
+    return Fail(status, kExitFailure);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace nibu
+
+int main(int argc, char** argv) { return nibu::Main(argc, argv); }
