@@ -241,6 +241,7 @@ int Main(int argc, char** argv) {
   }
   absl::StatusOr<LoadedModel> model = LoadModel(settings->model.path, settings->model.compute_type);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
+  if (!model->note.empty()) PrintWarning(Program(), model->note);
   absl::StatusOr<std::optional<Frame>> frame = ChooseLanguages(*model, ReadLanguageFlags());
   if (!frame.ok()) return Fail(frame.status(), kExitUsage);
   settings->text.decoding.frame = *std::move(frame);

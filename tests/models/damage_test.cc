@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
+#include "models/native_writer.h"
+#include "tests/models/native_file.h"
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/models/tiny_marian.h"
 
@@ -18,8 +20,9 @@ namespace {
 using testing::TempFolder;
 using testing::TinyMarian;
 
-// Changes one byte of a file or cuts it short, `rounds` times, and loads the model each time.
-void Damage(const TempFolder& folder, const std::string& name, int rounds) {
+// Changes one byte of a file or cuts it short, `rounds` times, and loads the model each time: the
+// folder, or the file itself.
+void Damage(const TempFolder& folder, const std::string& name, int rounds, bool is_model = false) {
   const std::string whole = testing::ReadFile(folder / name);
   ASSERT_FALSE(whole.empty());
   std::mt19937 random(20160601);
@@ -35,7 +38,8 @@ void Damage(const TempFolder& folder, const std::string& name, int rounds) {
       damaged[at] = static_cast<char>(random());
     }
     testing::WriteFile(folder / name, damaged);
-    const absl::StatusOr<LoadedModel> loaded = LoadModel(folder.path(), ComputeType::kFloat32);
+    const std::string model = is_model ? folder / name : folder.path();
+    const absl::StatusOr<LoadedModel> loaded = LoadModel(model, ComputeType::kFloat32);
     if (loaded.ok()) continue;
     ++errors;
     const std::string message(loaded.status().message());
@@ -134,6 +138,37 @@ TEST(Damage, ReferenceModels) {
     std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/", model), folder.path());
     for (const char* file : files) Damage(folder, file, 80);
     EXPECT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+  }
+}
+
+TEST(Damage, Native) {
+  const TempFolder folder;
+  testing::TinyCTranslate2(6, 1).Write(folder);
+  testing::WriteFile(folder / "vmap.txt", "\tx\na\tx <s>\na b\tx\n");
+  for (const bool packed : {false, true}) {
+    const absl::StatusOr<OpenedModel> opened = OpenModel(folder.path());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    NativeOptions options;
+    if (packed) options.packed = ComputeType::kFloat32;
+    const TempFolder out;
+    const absl::Status status = WriteNative(*opened, options, out / "m.nibu");
+    ASSERT_TRUE(status.ok()) << status;
+    Damage(out, "m.nibu", 300, /*is_model=*/true);
+    // The header's checksum keeps most of it from being read; here every field is.
+    const std::string whole = testing::ReadFile(out / "m.nibu");
+    std::string changed = testing::WithHeader(whole, [](nlohmann::json*) {});
+    ASSERT_EQ(changed, whole);
+    std::mt19937 random(1);
+    const std::string header = testing::Header(whole).dump();
+    for (int i = 0; i < 300; ++i) {
+      std::string text = header;
+      text[random() % text.size()] = "0123456789[]{},:\"x"[random() % 18];
+      testing::WriteFile(out / "m.nibu", testing::WithHeaderText(whole, text));
+      const auto loaded = LoadModel(out / "m.nibu", ComputeType::kFloat32);
+      if (loaded.ok()) continue;
+      EXPECT_EQ(loaded.status().message().find('\n'), absl::string_view::npos);
+      EXPECT_NE(loaded.status().message().find("m.nibu"), absl::string_view::npos);
+    }
   }
 }
 

@@ -1,0 +1,42 @@
+#include <zlib.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "models/native.h"
+
+namespace {
+
+// Puts the header's checksum right, so that what it guards is reached.
+void Repair(std::string* bytes) {
+  if (bytes->size() < nibu::kNativePreamble) return;
+  uint64_t offset = 0;
+  std::memcpy(&offset, bytes->data() + 16, sizeof(offset));
+  if (offset > bytes->size()) return;
+  const uint64_t size = bytes->size() - offset;
+  const auto checksum = static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes->data()) + offset, size));
+  std::memcpy(bytes->data() + 12, &checksum, sizeof(checksum));
+  std::memcpy(bytes->data() + 24, &size, sizeof(size));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  Repair(&bytes);
+  (void)nibu::IsNative(bytes);
+  const auto file = nibu::MappedFile::InMemory("input", bytes);
+  (void)nibu::VerifyNative(*file);
+  const auto opened = nibu::OpenNative(file);
+  if (!opened.ok() || !opened->config.Validate().ok()) return 0;
+  if (opened->shortlist != nullptr) {
+    (void)opened->shortlist->Candidates({0, 1, 2}, opened->config.vocab_target, 0);
+  }
+  if (opened->config.d_model <= 16 && opened->config.layers_decoder <= 2) {
+    (void)nibu::BuildModel(opened->config, opened->names, nibu::ComputeType::kFloat32,
+                           opened->source.get());
+  }
+  return 0;
+}
