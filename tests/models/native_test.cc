@@ -77,6 +77,7 @@ void ExpectSameModel(const std::string& a, const std::string& b) {
               second->vocabulary.languages.languages.size());
     EXPECT_EQ(first->defaults.beam_size, second->defaults.beam_size);
     EXPECT_EQ(first->defaults.length_penalty, second->defaults.length_penalty);
+    EXPECT_EQ(first->defaults.max_length_factor, second->defaults.max_length_factor);
     EXPECT_EQ(ConfigToJson(first->model->config), ConfigToJson(second->model->config));
     ASSERT_EQ(first->shortlist == nullptr, second->shortlist == nullptr);
     if (first->shortlist == nullptr) continue;
@@ -104,7 +105,7 @@ TEST(Native, HoldsHuggingFaceModels) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   ExpectNativeIsTheSame(folder.path());
-  for (const char* name : {"m2m", "nllb", "mbart", "mbart50"}) {
+  for (const char* name : {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad"}) {
     ExpectNativeIsTheSame(absl::StrCat(NIBU_TESTDATA, "/", name));
   }
 }
