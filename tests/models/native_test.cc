@@ -101,11 +101,12 @@ void ExpectNativeIsTheSame(const std::string& path) {
   EXPECT_EQ(ReadFile(folder / "plain.nibu"), ReadFile(folder / "again.nibu"));
 }
 
-TEST(Native, HoldsHuggingFaceModels) {
+TEST(Native, HoldsModelsOfEveryKind) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   ExpectNativeIsTheSame(folder.path());
-  for (const char* name : {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad"}) {
+  for (const char* name :
+       {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad", "fairseq-new", "fairseq-old"}) {
     ExpectNativeIsTheSame(absl::StrCat(NIBU_TESTDATA, "/", name));
   }
 }
