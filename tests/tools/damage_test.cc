@@ -1,0 +1,148 @@
+// Damaged files of every format, through the whole of loading: each ends in an error of one line or
+// in a translator, never in a crash, a hang or a huge allocation. NIBU_DAMAGES=10000 in the
+// environment makes it that many for each file.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tools/text_translator.h"
+
+namespace nibu {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kBundled = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+const std::string kShared = NIBU_SOURCE_DIR "/../shared/models";
+
+int Damages() {
+  int n = 25;
+  const char* wanted = std::getenv("NIBU_DAMAGES");
+  if (wanted == nullptr) return n;
+  EXPECT_TRUE(absl::SimpleAtoi(wanted, &n)) << wanted;
+  return n;
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A directory of links to a model's files, but one, which is a copy to be damaged.
+class DamagedModel {
+ public:
+  DamagedModel(const fs::path& model, const std::string& file)
+      : directory_(fs::path(testing::TempDir()) / absl::StrCat("nibu_damage_", getpid())),
+        path_(directory_ / file),
+        bytes_(ReadFile(model / file)) {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+    for (const auto& entry : fs::directory_iterator(model)) {
+      if (entry.path().filename() != file) {
+        fs::create_symlink(fs::canonical(entry.path()), directory_ / entry.path().filename());
+      }
+    }
+    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    Write(0, bytes_.size());
+  }
+  ~DamagedModel() {
+    close(fd_);
+    fs::remove_all(directory_);
+  }
+
+  size_t size() const { return bytes_.size(); }
+  std::string directory() const { return directory_.string(); }
+  void SetByte(size_t at, char value) {
+    EXPECT_EQ(pwrite(fd_, &value, 1, static_cast<off_t>(at)), 1);
+  }
+  char byte(size_t at) const { return bytes_[at]; }
+  void Truncate(size_t size) { EXPECT_EQ(ftruncate(fd_, static_cast<off_t>(size)), 0); }
+  void Write(size_t begin, size_t end) {
+    EXPECT_EQ(pwrite(fd_, bytes_.data() + begin, end - begin, static_cast<off_t>(begin)),
+              static_cast<ssize_t>(end - begin));
+  }
+
+ private:
+  fs::path directory_;
+  fs::path path_;
+  std::string bytes_;
+  int fd_ = -1;
+};
+
+void Load(const std::string& directory, const std::string& what) {
+  absl::StatusOr<LoadedModel> model = LoadModel(directory, ComputeType::kFloat32);
+  absl::Status status = model.status();
+  if (model.ok()) {
+    TextOptions options;
+    options.tokenized = model->vocabulary.source_sentencepiece.empty();
+    auto translator = TextTranslator::Create(*std::move(model), options);
+    status = translator.status();
+    if (status.ok()) (*translator)->Encode("A man is riding a bicycle.");
+  }
+  if (status.ok()) return;
+  EXPECT_FALSE(status.message().empty()) << what;
+  EXPECT_EQ(status.message().find('\n'), absl::string_view::npos) << what << status;
+}
+
+void Damage(const std::string& model, const std::string& file) {
+  if (!fs::exists(fs::path(model) / file)) GTEST_SKIP() << model << "/" << file << " is not there";
+  DamagedModel damaged(model, file);
+  ASSERT_GT(damaged.size(), 0u);
+  std::mt19937 random(17);
+  const int rounds = Damages();
+  for (int round = 0; round < rounds; ++round) {
+    // Headers are small and at one of the ends.
+    const size_t range = round % 2 == 0 ? damaged.size() : std::min<size_t>(damaged.size(), 4096);
+    size_t at = random() % range;
+    if (round % 4 == 1) at = damaged.size() - 1 - at;
+    const std::string what = absl::StrCat(file, ", round ", round, ", at ", at);
+    SCOPED_TRACE(what);
+    if (random() % 4 == 0) {
+      damaged.Truncate(at);
+      Load(damaged.directory(), what);
+      damaged.Write(at, damaged.size());
+    } else {
+      damaged.SetByte(at, static_cast<char>(random()));
+      Load(damaged.directory(), what);
+      damaged.SetByte(at, damaged.byte(at));
+    }
+  }
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  EXPECT_LT(usage.ru_maxrss, 2'000'000) << "KB";
+}
+
+TEST(DamageTest, Safetensors) { Damage(kBundled, "model.safetensors"); }
+TEST(DamageTest, HuggingFaceConfig) { Damage(kBundled, "config.json"); }
+TEST(DamageTest, GenerationConfig) { Damage(kBundled, "generation_config.json"); }
+TEST(DamageTest, TokenizerConfig) { Damage(kBundled, "tokenizer_config.json"); }
+TEST(DamageTest, HuggingFaceVocabulary) { Damage(kBundled, "vocab.json"); }
+TEST(DamageTest, SentencePiece) { Damage(kBundled, "source.spm"); }
+TEST(DamageTest, TorchZip) { Damage(kShared + "/en-de-hf-torch", "pytorch_model.bin"); }
+TEST(DamageTest, TorchStream) { Damage(kShared + "/en-de-hf-torch-legacy", "pytorch_model.bin"); }
+TEST(DamageTest, MarianNpz) { Damage(kShared + "/en-de-marian", "model.npz"); }
+TEST(DamageTest, MarianDecoderYml) { Damage(kShared + "/en-de-marian", "decoder.yml"); }
+TEST(DamageTest, MarianBin) { Damage(kShared + "/en-de-ssru-marian-int8", "model.intgemm8.bin"); }
+TEST(DamageTest, MarianVocabulary) { Damage(kShared + "/en-de-ssru-marian-int8", "vocab.spm"); }
+TEST(DamageTest, BinaryShortlist) { Damage(kShared + "/en-de-ssru-marian-int8", "lex.50.50.bin"); }
+TEST(DamageTest, CTranslate2) { Damage(kShared + "/en-de-ct2", "model.bin"); }
+TEST(DamageTest, CTranslate2Config) { Damage(kShared + "/en-de-ct2", "config.json"); }
+TEST(DamageTest, CTranslate2Vocabulary) {
+  Damage(kShared + "/en-de-ct2", "shared_vocabulary.json");
+}
+TEST(DamageTest, CTranslate2Old) {
+  Damage(kShared + "/ct2/v2/aren-transliteration-i8", "model.bin");
+}
+
+}  // namespace
+}  // namespace nibu
