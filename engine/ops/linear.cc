@@ -1,5 +1,7 @@
 #include "engine/ops/linear.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstring>
 #include <dnnl.hpp>
@@ -165,6 +167,8 @@ void Pack(const Layout& layout, memory::data_type type, void* values, Linear::Pa
   const memory::dims strides = {static_cast<memory::dim>(layout.in_stride()),
                                 static_cast<memory::dim>(layout.out_stride())};
   memory plain({{layout.in, layout.out}, type, strides}, CpuEngine(), values);
+  // OpenMP's threads would wait for each other longer than they work.
+  omp_set_num_threads(1);
   dnnl::stream stream(CpuEngine());
   dnnl::reorder(plain, packed->weights).execute(stream, plain, packed->weights);
   stream.wait();
@@ -173,9 +177,12 @@ void Pack(const Layout& layout, memory::data_type type, void* values, Linear::Pa
 void PackInt8(const Layout& layout, Quantized quantized, Linear::Packed* packed) {
   const auto out = static_cast<size_t>(layout.out);
   std::copy_n(quantized.scales.data(), out, packed->scales);
-  for (size_t k = 0; k < static_cast<size_t>(layout.in); ++k) {
-    const int8_t* row = quantized.values.data() + k * layout.in_stride();
-    for (size_t n = 0; n < out; ++n) packed->zero_sums[n] += row[n * layout.out_stride()];
+  // In the order of memory; the sums are 0 now.
+  const int8_t* value = quantized.values.data();
+  const auto rows = static_cast<size_t>(layout.out_in ? layout.out : layout.in);
+  const size_t columns = layout.elements() / rows;
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < columns; ++c) packed->zero_sums[layout.out_in ? r : c] += *value++;
   }
   for (size_t n = 0; n < out; ++n) packed->zero_sums[n] *= ActivationRange().zero;
   Pack(layout, memory::data_type::s8, quantized.values.data(), packed);

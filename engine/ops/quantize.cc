@@ -207,6 +207,13 @@ void RoundToBFloat16(const float* x, size_t n, uint16_t* out) {
 }
 
 float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q) {
+  if (stride == 1) {
+    float scale;
+    auto* const unsigned_q = reinterpret_cast<uint8_t*>(q);
+    QuantizeRows(w, 1, n, kFullRange, /*static_scale=*/0, unsigned_q, &scale);
+    for (size_t i = 0; i < n; ++i) unsigned_q[i] ^= 0x80;  // less the zero point, 128
+    return scale;
+  }
   float most = 0;
   for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(w[i * stride]));
   const float inverse = most > 0 ? 127.0f / most : 0.0f;
