@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -116,6 +117,17 @@ class Builder {
 
   absl::StatusOr<Linear> Map(const MapNames& names, int in, int out,
                              Activation activation = Activation::kNone) {
+    // Tied layers name the same tensors.
+    const std::string key =
+        absl::StrCat(absl::StrJoin(names.weights, "\n"), "\n", absl::StrJoin(names.biases, "\n"));
+    Linear& map = maps_[key];
+    if (map.packed() == nullptr) {
+      NIBU_ASSIGN_OR_RETURN(map, NewMap(names, in, out, activation));
+    }
+    return map;
+  }
+
+  absl::StatusOr<Linear> NewMap(const MapNames& names, int in, int out, Activation activation) {
     const int each = out / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
     std::vector<TensorView> biases;
@@ -311,6 +323,7 @@ class Builder {
   const NameTable& names_;
   const ComputeType compute_type_;
   TensorSource& source_;
+  std::map<std::string, Linear> maps_;
 };
 
 }  // namespace

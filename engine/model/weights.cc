@@ -9,22 +9,56 @@
 namespace nibu {
 namespace {
 
-size_t Bytes(const LayerNormWeights& norm) {
-  return (norm.gamma.size() + norm.beta.size()) * sizeof(float);
-}
-size_t Bytes(const SelfAttentionWeights& w) {
-  return w.qkv.bytes() + w.out.bytes() + Bytes(w.norm);
-}
-size_t Bytes(const SsruWeights& w) { return w.gate_value.bytes() + Bytes(w.norm); }
-size_t Bytes(const CrossAttentionWeights& w) {
-  return w.q.bytes() + w.kv.bytes() + w.out.bytes() + Bytes(w.norm);
-}
-size_t Bytes(const FeedForwardWeights& w, bool gated) {
-  return w.up.bytes() + (gated ? w.gate.bytes() : 0) + w.down.bytes() + Bytes(w.norm);
-}
-size_t Bytes(const EmbeddingWeights& w) {
-  return Bytes(w.norm) + w.distance_biases.size() * sizeof(float);
-}
+// Adds up what a model holds; maps that layers share count once.
+class Sum {
+ public:
+  size_t bytes() const { return bytes_; }
+
+  void Add(const LayerNormWeights& norm) {
+    bytes_ += (norm.gamma.size() + norm.beta.size()) * sizeof(float);
+  }
+  void Add(const Linear& map) {
+    if (map.packed() != nullptr && seen_.insert(map.packed().get()).second) bytes_ += map.bytes();
+  }
+  void Add(const std::shared_ptr<const EmbeddingTable>& table) {
+    if (table != nullptr && seen_.insert(table.get()).second) bytes_ += table->bytes();
+  }
+  void Add(const EmbeddingWeights& w) {
+    Add(w.tokens);
+    Add(w.positions);
+    Add(w.norm);
+    bytes_ += w.distance_biases.size() * sizeof(float);
+  }
+  void Add(const SelfAttentionWeights& w) {
+    Add(w.qkv);
+    Add(w.out);
+    Add(w.norm);
+  }
+  void Add(const FeedForwardWeights& w) {
+    Add(w.up);
+    Add(w.gate);
+    Add(w.down);
+    Add(w.norm);
+  }
+  void Add(const EncoderLayerWeights& layer) {
+    Add(layer.self);
+    Add(layer.ffn);
+  }
+  void Add(const DecoderLayerWeights& layer) {
+    Add(layer.self);
+    Add(layer.ssru.gate_value);
+    Add(layer.ssru.norm);
+    Add(layer.cross.q);
+    Add(layer.cross.kv);
+    Add(layer.cross.out);
+    Add(layer.cross.norm);
+    Add(layer.ffn);
+  }
+
+ private:
+  size_t bytes_ = 0;
+  std::set<const void*> seen_;
+};
 
 }  // namespace
 
@@ -65,21 +99,15 @@ absl::StatusOr<OutputWeights> OutputWeights::Create(const MatrixView& matrix,
 }
 
 size_t Model::weight_bytes() const {
-  size_t bytes = Bytes(weights.encoder_norm) + Bytes(weights.decoder_norm) + Bytes(weights.source) +
-                 Bytes(weights.target);
-  const std::set<const EmbeddingTable*> tables = {
-      weights.source.tokens.get(), weights.source.positions.get(), weights.target.tokens.get(),
-      weights.target.positions.get()};
-  for (const EmbeddingTable* table : tables) bytes += table != nullptr ? table->bytes() : 0;
-  for (const auto& layer : weights.encoder) {
-    bytes += Bytes(layer.self) + Bytes(layer.ffn, config.gated_ffn);
-  }
-  for (const auto& layer : weights.decoder) {
-    bytes += config.decoder_memory == DecoderMemory::kSsru ? Bytes(layer.ssru) : Bytes(layer.self);
-    bytes += Bytes(layer.cross) + Bytes(layer.ffn, config.gated_ffn);
-  }
-  for (const Linear& block : weights.output.blocks) bytes += block.bytes();
-  return bytes;
+  Sum sum;
+  sum.Add(weights.source);
+  sum.Add(weights.target);
+  for (const auto& layer : weights.encoder) sum.Add(layer);
+  for (const auto& layer : weights.decoder) sum.Add(layer);
+  sum.Add(weights.encoder_norm);
+  sum.Add(weights.decoder_norm);
+  for (const Linear& block : weights.output.blocks) sum.Add(block);
+  return sum.bytes();
 }
 
 }  // namespace nibu
