@@ -23,6 +23,7 @@ void Drafter::Sentence::Start(const DraftModel& draft, absl::Span<const int> sou
   shortlist_ = shortlist;
   tokens_ = draft.decoder_start;
   generated_ = tokens_.size();
+  most_ = kFirstGuesses;
 }
 
 void Drafter::Sentence::Append(absl::Span<const int> tokens) {
@@ -32,6 +33,9 @@ void Drafter::Sentence::Append(absl::Span<const int> tokens) {
   while (next < tokens.size() && right < tokens_.size() && tokens_[right] == tokens[next]) {
     ++right;
     ++next;
+  }
+  if (generated_ < tokens_.size()) {
+    most_ = right == tokens_.size() ? std::min(most_ + 2, kMostGuesses) : std::max(most_ - 1, 1);
   }
   tokens_.resize(right);
   if (encoded_ && state_.length() > static_cast<int>(right)) {
@@ -67,7 +71,7 @@ void Drafter::Guess(absl::Span<const Request> requests) {
                                  const Sentence& sentence = *request.sentence;
                                  const size_t size = sentence.tokens_.size();
                                  const auto most =
-                                     static_cast<size_t>(std::min(request.most, kMostGuesses));
+                                     static_cast<size_t>(std::min(request.most, sentence.most_));
                                  return size - sentence.generated_ == most ||
                                         size > static_cast<size_t>(draft_.target_positions) ||
                                         // No guess followed the last one.

@@ -13,9 +13,9 @@ namespace {
 // activations stay in the cache.
 constexpr size_t kEncoderTokens = 256;
 
-// Sentences decoded together up to which it pays to guess tokens: with more, a step's time goes
-// with its rows.
-constexpr size_t kGuessedSentences = 8;
+// Rows up to which a step of most models takes little longer than one of a single row; what the
+// sentences leave of them is for guesses.
+constexpr size_t kCheapRows = 16;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Worker::Run() {
   while (true) {
     Fill();
     if (live_.empty()) return;
-    if (drafter_ != nullptr && live_.size() <= kGuessedSentences) Guess();
+    if (drafter_ != nullptr && 2 * live_.size() <= kCheapRows) Guess();
     Step();
   }
 }
@@ -114,10 +114,11 @@ void Worker::Prepare(Slot* slot) {
 
 void Worker::Guess() {
   requests_.clear();
+  const int most = static_cast<int>(kCheapRows / live_.size()) - 1;
   for (const auto& slot : live_) {
     if (!is_generating(*slot)) continue;
     // The token behind the guesses is one of those that are left, too.
-    requests_.push_back({&slot->draft, slot->search.steps_left() - 1,
+    requests_.push_back({&slot->draft, std::min(most, slot->search.steps_left() - 1),
                          Suppressed(slot->search.length()), &slot->tokens});
   }
   drafter_->Guess(requests_);

@@ -78,13 +78,16 @@ void Measure(const std::vector<std::string>& lines, Engine* engine,
 
 absl::Status Bench::Load(ComputeType compute_type) {
   loaded_ = LoadedModel();
+  draft_ = nullptr;
   ResetPeakMemory();
   const Clock::time_point start = Clock::now();
   if (workload_.random_weights) {
-    NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(workload_.model));
+    NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(workload_.model.path));
     NIBU_ASSIGN_OR_RETURN(loaded_.model, RandomModel(config, compute_type, /*seed=*/1));
   } else {
-    NIBU_ASSIGN_OR_RETURN(loaded_, LoadModel(workload_.model, compute_type));
+    NIBU_ASSIGN_OR_RETURN(loaded_, LoadModel(workload_.model.path, compute_type));
+    NIBU_ASSIGN_OR_RETURN(LoadedModel draft, LoadDraft(loaded_, workload_.model));
+    draft_ = std::move(draft.model);
   }
   load_seconds_ = Seconds(start);
   load_peak_bytes_ = PeakMemoryBytes();
@@ -109,13 +112,13 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
   if (longest > std::min(settings.translator.max_source_length, config.max_positions - suffix)) {
     return absl::InvalidArgumentError(
         absl::StrCat("sources of ", longest, " tokens are more than --max_input_length or the ",
-                     config.max_positions, " positions of ", workload_.model,
+                     config.max_positions, " positions of ", workload_.model.path,
                      "; set a shorter --source_length"));
   }
   if (workload_.output_length > config.max_positions) {
     return absl::InvalidArgumentError(absl::StrCat("--output_length=", workload_.output_length,
                                                    " is more than the ", config.max_positions,
-                                                   " positions of ", workload_.model));
+                                                   " positions of ", workload_.model.path));
   }
   return absl::OkStatus();
 }
@@ -129,7 +132,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   ResetPeakMemory();
 
   BenchResult result;
-  result.model = workload_.model;
+  result.model = workload_.model.path;
   result.settings = settings;
   DecodingOptions decoding = settings.decoding;
   decoding.return_scores = false;
@@ -138,6 +141,8 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     decoding.min_decoding_length = workload_.output_length;
     decoding.max_decoding_length = workload_.output_length;
   }
+  TranslatorOptions options = settings.translator;
+  options.draft = draft_;
   const Clock::time_point start = Clock::now();
   Engine engine;
   std::vector<std::vector<int>> sources;
@@ -145,12 +150,11 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     NIBU_ASSIGN_OR_RETURN(decoding.frame, ChooseLanguages(loaded_, workload_.languages));
     TextOptions text;
     text.decoding = decoding;
-    text.translator = settings.translator;
-    text.max_input_length = settings.translator.max_source_length;
+    text.translator = options;
+    text.max_input_length = options.max_source_length;
     NIBU_ASSIGN_OR_RETURN(engine.text, TextTranslator::Create(loaded_, text));
   } else {
-    NIBU_ASSIGN_OR_RETURN(engine.ids,
-                          Translator::Create(loaded_.model, decoding, settings.translator));
+    NIBU_ASSIGN_OR_RETURN(engine.ids, Translator::Create(loaded_.model, decoding, options));
     sources = RandomSources(workload_.sentences, settings.source_length,
                             loaded_.model->config.vocab_source);
   }
@@ -167,7 +171,8 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     if (i == 0 || again.seconds < result.seconds) result = std::move(again);
   }
   result.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
-  result.weight_bytes = loaded_.model->weight_bytes();
+  result.weight_bytes =
+      loaded_.model->weight_bytes() + (draft_ != nullptr ? draft_->weight_bytes() : 0);
   return result;
 }
 

@@ -17,7 +17,7 @@ namespace nibu {
 
 // What stays the same through a sweep.
 struct BenchWorkload {
-  std::string model;  // directory or file; a model shape with random_weights
+  ModelFlags model;  // the path is that of a model's shape with random_weights
   bool random_weights = false;
   LanguageFlags languages;
   std::string src;        // text, a segment a line; empty: random token ids
@@ -69,6 +69,7 @@ class Bench {
   const BenchWorkload workload_;
   std::vector<std::string> lines_;  // of workload_.src
   LoadedModel loaded_;              // no model: none yet
+  std::shared_ptr<const Model> draft_;
   double load_seconds_ = 0;
   int64_t load_peak_bytes_ = 0;
 };

@@ -19,6 +19,7 @@ std::vector<std::string> SpeedFlags();
 
 struct ModelFlags {
   std::string path;
+  std::string draft;  // empty: none
   ComputeType compute_type;
 };
 
@@ -41,6 +42,12 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
 // The model's shortlist, or --shortlist's, or none. An error names the file.
 absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
     const ModelVocabulary& vocabulary, std::shared_ptr<const Shortlist> own);
+
+// InvalidArgument: a draft for more than greedy search.
+absl::Status CheckDraft(const ModelFlags& flags, const DecodingOptions& options);
+// The draft of a model, of its compute type; a null model where there is none. InvalidArgument,
+// naming both models: other vocabularies.
+absl::StatusOr<LoadedModel> LoadDraft(const LoadedModel& loaded, const ModelFlags& flags);
 
 // What the model wants where the command line says nothing.
 void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options);

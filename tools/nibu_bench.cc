@@ -62,6 +62,7 @@ absl::StatusOr<BenchSettings> ReadSettings() {
   NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
   settings.compute_type = model.compute_type;
   NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags());
+  NIBU_RETURN_IF_ERROR(CheckDraft(model, settings.decoding));
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
   settings.source_length = absl::GetFlag(FLAGS_source_length);
   if (settings.source_length < 0) {
@@ -96,10 +97,12 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
   if (workload.random_weights == absl::GetFlag(FLAGS_config).empty()) {
     return absl::InvalidArgumentError("--config and --random_weights go together");
   }
-  workload.model = absl::GetFlag(FLAGS_config);
-  if (!workload.random_weights) {
-    NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
-    workload.model = model.path;
+  NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags());
+  if (workload.random_weights) {
+    workload.model.path = absl::GetFlag(FLAGS_config);
+    if (!workload.model.draft.empty()) {
+      return absl::InvalidArgumentError("--draft_model needs a model; random weights have none");
+    }
   }
   if (workload.random_weights && !workload.src.empty()) {
     return absl::InvalidArgumentError("--src needs a model; random weights take random sources");
@@ -139,7 +142,7 @@ int Main(int argc, char** argv) {
 
   const bool json = absl::GetFlag(FLAGS_json);
   if (!json) {
-    std::printf("%s on %s\n%s", workload->model.c_str(), InstructionSet(),
+    std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet(),
                 BenchTableHead().c_str());
   }
   Bench bench(*workload);

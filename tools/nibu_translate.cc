@@ -246,6 +246,12 @@ int Main(int argc, char** argv) {
   if (!frame.ok()) return Fail(frame.status(), kExitUsage);
   settings->text.decoding.frame = *std::move(frame);
   ApplyDefaults(model->defaults, &settings->text.decoding);
+  const absl::Status drafts = CheckDraft(settings->model, settings->text.decoding);
+  if (!drafts.ok()) return Fail(drafts, kExitUsage);
+  const absl::StatusOr<LoadedModel> draft = LoadDraft(*model, settings->model);
+  if (!draft.ok()) return Fail(draft.status(), kExitFailure);
+  if (!draft->note.empty()) PrintWarning(Program(), draft->note);
+  settings->text.translator.draft = draft->model;
   auto shortlist = ChooseShortlist(model->vocabulary, model->shortlist);
   if (!shortlist.ok()) return Fail(shortlist.status(), kExitFailure);
   settings->text.decoding.shortlist = *std::move(shortlist);

@@ -113,31 +113,46 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   };
   sentence.Start(draft, source, {});
   EXPECT_EQ(guess(0), std::vector<int>());
-  EXPECT_EQ(guess(3), next(0, 3));
-  sentence.Append(next(0, 4));  // all right
-  EXPECT_EQ(guess(100), next(4, Drafter::kMostGuesses));
-  const int wrong = expected[5] == 1 ? 2 : 1;
-  sentence.Append({expected[4], wrong});  // the second one wrong
-  EXPECT_EQ(guess(2).size(), 2u);
+  EXPECT_EQ(guess(2), next(0, 2));
+  sentence.Append(next(0, 3));  // all right: two more than at first
+  EXPECT_EQ(guess(100), next(3, 5));
+  const int wrong = expected[4] == 1 ? 2 : 1;
+  sentence.Append({expected[3], wrong});  // the second one wrong: one less
+  EXPECT_EQ(guess(100).size(), 4u);
   // As if it had been right all along.
   const std::vector<int> after_wrong = guesses;
   sentence.Release();
   sentence.Start(draft, source, {});
-  sentence.Append(next(0, 5));
+  sentence.Append(next(0, 4));
   sentence.Append({wrong});
-  EXPECT_EQ(guess(2), after_wrong);
+  EXPECT_EQ(guess(2), std::vector<int>(after_wrong.begin(), after_wrong.begin() + 2));
+  sentence.Release();
+
+  size_t done = 0;
+  sentence.Start(draft, source, {});
+  for (const size_t most : {3, 5, 7}) {
+    EXPECT_EQ(guess(100), next(done, most));
+    sentence.Append(next(done, most + 1));
+    done += most + 1;
+  }
   sentence.Release();
 
   sentence.Start(draft, source, {});
   sentence.Append(next(0, 17));
-  EXPECT_EQ(guess(4), next(17, 3));  // for the model's last three positions
-  sentence.Append(next(17, 4));
+  EXPECT_EQ(guess(2), next(17, 2));
+  sentence.Append(next(17, 3));
+  EXPECT_EQ(guess(4), std::vector<int>());  // no position left
+  sentence.Release();
+  sentence.Start(draft, source, {});
+  sentence.Append(next(0, 18));
+  EXPECT_EQ(guess(3), next(18, 2));  // behind the model's last two positions
+  sentence.Append(next(18, 3));
   EXPECT_EQ(guess(4), std::vector<int>());
   sentence.Release();
 
   sentence.Start(draft, source, {3, 4, 10, 11, 12, 13, 14, 15});
-  for (const int token : guess(4)) EXPECT_TRUE(token < 5 || token > 9) << token;
-  EXPECT_EQ(guesses.size(), 4u);
+  for (const int token : guess(3)) EXPECT_TRUE(token < 5 || token > 9) << token;
+  EXPECT_EQ(guesses.size(), 3u);
   sentence.Release();
 
   source.assign(21, 5);
