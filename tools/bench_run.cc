@@ -1,12 +1,7 @@
 #include "tools/bench_run.h"
-
-#include <malloc.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <random>
 #include <utility>
 
@@ -14,6 +9,7 @@
 #include "engine/core/status_macros.h"
 #include "models/random_model.h"
 #include "tools/lines.h"
+#include "tools/memory.h"
 #include "tools/text_translator.h"
 
 namespace nibu {
@@ -23,24 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 double Seconds(Clock::time_point since) {
   return std::chrono::duration<double>(Clock::now() - since).count();
-}
-
-// Starts the peak of resident memory anew from what is held now.
-void ResetPeakMemory() {
-  malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << "5";
-}
-
-int64_t PeakMemoryBytes() {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  int64_t kilobytes = usage.ru_maxrss;
-  // ru_maxrss may remember what was reset.
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word == "VmHWM:") status >> kilobytes;
-  }
-  return kilobytes * 1024;
 }
 
 // An engine of one run: text or token ids in.

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -24,6 +23,7 @@
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/lines.h"
+#include "tools/memory.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
 #include "tools/text_translator.h"
@@ -186,12 +186,6 @@ struct Totals {
   std::atomic<uint64_t> too_long{0};
 };
 
-int64_t PeakRssBytes() {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
-}
-
 void PrintStats(const Settings& settings, const Totals& totals, double load_seconds,
                 double seconds) {
   const nlohmann::ordered_json stats = {
@@ -201,7 +195,7 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
       {"load_seconds", load_seconds},
       {"seconds", seconds},
       {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
-      {"peak_rss_bytes", PeakRssBytes()},
+      {"peak_rss_bytes", PeakMemoryBytes()},
       {"compute_type", ComputeTypeName(settings.model.compute_type)},
       {"threads", settings.text.translator.threads}};
   std::fprintf(stderr, "%s\n", stats.dump().c_str());

@@ -1,0 +1,28 @@
+#include "tools/memory.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <string>
+
+namespace nibu {
+
+int64_t PeakMemoryBytes() {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  int64_t kilobytes = usage.ru_maxrss;
+  // ru_maxrss may remember what was reset.
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:") status >> kilobytes;
+  }
+  return kilobytes * 1024;
+}
+
+void ResetPeakMemory() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+}  // namespace nibu
