@@ -1,88 +1,77 @@
 #include "models/random_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/build_model.h"
 #include "models/json.h"
 #include "models/mapped_file.h"
 #include "models/model_config_json.h"
+#include "models/native.h"
+#include "models/weight_list.h"
 
 namespace nibu {
 namespace {
 
-// Hands out views of one pool of random numbers: any tensor is a piece of it.
+constexpr uint16_t kOne = 0x3f80;  // of bfloat16
+
+// A file of bfloat16 numbers, of which every tensor is a piece: ones, zeros, and random numbers of
+// both signs and magnitudes from 0.008 to 0.06.
 class RandomTensors {
  public:
-  RandomTensors(const ModelConfig& config, ComputeType compute_type, uint32_t seed)
-      : config_(config), compute_type_(compute_type), random_(seed) {
-    const auto largest =
-        static_cast<size_t>(config.d_model) *
-        static_cast<size_t>(std::max({config.vocab_source, config.vocab_target, config.ffn_encoder,
-                                      config.ffn_decoder, 3 * config.d_model}));
-    // bfloat16 of both signs and magnitudes from 0.008 to 0.06.
-    pool_.resize(largest + kSpread);
-    for (uint16_t& value : pool_) {
+  RandomTensors(const WeightList& list, uint32_t seed) : random_(seed) {
+    size_t largest = 0;
+    for (const auto& table : list.tables)
+      largest = std::max(largest, Size(table.rows, table.columns));
+    for (const auto& map : list.maps) largest = std::max(largest, Size(map.in, map.out));
+    for (const auto& vector : list.vectors) flat_ = std::max(flat_, Size(vector.size, 1));
+    std::vector<uint16_t> pool(2 * flat_ + largest + kSpread, 0);
+    std::fill_n(pool.begin(), flat_, kOne);
+    for (size_t i = 2 * flat_; i < pool.size(); ++i) {
       const uint32_t bits = random_();
-      value = static_cast<uint16_t>((bits & 0x8000) | (0x3c00 + (bits >> 16 & 0x17f)));
+      pool[i] = static_cast<uint16_t>((bits & 0x8000) | (0x3c00 + (bits >> 16 & 0x17f)));
     }
+    std::string bytes(pool.size() * sizeof(uint16_t), '\0');
+    std::memcpy(bytes.data(), pool.data(), bytes.size());
+    file_ = MappedFile::InMemory("random weights", std::move(bytes));
   }
 
-  TensorView View(Shape shape) {
-    return {DType::kBFloat16, std::move(shape), pool_.data() + random_() % kSpread};
-  }
-
-  absl::StatusOr<Linear> Map(int in, int out, Activation activation = Activation::kNone) {
-    return Linear::Create({MatrixView{View({out, in}), true, {}}}, {View({out})}, activation,
-                          compute_type_);
-  }
-
-  LayerNormWeights Norm() const {
-    const auto dim = static_cast<size_t>(config_.d_model);
-    return {std::vector<float>(dim, 1.0f), std::vector<float>(dim, 0.0f)};
-  }
-
-  absl::StatusOr<SelfAttentionWeights> SelfAttention() {
-    NIBU_ASSIGN_OR_RETURN(Linear qkv, Map(config_.d_model, 3 * config_.d_model));
-    NIBU_ASSIGN_OR_RETURN(Linear out, Map(config_.d_model, config_.d_model));
-    return SelfAttentionWeights{std::move(qkv), std::move(out), Norm()};
-  }
-
-  absl::StatusOr<CrossAttentionWeights> CrossAttention() {
-    NIBU_ASSIGN_OR_RETURN(Linear q, Map(config_.d_model, config_.d_model));
-    NIBU_ASSIGN_OR_RETURN(Linear kv, Map(config_.d_model, 2 * config_.d_model));
-    NIBU_ASSIGN_OR_RETURN(Linear out, Map(config_.d_model, config_.d_model));
-    return CrossAttentionWeights{std::move(q), std::move(kv), std::move(out), Norm()};
-  }
-
-  absl::StatusOr<FeedForwardWeights> FeedForward(int hidden) {
-    FeedForwardWeights ffn;
-    NIBU_ASSIGN_OR_RETURN(ffn.up, Map(config_.d_model, hidden, config_.activation));
-    NIBU_ASSIGN_OR_RETURN(ffn.down, Map(hidden, config_.d_model));
-    ffn.norm = Norm();
-    return ffn;
-  }
-
-  absl::StatusOr<EmbeddingWeights> Embedding(int vocabulary) {
-    NIBU_ASSIGN_OR_RETURN(EmbeddingTable table,
-                          EmbeddingTable::Create(View({vocabulary, config_.d_model})));
-    EmbeddingWeights weights;
-    weights.tokens = std::make_shared<const EmbeddingTable>(std::move(table));
-    if (config_.embedding_norm) weights.norm = Norm();
-    return weights;
-  }
+  StoredTensor Random(Shape shape) { return At(2 * flat_ + random_() % kSpread, std::move(shape)); }
+  StoredTensor Ones(int n) const { return At(0, {n}); }
+  StoredTensor Zeros(int n) const { return At(flat_, {n}); }
 
  private:
-  static constexpr size_t kSpread = 65536;  // tensors start within this many elements
+  static constexpr size_t kSpread = 65536;  // random tensors start within this many elements
 
-  const ModelConfig& config_;
-  const ComputeType compute_type_;
+  static size_t Size(int rows, int columns) {
+    return static_cast<size_t>(rows) * static_cast<size_t>(columns);
+  }
+  StoredTensor At(size_t element, Shape shape) const {
+    StoredTensor tensor;
+    tensor.view = {DType::kBFloat16, std::move(shape),
+                   file_->bytes().data() + element * sizeof(uint16_t)};
+    tensor.file = file_;
+    return tensor;
+  }
+
   std::mt19937 random_;
-  std::vector<uint16_t> pool_;
+  size_t flat_ = 0;  // ones, and as many zeros
+  std::shared_ptr<const MappedFile> file_;
 };
+
+std::vector<std::string> MadeUpTokens(int size, const ModelConfig& config) {
+  std::vector<std::string> tokens;
+  for (int i = 0; i < size; ++i) tokens.push_back(absl::StrCat("t", i));
+  tokens[static_cast<size_t>(config.unk)] = "<unk>";
+  tokens[static_cast<size_t>(config.eos)] = "</s>";
+  return tokens;
+}
 
 }  // namespace
 
@@ -100,42 +89,48 @@ absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path) {
   return config;
 }
 
+absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed) {
+  const NameTable names = NativeNames(nullptr);
+  const WeightList list = ListWeights(config, names);
+  RandomTensors random(list, seed);
+  OpenedModel opened;
+  opened.format = "random weights";
+  opened.config_file = "random weights";
+  opened.config = config;
+  opened.vocabulary.source_tokens = MadeUpTokens(config.vocab_source, config);
+  opened.vocabulary.target_tokens = MadeUpTokens(config.vocab_target, config);
+  opened.source = std::make_unique<TensorSource>("random weights");
+  TensorSource& source = *opened.source;
+  const bool shared = config.vocab_source == config.vocab_target;
+  for (const WeightList::Table& table : list.tables) {
+    const bool again = shared && table.name == names.decoder.tokens;
+    NIBU_RETURN_IF_ERROR(source.Add(table.name, again
+                                                    ? *source.Find(names.encoder.tokens)
+                                                    : random.Random({table.rows, table.columns})));
+  }
+  for (size_t i = 0; i < list.vectors.size(); ++i) {  // gamma, beta, gamma, ...
+    const WeightList::Vector& vector = list.vectors[i];
+    const bool gamma = i % 2 == 0;
+    NIBU_RETURN_IF_ERROR(
+        source.Add(vector.name, gamma ? random.Ones(vector.size) : random.Zeros(vector.size)));
+  }
+  for (const WeightList::Map& map : list.maps) {
+    const int out = map.out / static_cast<int>(map.names.weights.size());
+    for (const std::string& name : map.names.weights) {
+      NIBU_RETURN_IF_ERROR(source.Add(name, random.Random({out, map.in})));
+    }
+    for (const std::string& name : map.names.biases) {
+      NIBU_RETURN_IF_ERROR(source.Add(name, random.Random({out})));
+    }
+  }
+  opened.names = NativeNames(opened.source.get());
+  return opened;
+}
+
 absl::StatusOr<std::shared_ptr<const Model>> RandomModel(const ModelConfig& config,
                                                          ComputeType compute_type, uint32_t seed) {
-  RandomTensors random(config, compute_type, seed);
-  auto model = std::make_shared<Model>();
-  model->config = config;
-  model->compute_type = compute_type;
-  ModelWeights& weights = model->weights;
-  NIBU_ASSIGN_OR_RETURN(weights.source, random.Embedding(config.vocab_source));
-  if (config.vocab_source == config.vocab_target) {
-    weights.target = weights.source;  // as trained models share it
-  } else {
-    NIBU_ASSIGN_OR_RETURN(weights.target, random.Embedding(config.vocab_target));
-  }
-  for (int i = 0; i < config.layers_encoder; ++i) {
-    EncoderLayerWeights layer;
-    NIBU_ASSIGN_OR_RETURN(layer.self, random.SelfAttention());
-    NIBU_ASSIGN_OR_RETURN(layer.ffn, random.FeedForward(config.ffn_encoder));
-    weights.encoder.push_back(std::move(layer));
-  }
-  for (int i = 0; i < config.layers_decoder; ++i) {
-    DecoderLayerWeights layer;
-    NIBU_ASSIGN_OR_RETURN(layer.self, random.SelfAttention());
-    NIBU_ASSIGN_OR_RETURN(layer.cross, random.CrossAttention());
-    NIBU_ASSIGN_OR_RETURN(layer.ffn, random.FeedForward(config.ffn_decoder));
-    weights.decoder.push_back(std::move(layer));
-  }
-  if (config.final_norm) {
-    weights.encoder_norm = random.Norm();
-    weights.decoder_norm = random.Norm();
-  }
-  const TensorView bias = random.View({config.vocab_target});
-  NIBU_ASSIGN_OR_RETURN(
-      weights.output, OutputWeights::Create(
-                          MatrixView{random.View({config.vocab_target, config.d_model}), true, {}},
-                          &bias, compute_type));
-  return model;
+  NIBU_ASSIGN_OR_RETURN(const OpenedModel opened, OpenRandom(config, seed));
+  return BuildModel(opened.config, opened.names, compute_type, opened.source.get());
 }
 
 }  // namespace nibu

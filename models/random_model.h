@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/model/weights.h"
+#include "models/opened_model.h"
 
 namespace nibu {
 
@@ -15,7 +16,10 @@ namespace nibu {
 // file and the field.
 absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path);
 
-// The same weights for the same seed.
+// The same weights for the same seed, of bfloat16; the tokens are made up. Source and target share
+// their table where their vocabularies are of one size. REQUIRES: config.Validate() is OK.
+absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed);
+
 absl::StatusOr<std::shared_ptr<const Model>> RandomModel(const ModelConfig& config,
                                                          ComputeType compute_type, uint32_t seed);
 

@@ -13,6 +13,7 @@
 #include "models/hugging_face_writer.h"
 #include "models/load_model.h"
 #include "models/native_writer.h"
+#include "models/random_model.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 
@@ -22,6 +23,9 @@ ABSL_FLAG(std::string, out, "",
 ABSL_FLAG(std::string, format, "auto",
           "nibu (one file, used from where it lies); safetensors (a Hugging Face MarianMT "
           "directory); auto: as --out ends.");
+ABSL_FLAG(std::string, config, "",
+          "In place of --model: random weights of the shape in this file (configs/*.json), to "
+          "measure with.");
 ABSL_FLAG(std::string, quantization, "",
           "Type of the written weights: float32, bfloat16 or int8 (nibu only); empty: as they are. "
           "What is int8 already stays as it is with int8.");
@@ -34,16 +38,17 @@ namespace nibu {
 namespace {
 
 ProgramInfo Program() {
-  return {
-      "nibu-convert",
-      "--out=FILE.nibu|DIRECTORY/ [flags]",
-      "Writes a model of any supported format as one .nibu file, which starts at once and\n"
-      "shares its memory between processes, or as a Hugging Face directory.",
-      {{"What", {"model", "out", "format"}}, {"How", {"quantization", "prepack", "shortlist"}}}};
+  return {"nibu-convert",
+          "--out=FILE.nibu|DIRECTORY/ [flags]",
+          "Writes a model of any supported format as one .nibu file, which starts at once and\n"
+          "shares its memory between processes, or as a Hugging Face directory.",
+          {{"What", {"model", "config", "out", "format"}},
+           {"How", {"quantization", "prepack", "shortlist"}}}};
 }
 
 struct Settings {
   std::string model;
+  std::string config;  // of random weights; empty: there is a model
   std::string out;
   bool native = true;
   NativeOptions options;
@@ -67,7 +72,8 @@ absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string
 absl::StatusOr<Settings> ReadFlags() {
   Settings settings;
   NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
-  settings.model = model.path;
+  settings.config = absl::GetFlag(FLAGS_config);
+  settings.model = settings.config.empty() ? model.path : settings.config;
   settings.out = absl::GetFlag(FLAGS_out);
   if (settings.out.empty()) {
     return absl::InvalidArgumentError("--out=FILE.nibu or --out=DIRECTORY/ is missing");
@@ -105,8 +111,14 @@ uint64_t BytesOf(const std::string& path) {
   return bytes;
 }
 
+absl::StatusOr<OpenedModel> Open(const Settings& settings) {
+  if (settings.config.empty()) return OpenModel(settings.model);
+  NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(settings.config));
+  return OpenRandom(config, /*seed=*/1);
+}
+
 absl::Status Convert(const Settings& settings) {
-  NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModel(settings.model));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(settings));
   NIBU_ASSIGN_OR_RETURN(model.shortlist,
                         ChooseShortlist(model.vocabulary, std::move(model.shortlist)));
   NIBU_RETURN_IF_ERROR(settings.native
