@@ -1,0 +1,259 @@
+// nibu-convert and nibu-inspect as a user runs them.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kBin = NIBU_BINARY_DIR "/bin/";
+const std::string kShared = NIBU_SOURCE_DIR "/../shared/";
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+struct Outcome {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+class ConvertTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / absl::StrCat("nibu_convert_", getpid());
+    fs::create_directories(folder_ / "out");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // A path in the folder that the tests write to.
+  std::string Out(const std::string& name) const { return (folder_ / "out" / name).string(); }
+
+  Outcome Run(const std::string& command) const {
+    const std::string full =
+        absl::StrCat("'", kBin, "'", command, " >'", (folder_ / "stdout").string(), "' 2>'",
+                     (folder_ / "stderr").string(), "'");
+    const int status = std::system(full.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+            ReadFile(folder_ / "stdout"), ReadFile(folder_ / "stderr")};
+  }
+
+  std::string Translate(const std::string& flags) const {
+    const Outcome outcome =
+        Run(absl::StrCat("nibu-translate --output_format=jsonl --beam_size=2 ", flags));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return outcome.out;
+  }
+
+  void ExpectError(const std::string& command, int status, const std::string& part) const {
+    const Outcome outcome = Run(command);
+    EXPECT_EQ(outcome.status, status) << command;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err.rfind(command.substr(0, command.find(' ')) + ": error: ", 0), 0u)
+        << outcome.err;
+    EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+  }
+
+  fs::path folder_;
+};
+
+constexpr char kText[] = "'A man is riding a bicycle.' 'Two dogs are playing in the snow.'";
+
+TEST_F(ConvertTest, TheBundledModelComesBack) {
+  const Outcome converted = Run(absl::StrCat("nibu-convert --out=", Out("m.nibu")));
+  EXPECT_EQ(converted.status, 0) << converted.err;
+  EXPECT_NE(converted.out.find("m.nibu ("), std::string::npos) << converted.out;
+  EXPECT_EQ(Run(absl::StrCat("nibu-convert --out=", Out("hf/"))).status, 0);
+  for (const char* type : {"float32", "int8"}) {
+    const std::string flags = absl::StrCat("--compute_type=", type, " ", kText);
+    const std::string expected = Translate(flags);
+    EXPECT_NE(expected.find("Ein Mann f"), std::string::npos) << expected;
+    EXPECT_EQ(Translate(absl::StrCat("--model=", Out("m.nibu "), flags)), expected);
+    EXPECT_EQ(Translate(absl::StrCat("--model=", Out("hf "), flags)), expected);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "out"), {}), 2);
+}
+
+TEST_F(ConvertTest, Int8TranslatesAlike) {
+  ASSERT_EQ(
+      Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none --out=", Out("m.nibu")))
+          .status,
+      0);
+  EXPECT_LT(fs::file_size(Out("m.nibu")), 16'000'000u);
+  const Outcome outcome =
+      Run(absl::StrCat("nibu-translate --compute_type=int8 --model=", Out("m.nibu "), kText));
+  EXPECT_EQ(outcome.out, "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
+}
+
+// The published models of other systems, into a .nibu file.
+TEST_F(ConvertTest, SharedModelsComeBack) {
+  if (!fs::exists(kShared + "models")) GTEST_SKIP() << kShared << "models is not there";
+  for (const char* model :
+       {"en-de-hf", "en-de-hf-torch", "en-de-marian", "en-de-ssru-marian", "en-de-ssru-marian-int8",
+        "ct2/v2/aren-transliteration", "ct2/v2/aren-transliteration-i16",
+        "ct2/v2/aren-transliteration-i8", "en-de-ct2"}) {
+    SCOPED_TRACE(model);
+    const std::string path = absl::StrCat(kShared, "models/", model);
+    const Outcome converted =
+        Run(absl::StrCat("nibu-convert --model=", path, " --out=", Out("m.nibu")));
+    ASSERT_EQ(converted.status, 0) << converted.err;
+    const std::string text = std::string(model).find("ct2") == std::string::npos
+                                 ? kText
+                                 : "--tokenized 'آ ت ز م و ن' '▁A ▁man ▁is'";
+    for (const char* type : {"float32", "int8"}) {
+      const std::string flags = absl::StrCat(" --compute_type=", type, " ", text);
+      EXPECT_EQ(Translate(absl::StrCat("--model=", path, flags)),
+                Translate(absl::StrCat("--model=", Out("m.nibu"), flags)));
+    }
+  }
+}
+
+// Into Hugging Face directories, where these can hold them.
+TEST_F(ConvertTest, SharedModelsAsHuggingFace) {
+  if (!fs::exists(kShared + "models")) GTEST_SKIP() << kShared << "models is not there";
+  // CTranslate2's directory comes without SentencePiece.
+  fs::copy(kShared + "models/en-de-ct2", folder_ / "ct2");
+  for (const char* name : {"source.spm", "target.spm"}) {
+    fs::copy_file(kShared + "models/en-de-hf/" + name, folder_ / "ct2" / name);
+  }
+  for (const std::string& path : {kShared + "models/en-de-hf-torch-legacy",
+                                  kShared + "models/en-de-marian", (folder_ / "ct2").string()}) {
+    SCOPED_TRACE(path);
+    fs::remove_all(Out("hf"));
+    const Outcome converted =
+        Run(absl::StrCat("nibu-convert --model=", path, " --out=", Out("hf/")));
+    ASSERT_EQ(converted.status, 0) << converted.err;
+    const std::string flags = absl::StrCat(" --compute_type=float32 ", kText);
+    EXPECT_EQ(Translate(absl::StrCat("--model=", path, flags)),
+              Translate(absl::StrCat("--model=", Out("hf"), flags)));
+  }
+  ExpectError(absl::StrCat("nibu-convert --model=", kShared,
+                           "models/en-de-ssru-marian --out=", Out("ssru/")),
+              1, "cannot hold an SSRU decoder");
+}
+
+TEST_F(ConvertTest, WrongUsage) {
+  ExpectError("nibu-convert", 2, "--out=FILE.nibu or --out=DIRECTORY/ is missing");
+  ExpectError("nibu-convert --out=x", 2, "must end in .nibu or in /");
+  ExpectError("nibu-convert --out=x --format=zip", 2, "--format must be auto, nibu or safetensors");
+  ExpectError("nibu-convert --out=x.nibu --quantization=int4", 2,
+              "--quantization must be float32, bfloat16 or int8, not \"int4\"");
+  ExpectError("nibu-convert --out=x.nibu --prepack=yes", 2, "--prepack must be");
+  ExpectError("nibu-convert --out=x/ --quantization=int8", 2, "needs a .nibu file");
+  ExpectError("nibu-convert --out=x.nibu more", 2, "unexpected argument \"more\"");
+  ExpectError(absl::StrCat("nibu-convert --model=/no/model --out=", Out("x.nibu")), 1,
+              "/no/model: no such file or directory");
+  ExpectError("nibu-convert --out=/no/folder/x.nibu", 1, "cannot be written");
+  EXPECT_TRUE(fs::is_empty(folder_ / "out"));
+}
+
+// Killed at any moment, it leaves the old file or the new one under the name.
+TEST_F(ConvertTest, KilledItLeavesNoHalfFile) {
+  std::ofstream(Out("m.nibu")) << "old";
+  for (int i = 0; i < 12; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const std::string out = absl::StrCat("--out=", Out("m.nibu"));
+      execl((kBin + "nibu-convert").c_str(), "nibu-convert", out.c_str(), nullptr);
+      _exit(127);
+    }
+    usleep(static_cast<useconds_t>(i) * 20'000);
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (ReadFile(Out("m.nibu")) == "old") continue;
+    EXPECT_EQ(Run(absl::StrCat("nibu-inspect --model=", Out("m.nibu"))).status, 0);
+    break;
+  }
+}
+
+TEST_F(ConvertTest, Inspect) {
+  const Outcome text = Run("nibu-inspect --compute_type=float32");
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* part :
+       {"format        Hugging Face MarianMT", "architecture  6 + 3 layers, d_model 256, 4 heads",
+        "parameters    9,955,137", "vocabulary    8,001 tokens, SentencePiece, end </s> 0",
+        "loading       ", "\nmodel.shared.weight  ", "[8001, 256]"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << " in\n" << text.out;
+  }
+  EXPECT_EQ(Run("nibu-inspect --notensors").out.find("model.shared.weight"), std::string::npos);
+
+  ASSERT_EQ(Run(absl::StrCat("nibu-convert --prepack=int8 --out=", Out("m.nibu"))).status, 0);
+  const Outcome json = Run(absl::StrCat("nibu-inspect --json --model=", Out("m.nibu")));
+  EXPECT_EQ(json.status, 0) << json.err;
+  const auto facts = nlohmann::json::parse(json.out);
+  EXPECT_EQ(facts["format"], "nibu");
+  EXPECT_EQ(facts["parameters"], 9955137);
+  EXPECT_EQ(facts["packed"]["compute_type"], "int8");
+  EXPECT_EQ(facts["packed"]["usable"], true);
+  EXPECT_EQ(facts["checksums"], true);
+  EXPECT_EQ(facts["config"]["d_model"], 256);
+  EXPECT_EQ(facts["vocabulary"]["source"], 8001);
+  EXPECT_GT(facts["load"]["peak_rss_bytes"], 0);
+  bool found = false;
+  for (const auto& tensor : facts["tensors"]) {
+    if (tensor["name"] != "encoder.5.ffn.up.weight") continue;
+    found = true;
+    EXPECT_EQ(tensor["dtype"], "float16");
+    EXPECT_EQ(tensor["shape"], (std::vector<int>{1024, 256}));
+    EXPECT_EQ(tensor["bytes"], 1024 * 256 * 2);
+    EXPECT_EQ(tensor["nan"], 0);
+    EXPECT_LT(tensor["min"], 0);
+    EXPECT_GT(tensor["max"], 0);
+  }
+  EXPECT_TRUE(found);
+}
+
+// A damaged model's parts are shown all the same, with what is wrong.
+TEST_F(ConvertTest, InspectFindsDamage) {
+  ASSERT_EQ(Run(absl::StrCat("nibu-convert --prepack=none --out=", Out("m.nibu"))).status, 0);
+  std::fstream file(Out("m.nibu"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(8'000'000);  // two NaNs of float16
+  file.write("\xff\x7e\xff\x7e", 4);
+  file.close();
+  const Outcome outcome =
+      Run(absl::StrCat("nibu-inspect --compute_type=int8 --json --model=", Out("m.nibu")));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("nibu-inspect: error: "), std::string::npos) << outcome.err;
+  const auto facts = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(facts["checksums"], false);
+  int64_t nan = 0;
+  for (const auto& tensor : facts["tensors"]) nan += tensor["nan"].get<int64_t>();
+  EXPECT_EQ(nan, 2);
+  ExpectError("nibu-inspect --model=/no/model", 1, "no such file");
+  ExpectError("nibu-inspect --modl=x", 2, "did you mean --model?");
+}
+
+TEST_F(ConvertTest, RandomWeights) {
+  std::ofstream(folder_ / "shape.json")
+      << R"({"d_model": 16, "heads_encoder": 2, "heads_decoder": 2, "ffn_encoder": 32,
+             "ffn_decoder": 32, "layers_encoder": 1, "layers_decoder": 1, "vocab_source": 50,
+             "vocab_target": 50, "max_positions": 64})";
+  const std::string shape = (folder_ / "shape.json").string();
+  ASSERT_EQ(Run(absl::StrCat("nibu-convert --config=", shape, " --out=", Out("m.nibu"))).status, 0);
+  EXPECT_FALSE(Translate(absl::StrCat("--tokenized --max_decoding_length=5 --model=", Out("m.nibu"),
+                                      " 't5'"))
+                   .empty());
+  ExpectError("nibu-convert --config=/no/shape.json --out=x.nibu", 1, "/no/shape.json");
+}
+
+}  // namespace
+}  // namespace nibu
