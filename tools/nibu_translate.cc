@@ -67,7 +67,7 @@ ProgramInfo Program() {
               {"Search", SearchFlags()},
               {"Lengths",
                {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
-              {"Speed (never changes a result but for compute_type)", SpeedFlags()},
+              {"Speed (only compute_type and shortlist can change a result)", SpeedFlags()},
               {"Output", {"output_format", "print_scores", "progress", "stats"}},
           }};
 }

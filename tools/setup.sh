@@ -10,8 +10,8 @@ packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsen
   nlohmann-json3-dev zlib1g-dev)
 case "${1:-}" in
   "") ;;
-  test) packages+=(libgtest-dev libgmock-dev) ;;
-  ci) packages+=(libgtest-dev libgmock-dev git clang clang-tidy clang-format libclang-rt-14-dev) ;;
+  test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
+  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-14-dev) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, test or ci" >&2; exit 2 ;;
 esac
 

@@ -1,0 +1,142 @@
+// nibu-microbench: the matmuls and attention kernels alone, on the shapes of Transformer-base and
+// of the bundled model. Counters: operations (multiply and add count as two) and bytes of weights
+// or caches read, a second.
+//
+//   nibu-microbench --benchmark_filter='Linear/int8' --benchmark_repetitions=5
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmark/benchmark.h"
+#include "engine/attention/cache.h"
+#include "engine/core/aligned_buffer.h"
+#include "engine/ops/linear.h"
+
+namespace nibu {
+namespace {
+
+using benchmark::Counter;
+
+// Some floats between -1 and 1.
+std::vector<float> Values(size_t n) {
+  std::vector<float> values(n);
+  uint32_t state = 1;
+  for (float& value : values) {
+    state = state * 1664525 + 1013904223;
+    value = static_cast<float>(state >> 8) / static_cast<float>(1 << 23) - 1.0f;
+  }
+  return values;
+}
+
+void SetRates(benchmark::State& state, double operations, double bytes) {
+  const auto runs = static_cast<double>(state.iterations());
+  state.counters["ops"] = Counter(operations * runs, Counter::kIsRate);
+  state.counters["bytes"] = Counter(bytes * runs, Counter::kIsRate, Counter::kIs1024);
+}
+
+void BM_Linear(benchmark::State& state, ComputeType type, int in, int out) {
+  const int rows = static_cast<int>(state.range(0));
+  const std::vector<float> weights = Values(static_cast<size_t>(in) * static_cast<size_t>(out));
+  const MatrixView matrix{{DType::kFloat32, {out, in}, weights.data()}, true, {}};
+  const absl::StatusOr<Linear> linear = Linear::Create({matrix}, {}, Activation::kNone, type);
+  if (!linear.ok()) {
+    state.SkipWithError(std::string(linear.status().message()).c_str());
+    return;
+  }
+  MatmulContext context;
+  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+  AlignedBuffer<float> x(room * static_cast<size_t>(in));
+  AlignedBuffer<float> y(room * static_cast<size_t>(out));
+  const std::vector<float> values = Values(x.size());
+  std::memcpy(x.data(), values.data(), x.size() * sizeof(float));
+  for (auto _ : state) context.Apply(*linear, x.data(), rows, y.data());
+  SetRates(state, 2.0 * rows * in * out, static_cast<double>(linear->bytes()));
+}
+
+constexpr AttentionShape kBase{8, 64};
+
+const char* Name(CacheType type) {
+  return type == CacheType::kFloat32    ? "float32"
+         : type == CacheType::kBFloat16 ? "bfloat16"
+                                        : "int8";
+}
+
+// Queries of the encoder (as many as positions), or a decoder's cross-attention (a beam's).
+void BM_Attend(benchmark::State& state, CacheType type) {
+  const int queries = static_cast<int>(state.range(0));
+  const int positions = static_cast<int>(state.range(1));
+  const auto dim = static_cast<size_t>(kBase.heads * kBase.head_dim);
+  const std::vector<float> keys_values = Values(2 * dim * static_cast<size_t>(positions));
+  AlignedBuffer<char> memory(SourceBytes(kBase, positions, type));
+  StoreSource(kBase, keys_values.data(), positions, type, memory.data());
+  const std::vector<float> q = Values(dim * static_cast<size_t>(queries));
+  std::vector<float> out(q.size());
+  const KeysValues view = ViewSource(kBase, positions, type, memory.data());
+  for (auto _ : state) Attend(kBase, q.data(), dim, queries, view, out.data(), dim);
+  SetRates(state, 4.0 * queries * positions * static_cast<double>(dim),
+           static_cast<double>(memory.size()));
+}
+
+// A decoder's self-attention: one query over the cells of its history.
+void BM_AttendCells(benchmark::State& state, CacheType type) {
+  const auto positions = static_cast<size_t>(state.range(0));
+  const auto dim = static_cast<size_t>(kBase.heads * kBase.head_dim);
+  const std::vector<float> keys_values = Values(2 * dim);
+  std::vector<AlignedBuffer<char>> memory;
+  std::vector<void*> cells;
+  for (size_t t = 0; t < positions; ++t) {
+    memory.emplace_back(CellBytes(kBase, type));
+    StoreCell(kBase, keys_values.data(), type, memory.back().data());
+    cells.push_back(memory.back().data());
+  }
+  std::vector<float> scores(positions + kKeyBlock);
+  std::vector<float> out(dim);
+  const CellHistory history{type, cells, 0};
+  for (auto _ : state) AttendCells(kBase, keys_values.data(), history, scores.data(), out.data());
+  SetRates(state, 4.0 * static_cast<double>(positions * dim),
+           static_cast<double>(positions * CellBytes(kBase, type)));
+}
+
+void RegisterAll() {
+  const std::pair<ComputeType, const char*> types[] = {{ComputeType::kFloat32, "float32"},
+                                                       {ComputeType::kBFloat16, "bfloat16"},
+                                                       {ComputeType::kInt8, "int8"}};
+  for (const auto& [type, name] : types) {
+    // bfloat16 needs AVX-512; oneDNN has no kernel for it below.
+    if (type == ComputeType::kBFloat16 && std::strstr(InstructionSet(), "avx512") == nullptr)
+      continue;
+    for (const auto& [in, out] :
+         {std::pair(512, 1536), std::pair(512, 512), std::pair(512, 2048), std::pair(2048, 512),
+          std::pair(256, 256), std::pair(256, 2048)}) {
+      const std::string title = absl::StrCat("Linear/", name, "/", in, "x", out);
+      for (const int rows : {1, 4, 16, 64, 256}) {
+        benchmark::RegisterBenchmark(title.c_str(), BM_Linear, type, in, out)->Arg(rows);
+      }
+    }
+  }
+  for (const CacheType type : {CacheType::kFloat32, CacheType::kBFloat16, CacheType::kInt8}) {
+    for (const auto& [queries, positions] : {std::pair(1, 30), std::pair(4, 30), std::pair(1, 256),
+                                             std::pair(32, 32), std::pair(512, 512)}) {
+      benchmark::RegisterBenchmark(absl::StrCat("Attend/", Name(type)).c_str(), BM_Attend, type)
+          ->Args({queries, positions});
+    }
+    for (const int positions : {1, 15, 60, 250}) {
+      benchmark::RegisterBenchmark(absl::StrCat("AttendCells/", Name(type)).c_str(), BM_AttendCells,
+                                   type)
+          ->Arg(positions);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nibu
+
+int main(int argc, char** argv) {
+  nibu::RegisterAll();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
