@@ -117,17 +117,6 @@ class Builder {
 
   absl::StatusOr<Linear> Map(const MapNames& names, int in, int out,
                              Activation activation = Activation::kNone) {
-    // Tied layers name the same tensors.
-    const std::string key =
-        absl::StrCat(absl::StrJoin(names.weights, "\n"), "\n", absl::StrJoin(names.biases, "\n"));
-    Linear& map = maps_[key];
-    if (map.packed() == nullptr) {
-      NIBU_ASSIGN_OR_RETURN(map, NewMap(names, in, out, activation));
-    }
-    return map;
-  }
-
-  absl::StatusOr<Linear> NewMap(const MapNames& names, int in, int out, Activation activation) {
     const int each = out / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
     std::vector<TensorView> biases;
@@ -145,15 +134,40 @@ class Builder {
       NIBU_ASSIGN_OR_RETURN(const TensorView bias, source_.GetVector(name, each));
       biases.push_back(bias);
     }
-    absl::StatusOr<Linear> packed = Packed(names.weights[0], in, out, activation);
-    if (!absl::IsNotFound(packed.status())) return packed;
-    absl::StatusOr<Linear> linear = Linear::Create(matrices, biases, activation, compute_type_);
-    if (!linear.ok()) {
-      std::vector<std::string> all = names.weights;
-      all.insert(all.end(), names.biases.begin(), names.biases.end());
-      return Explain(linear.status(), all);
+    // The maps of tied layers are one.
+    Linear& map = maps_[absl::StrCat(in, " ", out, " ", static_cast<int>(activation), " ") +
+                        KeyOf(matrices, biases, zeros.data())];
+    if (map.packed() != nullptr) return map;
+    absl::StatusOr<Linear> linear = Packed(names.weights[0], in, out, activation);
+    if (absl::IsNotFound(linear.status())) {
+      linear = Linear::Create(matrices, biases, activation, compute_type_);
+      if (!linear.ok()) {
+        std::vector<std::string> all = names.weights;
+        all.insert(all.end(), names.biases.begin(), names.biases.end());
+        return Explain(linear.status(), all);
+      }
     }
+    if (linear.ok()) map = *linear;
     return linear;
+  }
+
+  // Tells apart what maps are made of, whatever its names: where the tensors lie, and their scales.
+  static std::string KeyOf(const std::vector<MatrixView>& matrices,
+                           const std::vector<TensorView>& biases, const void* zeros) {
+    std::string key;
+    const auto add = [&key](const void* bytes, size_t size) {
+      key.append(static_cast<const char*>(bytes), size);
+    };
+    for (const MatrixView& matrix : matrices) {
+      add(&matrix.values.data, sizeof(matrix.values.data));
+      add(&matrix.activation_scale, sizeof(matrix.activation_scale));
+      add(matrix.scales.data(), matrix.scales.size() * sizeof(float));
+    }
+    for (const TensorView& bias : biases) {
+      const void* data = bias.data == zeros ? nullptr : bias.data;
+      add(&data, sizeof(data));
+    }
+    return key;
   }
 
   absl::StatusOr<std::vector<float>> Floats(const std::string& name) {
@@ -323,7 +337,7 @@ class Builder {
   const NameTable& names_;
   const ComputeType compute_type_;
   TensorSource& source_;
-  std::map<std::string, Linear> maps_;
+  std::map<std::string, Linear> maps_;  // by shape, activation and KeyOf
 };
 
 }  // namespace

@@ -177,6 +177,38 @@ TEST(Native, PackedForAnotherCpu) {
   EXPECT_EQ(LoadModel(folder / "other.nibu", ComputeType::kInt8)->note, "");
 }
 
+TEST(Native, TiedLayersAreOne) {
+  TinyMarianModel tiny;
+  tiny.options["transformer-tied-layers"] = "\n- 1\n- 1";
+  for (auto it = tiny.tensors.begin(); it != tiny.tensors.end();) {
+    it = it->first.rfind("decoder_l2_", 0) == 0 ? tiny.tensors.erase(it) : std::next(it);
+  }
+  const TempFolder folder;
+  WriteFile(folder / "model.npz", tiny.Npz());
+  WriteFile(folder / "vocab.spm", tiny.VocabularySpm());
+  ExpectNativeIsTheSame(folder.path());
+  Convert(folder.path(), folder / "m.nibu", {ComputeType::kInt8, {}});
+  for (const ComputeType type : kTypes) {
+    const auto loaded = LoadModel(folder / "m.nibu", type);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    const auto& decoder = loaded->model->weights.decoder;
+    EXPECT_EQ(decoder[0].cross.kv.packed(), decoder[1].cross.kv.packed());
+    EXPECT_NE(decoder[0].cross.kv.packed(), loaded->model->weights.encoder[0].self.qkv.packed());
+  }
+}
+
+// Equal bytes do not make maps of other shapes, or with another activation, the same.
+TEST(Native, EqualBytesAreNotEqualMaps) {
+  const TempFolder folder;
+  TinyMarian tiny;
+  for (auto& [name, tensor] : tiny.tensors) {
+    if (name.find("layers.0.fc") == std::string::npos) continue;
+    std::fill(tensor.values.begin(), tensor.values.end(), 0.5f);
+  }
+  tiny.Write(folder);
+  ExpectNativeIsTheSame(folder.path());
+}
+
 // How many tensors have each type.
 std::map<std::string, int> Types(const std::string& file) {
   std::map<std::string, int> types;
