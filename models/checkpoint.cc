@@ -13,6 +13,7 @@
 #include "engine/core/status_macros.h"
 #include "models/fairseq.h"
 #include "models/mapped_file.h"
+#include "models/opennmt.h"
 #include "models/sentencepiece_pieces.h"
 
 namespace nibu {
@@ -131,7 +132,8 @@ absl::Status ReadSentencePieceFiles(const std::string& directory, ModelVocabular
 absl::StatusOr<TorchFile> OpenCheckpointFile(std::shared_ptr<const MappedFile> file) {
   static const std::vector<absl::string_view>& classes = *new std::vector<absl::string_view>([] {
     std::vector<absl::string_view> all;
-    for (const auto& list : {FairseqClasses()}) all.insert(all.end(), list.begin(), list.end());
+    for (const auto& list : {FairseqClasses(), OpenNmtClasses()})
+      all.insert(all.end(), list.begin(), list.end());
     return all;
   }());
   return TorchFile::Open(std::move(file), classes);
@@ -155,9 +157,11 @@ absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(chosen));
   NIBU_ASSIGN_OR_RETURN(const TorchFile torch, OpenCheckpointFile(std::move(file)));
   if (IsFairseq(torch)) return OpenFairseq(torch);
-  return absl::InvalidArgumentError(
-      absl::StrCat(chosen, ": a PyTorch file, but not a checkpoint of fairseq; weights alone need ",
-                   "their directory, with its configuration, as the model"));
+  if (IsOpenNmt(torch)) return OpenOpenNmt(torch);
+  return absl::InvalidArgumentError(absl::StrCat(
+      chosen,
+      ": a PyTorch file, but not a checkpoint of fairseq or OpenNMT-py; weights alone need ",
+      "their directory, with its configuration, as the model"));
 }
 
 }  // namespace nibu

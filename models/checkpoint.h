@@ -15,8 +15,8 @@
 
 namespace nibu {
 
-// Opens a checkpoint of any of the readers: fairseq.h. Unimplemented naming a class that none of
-// them expects.
+// Opens a checkpoint of any of the readers: fairseq.h, opennmt.h. Unimplemented naming a class that
+// none of them expects.
 absl::StatusOr<TorchFile> OpenCheckpointFile(std::shared_ptr<const MappedFile> file);
 
 // Whether a directory holds a PyTorch file NAME.pt.

@@ -58,7 +58,7 @@ bool IsSet(const Json* value) {
   if (value == nullptr) return false;
   if (value->is_boolean()) return value->get<bool>();
   if (value->is_number()) return value->get<double>() != 0;
-  return !value->empty() && *value != "";
+  return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
 }
 
 // One number or truth that encoder and decoder have of their own, but must share.
@@ -87,7 +87,7 @@ absl::StatusOr<Activation> ReadActivation(const JsonConfig& options) {
   return options.Wrong("activation_fn", "relu, gelu, gelu_fast, gelu_accurate or swish");
 }
 
-// The rows from `first` of `rows` rows (elements, of a vector) of a tensor.
+// The first, second or last third of the rows of a tensor.
 absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const std::string& name,
                                    const std::string& file) {
   StoredTensor part = tensor;

@@ -27,7 +27,8 @@ constexpr char kExpected[] =
     "expected a .nibu file; a Hugging Face directory (config.json, model.safetensors or "
     "pytorch_model.bin, and its vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or "
     "MADLAD; a Marian model (.npz or .bin with its vocabulary); a CTranslate2 directory (model.bin "
-    "with its vocabularies); or a fairseq checkpoint (.pt with its dict.XX.txt)";
+    "with its vocabularies); or a checkpoint of fairseq (.pt with its dict.XX.txt) "
+    "or OpenNMT-py (.pt)";
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
   std::error_code error;

@@ -31,7 +31,7 @@ Words WordsOf(NormKind) {
 }
 Words WordsOf(PositionKind) {
   static constexpr const char* kWords[] = {"sinusoidal_half", "sinusoidal_half_minus_one",
-                                           "learned", "relative"};
+                                           "learned", "relative", "sinusoidal_interleaved"};
   return kWords;
 }
 Words WordsOf(DecoderMemory) {

@@ -40,6 +40,9 @@ enum class PositionKind : uint8_t {
   kLearned,
   // none; self-attention's scores get a bias by the distance of key and query (Raffel et al. 2020)
   kRelative,
+  // sin and cos of the angle in turn, columns 2 i and 2 i + 1, of the angle
+  //   (p + offset) / 10000^(i / (d/2))        OpenNMT-py
+  kSinusoidalInterleaved,
 };
 
 // How a decoder layer takes in the tokens generated so far.

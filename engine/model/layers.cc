@@ -12,6 +12,7 @@ Embedder::Embedder(const ModelConfig& config, const EmbeddingWeights& weights, i
   switch (config.position_kind) {
     case PositionKind::kSinusoidalHalf:
     case PositionKind::kSinusoidalHalfMinusOne:
+    case PositionKind::kSinusoidalInterleaved:
       positions_ = SinusoidalPositions(config.position_kind, positions, config.position_offset,
                                        config.d_model);
       break;

@@ -77,7 +77,8 @@ void EmbeddingTable::Lookup(int row, float scale, float* out) const {
 
 AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int offset, int dim) {
   const int half = dim / 2;
-  const int denominator = kind == PositionKind::kSinusoidalHalf ? half : half - 1;
+  const int denominator = kind == PositionKind::kSinusoidalHalfMinusOne ? half - 1 : half;
+  const bool interleaved = kind == PositionKind::kSinusoidalInterleaved;
   AlignedBuffer<float> table(static_cast<size_t>(positions) * static_cast<size_t>(dim));
   for (size_t i = 0; i < table.size(); ++i) table[i] = 0;  // an odd last column stays 0
   for (int i = 0; i < half; ++i) {
@@ -89,8 +90,8 @@ AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int o
     std::complex<double> z = std::polar(1.0, frequency * offset);
     for (int p = 0; p < positions; ++p) {
       float* row = table.data() + static_cast<size_t>(p) * static_cast<size_t>(dim);
-      row[i] = static_cast<float>(z.imag());
-      row[half + i] = static_cast<float>(z.real());
+      row[interleaved ? 2 * i : i] = static_cast<float>(z.imag());
+      row[interleaved ? 2 * i + 1 : half + i] = static_cast<float>(z.real());
       z *= turn;
     }
   }

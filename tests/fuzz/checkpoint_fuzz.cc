@@ -4,6 +4,7 @@
 
 #include "models/checkpoint.h"
 #include "models/fairseq.h"
+#include "models/opennmt.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
@@ -13,5 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)nibu::ReadFairseqConfig(nibu::FairseqOptions(*torch));
     (void)nibu::OpenFairseq(*torch);
   }
+  if (nibu::IsOpenNmt(*torch)) (void)nibu::OpenOpenNmt(*torch);
   return 0;
 }

@@ -131,6 +131,8 @@ TEST(Damage, ReferenceModels) {
       {"nllb", {"tokenizer.json", "sentencepiece.bpe.model"}},
       {"fairseq-new", {"checkpoint_best.pt", "dict.de.txt"}},
       {"fairseq-old", {"model.pt"}},
+      {"opennmt-2", {"model_step_8.pt"}},
+      {"opennmt-3", {"model_step_8.pt"}},
   };
   for (const auto& [model, files] : models) {
     SCOPED_TRACE(model);

@@ -156,7 +156,7 @@ TEST(FairseqDamage, Files) {
   // Weights without anything else.
   copy("nllb/pytorch_model.bin", "model.pt");
   EXPECT_THAT(OpenError(folder / "model.pt"),
-              HasSubstr("a PyTorch file, but not a checkpoint of fairseq"));
+              HasSubstr("a PyTorch file, but not a checkpoint of fairseq or OpenNMT-py"));
 }
 
 }  // namespace

@@ -105,8 +105,8 @@ TEST(Native, HoldsModelsOfEveryKind) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   ExpectNativeIsTheSame(folder.path());
-  for (const char* name :
-       {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad", "fairseq-new", "fairseq-old"}) {
+  for (const char* name : {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad", "fairseq-new",
+                           "fairseq-old", "opennmt-2", "opennmt-3"}) {
     ExpectNativeIsTheSame(absl::StrCat(NIBU_TESTDATA, "/", name));
   }
 }

@@ -12,7 +12,6 @@ shapes in published checkpoints; <pad> is never generated.
 import argparse
 import collections
 import os
-import random
 import sys
 import types
 
@@ -28,14 +27,6 @@ def write_dictionary(path, tokens):
     with open(path, "w") as f:
         for i, token in enumerate(tokens):
             f.write("%s %d\n" % (token, 1000 - i))
-
-
-def words(seed, count):
-    generator = random.Random(seed)
-    found = set()
-    while len(found) < count:
-        found.add("".join(generator.choice("abdeghiklmnoprstuv") for _ in range(3)))
-    return sorted(found, key=lambda word: (word[1], word))
 
 
 def half_frequencies():
@@ -56,19 +47,6 @@ def options(shape, **more):
     return values
 
 
-def cases(model, source_tokens, target_tokens, seed):
-    generator = random.Random(seed)
-    expected = []
-    for length in (1, 3, 6, 9, 4, 7):
-        source = [generator.randrange(4, len(source_tokens)) for _ in range(length)]
-        tokens, scores = model.greedy(source + [2], [2], [1], 2, STEPS)
-        expected.append({"text": " ".join(source_tokens[i] for i in source), "source": source,
-                         "tokens": tokens, "token_scores": scores,
-                         "translation": " ".join(target_tokens[i] for i in tokens)})
-    t.check_cases(expected, STEPS)
-    return expected
-
-
 def stored(weights, dtype):
     return collections.OrderedDict((name, value.to(dtype)) for name, value in weights.items())
 
@@ -76,7 +54,7 @@ def stored(weights, dtype):
 def write_new(path, seed):
     os.makedirs(path, exist_ok=True)
     special = ["<s>", "<pad>", "</s>", "<unk>"]
-    source_words, target_words = words(1, 37), words(2, 26) + ["madeupword0000", "madeupword0001"]
+    source_words, target_words = t.words(1, 37), t.words(2, 26) + ["madeupword0000", "madeupword0001"]
     write_dictionary(os.path.join(path, "dict.en.txt"), source_words)
     write_dictionary(os.path.join(path, "dict.de.txt"), target_words)
     shape = t.Shape(t.halves(2, half_frequencies()), d=D, vocab=41, vocab_target=32,
@@ -105,7 +83,9 @@ def write_new(path, seed):
         "last_optimizer_state": {"state": {0: {"step": 7, "exp_avg": torch.zeros(3)}}}}
     torch.save(checkpoint, os.path.join(path, "checkpoint_best.pt"))
     t.write_json(os.path.join(path, "expected.json"),
-                 cases(model, special + source_words, special + target_words, 5))
+                 t.cases(
+        model, special + source_words, special + target_words, 5, STEPS, suffix=[2], start=[2],
+        suppressed=[1], eos=2))
 
 
 class AverageMeter:
@@ -117,7 +97,7 @@ class AverageMeter:
 
 def write_old(path, seed):
     os.makedirs(path, exist_ok=True)
-    tokens = words(3, 32)
+    tokens = t.words(3, 32)
     for language in ("de", "en"):
         write_dictionary(os.path.join(path, "dict.%s.txt" % language), tokens)
     generator = torch.Generator().manual_seed(seed + 1)
@@ -165,7 +145,9 @@ def write_old(path, seed):
     torch.save(checkpoint, os.path.join(path, "model.pt"), _use_new_zipfile_serialization=False)
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     t.write_json(os.path.join(path, "expected.json"),
-                 cases(model, special + tokens, special + tokens, 6))
+                 t.cases(
+        model, special + tokens, special + tokens, 6, STEPS, suffix=[2], start=[2],
+        suppressed=[1], eos=2))
 
 
 if __name__ == "__main__":

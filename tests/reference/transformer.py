@@ -8,6 +8,7 @@ never needed to build or run nibu.
 import json
 import math
 import os
+import random
 import struct
 
 import sentencepiece
@@ -26,19 +27,25 @@ class Shape:
 
     def __init__(self, positions, d=16, heads=2, ffn=24, encoder_layers=1, decoder_layers=2,
                  vocab=48, vocab_target=None, pre_norm=True, final_norm=True, embed_norm=False,
-                 activation="relu", scale=True, norm_epsilon=1e-5):
+                 activation="relu", scale=True, norm_epsilon=1e-5, gated=False, rms=False,
+                 attention_bias=True):
         self.positions = positions
         self.d, self.heads, self.ffn = d, heads, ffn
         self.encoder_layers, self.decoder_layers = encoder_layers, decoder_layers
         self.vocab, self.vocab_target = vocab, vocab_target or vocab
         self.pre_norm, self.final_norm, self.embed_norm = pre_norm, final_norm, embed_norm
-        self.activation = {"relu": torch.relu, "gelu": gelu}[activation]
+        self.activation = {"relu": torch.relu, "gelu": gelu, "silu": silu}[activation]
         self.scale = math.sqrt(d) if scale else 1.0
         self.norm_epsilon = norm_epsilon
+        self.gated, self.rms, self.attention_bias = gated, rms, attention_bias
 
 
 def gelu(x):
     return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+
+
+def silu(x):
+    return x / (1 + torch.exp(-x))
 
 
 def halves(first, frequencies):
@@ -46,6 +53,14 @@ def halves(first, frequencies):
     def positions(n):
         angles = torch.arange(first, first + n, dtype=torch.float64)[:, None] * frequencies
         return torch.cat([torch.sin(angles), torch.cos(angles)], dim=1)
+    return positions
+
+
+def in_turn(first, frequencies):
+    """Positions p = first, first + 1, ...: sin(p f) and cos(p f) side by side."""
+    def positions(n):
+        angles = torch.arange(first, first + n, dtype=torch.float64)[:, None] * frequencies
+        return torch.stack([torch.sin(angles), torch.cos(angles)], dim=2).reshape(n, -1)
     return positions
 
 
@@ -58,13 +73,15 @@ def random_weights(shape, seed, dtype=torch.float32):
         values = torch.randn(*size, generator=generator) * spread + middle
         weights[name] = values.to(dtype).double()
 
-    def linear(name, out, size_in):
+    def linear(name, out, size_in, bias=True):
         add(name + ".weight", out, size_in, spread=2.5 / math.sqrt(size_in))
-        add(name + ".bias", out, spread=0.1)
+        if bias:
+            add(name + ".bias", out, spread=0.1)
 
     def norm(name):
         add(name + ".weight", shape.d, spread=0.1, middle=1.0)
-        add(name + ".bias", shape.d, spread=0.1)
+        if not shape.rms:
+            add(name + ".bias", shape.d, spread=0.1)
 
     for stack, layers in (("encoder", shape.encoder_layers), ("decoder", shape.decoder_layers)):
         vocab = shape.vocab if stack == "encoder" else shape.vocab_target
@@ -77,10 +94,12 @@ def random_weights(shape, seed, dtype=torch.float32):
             layer = "%s.layers.%d." % (stack, i)
             for attention in ["self_attn"] + (["encoder_attn"] if stack == "decoder" else []):
                 for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
-                    linear(layer + attention + "." + part, shape.d, shape.d)
+                    linear(layer + attention + "." + part, shape.d, shape.d, shape.attention_bias)
                 norm(layer + attention + "_layer_norm")
             linear(layer + "fc1", shape.ffn, shape.d)
             linear(layer + "fc2", shape.d, shape.ffn)
+            if shape.gated:
+                linear(layer + "fc3", shape.ffn, shape.d)
             norm(layer + "final_layer_norm")
     return weights
 
@@ -93,9 +112,12 @@ class Transformer:
         self.output, self.output_bias = output, output_bias
 
     def linear(self, name, x):
-        return x @ self.weights[name + ".weight"].T + self.weights[name + ".bias"]
+        return x @ self.weights[name + ".weight"].T + self.weights.get(name + ".bias", 0)
 
     def norm(self, name, x):
+        if self.shape.rms:
+            square = (x ** 2).mean(-1, keepdim=True)
+            return x / torch.sqrt(square + self.shape.norm_epsilon) * self.weights[name + ".weight"]
         mean = x.mean(-1, keepdim=True)
         variance = ((x - mean) ** 2).mean(-1, keepdim=True)
         x = (x - mean) / torch.sqrt(variance + self.shape.norm_epsilon)
@@ -114,6 +136,12 @@ class Transformer:
         return self.linear(name + ".out_proj",
                            (scores.softmax(-1) @ v).transpose(0, 1).reshape(len(x), -1))
 
+    def feed_forward(self, layer, x):
+        inner = self.shape.activation(self.linear(layer + "fc1", x))
+        if self.shape.gated:
+            inner = inner * self.linear(layer + "fc3", x)
+        return self.linear(layer + "fc2", inner)
+
     def sublayer(self, norm, x, f):
         if self.shape.pre_norm:
             return x + f(self.norm(norm, x))
@@ -131,8 +159,8 @@ class Transformer:
             if memory is not None:
                 x = self.sublayer(layer + "encoder_attn_layer_norm", x, lambda y: self.attention(
                     layer + "encoder_attn", y, memory, causal=False))
-            x = self.sublayer(layer + "final_layer_norm", x, lambda y: self.linear(
-                layer + "fc2", self.shape.activation(self.linear(layer + "fc1", y))))
+            x = self.sublayer(layer + "final_layer_norm", x,
+                              lambda y: self.feed_forward(layer, y))
         return self.norm(stack + ".layer_norm", x) if self.shape.final_norm else x
 
     def greedy(self, source, start, suppressed, eos, steps):
@@ -188,6 +216,28 @@ def check_cases(cases, steps):
     assert different > 1.8, "dull translations; take another seed"
     for case in cases:
         case["token_scores"] = [round(score, 6) for score in case["token_scores"]]
+
+
+def words(seed, count):
+    generator = random.Random(seed)
+    found = set()
+    while len(found) < count:
+        found.add("".join(generator.choice("abdeghiklmnoprstuv") for _ in range(3)))
+    return sorted(found, key=lambda word: (word[1], word))
+
+
+def cases(model, source_tokens, target_tokens, seed, steps, suffix, start, suppressed, eos):
+    """Greedy translations of random sources, whose ids are those behind the first four."""
+    generator = random.Random(seed)
+    expected = []
+    for length in (1, 3, 6, 9, 4, 7):
+        source = [generator.randrange(4, len(source_tokens)) for _ in range(length)]
+        tokens, scores = model.greedy(source + suffix, start, suppressed, eos, steps)
+        expected.append({"text": " ".join(source_tokens[i] for i in source), "source": source,
+                         "tokens": tokens, "token_scores": scores,
+                         "translation": " ".join(target_tokens[i] for i in tokens)})
+    check_cases(expected, steps)
+    return expected
 
 
 def first_good_seed(write, first):

@@ -333,18 +333,22 @@ TEST(EmbeddingTest, DistanceBiases) {
 
 TEST(EmbeddingTest, SinusoidalPositions) {
   for (const PositionKind kind :
-       {PositionKind::kSinusoidalHalf, PositionKind::kSinusoidalHalfMinusOne}) {
+       {PositionKind::kSinusoidalHalf, PositionKind::kSinusoidalHalfMinusOne,
+        PositionKind::kSinusoidalInterleaved}) {
     for (const int dim : {2, 7, 64}) {
       for (const int offset : {0, 2}) {
         const int half = dim / 2;
         const auto table = SinusoidalPositions(kind, 1100, offset, dim);
         for (const int p : {0, 1, 17, 1099}) {
           for (int i = 0; i < half; ++i) {
-            const int divisor = kind == PositionKind::kSinusoidalHalf ? half : half - 1;
+            const int divisor = kind == PositionKind::kSinusoidalHalfMinusOne ? half - 1 : half;
+            const bool interleaved = kind == PositionKind::kSinusoidalInterleaved;
+            const int sin_column = interleaved ? 2 * i : i;
+            const int cos_column = interleaved ? 2 * i + 1 : half + i;
             const double angle =
                 divisor == 0 ? p + offset : (p + offset) / std::pow(10000.0, 1.0 * i / divisor);
-            EXPECT_NEAR(table[static_cast<size_t>(p * dim + i)], std::sin(angle), 1e-6);
-            EXPECT_NEAR(table[static_cast<size_t>(p * dim + half + i)], std::cos(angle), 1e-6);
+            EXPECT_NEAR(table[static_cast<size_t>(p * dim + sin_column)], std::sin(angle), 1e-6);
+            EXPECT_NEAR(table[static_cast<size_t>(p * dim + cos_column)], std::cos(angle), 1e-6);
           }
         }
       }

@@ -305,10 +305,12 @@ Matrix Transformer::Embed(const std::vector<int>& tokens, const std::vector<floa
         value += static_cast<double>(position_table_[static_cast<size_t>(position * dim + i)]);
       } else if (config_.position_kind != PositionKind::kRelative && i < 2 * half) {
         const bool minus_one = config_.position_kind == PositionKind::kSinusoidalHalfMinusOne;
+        const bool interleaved = config_.position_kind == PositionKind::kSinusoidalInterleaved;
         const int divisor = minus_one ? half - 1 : half;
+        const int frequency = interleaved ? i / 2 : i % half;
         const double angle =
-            divisor == 0 ? position : position / std::pow(10000.0, 1.0 * (i % half) / divisor);
-        value += i < half ? std::sin(angle) : std::cos(angle);
+            divisor == 0 ? position : position / std::pow(10000.0, 1.0 * frequency / divisor);
+        value += (interleaved ? i % 2 == 0 : i < half) ? std::sin(angle) : std::cos(angle);
       }
     }
     x.push_back(row);
@@ -380,7 +382,7 @@ ModelConfig RandomConfig(Random* random) {
   config.embedding_scale = random->Chance() ? 1.0f : std::sqrt(static_cast<float>(config.d_model));
   config.embedding_norm = random->Chance();
   config.final_norm = random->Chance();
-  config.position_kind = static_cast<PositionKind>(random->Int(0, 3));
+  config.position_kind = static_cast<PositionKind>(random->Int(0, 4));
   config.position_buckets = 2 * random->Int(2, 8);
   config.position_max_distance = random->Int(config.position_buckets / 2 + 1, 25);
   config.position_offset = random->Chance() ? 0 : 2;

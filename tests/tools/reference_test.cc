@@ -1,5 +1,5 @@
-// Multilingual models as a user runs them: small random ones, whose translations an independent
-// program computed (tests/reference/multilingual.py).
+// Models of other systems as a user runs them: small random ones, whose translations independent
+// programs computed (tests/reference).
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -86,6 +86,27 @@ TEST(LanguagesTest, BenchTakesThemToo) {
   EXPECT_THAT(outcome.out, HasSubstr("\"target_tokens\":"));
   EXPECT_THAT(Shell(absl::StrCat(bench, "--max_input_length=16"), "").err,
               HasSubstr("--src_lang is needed"));
+}
+
+// Checkpoints of fairseq and OpenNMT-py, which have words for pieces here.
+TEST(CheckpointsTest, EqualTheReference) {
+  for (const char* model : {"fairseq-new", "fairseq-old", "opennmt-2", "opennmt-3"}) {
+    SCOPED_TRACE(model);
+    const auto cases = nlohmann::json::parse(ReadFile(Model(model) + "/expected.json"));
+    std::string source;
+    std::string expected;
+    for (const nlohmann::json& line : cases) {
+      absl::StrAppend(&source, line["text"].get<std::string>(), "\n");
+      absl::StrAppend(&expected, line["translation"].get<std::string>(), "\n");
+    }
+    const Outcome outcome = Translate(model, "--tokenized", source);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, expected);
+  }
+}
+
+TEST(CheckpointsTest, WithoutSentencePieceTheyNeedPieces) {
+  ExpectOneLineError("nibu-translate", Translate("opennmt-2", "", "a\n"), 1, "--tokenized");
 }
 
 }  // namespace
