@@ -23,7 +23,7 @@ void Drafter::Sentence::Start(const DraftModel& draft, absl::Span<const int> sou
   shortlist_ = shortlist;
   tokens_ = draft.decoder_start;
   generated_ = tokens_.size();
-  most_ = kFirstGuesses;
+  most_ = kMostGuesses;
 }
 
 void Drafter::Sentence::Append(absl::Span<const int> tokens) {
@@ -35,7 +35,7 @@ void Drafter::Sentence::Append(absl::Span<const int> tokens) {
     ++next;
   }
   if (generated_ < tokens_.size()) {
-    most_ = right == tokens_.size() ? std::min(most_ + 2, kMostGuesses) : std::max(most_ - 1, 1);
+    most_ = right == tokens_.size() ? std::min(most_ + 1, kMostGuesses) : std::max(most_ - 1, 1);
   }
   tokens_.resize(right);
   if (encoded_ && state_.length() > static_cast<int>(right)) {
@@ -57,86 +57,49 @@ Drafter::Drafter(const DraftModel& draft, Workspace* workspace)
       pool_(draft.model->config, CacheTypeOf(*draft.model), /*beam_size=*/1),
       decoder_(*draft.model, draft.target, workspace) {}
 
-void Drafter::Guess(absl::Span<const Request> requests) {
-  live_.clear();
-  for (const Request& request : requests) {
-    Sentence& sentence = *request.sentence;
-    const bool fits = sentence.source_.size() <= static_cast<size_t>(draft_.source_positions);
-    if (fits && request.most > 0) live_.push_back(request);
-  }
-  Encode(live_);
-  while (true) {
-    live_.erase(std::remove_if(live_.begin(), live_.end(),
-                               [&](const Request& request) {
-                                 const Sentence& sentence = *request.sentence;
-                                 const size_t size = sentence.tokens_.size();
-                                 const auto most =
-                                     static_cast<size_t>(std::min(request.most, sentence.most_));
-                                 return size - sentence.generated_ == most ||
-                                        size > static_cast<size_t>(draft_.target_positions) ||
-                                        // No guess followed the last one.
-                                        sentence.state_.length() == static_cast<int>(size);
-                               }),
-                live_.end());
-    if (live_.empty()) break;
-    Step(live_);
+void Drafter::Guess(Sentence* sentence, int most, absl::Span<const int> suppressed,
+                    std::vector<int>* tokens) {
+  if (sentence->source_.size() > static_cast<size_t>(draft_.source_positions)) return;
+  most = std::min(most, sentence->most_);
+  std::vector<int>& all = sentence->tokens_;
+  for (int i = 0; i < most && all.size() <= static_cast<size_t>(draft_.target_positions); ++i) {
+    if (!sentence->encoded_) Encode(sentence);
+    const int next = Next(sentence, suppressed);
+    if (next < 0 || next == draft_.model->config.eos) break;
+    all.push_back(next);
+    tokens->push_back(next);
   }
 }
 
-void Drafter::Encode(absl::Span<const Request> requests) {
-  std::vector<absl::Span<const int>> sources;
-  std::vector<DecoderState*> states;
-  for (const Request& request : requests) {
-    Sentence& sentence = *request.sentence;
-    if (sentence.encoded_) continue;
-    sentence.encoded_ = true;
-    sentence.state_.Start(draft_.model->config, &pool_, static_cast<int>(sentence.source_.size()),
-                          kMostGuesses);
-    if (!sentence.shortlist_.empty()) {
-      sentence.output_ = Decoder::Select(draft_.model->weights.output,
-                                         {sentence.shortlist_.begin(), sentence.shortlist_.end()});
-    }
-    sources.push_back(sentence.source_);
-    states.push_back(&sentence.state_);
+void Drafter::Encode(Sentence* sentence) {
+  sentence->encoded_ = true;
+  sentence->state_.Start(draft_.model->config, &pool_, static_cast<int>(sentence->source_.size()),
+                         kMostGuesses);
+  if (!sentence->shortlist_.empty()) {
+    sentence->output_ = Decoder::Select(draft_.model->weights.output,
+                                        {sentence->shortlist_.begin(), sentence->shortlist_.end()});
   }
-  if (sources.empty()) return;
   ScopedTimer timer(&workspace_->profile.encoder);
   workspace_->arena.Rewind(0);
-  const float* encoded = nibu::Encode(*draft_.model, draft_.source, sources, workspace_);
-  decoder_.Begin(encoded, states);
+  decoder_.Begin(nibu::Encode(*draft_.model, draft_.source, {sentence->source_}, workspace_),
+                 {&sentence->state_});
 }
 
-// One more guess for each.
-void Drafter::Step(absl::Span<const Request> requests) {
+int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
   workspace_->arena.Rewind(0);
-  inputs_.clear();
-  queries_.clear();
-  for (const Request& request : requests) {
-    Sentence& sentence = *request.sentence;
-    const auto held = static_cast<size_t>(sentence.state_.length());
-    inputs_.push_back(
-        {&sentence.state_, absl::MakeConstSpan(sentence.tokens_).subspan(held), true});
-    queries_.push_back({1, /*normalize=*/false, request.suppressed,
-                        sentence.output_.tokens.empty() ? nullptr : &sentence.output_});
-  }
-  const float* rows = decoder_.Step(inputs_);
-  // Of each sentence the newest row counts.
-  const int dim = draft_.model->config.d_model;
-  float* newest = workspace_->Rows(static_cast<int>(requests.size()), dim);
-  float* to = newest;
-  for (const Decoder::Input& input : inputs_) {
-    rows += input.tokens.size() * static_cast<size_t>(dim);
-    to = std::copy(rows - dim, rows, to);
-  }
-  if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
-  decoder_.BestTokens(newest, queries_, absl::MakeSpan(tops_));
-  ScopedTimer timer(&workspace_->profile.search);
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const absl::Span<const Candidate> best = tops_[i].Finish();
-    if (best.empty() || best[0].token == draft_.model->config.eos) continue;
-    requests[i].sentence->tokens_.push_back(best[0].token);
-    requests[i].tokens->push_back(best[0].token);
-  }
+  const auto held = static_cast<size_t>(sentence->state_.length());
+  const auto tokens = absl::MakeConstSpan(sentence->tokens_).subspan(held);
+  const Decoder::Input input{&sentence->state_, tokens, /*consecutive=*/true};
+  const float* rows = decoder_.Step({&input, 1});
+  // The newest row, with room for a matmul's padding.
+  const auto dim = static_cast<size_t>(draft_.model->config.d_model);
+  float* newest = workspace_->Rows(1, draft_.model->config.d_model);
+  std::copy_n(rows + (tokens.size() - 1) * dim, dim, newest);
+  const Decoder::Query query{1, /*normalize=*/false, suppressed,
+                             sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
+  decoder_.BestTokens(newest, {&query, 1}, {&top_, 1});
+  const absl::Span<const Candidate> best = top_.Finish();
+  return best.empty() ? -1 : best[0].token;
 }
 
 }  // namespace nibu

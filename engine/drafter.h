@@ -35,10 +35,9 @@ struct DraftModel {
 // Guesses for one worker's sentences. Not thread-safe. Allocates nothing in a warm Guess.
 class Drafter {
  public:
-  // Tokens guessed for a sentence's step: at first, and at most. Two more when all of them were
-  // right, else one less, so that a draft that is often wrong costs little.
-  static constexpr int kFirstGuesses = 3;
-  static constexpr int kMostGuesses = 7;
+  // Tokens guessed for a step, at most: matmuls of four rows take little longer than those of one.
+  // One less after a wrong guess, down to one, so that a draft that is often wrong costs little.
+  static constexpr int kMostGuesses = 3;
 
   // A sentence, reused from one to the next.
   class Sentence {
@@ -66,28 +65,21 @@ class Drafter {
   // Both outlive the drafter.
   Drafter(const DraftModel& draft, Workspace* workspace);
 
-  struct Request {
-    Sentence* sentence;
-    int most;                          // guesses, at most
-    absl::Span<const int> suppressed;  // see Decoder::Query
-    std::vector<int>* tokens;          // guesses are appended
-  };
-  // Guesses how sentences go on: no EOS, and perhaps nothing. Rewinds the workspace's arena.
-  void Guess(absl::Span<const Request> requests);
+  // Appends guesses of how a sentence goes on to `tokens`, `most` at most: no EOS, and perhaps
+  // nothing. `suppressed`: see Decoder::Query. Rewinds the workspace's arena.
+  void Guess(Sentence* sentence, int most, absl::Span<const int> suppressed,
+             std::vector<int>* tokens);
 
  private:
-  void Encode(absl::Span<const Request> requests);
-  void Step(absl::Span<const Request> requests);
+  void Encode(Sentence* sentence);
+  // What follows the sentence's tokens: perhaps an EOS, or -1 for nothing.
+  int Next(Sentence* sentence, absl::Span<const int> suppressed);
 
   const DraftModel& draft_;
   Workspace* const workspace_;
   PagePool pool_;
   Decoder decoder_;
-  // Scratch.
-  std::vector<Request> live_;
-  std::vector<Decoder::Input> inputs_;
-  std::vector<Decoder::Query> queries_;
-  std::vector<TopK> tops_;
+  TopK top_;
 };
 
 }  // namespace nibu

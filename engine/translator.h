@@ -61,7 +61,7 @@ struct TranslatorOptions {
   int max_source_length = 1024;
   // A smaller model of the same vocabularies, for speed alone: see Drafter. It takes the source's
   // frame from the model; its decoder starts in its own way unless DecodingOptions have a frame. A
-  // worker uses it while it has few sentences. beam_size must be 1. Null: none.
+  // worker uses it while it has a single sentence. beam_size must be 1. Null: none.
   std::shared_ptr<const Model> draft;
 
   // InvalidArgument naming the option.

@@ -13,10 +13,6 @@ namespace {
 // activations stay in the cache.
 constexpr size_t kEncoderTokens = 256;
 
-// Rows up to which a step of most models takes little longer than one of a single row; what the
-// sentences leave of them is for guesses.
-constexpr size_t kCheapRows = 16;
-
 }  // namespace
 
 Worker::Worker(const Model& model, const Embedder& source, const Embedder& target,
@@ -41,7 +37,8 @@ void Worker::Run() {
   while (true) {
     Fill();
     if (live_.empty()) return;
-    if (drafter_ != nullptr && 2 * live_.size() <= kCheapRows) Guess();
+    // With more sentences a step has enough rows already.
+    if (drafter_ != nullptr && live_.size() == 1) Guess(live_[0].get());
     Step();
   }
 }
@@ -112,16 +109,11 @@ void Worker::Prepare(Slot* slot) {
   if (drafter_ != nullptr) slot->draft.Start(*options_.draft, source, slot->output.tokens);
 }
 
-void Worker::Guess() {
-  requests_.clear();
-  const int most = static_cast<int>(kCheapRows / live_.size()) - 1;
-  for (const auto& slot : live_) {
-    if (!is_generating(*slot)) continue;
-    // The token behind the guesses is one of those that are left, too.
-    requests_.push_back({&slot->draft, std::min(most, slot->search.steps_left() - 1),
-                         Suppressed(slot->search.length()), &slot->tokens});
-  }
-  drafter_->Guess(requests_);
+void Worker::Guess(Slot* slot) {
+  if (!is_generating(*slot)) return;
+  // The token behind the guesses is one of those that are left, too.
+  drafter_->Guess(&slot->draft, slot->search.steps_left() - 1, Suppressed(slot->search.length()),
+                  &slot->tokens);
 }
 
 void Worker::Step() {

@@ -70,7 +70,7 @@ class Worker {
   void Fill();
   void Start(std::vector<Job> jobs);
   void Prepare(Slot* slot);
-  void Guess();
+  void Guess(Slot* slot);
   void Step();
   bool is_generating(const Slot& slot) const { return slot.given == options_.decoder_start.size(); }
   // What is suppressed where so many tokens have been generated.
@@ -100,7 +100,6 @@ class Worker {
   std::vector<double> latencies_;
 
   // Scratch of Step.
-  std::vector<Drafter::Request> requests_;
   std::vector<Decoder::Input> inputs_;
   std::vector<Decoder::Query> queries_;
   std::vector<TopK> tops_;

@@ -7,36 +7,71 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/types/span.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu {
 namespace {
 
-using Words = absl::Span<const char* const>;
-
-// The words of an enumeration, in the order of its values.
-Words WordsOf(Activation) {
-  static constexpr const char* kWords[] = {"none",      "relu",         "gelu",
-                                           "gelu_tanh", "gelu_sigmoid", "swish"};
-  return kWords;
+// The word of each value of an enumeration; null for what is no value. A value that is missing here
+// does not compile without a warning.
+const char* WordOf(Activation value) {
+  switch (value) {
+    case Activation::kNone:
+      return "none";
+    case Activation::kRelu:
+      return "relu";
+    case Activation::kGelu:
+      return "gelu";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kGeluSigmoid:
+      return "gelu_sigmoid";
+    case Activation::kSwish:
+      return "swish";
+  }
+  return nullptr;
 }
-Words WordsOf(NormOrder) {
-  static constexpr const char* kWords[] = {"post", "pre"};
-  return kWords;
+const char* WordOf(NormKind value) {
+  switch (value) {
+    case NormKind::kLayer:
+      return "layer";
+    case NormKind::kRms:
+      return "rms";
+  }
+  return nullptr;
 }
-Words WordsOf(NormKind) {
-  static constexpr const char* kWords[] = {"layer", "rms"};
-  return kWords;
+const char* WordOf(NormOrder value) {
+  switch (value) {
+    case NormOrder::kPost:
+      return "post";
+    case NormOrder::kPre:
+      return "pre";
+  }
+  return nullptr;
 }
-Words WordsOf(PositionKind) {
-  static constexpr const char* kWords[] = {"sinusoidal_half", "sinusoidal_half_minus_one",
-                                           "learned", "relative", "sinusoidal_interleaved"};
-  return kWords;
+const char* WordOf(PositionKind value) {
+  switch (value) {
+    case PositionKind::kSinusoidalHalf:
+      return "sinusoidal_half";
+    case PositionKind::kSinusoidalHalfMinusOne:
+      return "sinusoidal_half_minus_one";
+    case PositionKind::kLearned:
+      return "learned";
+    case PositionKind::kRelative:
+      return "relative";
+    case PositionKind::kSinusoidalInterleaved:
+      return "sinusoidal_interleaved";
+  }
+  return nullptr;
 }
-Words WordsOf(DecoderMemory) {
-  static constexpr const char* kWords[] = {"self_attention", "ssru"};
-  return kWords;
+const char* WordOf(DecoderMemory value) {
+  switch (value) {
+    case DecoderMemory::kSelfAttention:
+      return "self_attention";
+    case DecoderMemory::kSsru:
+      return "ssru";
+  }
+  return nullptr;
 }
 
 // visit(name, field) for every field. A field that is missing here does not compile.
@@ -113,9 +148,10 @@ template <typename Enum>
 absl::Status ReadWord(const JsonConfig& json, const std::string& name, Enum* field) {
   const nlohmann::json* value = json.Find(name);
   if (value == nullptr) return absl::OkStatus();
-  const Words words = WordsOf(Enum());
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (*value == words[i]) {
+  std::vector<std::string> words;
+  for (int i = 0; WordOf(static_cast<Enum>(i)) != nullptr; ++i) {
+    words.emplace_back(WordOf(static_cast<Enum>(i)));
+    if (*value == words.back()) {
       *field = static_cast<Enum>(i);
       return absl::OkStatus();
     }
@@ -130,7 +166,7 @@ nlohmann::json ConfigToJson(const ModelConfig& config) {
   VisitFields(config, [&](const char* name, const auto& field) {
     using Field = std::remove_cv_t<std::remove_reference_t<decltype(field)>>;
     if constexpr (std::is_enum_v<Field>) {
-      json[name] = WordsOf(Field())[static_cast<size_t>(field)];
+      json[name] = WordOf(field);
     } else {
       json[name] = field;
     }
@@ -159,10 +195,6 @@ absl::Status ConfigFromJson(const JsonConfig& json, ModelConfig* config) {
     }
   }
   return absl::OkStatus();
-}
-
-const char* ActivationName(Activation activation) {
-  return WordsOf(activation)[static_cast<size_t>(activation)];
 }
 
 }  // namespace nibu

@@ -17,9 +17,6 @@ nlohmann::json ConfigToJson(const ModelConfig& config);
 // unknown word, or not a field. Whether the values make sense is for Validate().
 absl::Status ConfigFromJson(const JsonConfig& json, ModelConfig* config);
 
-// "relu", "gelu", ...
-const char* ActivationName(Activation activation);
-
 }  // namespace nibu
 
 #endif  // NIBU_MODELS_MODEL_CONFIG_JSON_H_

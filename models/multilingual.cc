@@ -344,6 +344,7 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
       language.code == opened.vocabulary.source_tokens[static_cast<size_t>(language.token)];
   opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
   opened.config_file = config.file();
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, generation));
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   opened.names = HuggingFaceNames(read, source);
   // Files of old versions hold the computed positions and a version.

@@ -82,6 +82,8 @@ absl::Status NewFile::Sync() { return fsync(fd_) == 0 ? absl::OkStatus() : Faile
 PendingPath::PendingPath(std::string target) : target_(std::move(target)) {
   while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
   path_ = absl::StrCat(target_, ".tmp-", getpid());
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);  // of a process that was killed, with the same number
 }
 
 PendingPath::~PendingPath() {

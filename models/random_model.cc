@@ -66,8 +66,8 @@ class RandomTensors {
 };
 
 std::vector<std::string> MadeUpTokens(int size, const ModelConfig& config) {
-  std::vector<std::string> tokens;
-  for (int i = 0; i < size; ++i) tokens.push_back(absl::StrCat("t", i));
+  std::vector<std::string> tokens(static_cast<size_t>(size));
+  for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = absl::StrCat("t", i);
   tokens[static_cast<size_t>(config.unk)] = "<unk>";
   tokens[static_cast<size_t>(config.eos)] = "</s>";
   return tokens;

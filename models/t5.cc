@@ -188,11 +188,12 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const JsonConfig& config,
 absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const JsonConfig& config) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
                         ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5,
-                        ReadT5Config(config, generation.has_value() ? &*generation : nullptr));
+  const JsonConfig* overriding = generation.has_value() ? &*generation : nullptr;
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5, ReadT5Config(config, overriding));
   OpenedModel opened;
   opened.format = "Hugging Face T5";
   opened.config_file = config.file();
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, overriding));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &t5.model));
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   opened.names = Names(t5, source);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -308,6 +309,10 @@ std::string InspectionText(const Json& facts) {
     add("checksums", facts["checksums"].get<bool>() ? "right" : "WRONG");
   }
   if (facts.contains("tensors")) absl::StrAppend(&text, "\n", TensorTable(facts["tensors"]));
+  // Names and tokens may hold anything; a terminal need not obey it.
+  for (char& c : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c)) && c != '\n') c = '?';
+  }
   return text;
 }
 

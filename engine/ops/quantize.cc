@@ -216,11 +216,14 @@ float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q) {
   }
   float most = 0;
   for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(w[i * stride]));
-  const float inverse = most > 0 ? 127.0f / most : 0.0f;
+  // As QuantizeRows does it: a matrix and its transpose give the same.
+  const float scale = most / 127.0f;
+  const float inverse = scale > 0 ? 1.0f / scale : 0.0f;
   for (size_t i = 0; i < n; ++i) {
-    q[i * stride] = static_cast<int8_t>(std::lrint(w[i * stride] * inverse));
+    const float clipped = std::min(std::max(w[i * stride] * inverse, -127.0f), 127.0f);
+    q[i * stride] = static_cast<int8_t>(std::lrint(clipped));
   }
-  return most / 127.0f;
+  return scale;
 }
 
 }  // namespace nibu

@@ -104,7 +104,7 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   std::vector<int> guesses;
   const auto guess = [&](int most) {
     guesses.clear();
-    drafter.Guess({{&sentence, most, suppressed, &guesses}});
+    drafter.Guess(&sentence, most, suppressed, &guesses);
     return guesses;
   };
   const auto next = [&](size_t from, size_t count) {
@@ -114,26 +114,31 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   sentence.Start(draft, source, {});
   EXPECT_EQ(guess(0), std::vector<int>());
   EXPECT_EQ(guess(2), next(0, 2));
-  sentence.Append(next(0, 3));  // all right: two more than at first
-  EXPECT_EQ(guess(100), next(3, 5));
+  sentence.Append(next(0, 3));  // all right
+  EXPECT_EQ(guess(100), next(3, 3));
   const int wrong = expected[4] == 1 ? 2 : 1;
   sentence.Append({expected[3], wrong});  // the second one wrong: one less
-  EXPECT_EQ(guess(100).size(), 4u);
+  EXPECT_EQ(guess(100).size(), 2u);
   // As if it had been right all along.
   const std::vector<int> after_wrong = guesses;
   sentence.Release();
   sentence.Start(draft, source, {});
   sentence.Append(next(0, 4));
   sentence.Append({wrong});
-  EXPECT_EQ(guess(2), std::vector<int>(after_wrong.begin(), after_wrong.begin() + 2));
+  EXPECT_EQ(guess(2), after_wrong);
   sentence.Release();
 
-  size_t done = 0;
+  // Wrong again and again, then right.
   sentence.Start(draft, source, {});
-  for (const size_t most : {3, 5, 7}) {
-    EXPECT_EQ(guess(100), next(done, most));
-    sentence.Append(next(done, most + 1));
-    done += most + 1;
+  for (const size_t most : {3, 2, 1, 1}) {
+    ASSERT_EQ(guess(100).size(), most);
+    const int other = guesses[0] == 1 ? 2 : 1;
+    sentence.Append({other});
+  }
+  for (const size_t most : {1, 2, 3, 3}) {
+    ASSERT_EQ(guess(100).size(), most);
+    guesses.push_back(1);
+    sentence.Append(guesses);
   }
   sentence.Release();
 

@@ -154,7 +154,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
     sentence.Start(draft, source, {});
     const auto guess = [&] {
       guesses.clear();
-      drafter.Guess({{&sentence, Drafter::kMostGuesses, suppressed, &guesses}});
+      drafter.Guess(&sentence, Drafter::kMostGuesses, suppressed, &guesses);
       steps += static_cast<int64_t>(guesses.size());
     };
     guess();  // encodes
