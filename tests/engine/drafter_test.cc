@@ -155,7 +155,8 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   EXPECT_EQ(guess(4), std::vector<int>());
   sentence.Release();
 
-  sentence.Start(draft, source, {3, 4, 10, 11, 12, 13, 14, 15});
+  const std::vector<int> shortlist = {3, 4, 10, 11, 12, 13, 14, 15};
+  sentence.Start(draft, source, shortlist);
   for (const int token : guess(3)) EXPECT_TRUE(token < 5 || token > 9) << token;
   EXPECT_EQ(guesses.size(), 3u);
   sentence.Release();
