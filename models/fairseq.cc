@@ -66,9 +66,9 @@ absl::Status CheckSame(const JsonConfig& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
   const Json* decoder = options.Find("decoder_" + name);
   if (encoder == nullptr || decoder == nullptr || *encoder == *decoder) return absl::OkStatus();
-  return absl::UnimplementedError(
-      absl::StrCat(options.file(), ": encoder_", name, " is ", encoder->dump(), " and decoder_",
-                   name, " ", decoder->dump(), "; nibu reads models in which they are the same"));
+  return absl::UnimplementedError(absl::StrCat(
+      options.file(), ": encoder_", name, " is ", QuotedJson(*encoder), " and decoder_", name, " ",
+      QuotedJson(*decoder), "; nibu reads models in which they are the same"));
 }
 
 absl::StatusOr<Activation> ReadActivation(const JsonConfig& options) {

@@ -116,6 +116,11 @@ absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& 
   return builder.found ? std::move(builder.root[key]) : Json();
 }
 
+std::string QuotedJson(const Json& value) {
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
+}
+
 absl::StatusOr<JsonConfig> JsonConfig::Parse(absl::string_view text, std::string file) {
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
   return From(std::move(json), std::move(file));
@@ -144,11 +149,9 @@ const Json* JsonConfig::Find(const std::string& key) const {
 
 absl::Status JsonConfig::Wrong(const std::string& key, absl::string_view expected) const {
   const Json* value = Find(key);
-  std::string found =
-      value == nullptr ? "nothing" : value->dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (found.size() > kMaxQuoted) found = absl::StrCat(found.substr(0, kMaxQuoted), "...");
   return absl::InvalidArgumentError(
-      absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ", found));
+      absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ",
+                   value == nullptr ? "nothing" : QuotedJson(*value)));
 }
 
 absl::StatusOr<std::optional<int>> JsonConfig::OptionalInt(const std::string& key) const {

@@ -22,6 +22,9 @@ absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::stri
 absl::StatusOr<nlohmann::json> ParseJsonMember(absl::string_view text, const std::string& file,
                                                const std::string& key);
 
+// A value for a message: in one line, any bytes that are not UTF-8 replaced, cut where it is long.
+std::string QuotedJson(const nlohmann::json& value);
+
 // Typed look-ups in a configuration file that is one object. Errors name file, field, what was
 // expected and what is there. Null counts as absent.
 class JsonConfig {

@@ -226,8 +226,8 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const JsonConfig& options) {
     const Json* value = options.Find(off.key);
     if (value != nullptr && *value != off.value) {
       return absl::UnimplementedError(
-          absl::StrCat(options.file(), ": trained with ", off.key, " = ", value->dump(),
-                       "; nibu reads OpenNMT-py's Transformers with ", off.value.dump()));
+          absl::StrCat(options.file(), ": trained with ", off.key, " = ", QuotedJson(*value),
+                       "; nibu reads OpenNMT-py's Transformers with ", QuotedJson(off.value)));
     }
   }
   NIBU_ASSIGN_OR_RETURN(const std::string attention,

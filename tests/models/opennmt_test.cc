@@ -80,6 +80,7 @@ TEST(OpenNmtDamage, OptionsThatAreNotSupported) {
   EXPECT_THAT(error({{"max_relative_positions", 20}}),
               HasSubstr("f: trained with max_relative_positions = 20; nibu reads OpenNMT-py's "
                         "Transformers with 0"));
+  EXPECT_THAT(error({{"quant_type", "not UTF-8: \xff"}}), HasSubstr("\"not UTF-8: \\ufffd\""));
   EXPECT_THAT(error({{"copy_attn", true}}), HasSubstr("trained with copy_attn = true"));
   EXPECT_THAT(error({{"encoder_type", "brnn"}}), HasSubstr("encoder_type = \"brnn\""));
   EXPECT_THAT(error({{"model_task", "lm"}}), HasSubstr("with \"seq2seq\""));
