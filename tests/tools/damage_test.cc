@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "models/native_writer.h"
 #include "tools/text_translator.h"
 
 namespace nibu {
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 
 const std::string kBundled = NIBU_SOURCE_DIR "/models/pretrained/en-de";
 const std::string kShared = NIBU_SOURCE_DIR "/../shared/models";
+const std::string kSmall = NIBU_TESTDATA;  // random weights, with every file a format has
 
 int Damages() {
   int n = 25;
@@ -61,7 +63,10 @@ class DamagedModel {
   }
 
   size_t size() const { return bytes_.size(); }
-  std::string directory() const { return directory_.string(); }
+  // What a user would give as --model.
+  std::string model() const {
+    return path_.extension() == ".nibu" ? path_.string() : directory_.string();
+  }
   void SetByte(size_t at, char value) {
     EXPECT_EQ(pwrite(fd_, &value, 1, static_cast<off_t>(at)), 1);
   }
@@ -79,16 +84,17 @@ class DamagedModel {
   int fd_ = -1;
 };
 
-void Load(const std::string& directory, const std::string& what) {
-  absl::StatusOr<LoadedModel> model = LoadModel(directory, ComputeType::kFloat32);
-  absl::Status status = model.status();
-  if (model.ok()) {
-    TextOptions options;
-    options.tokenized = model->vocabulary.source_sentencepiece.empty();
-    auto translator = TextTranslator::Create(*std::move(model), options);
-    status = translator.status();
-    if (status.ok()) (*translator)->Encode("A man is riding a bicycle.");
-  }
+absl::Status Load(const std::string& path) {
+  absl::StatusOr<LoadedModel> model = LoadModel(path, ComputeType::kFloat32);
+  if (!model.ok()) return model.status();
+  TextOptions options;
+  options.tokenized = model->vocabulary.source_sentencepiece.empty();
+  const auto translator = TextTranslator::Create(*std::move(model), options);
+  if (translator.ok()) (*translator)->Encode("A man is riding a bicycle.");
+  return translator.status();
+}
+
+void ExpectOneLine(const absl::Status& status, const std::string& what) {
   if (status.ok()) return;
   EXPECT_FALSE(status.message().empty()) << what;
   EXPECT_EQ(status.message().find('\n'), absl::string_view::npos) << what << status;
@@ -98,6 +104,7 @@ void Damage(const std::string& model, const std::string& file) {
   if (!fs::exists(fs::path(model) / file)) GTEST_SKIP() << model << "/" << file << " is not there";
   DamagedModel damaged(model, file);
   ASSERT_GT(damaged.size(), 0u);
+  ASSERT_TRUE(Load(damaged.model()).ok()) << Load(damaged.model());
   std::mt19937 random(17);
   const int rounds = Damages();
   for (int round = 0; round < rounds; ++round) {
@@ -109,11 +116,11 @@ void Damage(const std::string& model, const std::string& file) {
     SCOPED_TRACE(what);
     if (random() % 4 == 0) {
       damaged.Truncate(at);
-      Load(damaged.directory(), what);
+      ExpectOneLine(Load(damaged.model()), what);
       damaged.Write(at, damaged.size());
     } else {
       damaged.SetByte(at, static_cast<char>(random()));
-      Load(damaged.directory(), what);
+      ExpectOneLine(Load(damaged.model()), what);
       damaged.SetByte(at, damaged.byte(at));
     }
   }
@@ -142,6 +149,33 @@ TEST(DamageTest, CTranslate2Vocabulary) {
 }
 TEST(DamageTest, CTranslate2Old) {
   Damage(kShared + "/ct2/v2/aren-transliteration-i8", "model.bin");
+}
+TEST(DamageTest, MultilingualVocabulary) { Damage(kSmall + "/m2m", "vocab.json"); }
+TEST(DamageTest, MultilingualSentencePiece) { Damage(kSmall + "/m2m", "sentencepiece.bpe.model"); }
+TEST(DamageTest, MultilingualTokenizer) { Damage(kSmall + "/nllb", "tokenizer.json"); }
+TEST(DamageTest, MultilingualTokenizerConfig) {
+  Damage(kSmall + "/mbart50", "tokenizer_config.json");
+}
+TEST(DamageTest, T5) { Damage(kSmall + "/t5", "model.safetensors"); }
+TEST(DamageTest, T5SentencePiece) { Damage(kSmall + "/t5", "spiece.model"); }
+TEST(DamageTest, FairseqNew) { Damage(kSmall + "/fairseq-new", "checkpoint_best.pt"); }
+TEST(DamageTest, FairseqOld) { Damage(kSmall + "/fairseq-old", "model.pt"); }
+TEST(DamageTest, FairseqDictionary) { Damage(kSmall + "/fairseq-new", "dict.en.txt"); }
+TEST(DamageTest, OpenNmt2) { Damage(kSmall + "/opennmt-2", "model_step_8.pt"); }
+TEST(DamageTest, OpenNmt3) { Damage(kSmall + "/opennmt-3", "model_step_8.pt"); }
+
+TEST(DamageTest, Native) {
+  const fs::path directory =
+      fs::path(testing::TempDir()) / absl::StrCat("nibu_damage_native_", getpid());
+  fs::create_directories(directory);
+  absl::StatusOr<OpenedModel> model = OpenModel(kSmall + "/m2m");
+  ASSERT_TRUE(model.ok()) << model.status();
+  NativeOptions options;
+  options.packed = ComputeType::kFloat32;
+  const absl::Status written = WriteNative(*model, options, (directory / "model.nibu").string());
+  ASSERT_TRUE(written.ok()) << written;
+  Damage(directory.string(), "model.nibu");
+  fs::remove_all(directory);
 }
 
 }  // namespace
