@@ -10,7 +10,7 @@ namespace nibu {
 namespace {
 
 // Far above any model there is; below them no product of two sizes overflows an int.
-constexpr int kMaxDimension = 1 << 15;
+constexpr int kMaxDimension = 1 << 16;
 constexpr int kMaxLayers = 1000;
 constexpr int kMaxVocabulary = 1 << 24;
 constexpr int kMaxPositions = 1 << 16;

@@ -28,6 +28,15 @@ int RoundUpRows(absl::Span<const int> counts, int rows) {
   return counts.back();
 }
 
+// Calls f(first, n) for pieces of `rows` rows that a single matmul takes.
+template <typename F>
+void ForEachPiece(const Linear::Packed& packed, int rows, F f) {
+  const int most = RowCounts(packed.spec.type, packed.blocked).back();
+  for (int first = 0; first < rows; first += most) {
+    f(static_cast<size_t>(first), std::min(most, rows - first));
+  }
+}
+
 // A matmul that oneDNN refuses at run time although it packed its weights at load: memory is
 // exhausted, or the program is wrong. Neither can be repaired here.
 [[noreturn]] void Fatal(const char* what, const char* why) {
@@ -61,16 +70,22 @@ struct MatmulContext::State {
   AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
   AlignedBuffer<float> hidden;  // of ApplyBoth
   AlignedBuffer<float> row_scales;
+  int threads = 1;
   bool tracing = false;
   std::vector<Call> trace;
 
   Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
   void Execute(Kernel& kernel, const Linear::Packed& packed);
-  // y = x W (+ b, activation), all in the types of `spec`, in pieces of the largest row count.
+  // y = x W (+ b, activation), all in the types of `spec`. At most MostRows.
   void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
+  // int8: sums into outputs, in place.
   void Dequantize(const Linear::Packed& packed, int rows, void* y);
+  // int8: the sums of `packed` into the input of `next`, a row at a time while it is in L1.
+  // Overwrites `y`.
+  const void* Requantize(const Linear::Packed& packed, int rows, float* y,
+                         const Linear::Packed& next);
 };
 
 Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed) {
@@ -107,23 +122,13 @@ void MatmulContext::State::Execute(Kernel& kernel, const Linear::Packed& packed)
 void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
                                int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
-  const absl::Span<const int> counts = RowCounts(spec.type, packed.blocked);
-  const int most = counts.back();
-  auto* from = static_cast<char*>(const_cast<void*>(x));
-  auto* to = static_cast<char*>(y);
-  for (; rows > 0; rows -= most) {
-    Kernel& kernel = Find(spec, RoundUpRows(counts, rows), packed);
-    kernel.x.set_data_handle(from);
-    kernel.y.set_data_handle(to);
-    Execute(kernel, packed);
-    if (tracing) {
-      trace.push_back({&kernel, linear.packed()});
-      kernel.sample = linear.packed();
-    }
-    if (rows > most) {
-      from += kernel.x.get_desc().get_size();
-      to += kernel.y.get_desc().get_size();
-    }
+  Kernel& kernel = Find(spec, RoundUpRows(RowCounts(spec.type, packed.blocked), rows), packed);
+  kernel.x.set_data_handle(const_cast<void*>(x));
+  kernel.y.set_data_handle(y);
+  Execute(kernel, packed);
+  if (tracing) {
+    trace.push_back({&kernel, linear.packed()});
+    kernel.sample = linear.packed();
   }
 }
 
@@ -155,7 +160,25 @@ void MatmulContext::State::Dequantize(const Linear::Packed& packed, int rows, vo
                  static_cast<size_t>(packed.spec.out), static_cast<int32_t*>(y));
 }
 
+const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int rows, float* y,
+                                             const Linear::Packed& next) {
+  const auto columns = static_cast<size_t>(packed.spec.out);
+  input.Reserve(static_cast<size_t>(PaddedRows(rows)) * columns);
+  auto* quantized = reinterpret_cast<uint8_t*>(input.data());
+  const Dequantization dequantization{packed.scales, packed.zero_sums, packed.bias_data,
+                                      packed.header().activation};
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+    float* values = y + row * columns;
+    float* scale = row_scales.data() + row;
+    DequantizeRows(dequantization, scale, 1, columns, reinterpret_cast<int32_t*>(values));
+    QuantizeRows(values, 1, columns, ActivationRange(), next.header().static_scale,
+                 quantized + row * columns, scale);
+  }
+  return input.data();
+}
+
 MatmulContext::MatmulContext(int threads) : state_(std::make_unique<State>()) {
+  state_->threads = threads;
   omp_set_num_threads(threads);
 }
 
@@ -172,29 +195,35 @@ int MatmulContext::PaddedRows(int rows) {
   return most;
 }
 
+// Piece by piece, so that what one pass writes is in L2 when the next one reads it.
 void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float* y) {
   const Linear::Packed& packed = *linear.packed();
-  const void* input = state_->Prepare(packed, x, rows);
-  state_->Run(packed.spec, linear, input, rows, y);
-  if (packed.spec.type == ComputeType::kInt8) state_->Dequantize(packed, rows, y);
+  ForEachPiece(packed, rows, [&](size_t first, int n) {
+    float* const to = y + first * static_cast<size_t>(packed.spec.out);
+    const void* input = state_->Prepare(packed, x + first * static_cast<size_t>(packed.spec.in), n);
+    state_->Run(packed.spec, linear, input, n, to);
+    if (packed.spec.type == ComputeType::kInt8) state_->Dequantize(packed, n, to);
+  });
 }
 
 void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows,
                               float* y) {
   const Linear::Packed& up = *first.packed();
-  state_->hidden.Reserve(static_cast<size_t>(PaddedRows(rows)) * static_cast<size_t>(up.spec.out));
-  float* hidden = state_->hidden.data();
-  if (up.spec.type != ComputeType::kBFloat16) {
-    Apply(first, x, rows, hidden);
-    Apply(second, hidden, rows, y);
-    return;
-  }
-  // The hidden layer is written in the type the second matmul reads.
+  const Linear::Packed& down = *second.packed();
+  // The hidden layer is made in the type the second matmul reads: oneDNN itself writes bfloat16.
   MatmulSpec spec = up.spec;
-  spec.half_output = true;
-  const void* input = state_->Prepare(up, x, rows);
-  state_->Run(spec, first, input, rows, hidden);
-  state_->Run(second.packed()->spec, second, hidden, rows, y);
+  spec.half_output = up.spec.type == ComputeType::kBFloat16;
+  ForEachPiece(up, rows, [&](size_t row, int n) {
+    state_->hidden.Reserve(static_cast<size_t>(PaddedRows(n)) * static_cast<size_t>(up.spec.out));
+    float* const hidden = state_->hidden.data();
+    float* const to = y + row * static_cast<size_t>(down.spec.out);
+    const void* input = state_->Prepare(up, x + row * static_cast<size_t>(up.spec.in), n);
+    state_->Run(spec, first, input, n, hidden);
+    input = hidden;
+    if (up.spec.type == ComputeType::kInt8) input = state_->Requantize(up, n, hidden, down);
+    state_->Run(down.spec, second, input, n, to);
+    if (up.spec.type == ComputeType::kInt8) state_->Dequantize(down, n, to);
+  });
 }
 
 int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
@@ -206,6 +235,7 @@ void MatmulContext::StartTrace() {
 
 double MatmulContext::ReplayTrace() {
   state_->tracing = false;
+  omp_set_num_threads(state_->threads);  // the caller's thread may be another one
   size_t x_bytes = 0;
   size_t y_bytes = 0;
   std::vector<std::shared_ptr<const Linear::Packed>> weights;

@@ -129,13 +129,14 @@ QuantizationRange ActivationRange() {
   }
 }
 
-// brgemm takes any row count; 32 and more divide into its full blocks. Its bfloat16 kernels (AMX)
-// sum single rows, and long reductions of 256 rows, in another order than the rest. The older gemm
-// kernels (AVX2) work in blocks of 6 rows and sum in another order in a rest of less than 4.
+// brgemm takes any row count, and multiples of 8 at full speed. Its bfloat16 kernels (AMX) sum single
+// rows, and long reductions of 256 rows, in another order than the rest. The older gemm kernels
+// (AVX2) work in blocks of 6 rows and sum in another order in a rest of less than 4. More than 96
+// rows are cut: what a matmul writes is still in L2 when it is dequantized.
 absl::Span<const int> RowCounts(ComputeType type, bool blocked) {
-  static constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256};
-  static constexpr int kBrgemmHalf[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
-  static constexpr int kGemm[] = {6, 12, 24, 48, 96, 144, 192, 240};
+  static constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
+  static constexpr int kBrgemmHalf[] = {2, 4, 8, 16, 24, 32, 48, 64, 96};
+  static constexpr int kGemm[] = {6, 12, 24, 48, 96};
   if (!blocked) return kGemm;
   if (type == ComputeType::kBFloat16) return kBrgemmHalf;
   return kBrgemm;
@@ -163,10 +164,18 @@ struct PackedLayout {
   bool blocked;
 };
 
+// gemm kernels read plain rows of outputs. Rows are an odd number of cache lines apart: a power of
+// two puts a column's values into the same few sets of the cache, up to four times slower.
 PackedLayout PreferredLayout(const MatmulSpec& spec) {
-  const memory::desc any({spec.in, spec.out}, WeightType(spec.type), memory::format_tag::any);
-  const auto description = DescribeMatmul(spec, kPackRows, any);
-  return {description.weights_desc(), std::strncmp(description.impl_info_str(), "brg", 3) == 0};
+  const memory::dims dims = {spec.in, spec.out};
+  const auto type = WeightType(spec.type);
+  const auto description = DescribeMatmul(spec, kPackRows, {dims, type, memory::format_tag::any});
+  if (std::strncmp(description.impl_info_str(), "brg", 3) == 0) {
+    return {description.weights_desc(), true};
+  }
+  const memory::dim line = 64 / static_cast<memory::dim>(memory::data_type_size(type));
+  const memory::dim stride = ((spec.out + line - 1) / line | 1) * line;
+  return {memory::desc(dims, type, memory::dims{stride, 1}), false};
 }
 
 // Offset of the weights in a blob.
@@ -216,7 +225,7 @@ Linear::Packed::Packed(PackedHeader header) : spec(SpecOf(header)) {
   header.layout = LayoutCode(layout);
   room = AlignedBuffer<char>(header.size);
   blob = room.data();
-  std::memset(blob, 0, offset);
+  std::memset(blob, 0, blocked ? offset : header.size);  // oneDNN fills blocked layouts' gaps
   std::memcpy(blob, &header, sizeof(header));
   SetViews(layout.weights);
 }

@@ -34,7 +34,7 @@ float MaxAbs(const float* x, size_t n) {
 void QuantizeRow(const float* x, size_t n, float inverse, QuantizationRange range, uint8_t* q) {
   const F d;
   const hn::RebindToSigned<F> di;
-  const hn::Rebind<int16_t, F> di16;
+  const hn::RebindToUnsigned<F> du;
   const hn::Rebind<uint8_t, F> du8;
   const size_t lanes = hn::Lanes(d);
   const auto scale = hn::Set(d, inverse);
@@ -44,7 +44,7 @@ void QuantizeRow(const float* x, size_t n, float inverse, QuantizationRange rang
   const auto quantize = [&](V v) HWY_ATTR {
     const V clipped = hn::Min(hn::Max(hn::Mul(v, scale), low), high);
     const auto i32 = hn::Add(hn::NearestInt(clipped), zero);
-    return hn::DemoteTo(du8, hn::DemoteTo(di16, i32));
+    return hn::U8FromU32(hn::BitCast(du, i32));
   };
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) hn::StoreU(quantize(hn::LoadU(d, x + i)), du8, q + i);

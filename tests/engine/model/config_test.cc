@@ -63,7 +63,7 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
        [](ModelConfig* c) { c->norm_epsilon = std::numeric_limits<float>::quiet_NaN(); }},
       {"embedding_scale", [](ModelConfig* c) { c->embedding_scale = 0; }},
       {"d_head", [](ModelConfig* c) { c->d_head = -1; }},
-      {"d_head", [](ModelConfig* c) { c->d_head = 1 << 15; }},
+      {"d_head", [](ModelConfig* c) { c->d_head = 1 << 16; }},
       {"attention_scale", [](ModelConfig* c) { c->attention_scale = -1; }},
       {"output_scale", [](ModelConfig* c) { c->output_scale = 0.5f; }},
       {"position_buckets",
