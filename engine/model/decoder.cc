@@ -163,22 +163,29 @@ void Decoder::BestTokens(const float* hidden, absl::Span<const Query> queries,
 void Decoder::BestOfAll(const float* hidden, absl::Span<const Query> queries,
                         absl::Span<TopK> tops) {
   const int rows = static_cast<int>(queries.size());
+  constexpr int kMost = MatmulContext::kMostRows;
   const Arena::Mark mark = workspace_->arena.mark();
-  float* logits = workspace_->Rows(rows, OutputWeights::kBlock);
+  float* logits = workspace_->Rows(std::min(rows, kMost), OutputWeights::kBlock);
+  MatmulContext& matmul = workspace_->matmul;
+  matmul.SetInput(model_.weights.output.blocks[0], hidden, rows);
   int first = 0;
   for (const Linear& block : model_.weights.output.blocks) {
-    {
-      ScopedTimer timer(&workspace_->profile.decoder_matmul);
-      workspace_->matmul.Apply(block, hidden, rows, logits);
-    }
-    ScopedTimer timer(&workspace_->profile.search);
     const int n = block.out();
-    for (size_t r = 0; r < queries.size(); ++r) {
-      float* row = logits + r * static_cast<size_t>(n);
-      for (int token : queries[r].suppressed) {
-        if (token >= first && token < first + n) row[token - first] = kImpossible;
+    for (int from = 0; from < rows; from += kMost) {
+      const int count = std::min(kMost, rows - from);
+      {
+        ScopedTimer timer(&workspace_->profile.decoder_matmul);
+        matmul.ApplyToInput(block, from, count, logits);
       }
-      tops[r].Update(row, n, first);
+      ScopedTimer timer(&workspace_->profile.search);
+      for (int r = 0; r < count; ++r) {
+        float* row = logits + static_cast<size_t>(r) * static_cast<size_t>(n);
+        const auto query = static_cast<size_t>(from + r);
+        for (int token : queries[query].suppressed) {
+          if (token >= first && token < first + n) row[token - first] = kImpossible;
+        }
+        tops[query].Update(row, n, first);
+      }
     }
     first += n;
   }

@@ -98,11 +98,20 @@ class MatmulContext {
   MatmulContext(const MatmulContext&) = delete;
   MatmulContext& operator=(const MatmulContext&) = delete;
 
+  // Rows of a single matmul at most: what it writes is still in L2 for the pass after it.
+  static constexpr int kMostRows = 96;
+
   // Rows that the buffers of a call with `rows` rows must have room for.
   static int PaddedRows(int rows);
 
   // y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
   void Apply(const Linear& linear, const float* x, int rows, float* y);
+
+  // The same for maps with an input in common (the blocks of an output layer), which is quantized
+  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x, n at
+  // most kMostRows. `linear`: one of the maps. x stays valid; other calls end it.
+  void SetInput(const Linear& linear, const float* x, int rows);
+  void ApplyToInput(const Linear& linear, int first, int n, float* y);
 
   // y [rows, out of second] = second(first(x)). The hidden layer stays in here, in the compute
   // type.

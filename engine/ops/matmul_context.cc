@@ -30,10 +30,9 @@ int RoundUpRows(absl::Span<const int> counts, int rows) {
 
 // Calls f(first, n) for pieces of `rows` rows that a single matmul takes.
 template <typename F>
-void ForEachPiece(const Linear::Packed& packed, int rows, F f) {
-  const int most = RowCounts(packed.spec.type, packed.blocked).back();
-  for (int first = 0; first < rows; first += most) {
-    f(static_cast<size_t>(first), std::min(most, rows - first));
+void ForEachPiece(int rows, F f) {
+  for (int first = 0; first < rows; first += MatmulContext::kMostRows) {
+    f(static_cast<size_t>(first), std::min(MatmulContext::kMostRows, rows - first));
   }
 }
 
@@ -70,6 +69,7 @@ struct MatmulContext::State {
   AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
   AlignedBuffer<float> hidden;  // of ApplyBoth
   AlignedBuffer<float> row_scales;
+  const void* prepared = nullptr;  // by SetInput
   int threads = 1;
   bool tracing = false;
   std::vector<Call> trace;
@@ -81,7 +81,7 @@ struct MatmulContext::State {
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
-  void Dequantize(const Linear::Packed& packed, int rows, void* y);
+  void Dequantize(const Linear::Packed& packed, const float* scales, int rows, void* y);
   // int8: the sums of `packed` into the input of `next`, a row at a time while it is in L1.
   // Overwrites `y`.
   const void* Requantize(const Linear::Packed& packed, int rows, float* y,
@@ -153,10 +153,11 @@ const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const fl
   return nullptr;
 }
 
-void MatmulContext::State::Dequantize(const Linear::Packed& packed, int rows, void* y) {
+void MatmulContext::State::Dequantize(const Linear::Packed& packed, const float* scales, int rows,
+                                      void* y) {
   const Dequantization dequantization{packed.scales, packed.zero_sums, packed.bias_data,
                                       packed.header().activation};
-  DequantizeRows(dequantization, row_scales.data(), static_cast<size_t>(rows),
+  DequantizeRows(dequantization, scales, static_cast<size_t>(rows),
                  static_cast<size_t>(packed.spec.out), static_cast<int32_t*>(y));
 }
 
@@ -185,25 +186,41 @@ MatmulContext::MatmulContext(int threads) : state_(std::make_unique<State>()) {
 MatmulContext::~MatmulContext() = default;
 
 int MatmulContext::PaddedRows(int rows) {
+  const int rest = rows % kMostRows;
   int most = 0;
   for (const auto& counts :
        {RowCounts(ComputeType::kFloat32, true), RowCounts(ComputeType::kBFloat16, true),
         RowCounts(ComputeType::kFloat32, false)}) {
-    const int rest = rows % counts.back();
-    most = std::max(most, rows - rest + (rest > 0 ? RoundUpRows(counts, rest) : 0));
+    if (rest > 0) most = std::max(most, RoundUpRows(counts, rest));
   }
-  return most;
+  return rows - rest + most;
 }
 
 // Piece by piece, so that what one pass writes is in L2 when the next one reads it.
 void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float* y) {
   const Linear::Packed& packed = *linear.packed();
-  ForEachPiece(packed, rows, [&](size_t first, int n) {
+  ForEachPiece(rows, [&](size_t first, int n) {
     float* const to = y + first * static_cast<size_t>(packed.spec.out);
     const void* input = state_->Prepare(packed, x + first * static_cast<size_t>(packed.spec.in), n);
     state_->Run(packed.spec, linear, input, n, to);
-    if (packed.spec.type == ComputeType::kInt8) state_->Dequantize(packed, n, to);
+    if (packed.spec.type == ComputeType::kInt8)
+      state_->Dequantize(packed, state_->row_scales.data(), n, to);
   });
+}
+
+void MatmulContext::SetInput(const Linear& linear, const float* x, int rows) {
+  state_->prepared = state_->Prepare(*linear.packed(), x, rows);
+}
+
+void MatmulContext::ApplyToInput(const Linear& linear, int first, int n, float* y) {
+  const Linear::Packed& packed = *linear.packed();
+  const auto from = static_cast<size_t>(first);
+  const size_t row =
+      static_cast<size_t>(packed.spec.in) * memory::data_type_size(SourceType(packed.spec.type));
+  state_->Run(packed.spec, linear, static_cast<const char*>(state_->prepared) + from * row, n, y);
+  if (packed.spec.type == ComputeType::kInt8) {
+    state_->Dequantize(packed, state_->row_scales.data() + from, n, y);
+  }
 }
 
 void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows,
@@ -213,7 +230,7 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
   // The hidden layer is made in the type the second matmul reads: oneDNN itself writes bfloat16.
   MatmulSpec spec = up.spec;
   spec.half_output = up.spec.type == ComputeType::kBFloat16;
-  ForEachPiece(up, rows, [&](size_t row, int n) {
+  ForEachPiece(rows, [&](size_t row, int n) {
     state_->hidden.Reserve(static_cast<size_t>(PaddedRows(n)) * static_cast<size_t>(up.spec.out));
     float* const hidden = state_->hidden.data();
     float* const to = y + row * static_cast<size_t>(down.spec.out);
@@ -222,7 +239,8 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
     input = hidden;
     if (up.spec.type == ComputeType::kInt8) input = state_->Requantize(up, n, hidden, down);
     state_->Run(down.spec, second, input, n, to);
-    if (up.spec.type == ComputeType::kInt8) state_->Dequantize(down, n, to);
+    if (up.spec.type == ComputeType::kInt8)
+      state_->Dequantize(down, state_->row_scales.data(), n, to);
   });
 }
 

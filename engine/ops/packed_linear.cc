@@ -129,10 +129,9 @@ QuantizationRange ActivationRange() {
   }
 }
 
-// brgemm takes any row count, and multiples of 8 at full speed. Its bfloat16 kernels (AMX) sum single
-// rows, and long reductions of 256 rows, in another order than the rest. The older gemm kernels
-// (AVX2) work in blocks of 6 rows and sum in another order in a rest of less than 4. More than 96
-// rows are cut: what a matmul writes is still in L2 when it is dequantized.
+// brgemm takes any row count, and multiples of 8 at full speed. Its bfloat16 kernels (AMX) sum
+// single rows, and long reductions of 256 rows, in another order than the rest. The older gemm
+// kernels (AVX2) work in blocks of 6 rows and sum in another order in a rest of less than 4.
 absl::Span<const int> RowCounts(ComputeType type, bool blocked) {
   static constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
   static constexpr int kBrgemmHalf[] = {2, 4, 8, 16, 24, 32, 48, 64, 96};

@@ -41,7 +41,7 @@ dnnl::memory::data_type WeightType(ComputeType type);
 // How this CPU's int8 kernels want activations.
 QuantizationRange ActivationRange();
 
-// The row counts that primitives are made for, ascending.
+// The row counts that primitives are made for, ascending, up to MatmulContext::kMostRows.
 absl::Span<const int> RowCounts(ComputeType type, bool blocked);
 
 // Everything about a packed weight that lies in memory is one blob, which can be written to a file
