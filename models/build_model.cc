@@ -40,6 +40,15 @@ std::string Transposed(const TensorView& view) {
   return result;
 }
 
+// Makes `*matrix` one of [out, in], which points into `*buffer` if it was not one already.
+void TurnAround(MatrixView* matrix, std::string* buffer) {
+  if (matrix->out_in) return;
+  *buffer = Transposed(matrix->values);
+  matrix->values.data = buffer->data();
+  std::swap(matrix->values.shape[0], matrix->values.shape[1]);
+  matrix->out_in = true;
+}
+
 class Builder {
  public:
   Builder(const ModelConfig& config, const NameTable& names, ComputeType compute_type,
@@ -259,8 +268,10 @@ class Builder {
 
   // From a table [buckets, H].
   absl::StatusOr<std::vector<float>> Biases(const std::string& name, int heads, bool both_ways) {
-    NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+    NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(name, heads, config_.position_buckets, true));
+    std::string transposed;
+    TurnAround(&matrix, &transposed);
     absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(matrix.values, matrix.scales);
     if (!table.ok()) return Explain(table.status(), {name});
     std::vector<float> values(static_cast<size_t>(matrix.values.elements()));
@@ -312,12 +323,7 @@ class Builder {
                           source_.GetMatrix(names_.output, config_.d_model, config_.vocab_target,
                                             names_.output_out_in));
     std::string transposed;
-    if (!matrix.out_in) {
-      transposed = Transposed(matrix.values);
-      matrix.values.data = transposed.data();
-      std::swap(matrix.values.shape[0], matrix.values.shape[1]);
-      matrix.out_in = true;
-    }
+    TurnAround(&matrix, &transposed);
     std::vector<std::string> tensors = {names_.output};
     TensorView bias;
     const bool has_bias = !names_.output_bias.empty();

@@ -91,7 +91,7 @@ absl::StatusOr<Activation> ReadActivation(const JsonConfig& options) {
 absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const std::string& name,
                                    const std::string& file) {
   StoredTensor part = tensor;
-  if (part.view.shape.empty() || part.view.shape[0] % 3 != 0) {
+  if (part.transposed || part.view.shape.empty() || part.view.shape[0] % 3 != 0) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": tensor \"", name, "\" has shape ",
                                                    ShapeString(part.view.shape),
                                                    ", expected a first size that 3 divides"));

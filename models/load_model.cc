@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/checkpoint.h"
@@ -30,6 +31,23 @@ constexpr char kExpected[] =
     "with its vocabularies); or a checkpoint of fairseq (.pt with its dict.XX.txt) "
     "or OpenNMT-py (.pt)";
 
+bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, "\x1f\x8b"); }
+
+// A file of a directory that gzip has compressed; empty: none.
+std::string CompressedFile(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const auto file = MappedFile::Open(entry.path().string());
+    if (file.ok() && IsGzip((*file)->bytes())) return entry.path().string();
+  }
+  return "";
+}
+
+absl::Status Compressed(const std::string& file) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      file, ": compressed by gzip; run gunzip on the model and on the files beside it"));
+}
+
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -44,6 +62,7 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
     }
     if (IsMarianModel(*model)) return OpenMarian(path);
     if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
+    if (IsGzip(model->bytes())) return Compressed(path);
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
   }
   const auto bin = MappedFile::Open(absl::StrCat(path, "/model.bin"));
@@ -53,6 +72,8 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   if (absl::IsNotFound(file.status())) {
     if (IsMarianDirectory(path)) return OpenMarian(path);
     if (IsCheckpointDirectory(path)) return OpenCheckpoint(path);
+    const std::string compressed = CompressedFile(path);
+    if (!compressed.empty()) return Compressed(compressed);
     return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
   }
   if (!file.ok()) return file.status();

@@ -27,6 +27,7 @@ namespace nibu {
 namespace {
 
 constexpr char kConfigTensor[] = "special:model.yml";
+constexpr absl::string_view kFactored = ".fsv";
 
 // What a model consists of: paths, and what decoder.yml says of them.
 struct MarianFiles {
@@ -175,8 +176,8 @@ bool IsYaml(absl::string_view name) {
   return absl::EndsWith(name, ".yml") || absl::EndsWith(name, ".yaml");
 }
 
-// What is in a directory without decoder.yml.
-absl::StatusOr<MarianFiles> FindFiles(const std::string& directory) {
+// What is in a directory without decoder.yml. `model`: the model's path, empty to look for it, too.
+absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::string& model) {
   std::vector<std::string> models;
   std::vector<std::string> pieces;
   std::vector<std::string> lists;
@@ -185,7 +186,7 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const std::string path = entry.path().string();
     const std::string name = entry.path().filename().string();
-    if (absl::EndsWith(name, ".spm")) {
+    if (absl::EndsWith(name, ".spm") || absl::EndsWith(name, kFactored)) {
       pieces.push_back(path);
     } else if (IsYaml(name)) {
       lists.push_back(path);
@@ -194,6 +195,12 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory) {
       if (IsMarianModel(*file)) models.push_back(path);
       if (IsBinaryShortlist(file->bytes())) shortlists.push_back(path);
     }
+  }
+  if (!model.empty()) models = {model};
+  if (models.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
+                     "the model, or put a decoder.yml there that names it"));
   }
   NIBU_RETURN_IF_ERROR(OnlyOne(directory, "model", models, "*.npz, *.bin"));
   MarianFiles files;
@@ -233,7 +240,7 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
     NIBU_ASSIGN_OR_RETURN(const JsonConfig yml, JsonConfig::From(std::move(json), decoder));
     files = ReadDecoderYml(yml, directory);
   } else {
-    files = FindFiles(directory);
+    files = FindFiles(directory, is_directory ? "" : path);
   }
   if (files.ok() && !is_directory) files->model = path;
   return files;
@@ -241,6 +248,11 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
 
 absl::StatusOr<std::vector<std::string>> Tokens(const MappedFile& file, int size,
                                                 std::string* pieces) {
+  if (absl::EndsWith(file.path(), kFactored)) {
+    return absl::UnimplementedError(absl::StrCat(
+        file.path(), ": a factored vocabulary, which nibu does not support; use a model whose ",
+        "vocabulary is a .spm or a .yml"));
+  }
   if (!IsYaml(file.path())) {
     NIBU_ASSIGN_OR_RETURN(auto tokens, ReadSentencePieces(file.bytes(), file.path()));
     if (tokens.size() != static_cast<size_t>(size)) {

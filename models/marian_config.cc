@@ -45,12 +45,14 @@ absl::Status RefuseUnsupported(const JsonConfig& yml) {
         "layer-normalization", "transformer-train-segment-embeddings"}) {
     if (!IsOff(yml, key)) return Unsupported(yml, key);
   }
-  const auto must_be = [&](const char* key, int value) {
-    const nlohmann::json* found = yml.Find(key);
-    return found == nullptr || *found == value ? absl::OkStatus() : Unsupported(yml, key);
-  };
-  NIBU_RETURN_IF_ERROR(must_be("transformer-ffn-depth", 2));
-  NIBU_RETURN_IF_ERROR(must_be("transformer-decoder-ffn-depth", 2));
+  constexpr int kDepth = 2;
+  const char* key = "transformer-ffn-depth";
+  NIBU_ASSIGN_OR_RETURN(const int depth, yml.Int(key, kDepth));
+  if (depth != kDepth) return Unsupported(yml, key);
+  const char* decoder_key = "transformer-decoder-ffn-depth";
+  NIBU_ASSIGN_OR_RETURN(const int decoder_depth, yml.Int(decoder_key, 0));
+  // 0: the encoder's.
+  if (decoder_depth != 0 && decoder_depth != kDepth) return Unsupported(yml, decoder_key);
   return absl::OkStatus();
 }
 

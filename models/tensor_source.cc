@@ -38,6 +38,7 @@ bool Contains(absl::Span<const DType> allowed, DType dtype) {
 
 bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
   return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
+         a.transposed == b.transposed &&
          (a.view.data == b.view.data || std::memcmp(a.view.data, b.view.data, a.view.bytes()) == 0);
 }
 

@@ -210,16 +210,24 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
   const std::vector<PickleRef>& sizes = pickle_[arguments.items[2]].items;
   const std::vector<PickleRef>& strides = pickle_[arguments.items[3]].items;
   if (sizes.size() != strides.size()) return wrong("has not as many strides as sizes");
-  int64_t elements = 1;
-  StoredTensor tensor;
-  tensor.view.dtype = *type.dtype;
-  for (size_t i = sizes.size(); i-- > 0;) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
     if (!pickle_.Is(sizes[i], Kind::kInt) || !pickle_.Is(strides[i], Kind::kInt)) {
       return wrong("is described in an unknown way");
     }
-    const int64_t size = pickle_[sizes[i]].integer;
+  }
+  const auto size_of = [&](size_t i) { return pickle_[sizes[i]].integer; };
+  const auto stride_of = [&](size_t i) { return pickle_[strides[i]].integer; };
+  int64_t elements = 1;
+  StoredTensor tensor;
+  tensor.view.dtype = *type.dtype;
+  // Column by column, as those that T5's makers turned around when they took them over from
+  // TensorFlow.
+  tensor.transposed = sizes.size() == 2 && size_of(0) > 1 && size_of(1) > 1 && stride_of(0) == 1 &&
+                      stride_of(1) == size_of(0);
+  for (size_t i = sizes.size(); i-- > 0;) {
+    const int64_t size = size_of(i);
     // Row-major: a step along a dimension passes over everything inside of it.
-    if (size != 1 && pickle_[strides[i]].integer != elements) {
+    if (!tensor.transposed && size != 1 && stride_of(i) != elements) {
       return wrong("is not stored row by row; call contiguous() on it before saving");
     }
     if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) {

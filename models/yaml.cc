@@ -111,8 +111,14 @@ class YamlParser {
       }
       ++next_;
       if (next_ == lines_.size()) break;
-      // A mapping's sequence may stand as far left as its key.
       const Line& below = lines_[next_];
+      // yaml-cpp, and so Marian, writes an empty list below its key.
+      if (below.indent > indent && (below.text[0] == '[' || below.text[0] == '{')) {
+        NIBU_ASSIGN_OR_RETURN(*slot, Value(below.text));
+        ++next_;
+        continue;
+      }
+      // A mapping's sequence may stand as far left as its key.
       if (below.indent > indent || (!sequence && below.indent == indent && IsItem(below.text))) {
         NIBU_ASSIGN_OR_RETURN(*slot, Block(below.indent, depth + 1));
       }

@@ -140,8 +140,10 @@ absl::StatusOr<Quantized> JoinAsInt8(absl::Span<const MatrixView> matrices, cons
     NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<float> all, JoinAsFloat(matrices, layout));
     for (size_t n = 0; n < result.scales.size(); ++n) {
       const size_t offset = n * layout.out_stride();
-      result.scales[n] = QuantizeWeights(all.data() + offset, static_cast<size_t>(layout.in),
-                                         layout.in_stride(), result.values.data() + offset);
+      const float scale = QuantizeWeights(all.data() + offset, static_cast<size_t>(layout.in),
+                                          layout.in_stride(), result.values.data() + offset);
+      // Rounded as in files of int8 weights, which hold the reciprocal.
+      result.scales[n] = 1.0f / (1.0f / scale);
     }
     return result;
   }

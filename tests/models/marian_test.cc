@@ -220,6 +220,21 @@ TEST(Marian, OutputLayersOfTheirOwn) {
   EXPECT_NE(Greedy(*LoadTiny(tiny)).log_prob, expected.log_prob);
 }
 
+// What Marian 1.12 writes into every model of default options.
+TEST(Marian, ReadsOptionsAsMarianWritesThem) {
+  TinyMarianModel tiny;
+  const Hypothesis expected = Greedy(*LoadTiny(tiny));
+  tiny.options["input-types"] = "\n  []";
+  tiny.options["transformer-tied-layers"] = "\n  []";
+  tiny.options["transformer-decoder-dim-ffn"] = "0";
+  tiny.options["transformer-decoder-ffn-depth"] = "0";
+  tiny.options["special-vocab"] = "~";
+  tiny.options["lemma-dependency"] = "\"\"";
+  const absl::StatusOr<LoadedModel> loaded = LoadTiny(tiny);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(Greedy(*loaded).log_prob, expected.log_prob);
+}
+
 TEST(Marian, RefusesOtherArchitecturesByName) {
   const auto with = [](const char* key, const char* value) {
     return Error([&](TinyMarianModel* t) { t->options[key] = value; });
@@ -232,6 +247,8 @@ TEST(Marian, RefusesOtherArchitecturesByName) {
   EXPECT_THAT(with("lemma-dim-emb", "4"), HasSubstr("\"lemma-dim-emb\" is 4"));
   EXPECT_THAT(with("transformer-no-projection", "true"), HasSubstr("transformer-no-projection"));
   EXPECT_THAT(with("transformer-ffn-depth", "3"), HasSubstr("\"transformer-ffn-depth\" is 3"));
+  EXPECT_THAT(with("transformer-decoder-ffn-depth", "3"),
+              HasSubstr("\"transformer-decoder-ffn-depth\" is 3"));
   EXPECT_THAT(with("transformer-postprocess", "danr"), HasSubstr("transformer-postprocess"));
   EXPECT_THAT(with("transformer-preprocess", "n"), HasSubstr("transformer-postprocess"));
   EXPECT_THAT(with("transformer-ffn-activation", "tanh"), HasSubstr("relu, swish or gelu"));
@@ -267,6 +284,13 @@ TEST(Marian, NamesWhatDoesNotFit) {
               .status()
               .message()),
       HasSubstr("more than one model"));
+  const absl::StatusOr<LoadedModel> one = Load(
+      {{"a.npz", tiny.Npz()}, {"b.npz", tiny.Npz()}, {"v.yml", tiny.VocabularyYml()}}, "b.npz");
+  EXPECT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(std::string(Load({{"a.npz", tiny.Npz()}, {"v.fsv", "_lemma\n"}}).status().message()),
+              HasSubstr("v.fsv: a factored vocabulary"));
+  EXPECT_THAT(std::string(Load({{"a.npz.gz", "\x1f\x8b"}}).status().message()),
+              HasSubstr("a.npz.gz: compressed by gzip"));
 }
 
 TEST(MarianBin, RefusesOtherTypesByName) {

@@ -232,8 +232,8 @@ TEST(Native, Quantization) {
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps),
                                                 std::make_pair("int8", maps)));
   // What int8 makes of the weights is the same at conversion and at load.
-  EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8))[1].first,
-            Translations(*LoadModel(path, ComputeType::kInt8))[1].first);
+  EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8)),
+            Translations(*LoadModel(path, ComputeType::kInt8)));
   Convert(folder.path(), path, {ComputeType::kBFloat16, {}});
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps - 2),
                                                 std::make_pair("bfloat16", maps + 2)));

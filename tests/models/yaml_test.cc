@@ -49,6 +49,7 @@ TEST(Yaml, Escapes) {
 TEST(Yaml, Sequences) {
   ExpectYaml("a:\n- 1\n- x\nb:\n  - 2\n  -\nc: [1, x, \"y, z\", 'w']\nd: []\ne: {}\n",
              R"({"a":[1,"x"],"b":[2,null],"c":[1,"x","y, z","w"],"d":[],"e":{}})");
+  ExpectYaml("a:\n  []\nb: 1\nc:\n  {}\nd:\n  [1, 2]\n", R"({"a":[],"b":1,"c":{},"d":[1,2]})");
   ExpectYaml("---\n- a\n- [b]\n-\n  - c\n", R"(["a",["b"],["c"]])");
   ExpectYaml("a:\n  b:\n    c: 1\n  d: 2\ne: 3\n", R"({"a":{"b":{"c":1},"d":2},"e":3})");
   ExpectYaml("a: 1\r\nb: 2\r\n", R"({"a":1,"b":2})");
