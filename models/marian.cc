@@ -176,6 +176,9 @@ bool IsYaml(absl::string_view name) {
   return absl::EndsWith(name, ".yml") || absl::EndsWith(name, ".yaml");
 }
 
+// A vocabulary of tokens and ids; else it is a SentencePiece model.
+bool IsList(absl::string_view name) { return IsYaml(name) || absl::EndsWith(name, ".json"); }
+
 // What is in a directory without decoder.yml. `model`: the model's path, empty to look for it, too.
 absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::string& model) {
   std::vector<std::string> models;
@@ -253,7 +256,7 @@ absl::StatusOr<std::vector<std::string>> Tokens(const MappedFile& file, int size
         file.path(), ": a factored vocabulary, which nibu does not support; use a model whose ",
         "vocabulary is a .spm or a .yml"));
   }
-  if (!IsYaml(file.path())) {
+  if (!IsList(file.path())) {
     NIBU_ASSIGN_OR_RETURN(auto tokens, ReadSentencePieces(file.bytes(), file.path()));
     if (tokens.size() != static_cast<size_t>(size)) {
       return WrongVocabularySize(file.path(), tokens.size(), size, "the model");
@@ -275,7 +278,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   NIBU_ASSIGN_OR_RETURN(const auto target, MappedFile::Open(files.vocabularies[1]));
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
-  if (IsYaml(source->path()) && IsYaml(target->path())) {
+  if (IsList(source->path()) && IsList(target->path())) {
     const std::string directory = std::filesystem::path(source->path()).parent_path().string();
     const auto source_pieces = MappedFile::Open(absl::StrCat(directory, "/source.spm"));
     const auto target_pieces = MappedFile::Open(absl::StrCat(directory, "/target.spm"));

@@ -34,10 +34,10 @@ absl::Status Damaged(const MappedFile& file, absl::string_view what) {
 }
 
 absl::Status UnknownType(const MappedFile& file, absl::string_view name, uint64_t type) {
-  return absl::UnimplementedError(
-      absl::StrCat(file.path(), ": tensor \"", name, "\" has type 0x", absl::Hex(type),
-                   ", packed for one kind of CPU; use the float32 or the intgemm8 form of the "
-                   "model"));
+  return absl::UnimplementedError(absl::StrCat(
+      file.path(), ": tensor \"", name, "\" has type 0x", absl::Hex(type),
+      ", which is none of float32, float16 and intgemm8 (packed for one kind of CPU?); "
+      "use one of these forms of the model"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +25,17 @@ absl::Status CannotWrite(const std::string& path, int error) {
 std::string ParentOf(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
+}
+
+// The paths of all PendingPaths.
+struct PendingPaths {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+PendingPaths& Pending() {
+  static PendingPaths& pending = *new PendingPaths();
+  return pending;
 }
 
 }  // namespace
@@ -84,11 +97,23 @@ PendingPath::PendingPath(std::string target) : target_(std::move(target)) {
   path_ = absl::StrCat(target_, ".tmp-", getpid());
   std::error_code error;
   std::filesystem::remove_all(path_, error);  // of a process that was killed, with the same number
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.insert(path_);
 }
 
 PendingPath::~PendingPath() {
   std::error_code error;
   std::filesystem::remove_all(path_, error);
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.erase(path_);
+}
+
+void PendingPath::RemoveAll() {
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  for (const std::string& path : Pending().paths) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+  }
 }
 
 absl::Status PendingPath::Commit() {

@@ -50,6 +50,9 @@ class PendingPath {
   ~PendingPath();
 
   const std::string& path() const { return path_; }
+  // Removes all that are not committed, for a program that ends at once. Any thread.
+  static void RemoveAll();
+
   // Renames path() to the target; a file that has that name is replaced.
   absl::Status Commit();
 

@@ -44,8 +44,8 @@ absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const Map
     // copies of tied tensors out of the files, and in the index.
     for (const std::string& tensor : part.Names()) {
       if (!tensors.contains(tensor)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            part.description(), ": tensor \"", tensor, "\" is not in ", index.path()));
+        return absl::InvalidArgumentError(
+            absl::StrCat(part.description(), ": tensor \"", tensor, "\" is not in ", index.path()));
       }
     }
     NIBU_RETURN_IF_ERROR(all.Absorb(std::move(part)));

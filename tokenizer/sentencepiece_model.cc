@@ -34,6 +34,12 @@ bool SentencePieceModel::Load(const char* bytes, size_t size, std::string* error
   return Run([&] { return impl_->processor.LoadFromSerializedProto({bytes, size}); }, error);
 }
 
+int SentencePieceModel::size() const { return impl_->processor.GetPieceSize(); }
+
+const std::string& SentencePieceModel::Piece(int id) const {
+  return impl_->processor.IdToPiece(id);
+}
+
 bool SentencePieceModel::Encode(const char* text, size_t size, std::vector<std::string>* pieces,
                                 std::string* error) const {
   return Run([&] { return impl_->processor.Encode({text, size}, pieces); }, error);

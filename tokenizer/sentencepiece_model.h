@@ -16,6 +16,10 @@ class SentencePieceModel {
   SentencePieceModel();
   ~SentencePieceModel();
 
+  int size() const;
+  // Of ids 0 .. size() - 1.
+  const std::string& Piece(int id) const;
+
   // Each returns false and says why in `error`.
   bool Load(const char* bytes, size_t size, std::string* error);
   bool Encode(const char* text, size_t size, std::vector<std::string>* pieces,

@@ -1,5 +1,6 @@
 #include "tokenizer/sentencepiece_tokenizer.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -36,6 +37,18 @@ absl::string_view TakeChunk(absl::string_view* text) {
   return chunk.substr(0, end);
 }
 
+// A thousand of them tell as much as all, and sooner.
+bool KnowsHalf(const Vocabulary& vocabulary, const SentencePieceModel& model) {
+  const int step = std::max(1, model.size() / 1000);
+  int asked = 0;
+  int known = 0;
+  for (int id = 0; id < model.size(); id += step) {
+    ++asked;
+    if (vocabulary.Contains(model.Piece(id))) ++known;
+  }
+  return 2 * known >= asked;
+}
+
 }  // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<SentencePieceModel> model)
@@ -43,12 +56,16 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<SentencePieceMode
 SentencePieceTokenizer::~SentencePieceTokenizer() = default;
 
 absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceTokenizer::FromSerialized(
-    absl::string_view model) {
+    absl::string_view model, const Vocabulary& vocabulary) {
   auto loaded = std::make_unique<SentencePieceModel>();
   std::string error = "its character map is broken";
   if (!CharsmapsAreSound(model) || !loaded->Load(model.data(), model.size(), &error)) {
     return absl::InvalidArgumentError(
         absl::StrCat("not a whole SentencePiece model (", error, "); download it again"));
+  }
+  if (!KnowsHalf(vocabulary, *loaded)) {
+    return absl::InvalidArgumentError(
+        "the model's vocabulary does not know most of its pieces; it belongs to another model");
   }
   return std::unique_ptr<Tokenizer>(new SentencePieceTokenizer(std::move(loaded)));
 }

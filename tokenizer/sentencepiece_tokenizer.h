@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 namespace nibu {
 
@@ -14,8 +15,10 @@ class SentencePieceModel;
 // A SentencePiece model (Kudo and Richardson 2018).
 class SentencePieceTokenizer : public Tokenizer {
  public:
-  // `model`: the contents of a .spm file. InvalidArgument when it is damaged.
-  static absl::StatusOr<std::unique_ptr<Tokenizer>> FromSerialized(absl::string_view model);
+  // `model`: the contents of a .spm file. InvalidArgument when it is damaged, or when `vocabulary`
+  // knows less than half of its pieces: it belongs to another model.
+  static absl::StatusOr<std::unique_ptr<Tokenizer>> FromSerialized(absl::string_view model,
+                                                                   const Vocabulary& vocabulary);
   ~SentencePieceTokenizer() override;
 
   absl::StatusOr<std::vector<std::string>> Encode(absl::string_view text) const override;

@@ -13,9 +13,11 @@
 #include "models/hugging_face_writer.h"
 #include "models/load_model.h"
 #include "models/native_writer.h"
+#include "models/new_file.h"
 #include "models/random_model.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
+#include "tools/signal_watcher.h"
 
 ABSL_FLAG(std::string, out, "",
           "What to write: NAME.nibu, or a directory (NAME/) with safetensors. It appears whole, "
@@ -135,6 +137,8 @@ int Fail(const absl::Status& status, int exit_status) {
 }
 
 int Main(int argc, char** argv) {
+  static SignalWatcher& signals = *new SignalWatcher();
+  signals.SetBeforeEnd(PendingPath::RemoveAll);
   const std::vector<std::string> rest = ParseCommandLineOrExit(Program(), argc, argv);
   if (!rest.empty()) {
     return Fail(absl::InvalidArgumentError(absl::StrCat("unexpected argument \"", rest[0], "\"")),

@@ -1,7 +1,5 @@
 // nibu-translate: text in, translations out.
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,8 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
@@ -26,6 +22,7 @@
 #include "tools/memory.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
+#include "tools/signal_watcher.h"
 #include "tools/text_translator.h"
 
 ABSL_FLAG(std::string, src, "-",
@@ -110,41 +107,6 @@ absl::StatusOr<Settings> ReadFlags() {
   settings.text.max_input_length = settings.text.translator.max_source_length;
   return settings;
 }
-
-// Ends the program on SIGINT and SIGTERM, with the status 128 + number. Create it before any other
-// thread, which thus have the signals blocked; it must outlive main().
-class SignalWatcher {
- public:
-  SignalWatcher() {
-    sigemptyset(&signals_);
-    for (const int number : {SIGINT, SIGTERM}) {
-      struct sigaction action;
-      // Who started this may want it to be left alone (a job in the background, nohup).
-      if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
-      sigaddset(&signals_, number);
-    }
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-    std::thread([this] {
-      int number = 0;
-      while (sigwait(&signals_, &number) != 0) {
-      }
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (before_end_) before_end_();
-      _exit(128 + number);
-    }).detach();
-  }
-  // What to do before the end; nothing when empty.
-  void SetBeforeEnd(std::function<void()> f) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    before_end_ = std::move(f);
-  }
-
- private:
-  sigset_t signals_;
-  std::mutex mutex_;
-  std::function<void()> before_end_;
-};
 
 // A bar, or a count where the size of the input is not known. Used by one thread.
 class ProgressBar {

@@ -33,6 +33,7 @@ namespace {
 // `side`: "source" or "target".
 absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view side,
                                                                const std::string& sentencepiece,
+                                                               const Vocabulary& vocabulary,
                                                                bool tokenized) {
   if (tokenized) return std::make_shared<const SpaceTokenizer>();
   if (sentencepiece.empty()) {
@@ -41,7 +42,7 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view
         "--tokenized");
   }
   absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
-      SentencePieceTokenizer::FromSerialized(sentencepiece);
+      SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
   if (!tokenizer.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("SentencePiece of the ", side, ": ", tokenizer.status().message()));
@@ -67,14 +68,14 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
                                                                 model.model->config.unk_target));
     result->target_vocabulary_ = std::make_shared<const Vocabulary>(std::move(target));
   }
-  NIBU_ASSIGN_OR_RETURN(
-      result->source_tokenizer_,
-      MakeTokenizer("source", vocabulary.source_sentencepiece, options.tokenized));
+  NIBU_ASSIGN_OR_RETURN(result->source_tokenizer_,
+                        MakeTokenizer("source", vocabulary.source_sentencepiece,
+                                      *result->source_vocabulary_, options.tokenized));
   result->target_tokenizer_ = result->source_tokenizer_;
   if (vocabulary.target_sentencepiece != vocabulary.source_sentencepiece) {
-    NIBU_ASSIGN_OR_RETURN(
-        result->target_tokenizer_,
-        MakeTokenizer("target", vocabulary.target_sentencepiece, options.tokenized));
+    NIBU_ASSIGN_OR_RETURN(result->target_tokenizer_,
+                          MakeTokenizer("target", vocabulary.target_sentencepiece,
+                                        *result->target_vocabulary_, options.tokenized));
   }
   TranslatorOptions translator = options.translator;
   translator.max_source_length = options.max_input_length;

@@ -14,6 +14,7 @@
 #include "tokenizer/charsmap.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
+#include "tokenizer/sentencepiece_model.h"
 #include "tokenizer/sentencepiece_tokenizer.h"
 #include "tokenizer/space_tokenizer.h"
 #include "tokenizer/vocabulary.h"
@@ -32,9 +33,24 @@ std::string ReadFile(const std::string& path) {
 
 std::string ModelBytes() { return ReadFile(NIBU_SOURCE_DIR "/models/pretrained/en-de/source.spm"); }
 
+// The first `n` pieces of the bundled model, or all of them.
+Vocabulary PiecesOf(size_t n = SIZE_MAX) {
+  SentencePieceModel model;
+  std::string error;
+  const std::string bytes = ModelBytes();
+  EXPECT_TRUE(model.Load(bytes.data(), bytes.size(), &error)) << error;
+  std::vector<std::string> pieces;
+  for (int id = 0; id < model.size() && pieces.size() < n; ++id) pieces.push_back(model.Piece(id));
+  return *Vocabulary::Create(pieces, 0);
+}
+
+absl::StatusOr<std::unique_ptr<Tokenizer>> Load(absl::string_view bytes) {
+  static const Vocabulary& vocabulary = *new Vocabulary(PiecesOf());
+  return SentencePieceTokenizer::FromSerialized(bytes, vocabulary);
+}
+
 const Tokenizer& Bundled() {
-  static const std::unique_ptr<Tokenizer> tokenizer =
-      *SentencePieceTokenizer::FromSerialized(ModelBytes());
+  static const std::unique_ptr<Tokenizer> tokenizer = *Load(ModelBytes());
   return *tokenizer;
 }
 
@@ -92,10 +108,19 @@ TEST(SentencePieceTest, AMillionUnknownCharacters) {
 }
 
 TEST(SentencePieceTest, DamagedModelsAreRefused) {
-  EXPECT_FALSE(SentencePieceTokenizer::FromSerialized("").ok());
-  EXPECT_FALSE(SentencePieceTokenizer::FromSerialized("not a model").ok());
+  EXPECT_FALSE(Load("").ok());
+  EXPECT_FALSE(Load("not a model").ok());
   const std::string bytes = ModelBytes();
-  EXPECT_FALSE(SentencePieceTokenizer::FromSerialized(bytes.substr(0, bytes.size() / 2)).ok());
+  EXPECT_FALSE(Load(bytes.substr(0, bytes.size() / 2)).ok());
+}
+
+TEST(SentencePieceTest, AnotherModelsVocabularyIsRefused) {
+  const std::string bytes = ModelBytes();
+  const size_t size = static_cast<size_t>(PiecesOf().size());
+  EXPECT_TRUE(SentencePieceTokenizer::FromSerialized(bytes, PiecesOf(size * 3 / 4)).ok());
+  const auto refused = SentencePieceTokenizer::FromSerialized(bytes, PiecesOf(size / 4));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("belongs to another model"), std::string::npos);
 }
 
 // SentencePiece would walk out of memory on most of these.
@@ -110,7 +135,7 @@ TEST(SentencePieceTest, DamagedCharacterMapsAreRefused) {
     for (int i = 0; i <= round % 20; ++i) {
       damaged[map + random() % 200000] = static_cast<char>(random());
     }
-    const auto tokenizer = SentencePieceTokenizer::FromSerialized(damaged);
+    const auto tokenizer = Load(damaged);
     if (!tokenizer.ok()) {
       ++refused;
       continue;

@@ -165,23 +165,32 @@ TEST_F(ConvertTest, WrongUsage) {
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
 }
 
-// Killed at any moment, it leaves the old file or the new one under the name.
+// Killed at any moment, it leaves the old file or the new one under the name; asked to end, also
+// nothing else.
 TEST_F(ConvertTest, KilledItLeavesNoHalfFile) {
-  std::ofstream(Out("m.nibu")) << "old";
-  for (int i = 0; i < 12; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      const std::string out = absl::StrCat("--out=", Out("m.nibu"));
-      execl((kBin + "nibu-convert").c_str(), "nibu-convert", out.c_str(), nullptr);
-      _exit(127);
+  for (const int number : {SIGKILL, SIGTERM, SIGINT}) {
+    std::ofstream(Out("m.nibu")) << "old";
+    for (int i = 0; i < 12; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        signal(number, SIG_DFL);
+        const std::string out = absl::StrCat("--out=", Out("m.nibu"));
+        execl((kBin + "nibu-convert").c_str(), "nibu-convert", out.c_str(), nullptr);
+        _exit(127);
+      }
+      usleep(static_cast<useconds_t>(i) * 20'000);
+      kill(child, number);
+      int status = 0;
+      waitpid(child, &status, 0);
+      if (number != SIGKILL && WIFEXITED(status) && WEXITSTATUS(status) == 128 + number) {
+        EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "out"), {}), 1) << "files left";
+      }
+      if (ReadFile(Out("m.nibu")) == "old") continue;
+      EXPECT_EQ(Run(absl::StrCat("nibu-inspect --model=", Out("m.nibu"))).status, 0);
+      break;
     }
-    usleep(static_cast<useconds_t>(i) * 20'000);
-    kill(child, SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (ReadFile(Out("m.nibu")) == "old") continue;
-    EXPECT_EQ(Run(absl::StrCat("nibu-inspect --model=", Out("m.nibu"))).status, 0);
-    break;
+    fs::remove_all(folder_ / "out");
+    fs::create_directories(folder_ / "out");
   }
 }
 
