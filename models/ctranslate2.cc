@@ -12,6 +12,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 #include "models/ctranslate2_bin.h"
+#include "models/ctranslate2_languages.h"
 #include "models/json.h"
 #include "models/mapped_file.h"
 #include "models/shortlist_file.h"
@@ -31,6 +32,14 @@ std::optional<float> Scalar(const std::string& name, TensorSource* source) {
   float value = 0;
   ConvertToFloat(tensor->view.dtype, tensor->view.data, 1, &value);
   return value;
+}
+
+// A string variable, which counts as used; `absent` when it is not there.
+std::string Text(const std::string& name, const char* absent, TensorSource* source) {
+  const StoredTensor* tensor = source->Find(name);
+  if (tensor == nullptr || tensor->view.dtype != DType::kInt8) return absent;
+  source->Ignore(name);
+  return std::string(static_cast<const char*>(tensor->view.data), tensor->view.bytes());
 }
 
 // A scalar of a stack ("encoder/num_heads"), which older files have once for both ("num_heads").
@@ -138,42 +147,55 @@ absl::Status ReadVocabularies(const std::string& directory, const std::string& u
                                  "model.bin");
     }
   }
-  const auto both = MappedFile::Open(directory + "/sentencepiece.model");
   const auto source = MappedFile::Open(directory + "/source.spm");
   const auto target = MappedFile::Open(directory + "/target.spm");
   if (source.ok() && target.ok()) {
     vocabulary->source_sentencepiece = std::string((*source)->bytes());
     vocabulary->target_sentencepiece = std::string((*target)->bytes());
-  } else if (both.ok()) {
+    return absl::OkStatus();
+  }
+  for (const char* name : {kMultilingualSentencePiece, "sentencepiece.model", "spiece.model"}) {
+    const auto both = MappedFile::Open(absl::StrCat(directory, "/", name));
+    if (!both.ok()) continue;
     vocabulary->source_sentencepiece = std::string((*both)->bytes());
     vocabulary->target_sentencepiece = vocabulary->source_sentencepiece;
+    break;
   }
   return absl::OkStatus();
 }
 
-// The special tokens: config.json's, or the older files' scalars and defaults.
+// Vocabularies and special tokens: config.json's, or the older files' variables and defaults.
 absl::Status ReadTokens(const std::string& directory, const JsonConfig& config,
-                        TensorSource* source, ModelConfig* model, ModelVocabulary* vocabulary) {
-  const std::optional<float> with_source_eos = Scalar("with_source_eos", source);
-  const std::optional<float> with_source_bos = Scalar("with_source_bos", source);
-  const std::optional<float> with_target_bos = Scalar("with_target_bos", source);
+                        OpenedModel* opened) {
+  TensorSource* source = opened->source.get();
+  ModelConfig* model = &opened->config;
+  ModelVocabulary* vocabulary = &opened->vocabulary;
+  const auto flag = [source](const char* name, bool absent) {
+    return Scalar(name, source).value_or(absent ? 1.0f : 0.0f) != 0.0f;
+  };
+  const bool with_source_eos = flag("with_source_eos", false);
+  const bool with_source_bos = flag("with_source_bos", false);
+  const bool with_target_bos = flag("with_target_bos", true);
+  const bool user_start = flag("user_decoder_start_tokens", false);
   const bool zero_start = Option("decoder", "start_from_zero_embedding", 0, source) != 0.0f;
-  NIBU_ASSIGN_OR_RETURN(const bool add_eos,
-                        config.Bool("add_source_eos", with_source_eos.value_or(0) != 0.0f));
-  NIBU_ASSIGN_OR_RETURN(const bool add_bos,
-                        config.Bool("add_source_bos", with_source_bos.value_or(0) != 0.0f));
+  NIBU_ASSIGN_OR_RETURN(const bool add_eos, config.Bool("add_source_eos", with_source_eos));
+  NIBU_ASSIGN_OR_RETURN(const bool add_bos, config.Bool("add_source_bos", with_source_bos));
   if (add_bos) {
     return absl::UnimplementedError(absl::StrCat(
         directory, ": sources that begin with a token (add_source_bos) are not supported"));
   }
-  if (with_target_bos.value_or(1) == 0.0f) {
-    return absl::UnimplementedError(absl::StrCat(
-        directory, ": targets that begin with no token (with_target_bos) are not supported"));
-  }
-  NIBU_ASSIGN_OR_RETURN(const std::string bos, config.String("bos_token", "<s>"));
-  NIBU_ASSIGN_OR_RETURN(const std::string eos, config.String("eos_token", "</s>"));
-  NIBU_ASSIGN_OR_RETURN(const std::string unk, config.String("unk_token", "<unk>"));
-  NIBU_ASSIGN_OR_RETURN(const std::string start, config.String("decoder_start_token", bos));
+  NIBU_ASSIGN_OR_RETURN(const std::string bos,
+                        config.String("bos_token", Text("bos_token", "<s>", source)));
+  NIBU_ASSIGN_OR_RETURN(const std::string eos,
+                        config.String("eos_token", Text("eos_token", "</s>", source)));
+  NIBU_ASSIGN_OR_RETURN(const std::string unk,
+                        config.String("unk_token", Text("unk_token", "<unk>", source)));
+  NIBU_ASSIGN_OR_RETURN(std::string start,
+                        config.String("decoder_start_token", with_target_bos ? bos : eos));
+  const auto stored_start = config.object().find("decoder_start_token");
+  const bool no_decoder_start =
+      stored_start == config.object().end() ? user_start : stored_start->is_null();
+  if (no_decoder_start) start = eos;
   NIBU_RETURN_IF_ERROR(ReadVocabularies(directory, unk, *model, vocabulary));
 
   const std::string source_file = directory + "/source vocabulary";
@@ -191,7 +213,7 @@ absl::Status ReadTokens(const std::string& directory, const JsonConfig& config,
     NIBU_ASSIGN_OR_RETURN(model->decoder_start,
                           FindToken(vocabulary->target_tokens, start, target_file));
   }
-  return absl::OkStatus();
+  return ReadCTranslate2Languages(directory, config, no_decoder_start, opened);
 }
 
 }  // namespace
@@ -222,6 +244,13 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
     return absl::UnimplementedError(
         absl::StrCat(source->description(), ": a model of kind \"", spec,
                      "\"; only encoder-decoder Transformers (TransformerSpec) are supported"));
+  }
+  for (const char* name : {"relative_attention_bias", "relative_position_keys"}) {
+    if (!source->Has(absl::StrCat("encoder/layer_0/self_attention/", name))) continue;
+    return absl::UnimplementedError(
+        absl::StrCat(source->description(), ": relative positions (", name,
+                     ") are not supported; of T5 and MADLAD, load the Hugging Face ",
+                     "directory that it was converted from"));
   }
   ModelConfig model;
   const std::string table = SourceTable(*source);
@@ -304,8 +333,7 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
       JsonConfig::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
   NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
                         config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
-  NIBU_RETURN_IF_ERROR(
-      ReadTokens(directory, config, opened.source.get(), &opened.config, &opened.vocabulary));
+  NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &opened));
   const auto vmap = MappedFile::Open(directory + "/vmap.txt");
   if (vmap.ok()) {
     NIBU_ASSIGN_OR_RETURN(opened.shortlist, ReadShortlist(**vmap, opened.vocabulary, {}));

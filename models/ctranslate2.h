@@ -6,7 +6,10 @@
 //   (lines);
 //                            <unk> is appended when it is missing
 //   vmap.txt                 optional: a lexical shortlist (shortlist_file.h)
-//   sentencepiece.model, or source.spm and target.spm: optional; what cuts the text
+//   source.spm and target.spm, else sentencepiece.bpe.model, sentencepiece.model or spiece.model:
+//                            optional; what cuts the text
+//
+// Multilingual models: ctranslate2_languages.h.
 #ifndef NIBU_MODELS_CTRANSLATE2_H_
 #define NIBU_MODELS_CTRANSLATE2_H_
 

@@ -208,14 +208,13 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepie
 }
 
 // A language that the tokenizer's configuration was saved with; empty: none.
-absl::StatusOr<std::string> DefaultLanguage(const JsonConfig* tokenizer, const char* key,
+absl::StatusOr<std::string> DefaultLanguage(const JsonConfig& tokenizer, const char* key,
                                             const std::vector<ModelLanguages::Language>& known) {
-  if (tokenizer == nullptr) return std::string();
-  NIBU_ASSIGN_OR_RETURN(const std::string code, tokenizer->String(key, ""));
+  NIBU_ASSIGN_OR_RETURN(const std::string code, tokenizer.String(key, ""));
   for (const auto& language : known) {
     if (language.code == code) return code;
   }
-  if (!code.empty()) return tokenizer->Wrong(key, "one of the model's languages");
+  if (!code.empty()) return tokenizer.Wrong(key, "one of the model's languages");
   return code;
 }
 
@@ -226,15 +225,14 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
                         OpenRequiredFile(directory, "sentencepiece.bpe.model", kExpected));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer_file,
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer,
                         ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
-  const JsonConfig* tokenizer = tokenizer_file.has_value() ? &*tokenizer_file : nullptr;
   const bool has_vocab_json = MappedFile::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
   TokenTable table(model->vocab_source, directory);
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
   NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
-  NIBU_RETURN_IF_ERROR(AddDecoderTokens(tokenizer, &table));
+  NIBU_RETURN_IF_ERROR(AddDecoderTokens(tokenizer.has_value() ? &*tokenizer : nullptr, &table));
   NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
   const auto has_languages = [&] {
     return std::any_of(table.tokens().lower_bound(behind_pieces), table.tokens().end(),
@@ -245,54 +243,15 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
     return absl::InvalidArgumentError(
         absl::StrCat(directory, ": no language tokens in it; ", kExpected));
   }
-
-  ModelVocabulary vocabulary;
-  ModelLanguages& languages = vocabulary.languages;
-  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, table.List());
-  for (int id = 0; id < table.size(); ++id) {
-    std::string& token = vocabulary.source_tokens[static_cast<size_t>(id)];
-    std::string code = id < behind_pieces ? "" : LanguageCode(token);
-    // What is no text is never generated.
-    const bool is_text =
-        !token.empty() && code.empty() && token != "<s>" && token != "<pad>" && token != "<mask>";
-    if (!is_text) model->suppressed.push_back(id);
-    if (token.empty()) token = absl::StrCat("<unused ", id, ">");
-    if (code.empty()) continue;
-    if (forced_target == id) languages.default_target = code;
-    languages.languages.push_back({std::move(code), id});
-  }
-  std::sort(languages.languages.begin(), languages.languages.end(),
-            [](const auto& a, const auto& b) { return a.code < b.code; });
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
-  vocabulary.target_tokens = vocabulary.source_tokens;
-  vocabulary.source_sentencepiece = std::string(sentencepiece->bytes());
-  vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;
-  NIBU_ASSIGN_OR_RETURN(model->unk,
-                        FindToken(vocabulary.source_tokens, "<unk>", sentencepiece->path()));
-  model->unk_target = model->unk;
-  model->source_suffix = {model->eos};
-
-  NIBU_ASSIGN_OR_RETURN(languages.default_source,
-                        DefaultLanguage(tokenizer, "src_lang", languages.languages));
-  if (languages.default_target.empty()) {
-    NIBU_ASSIGN_OR_RETURN(languages.default_target,
-                          DefaultLanguage(tokenizer, "tgt_lang", languages.languages));
-  }
-  NIBU_ASSIGN_OR_RETURN(std::string tokenizer_class, config.String("tokenizer_class", ""));
-  if (tokenizer != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(const bool legacy, tokenizer->Bool("legacy_behaviour", false));
-    languages.source_in_front = !legacy;
-    NIBU_ASSIGN_OR_RETURN(tokenizer_class, tokenizer->String("tokenizer_class", tokenizer_class));
-  }
-  if (model->position_kind == PositionKind::kLearned &&
-      (tokenizer_class.empty() ? model->decoder_start != model->eos
-                               : absl::StartsWith(tokenizer_class, "MBartTokenizer"))) {
-    languages.source_in_front = false;
-    languages.target_follows_start = false;
-  }
-  return vocabulary;
+  MultilingualParts parts;
+  NIBU_ASSIGN_OR_RETURN(parts.tokens, table.List());
+  parts.first_language = behind_pieces;
+  parts.sentencepiece = std::string(sentencepiece->bytes());
+  parts.forced_target = forced_target;
+  parts.is_mbart = model->position_kind == PositionKind::kLearned;
+  parts.language_starts = model->decoder_start != model->eos;
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class, config.String("tokenizer_class", ""));
+  return MultilingualVocabulary(directory, std::move(parts), model);
 }
 
 }  // namespace
@@ -312,6 +271,60 @@ std::string LanguageCode(absl::string_view token) {
     return "";
   }
   return std::string(token);
+}
+
+absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
+                                                       MultilingualParts parts,
+                                                       ModelConfig* model) {
+  ModelVocabulary vocabulary;
+  ModelLanguages& languages = vocabulary.languages;
+  vocabulary.source_tokens = std::move(parts.tokens);
+  for (size_t i = 0; i < vocabulary.source_tokens.size(); ++i) {
+    std::string& token = vocabulary.source_tokens[i];
+    const int id = static_cast<int>(i);
+    std::string code = id < parts.first_language ? "" : LanguageCode(token);
+    // What is no text is never generated.
+    const bool is_text =
+        !token.empty() && code.empty() && token != "<s>" && token != "<pad>" && token != "<mask>";
+    if (!is_text) model->suppressed.push_back(id);
+    if (token.empty()) token = absl::StrCat("<unused ", id, ">");
+    if (code.empty()) continue;
+    if (parts.forced_target == id) languages.default_target = code;
+    languages.languages.push_back({std::move(code), id});
+  }
+  std::sort(languages.languages.begin(), languages.languages.end(),
+            [](const auto& a, const auto& b) { return a.code < b.code; });
+  std::sort(model->suppressed.begin(), model->suppressed.end());
+  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
+                          model->suppressed.end());
+  vocabulary.target_tokens = vocabulary.source_tokens;
+  vocabulary.source_sentencepiece = std::move(parts.sentencepiece);
+  vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, "<unk>", directory));
+  model->unk_target = model->unk;
+  model->source_suffix = {model->eos};
+
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer,
+                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  if (tokenizer.has_value()) {
+    NIBU_ASSIGN_OR_RETURN(languages.default_source,
+                          DefaultLanguage(*tokenizer, "src_lang", languages.languages));
+    if (languages.default_target.empty()) {
+      NIBU_ASSIGN_OR_RETURN(languages.default_target,
+                            DefaultLanguage(*tokenizer, "tgt_lang", languages.languages));
+    }
+    NIBU_ASSIGN_OR_RETURN(const bool legacy, tokenizer->Bool("legacy_behaviour", false));
+    languages.source_in_front = !legacy;
+    NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class,
+                          tokenizer->String("tokenizer_class", parts.tokenizer_class));
+  }
+  if (parts.is_mbart &&
+      (parts.tokenizer_class.empty() ? parts.language_starts
+                                     : absl::StartsWith(parts.tokenizer_class, "MBartTokenizer"))) {
+    languages.source_in_front = false;
+    languages.target_follows_start = false;
+  }
+  return vocabulary;
 }
 
 absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& config,

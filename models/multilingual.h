@@ -26,7 +26,9 @@
 #ifndef NIBU_MODELS_MULTILINGUAL_H_
 #define NIBU_MODELS_MULTILINGUAL_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "models/hugging_face.h"
@@ -42,6 +44,24 @@ absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& confi
 
 // The code that a language token stands for; empty for any other token.
 std::string LanguageCode(absl::string_view token);
+
+// What the vocabulary of a multilingual model is made from, in whatever format it came.
+struct MultilingualParts {
+  std::vector<std::string> tokens;  // by id; empty: the id is not used
+  int first_language = 0;           // no id below it is a language's
+  std::string sentencepiece;        // serialized
+  std::optional<int> forced_target;
+  bool is_mbart = false;
+  // Where no class of tokenizer is known: mBART of the first kind, whose decoder is given the
+  // language alone.
+  bool language_starts = false;
+  std::string tokenizer_class;  // tokenizer_config.json's wins; may be empty
+};
+
+// The vocabulary with its languages, framed as above. Reads the directory's tokenizer_config.json
+// when it is there. Sets model->unk, unk_target, source_suffix (to model->eos) and suppressed.
+absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
+                                                       MultilingualParts parts, ModelConfig* model);
 
 // `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
