@@ -12,7 +12,12 @@ void JobQueue::Push(Job job) {
     ++arrivals_;
     jobs_.emplace(order, std::move(job));
   }
-  arrived_.notify_one();
+  arrived_.notify_all();
+}
+
+bool JobQueue::Alone() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return jobs_.empty() && waiting_ + 1 == workers_;
 }
 
 void JobQueue::Close() {
@@ -28,12 +33,15 @@ void JobQueue::AwaitIdle() {
   idle_.wait(lock, [this] { return jobs_.empty() && waiting_ == workers_; });
 }
 
-std::vector<Job> JobQueue::Take(size_t most, size_t tokens, bool wait) {
+std::vector<Job> JobQueue::Take(size_t most, size_t tokens, bool wait, bool preferred) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (wait) {
     ++waiting_;
+    if (preferred) preferred_waits_ = true;
     idle_.notify_all();
-    arrived_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+    arrived_.wait(
+        lock, [&] { return closed_ || jobs_.size() > (preferred_waits_ && !preferred ? 1 : 0); });
+    if (preferred) preferred_waits_ = false;
     --waiting_;
   }
   const size_t share = (jobs_.size() + workers_ - 1) / workers_;

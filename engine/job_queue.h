@@ -33,10 +33,14 @@ class JobQueue {
   // Blocks until no job is left and every worker waits for the next one. REQUIRES: not closed.
   void AwaitIdle();
 
+  // Whether no job is left and all workers but the caller wait for one.
+  bool Alone();
+
   // Takes up to `most` jobs of up to `tokens` source tokens altogether; when few are waiting, a
   // fair share of them, so that every worker gets some. With `wait`, blocks until there is one and
   // takes it whatever its length; an empty result then means that the queue is closed and empty.
-  std::vector<Job> Take(size_t most, size_t tokens, bool wait);
+  // One of the workers may be the `preferred` one: a single job is left to it if it waits, too.
+  std::vector<Job> Take(size_t most, size_t tokens, bool wait, bool preferred = false);
 
  private:
   // Output comes in the order of input, so a window is also what a reader waits for; larger ones
@@ -50,6 +54,7 @@ class JobQueue {
   std::condition_variable arrived_;
   std::condition_variable idle_;
   size_t waiting_ = 0;  // workers that wait in Take
+  bool preferred_waits_ = false;
   std::map<Order, Job> jobs_;
   uint64_t arrivals_ = 0;
   bool closed_ = false;

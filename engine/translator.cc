@@ -103,6 +103,13 @@ absl::Status TranslatorOptions::Validate() const {
                      absl::StrCat("max_source_length must be at least 1, not ", max_source_length));
 }
 
+// Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
+// are shared out; more than a few threads wait for each other longer than a small matmul takes.
+int SoloThreads(const Model& model, int threads) {
+  constexpr int kMost = 4;
+  return model.compute_type == ComputeType::kInt8 ? std::min(threads, kMost) : 1;
+}
+
 class Translator::Impl {
  public:
   Impl(std::shared_ptr<const Model> model, Frame frame, const WorkerOptions& worker_options,
@@ -116,9 +123,13 @@ class Translator::Impl {
         queue_(threads),
         workers_(static_cast<size_t>(threads)) {
     for (auto& worker : workers_) {
-      threads_.emplace_back([this, &worker, worker_options] {
+      WorkerOptions own = worker_options;
+      // One of them: OpenMP's threads wait for each other well only where there are not more of
+      // them than cores.
+      if (&worker == &workers_[0]) own.solo_threads = SoloThreads(*model_, threads);
+      threads_.emplace_back([this, &worker, own] {
         // Created on its own thread, since oneDNN's thread count belongs to the thread.
-        auto created = std::make_unique<Worker>(*model_, source_, target_, worker_options, &queue_);
+        auto created = std::make_unique<Worker>(*model_, source_, target_, own, &queue_);
         Worker* const running = created.get();
         {
           const std::lock_guard<std::mutex> lock(mutex_);

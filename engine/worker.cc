@@ -38,6 +38,7 @@ void Worker::Run() {
     Fill();
     if (live_.empty()) return;
     // With more sentences a step has enough rows already.
+    ChooseThreads();
     if (drafter_ != nullptr && live_.size() == 1) Guess(live_[0].get());
     Step();
   }
@@ -50,7 +51,13 @@ void Worker::Fill() {
   const size_t room = options_.max_sentences - live_.size();
   if (!idle && room < std::max<size_t>(1, options_.max_sentences / 8)) return;
   const size_t tokens = options_.max_tokens - std::min(options_.max_tokens, live_tokens_);
-  Start(queue_->Take(room, tokens, /*wait=*/idle));
+  Start(queue_->Take(room, tokens, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1));
+}
+
+void Worker::ChooseThreads() {
+  if (options_.solo_threads == 1) return;
+  const bool solo = live_.size() == 1 && queue_->Alone();
+  workspace_.matmul.SetThreads(solo ? options_.solo_threads : 1);
 }
 
 void Worker::Start(std::vector<Job> jobs) {
@@ -78,6 +85,7 @@ void Worker::Start(std::vector<Job> jobs) {
       live_.push_back(std::move(slot));
     }
     live_tokens_ += tokens;
+    ChooseThreads();
     ScopedTimer timer(&workspace_.profile.encoder);
     workspace_.arena.Rewind(0);
     const float* encoded = Encode(model_, source_, sources, &workspace_);

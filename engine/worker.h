@@ -27,6 +27,8 @@ struct WorkerOptions {
   std::shared_ptr<const Shortlist> shortlist;  // null: none
   bool return_scores = true;
   std::shared_ptr<const DraftModel> draft;  // null: none. REQUIRES: a beam of 1
+  // Threads that a matmul uses while there is a single sentence, and no other worker has one.
+  int solo_threads = 1;
   // What is decoded together: so many sentences, and so many source tokens (a single sentence may
   // have more).
   size_t max_sentences = 32;
@@ -69,6 +71,7 @@ class Worker {
 
   void Fill();
   void Start(std::vector<Job> jobs);
+  void ChooseThreads();
   void Prepare(Slot* slot);
   void Guess(Slot* slot);
   void Step();

@@ -91,12 +91,15 @@ class Linear {
 // One worker's oneDNN primitives and scratch. Not thread-safe: each thread has its own.
 class MatmulContext {
  public:
-  // `threads`: OpenMP threads a call uses. Sets that number for the calling thread, which must be
-  // the one that calls Apply.
-  explicit MatmulContext(int threads = 1);
+  // To be created on the thread that calls Apply.
+  MatmulContext();
   ~MatmulContext();
   MatmulContext(const MatmulContext&) = delete;
   MatmulContext& operator=(const MatmulContext&) = delete;
+
+  // OpenMP threads that calls use from now on; 1 at first. With more, sums of float32 and bfloat16
+  // may be taken in another order; those of int8 are exact.
+  void SetThreads(int threads);
 
   // Rows of a single matmul at most: what it writes is still in L2 for the pass after it.
   static constexpr int kMostRows = 96;
@@ -108,8 +111,9 @@ class MatmulContext {
   void Apply(const Linear& linear, const float* x, int rows, float* y);
 
   // The same for maps with an input in common (the blocks of an output layer), which is quantized
-  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x, n at
-  // most kMostRows. `linear`: one of the maps. x stays valid; other calls end it.
+  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x. `first`
+  // is a multiple of kMostRows, n at most kMostRows, `linear` one of the maps. x stays valid; other
+  // calls end it.
   void SetInput(const Linear& linear, const float* x, int rows);
   void ApplyToInput(const Linear& linear, int first, int n, float* y);
 

@@ -57,7 +57,7 @@ struct Kernel {
 
 struct MatmulContext::State {
   // Weights of one shape and type share one packed layout, so a primitive serves them all.
-  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, int>;
+  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, int, int>;
   struct Call {
     Kernel* kernel;
     std::weak_ptr<const Linear::Packed> packed;  // shortlists' weights end with their sentence
@@ -89,7 +89,8 @@ struct MatmulContext::State {
 };
 
 Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed) {
-  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.half_output, rows);
+  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.half_output, rows,
+                threads);
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
   try {
@@ -178,7 +179,10 @@ const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int r
   return input.data();
 }
 
-MatmulContext::MatmulContext(int threads) : state_(std::make_unique<State>()) {
+MatmulContext::MatmulContext() : state_(std::make_unique<State>()) { omp_set_num_threads(1); }
+
+void MatmulContext::SetThreads(int threads) {
+  if (threads == state_->threads) return;
   state_->threads = threads;
   omp_set_num_threads(threads);
 }

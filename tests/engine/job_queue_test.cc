@@ -1,5 +1,6 @@
 #include "engine/job_queue.h"
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -50,6 +51,28 @@ TEST(JobQueueTest, FewJobsAreSharedOut) {
   EXPECT_EQ(queue.Take(32, kAny, true).size(), 2u);
   EXPECT_EQ(queue.Take(32, kAny, true).size(), 1u);
   EXPECT_EQ(queue.Take(32, kAny, true).size(), 1u);
+}
+
+TEST(JobQueueTest, ASingleJobIsLeftToThePreferredWorker) {
+  JobQueue queue(2);
+  std::atomic<int> preferred_got{0};
+  std::thread preferred([&] {
+    while (!queue.Take(1, kAny, true, /*preferred=*/true).empty()) ++preferred_got;
+  });
+  std::thread other([&] {
+    while (!queue.Take(1, kAny, true).empty()) {
+    }
+  });
+  for (int i = 1; i <= 50; ++i) {
+    queue.AwaitIdle();
+    EXPECT_FALSE(queue.Alone());
+    queue.Push(MakeJob(1));
+    queue.AwaitIdle();
+    EXPECT_EQ(preferred_got, i);
+  }
+  queue.Close();
+  preferred.join();
+  other.join();
 }
 
 TEST(JobQueueTest, WaitsForAJobOrTheEnd) {

@@ -198,6 +198,55 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
   }
 }
 
+// Two threads in a matmul give what one does, to the bit where sums are exact.
+TEST_P(LinearTest, Threads) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(9);
+  MatmulContext context;
+  for (int round = 0; round < 10; ++round) {
+    const Case c = Case::Make(&random, 300);
+    const Linear linear = *c.Create(GetParam());
+    const int rows = random.Int(1, 5);
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
+    AlignedBuffer<float> one(room * static_cast<size_t>(c.out));
+    AlignedBuffer<float> two(room * static_cast<size_t>(c.out));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.SetThreads(1);
+    context.Apply(linear, x.data(), rows, one.data());
+    context.SetThreads(2);
+    context.Apply(linear, x.data(), rows, two.data());
+    const float tolerance = GetParam() == ComputeType::kInt8 ? 0.0f : 1e-3f;
+    for (size_t i = 0; i < static_cast<size_t>(rows) * static_cast<size_t>(c.out); ++i) {
+      ASSERT_NEAR(one[i], two[i], tolerance * (1 + std::abs(one[i])));
+    }
+  }
+}
+
+// Maps of one input, in pieces of it, are the same as each by itself.
+TEST_P(LinearTest, ApplyToInput) {
+  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(10);
+  MatmulContext context;
+  Case c = Case::Make(&random, 70);
+  const Linear linear = *c.Create(GetParam());
+  const int rows = 230;
+  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+  const auto out = static_cast<size_t>(c.out);
+  AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
+  AlignedBuffer<float> all(room * out);
+  AlignedBuffer<float> piece(static_cast<size_t>(MatmulContext::PaddedRows(96)) * out);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+  context.Apply(linear, x.data(), rows, all.data());
+  context.SetInput(linear, x.data(), rows);
+  for (const auto& [first, n] : {std::pair(0, 96), std::pair(96, 96), std::pair(192, 38)}) {
+    context.ApplyToInput(linear, first, n, piece.data());
+    for (size_t i = 0; i < static_cast<size_t>(n) * out; ++i) {
+      ASSERT_EQ(piece[i], all[static_cast<size_t>(first) * out + i]) << first << " " << i;
+    }
+  }
+}
+
 // Written out and used from there, a map stays the same; damaged, it is refused.
 TEST_P(LinearTest, PackedBytes) {
   if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
