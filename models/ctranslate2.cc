@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
@@ -221,7 +222,9 @@ absl::Status ReadTokens(const std::string& directory, const JsonConfig& config,
 absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_view bytes,
                                                                    const std::string& file) {
   std::vector<std::string> tokens;
-  if (!bytes.empty() && bytes[0] == '[') {
+  // "[" may also be a text vocabulary's first token, or begin it.
+  const size_t next = bytes.find_first_not_of(" \t\r\n", 1);
+  if (absl::StartsWith(bytes, "[") && next != absl::string_view::npos && bytes[next] == '"') {
     NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(bytes, file));
     for (const nlohmann::json& token : json) {
       if (!token.is_string()) {

@@ -43,7 +43,10 @@ ABSL_FLAG(std::string, draft_model, "",
 ABSL_FLAG(std::string, shortlist, "",
           "Lexical shortlist (Marian's, or a vmap.txt) that narrows the output to tokens worth it "
           "for a line. Empty: the model's own, if it has one; none: all tokens.");
-ABSL_FLAG(int, threads, 0, "Sentences are shared out to this many threads; 0: all cores.");
+ABSL_FLAG(
+    int, threads, 0,
+    "Sentences are shared out to this many threads, a single one of an int8 model too; 0: all "
+    "cores.");
 ABSL_FLAG(int, batch_size, 0, "What a thread decodes together; 0: chosen for speed.");
 ABSL_FLAG(std::string, batch_type, "examples",
           "batch_size counts examples (sentences) or tokens (of the sources).");

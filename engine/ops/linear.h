@@ -111,9 +111,9 @@ class MatmulContext {
   void Apply(const Linear& linear, const float* x, int rows, float* y);
 
   // The same for maps with an input in common (the blocks of an output layer), which is quantized
-  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x. `first`
-  // is a multiple of kMostRows, n at most kMostRows, `linear` one of the maps. x stays valid; other
-  // calls end it.
+  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x.
+  // `first` is a multiple of kMostRows, n at most kMostRows, `linear` one of the maps. x stays
+  // valid; other calls end it.
   void SetInput(const Linear& linear, const float* x, int rows);
   void ApplyToInput(const Linear& linear, int first, int n, float* y);
 

@@ -170,7 +170,7 @@ TEST(CTranslate2, NamesWhatIsWrong) {
               HasSubstr("\"y_scale\" is not the scale of anything"));
   EXPECT_THAT(Error([](TinyCTranslate2* t) { t->source_vocabulary += "c\n"; }),
               HasSubstr("source_vocabulary: 6 tokens, expected 5, the size in model.bin"));
-  EXPECT_THAT(Error([](TinyCTranslate2* t) { t->target_vocabulary = "[1]"; }),
+  EXPECT_THAT(Error([](TinyCTranslate2* t) { t->target_vocabulary = "[\"a\", 1]"; }),
               HasSubstr("not an array of tokens"));
   const TempFolder folder;
   TinyCTranslate2().Write(folder);
@@ -208,6 +208,7 @@ TEST(CTranslate2Bin, RefusesDamage) {
 TEST(CTranslate2Vocabulary, LinesAndArrays) {
   EXPECT_THAT(*ReadCTranslate2Vocabulary("a\r\n b\n\nc", "v"), ElementsAre("a", " b", "", "c"));
   EXPECT_THAT(*ReadCTranslate2Vocabulary("[\"a\", \"\\n\"]", "v"), ElementsAre("a", "\n"));
+  EXPECT_THAT(*ReadCTranslate2Vocabulary("[PAD]\n[\n", "v"), ElementsAre("[PAD]", "["));
   EXPECT_THAT(*ReadCTranslate2Vocabulary("", "v"), ElementsAre());
   EXPECT_FALSE(ReadCTranslate2Vocabulary("[\"a\"", "v").ok());
 }
