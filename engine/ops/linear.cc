@@ -213,7 +213,7 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   header.static_scale = compute_type == ComputeType::kInt8 ? StaticScale(matrices) : 0.0f;
   std::unique_ptr<Packed> packed;
   try {
-    packed = std::make_unique<Packed>(header);
+    packed = std::make_unique<Packed>(header, /*lasting=*/true);
     if (compute_type == ComputeType::kInt8) {
       NIBU_ASSIGN_OR_RETURN(Quantized quantized, JoinAsInt8(matrices, layout));
       PackInt8(layout, std::move(quantized), packed.get());

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 

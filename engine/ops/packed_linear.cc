@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/aligned_buffer.h"
+#include "engine/core/huge_memory.h"
 
 namespace nibu {
 
@@ -214,7 +216,7 @@ uint64_t LayoutCode(const PackedLayout& layout) {
 
 }  // namespace
 
-Linear::Packed::Packed(PackedHeader header) : spec(SpecOf(header)) {
+Linear::Packed::Packed(PackedHeader header, bool lasting) : spec(SpecOf(header)) {
   const PackedLayout layout = PreferredLayout(spec);
   blocked = layout.blocked;
   const size_t offset = WeightsOffset(header);
@@ -222,8 +224,15 @@ Linear::Packed::Packed(PackedHeader header) : spec(SpecOf(header)) {
   header.weights_offset = static_cast<uint32_t>(offset);
   header.size = RoundUp(offset + layout.weights.get_size());
   header.layout = LayoutCode(layout);
-  room = AlignedBuffer<char>(header.size);
-  blob = room.data();
+  if (lasting) {
+    const std::shared_ptr<char> memory = AllocateHuge(header.size);
+    blob = memory.get();
+    owner = memory;
+  } else {
+    auto memory = std::make_shared<AlignedBuffer<char>>(header.size);
+    blob = memory->data();
+    owner = std::move(memory);
+  }
   std::memset(blob, 0, blocked ? offset : header.size);  // oneDNN fills blocked layouts' gaps
   std::memcpy(blob, &header, sizeof(header));
   SetViews(layout.weights);

@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/quantize.h"
 
@@ -69,17 +68,17 @@ static_assert(sizeof(PackedHeader) == 64);
 absl::Status CheckPacked(absl::string_view bytes);
 
 struct Linear::Packed {
-  // The layout oneDNN prefers on this CPU, with room for it in `blob`. Throws dnnl::error.
-  explicit Packed(PackedHeader header);
+  // The layout oneDNN prefers on this CPU, with room for it in `blob`: in huge pages if it is to
+  // last as long as the model. Throws dnnl::error.
+  Packed(PackedHeader header, bool lasting);
   // Uses the blob at `bytes`, which `owner` keeps alive. Throws dnnl::error.
   Packed(char* bytes, std::shared_ptr<const void> owner);
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(blob); }
 
   MatmulSpec spec;
-  bool blocked = false;      // brgemm kernels with blocked weights, else gemm
-  AlignedBuffer<char> room;  // of the blob, unless it belongs to `owner`
-  std::shared_ptr<const void> owner;
+  bool blocked = false;               // brgemm kernels with blocked weights, else gemm
+  std::shared_ptr<const void> owner;  // of the blob
   char* blob = nullptr;
   // Parts of the blob; null: not there.
   float* bias_data = nullptr;

@@ -77,7 +77,7 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   PackedHeader header = blocks[0].packed_->header();
   header.activation = Activation::kNone;
   header.out = RoundUpOutputs(outputs.size());
-  auto packed = std::make_shared<Packed>(header);
+  auto packed = std::make_shared<Packed>(header, /*lasting=*/false);
   char* const weights = static_cast<char*>(packed->weights.get_data_handle());
   const dnnl::memory::desc layout = packed->weights.get_desc();
   const Offsets to(layout.data);

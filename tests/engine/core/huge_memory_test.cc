@@ -1,0 +1,51 @@
+#include "engine/core/huge_memory.h"
+
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+// Pieces of all sizes, more than a block of them, do not overlap and outlive each other.
+TEST(HugeMemoryTest, PiecesAreAlignedAndApart) {
+  std::vector<std::pair<std::shared_ptr<char>, size_t>> pieces;
+  const auto check = [&] {
+    for (const auto& [memory, size] : pieces) {
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % 64, 0u);
+      for (const size_t at : {size_t{0}, size / 2, size - 1}) {
+        ASSERT_EQ(memory.get()[at], static_cast<char>(size)) << size;
+      }
+    }
+  };
+  for (size_t i = 0; i < 60; ++i) {
+    const size_t size = i == 30 ? size_t{50} << 20 : 1 + i * 40'001;
+    pieces.emplace_back(AllocateHuge(size), size);
+    std::memset(pieces.back().first.get(), static_cast<char>(size), size);
+  }
+  check();
+  for (int i = 0; i < 20; ++i) pieces.erase(pieces.begin() + 2 * i);
+  check();
+  EXPECT_NE(AllocateHuge(0), nullptr);
+}
+
+TEST(HugeMemoryTest, Threads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 0; i < 200; ++i) {
+        const std::shared_ptr<char> memory = AllocateHuge(5000);
+        std::memset(memory.get(), t, 5000);
+        EXPECT_EQ(memory.get()[4999], t);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace nibu
