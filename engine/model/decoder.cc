@@ -180,7 +180,7 @@ void Decoder::BestOfAll(const float* hidden, absl::Span<const Query> queries,
       ScopedTimer timer(&workspace_->profile.search);
       for (int r = 0; r < count; ++r) {
         float* row = logits + static_cast<size_t>(r) * static_cast<size_t>(n);
-        const auto query = static_cast<size_t>(from + r);
+        const size_t query = static_cast<size_t>(from) + static_cast<size_t>(r);
         for (int token : queries[query].suppressed) {
           if (token >= first && token < first + n) row[token - first] = kImpossible;
         }
