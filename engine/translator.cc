@@ -66,6 +66,13 @@ absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config, int
                      "the draft model has another vocabulary");
 }
 
+// Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
+// are shared out; more than a few threads wait for each other longer than a small matmul takes.
+int SoloThreads(const Model& model, int threads) {
+  constexpr int kMost = 4;
+  return model.compute_type == ComputeType::kInt8 ? std::min(threads, kMost) : 1;
+}
+
 }  // namespace
 
 absl::Status DecodingOptions::Validate() const {
@@ -101,13 +108,6 @@ absl::Status TranslatorOptions::Validate() const {
                   absl::StrCat("batch_size must be 0 to 65536, not ", batch_size)));
   return CheckOption(max_source_length >= 1,
                      absl::StrCat("max_source_length must be at least 1, not ", max_source_length));
-}
-
-// Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
-// are shared out; more than a few threads wait for each other longer than a small matmul takes.
-int SoloThreads(const Model& model, int threads) {
-  constexpr int kMost = 4;
-  return model.compute_type == ComputeType::kInt8 ? std::min(threads, kMost) : 1;
 }
 
 class Translator::Impl {

@@ -36,7 +36,8 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   int rows = 0;
   for (const Input& input : inputs) rows += static_cast<int>(input.tokens.size());
 
-  float* x = workspace_->Rows(rows, config.d_model);
+  // With room behind it: BestTokens has matmuls begin at any row, and read their padding rows.
+  float* x = workspace_->Rows(rows + MatmulContext::kMostRows / 2, config.d_model);
   float* row = x;
   for (const Input& input : inputs) {
     const int count = static_cast<int>(input.tokens.size());
