@@ -275,8 +275,10 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
     for (const char* name :
          {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
       if (Option(stack, name, 0, source) != 0.0f) {
-        return absl::UnimplementedError(absl::StrCat(source->description(), ": \"", name,
-                                                     "\" is set, which nibu does not support"));
+        return absl::UnimplementedError(
+            absl::StrCat(source->description(), ": \"", name,
+                         "\" is set, which nibu does not support; use a model "
+                         "without it"));
       }
     }
     for (const char* name :

@@ -18,13 +18,15 @@ constexpr int kMaxPositions = 2048;
 absl::Status Unsupported(const JsonConfig& yml, absl::string_view key) {
   const nlohmann::json* value = yml.Find(std::string(key));
   if (value == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        yml.file(), ": \"", key, "\" is left to its default, which nibu does not support"));
+    return absl::UnimplementedError(
+        absl::StrCat(yml.file(), ": \"", key,
+                     "\" is left to its default, which nibu does not support; use a model trained ",
+                     "with another setting"));
   }
   return absl::UnimplementedError(absl::StrCat(
       yml.file(), ": \"", key, "\" is ",
       value->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60),
-      ", which nibu does not support"));
+      ", which nibu does not support; use a model trained without it"));
 }
 
 // Whether a value says no: absent, false, 0, "", "none" or an empty list.
