@@ -91,10 +91,8 @@ int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
   const auto tokens = absl::MakeConstSpan(sentence->tokens_).subspan(held);
   const Decoder::Input input{&sentence->state_, tokens, /*consecutive=*/true};
   const float* rows = decoder_.Step({&input, 1});
-  // The newest row, with room for a matmul's padding.
   const auto dim = static_cast<size_t>(draft_.model->config.d_model);
-  float* newest = workspace_->Rows(1, draft_.model->config.d_model);
-  std::copy_n(rows + (tokens.size() - 1) * dim, dim, newest);
+  const float* newest = rows + (tokens.size() - 1) * dim;
   const Decoder::Query query{1, /*normalize=*/false, suppressed,
                              sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
   decoder_.BestTokens(newest, {&query, 1}, {&top_, 1});

@@ -37,8 +37,8 @@ void Worker::Run() {
   while (true) {
     Fill();
     if (live_.empty()) return;
-    // With more sentences a step has enough rows already.
     ChooseThreads();
+    // With more sentences a step has enough rows already.
     if (drafter_ != nullptr && live_.size() == 1) Guess(live_[0].get());
     Step();
   }

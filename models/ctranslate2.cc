@@ -16,6 +16,7 @@
 #include "models/ctranslate2_languages.h"
 #include "models/json.h"
 #include "models/mapped_file.h"
+#include "models/multilingual.h"
 #include "models/shortlist_file.h"
 #include "models/vocabulary_file.h"
 

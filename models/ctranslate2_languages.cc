@@ -92,6 +92,7 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const JsonCo
   NIBU_ASSIGN_OR_RETURN(parts.forced_target,
                         ReadTokenId("forced_bos_token_id", config, generation));
   NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(config, generation));
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer, ReadOptionalConfig(directory + "/tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);
   for (size_t i = block.first; i < parts.tokens.size(); ++i) {
     // What fills the vocabulary up to the size of the table.

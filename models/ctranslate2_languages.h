@@ -23,8 +23,6 @@
 
 namespace nibu {
 
-inline constexpr char kMultilingualSentencePiece[] = "sentencepiece.bpe.model";
-
 // Completes opened->vocabulary, config and defaults when the vocabulary is that of a multilingual
 // model. `no_decoder_start`: decoder_start_token is null; Unimplemented where it must not be.
 // NotFound: no SentencePiece model. `config`: the directory's config.json.

@@ -23,10 +23,9 @@ absl::Status Unsupported(const JsonConfig& yml, absl::string_view key) {
                      "\" is left to its default, which nibu does not support; use a model trained ",
                      "with another setting"));
   }
-  return absl::UnimplementedError(absl::StrCat(
-      yml.file(), ": \"", key, "\" is ",
-      value->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60),
-      ", which nibu does not support; use a model trained without it"));
+  return absl::UnimplementedError(
+      absl::StrCat(yml.file(), ": \"", key, "\" is ", QuotedJson(*value),
+                   ", which nibu does not support; use a model trained without it"));
 }
 
 // Whether a value says no: absent, false, 0, "", "none" or an empty list.

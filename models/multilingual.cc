@@ -189,7 +189,6 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepie
     }
     return size;
   }
-  constexpr char kFile[] = "sentencepiece.bpe.model";
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
                         ReadSentencePieces(sentencepiece.bytes(), sentencepiece.path()));
   const std::vector<std::string> first = {"<unk>", "<s>", "</s>"};
@@ -199,10 +198,12 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepie
   }
   const std::vector<std::string> special = {"<s>", "<pad>", "</s>", "<unk>"};
   for (size_t i = 0; i < special.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i), special[i], kFile));
+    NIBU_RETURN_IF_ERROR(
+        table->Set(static_cast<int64_t>(i), special[i], kMultilingualSentencePiece));
   }
   for (size_t i = first.size(); i < pieces.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i) + 1, pieces[i], kFile));
+    NIBU_RETURN_IF_ERROR(
+        table->Set(static_cast<int64_t>(i) + 1, pieces[i], kMultilingualSentencePiece));
   }
   return static_cast<int>(pieces.size()) + 1;
 }
@@ -224,8 +225,8 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                std::optional<int> forced_target,
                                                ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
-                        OpenRequiredFile(directory, "sentencepiece.bpe.model", kExpected));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer,
+                        OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
+  NIBU_ASSIGN_OR_RETURN(std::optional<JsonConfig> tokenizer,
                         ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
   const bool has_vocab_json = MappedFile::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
@@ -248,6 +249,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   parts.first_language = behind_pieces;
   parts.sentencepiece = std::string(sentencepiece->bytes());
   parts.forced_target = forced_target;
+  parts.tokenizer = std::move(tokenizer);
   parts.is_mbart = model->position_kind == PositionKind::kLearned;
   parts.language_starts = model->decoder_start != model->eos;
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class, config.String("tokenizer_class", ""));
@@ -304,9 +306,7 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   model->unk_target = model->unk;
   model->source_suffix = {model->eos};
 
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
-  if (tokenizer.has_value()) {
+  if (const std::optional<JsonConfig>& tokenizer = parts.tokenizer; tokenizer.has_value()) {
     NIBU_ASSIGN_OR_RETURN(languages.default_source,
                           DefaultLanguage(*tokenizer, "src_lang", languages.languages));
     if (languages.default_target.empty()) {

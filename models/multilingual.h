@@ -45,21 +45,25 @@ absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& confi
 // The code that a language token stands for; empty for any other token.
 std::string LanguageCode(absl::string_view token);
 
+// The one for all languages.
+inline constexpr char kMultilingualSentencePiece[] = "sentencepiece.bpe.model";
+
 // What the vocabulary of a multilingual model is made from, in whatever format it came.
 struct MultilingualParts {
   std::vector<std::string> tokens;  // by id; empty: the id is not used
   int first_language = 0;           // no id below it is a language's
   std::string sentencepiece;        // serialized
   std::optional<int> forced_target;
+  std::optional<JsonConfig> tokenizer;  // tokenizer_config.json
   bool is_mbart = false;
   // Where no class of tokenizer is known: mBART of the first kind, whose decoder is given the
   // language alone.
   bool language_starts = false;
-  std::string tokenizer_class;  // tokenizer_config.json's wins; may be empty
+  std::string tokenizer_class;  // the tokenizer's own wins; may be empty
 };
 
-// The vocabulary with its languages, framed as above. Reads the directory's tokenizer_config.json
-// when it is there. Sets model->unk, unk_target, source_suffix (to model->eos) and suppressed.
+// The vocabulary with its languages, framed as above. `directory`: for messages. Sets model->unk,
+// unk_target, source_suffix (to model->eos) and suppressed.
 absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
                                                        MultilingualParts parts, ModelConfig* model);
 

@@ -77,7 +77,7 @@ struct MatmulContext::State {
 
   Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
   void Execute(Kernel& kernel, const Linear::Packed& packed);
-  // y = x W (+ b, activation), all in the types of `spec`. At most MostRows.
+  // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
   void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
@@ -168,12 +168,10 @@ const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int r
   const auto columns = static_cast<size_t>(packed.spec.out);
   input.Reserve(static_cast<size_t>(PaddedRows(rows)) * columns);
   auto* quantized = reinterpret_cast<uint8_t*>(input.data());
-  const Dequantization dequantization{packed.scales, packed.zero_sums, packed.bias_data,
-                                      packed.header().activation};
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
     float* values = y + row * columns;
     float* scale = row_scales.data() + row;
-    DequantizeRows(dequantization, scale, 1, columns, reinterpret_cast<int32_t*>(values));
+    Dequantize(packed, scale, 1, values);
     QuantizeRows(values, 1, columns, ActivationRange(), next.header().static_scale,
                  quantized + row * columns, scale);
   }
@@ -206,10 +204,8 @@ void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float*
   const Linear::Packed& packed = *linear.packed();
   ForEachPiece(rows, [&](size_t first, int n) {
     float* const to = y + first * static_cast<size_t>(packed.spec.out);
-    const void* input = state_->Prepare(packed, x + first * static_cast<size_t>(packed.spec.in), n);
-    state_->Run(packed.spec, linear, input, n, to);
-    if (packed.spec.type == ComputeType::kInt8)
-      state_->Dequantize(packed, state_->row_scales.data(), n, to);
+    SetInput(linear, x + first * static_cast<size_t>(packed.spec.in), n);
+    ApplyToInput(linear, 0, n, to);
   });
 }
 
