@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -229,6 +230,10 @@ int Main(int argc, char** argv) {
   ProgressBar bar(shown == AutoBool::kTrue ||
                   (shown == AutoBool::kAuto && isatty(STDERR_FILENO) && !isatty(*out_fd)));
   Pipeline::Options options;
+  const TranslatorOptions& speed = settings->text.translator;
+  // Enough for a thread while its longest line is under way, and several windows of the queue.
+  options.max_lines = static_cast<size_t>(speed.threads) *
+                      static_cast<size_t>(std::max(1024, 2 * speed.batch_size));
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     // Only JSON repeats the source.
     std::string kept = settings->output.format == OutputFormat::kJsonl ? line : "";

@@ -37,7 +37,7 @@ class Pipeline {
     std::function<void(const absl::Status&)> write_failed;
     // What may be under way: read, but not written; bytes of the input and of finished output.
     // Reading waits beyond it.
-    size_t max_lines = 8192;
+    size_t max_lines = 1024;
     size_t max_bytes = size_t{32} << 20;
   };
 

@@ -24,7 +24,9 @@ class AlignedBuffer {
 
   // Makes room for `size` elements; what was there is lost when it has to grow.
   void Reserve(size_t size) {
-    if (size > size_) *this = AlignedBuffer(size);
+    if (size <= size_) return;
+    *this = AlignedBuffer();  // not both at a time
+    *this = AlignedBuffer(size);
   }
 
  private:

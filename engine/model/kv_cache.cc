@@ -7,11 +7,6 @@
 #include "engine/model/layers.h"
 
 namespace nibu {
-namespace {
-
-constexpr size_t kMostKept = size_t{1} << 20;  // bytes
-
-}  // namespace
 
 PagePool::PagePool(const ModelConfig& config, CacheType type, int beam_size)
     : type_(type),
@@ -30,7 +25,7 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   shape_ = ShapeOf(config, config.heads_decoder);
   layers_ = static_cast<size_t>(config.layers_decoder);
   source_layer_ = SourceBytes(shape_, source_length, pool->type());
-  source_.Reserve(source_layer_ * layers_);
+  source_.Resize(source_layer_ * layers_);
   cells_.resize(static_cast<size_t>(pool->beam_size()));
   next_cells_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
@@ -47,8 +42,6 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
 }
 
 void DecoderState::Release() {
-  // Of long sources; there may be many states.
-  if (source_.size() > kMostKept) source_ = {};
   for (auto& page : pages_) pool_->Give(std::move(page));
   pages_.clear();
 }

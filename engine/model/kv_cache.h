@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/elastic_memory.h"
 #include "engine/model/config.h"
 
 namespace nibu {
@@ -115,7 +116,7 @@ class DecoderState {
   size_t dim_ = 0;  // D
   AttentionShape shape_{};
   size_t source_layer_ = 0;  // bytes of a layer's keys and values
-  AlignedBuffer<char> source_;
+  ElasticMemory source_;
   std::vector<AlignedBuffer<char>> pages_;
   std::vector<std::vector<void*>> cells_;  // [hypothesis][position]
   std::vector<std::vector<void*>> next_cells_;

@@ -1,7 +1,4 @@
 // nibu-translate as a user runs it, with the bundled model.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -119,6 +116,20 @@ TEST(CliTest, NothingButTheFlagsDecidesTheOutput) {
   EXPECT_EQ(Translate("--print_scores --threads=1 --batch_size=1", source).out, expected);
   EXPECT_EQ(Translate("--print_scores --threads=3 --batch_size=5", source).out, expected);
   EXPECT_EQ(Translate("--print_scores --batch_size=40 --batch_type=tokens", source).out, expected);
+}
+
+// A single sentence of an int8 model uses the threads inside its matmuls.
+TEST(CliTest, ASingleLineIsTheSameWithAnyThreads) {
+  const std::string line = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en"))[0] + "\n";
+  for (const char* beam : {"1", "4"}) {
+    const std::string flags =
+        absl::StrCat("--compute_type=int8 --print_scores --beam_size=", beam, " --threads=");
+    const std::string expected = Translate(flags + "1", line).out;
+    EXPECT_NE(expected, "");
+    for (const char* threads : {"2", "3", "4", "9"}) {
+      EXPECT_EQ(Translate(flags + threads, line).out, expected) << threads;
+    }
+  }
 }
 
 TEST(CliTest, OutputFormats) {
@@ -299,120 +310,6 @@ TEST(CliTest, AMegabyteInOneLine) {
   EXPECT_EQ(Lines(truncated.out).size(), 1u);
 }
 
-// script(1) runs a command on a terminal.
-TEST(CliTest, NoProgressAmongTranslationsOnATerminal) {
-  const std::string command =
-      absl::StrCat("'", kProgram, "' --threads=1 --src='", NIBU_TESTDATA, "/multi30k.en'");
-  const Outcome both = Shell(absl::StrCat("script -qec \"", command, "\" /dev/null"), "");
-  EXPECT_EQ(both.status, 0);
-  EXPECT_EQ(Lines(both.out).size(), 150u);
-  EXPECT_EQ(both.out.find("lines/s"), std::string::npos);
-  const Outcome errors =
-      Shell(absl::StrCat("script -qec \"", command, " >/dev/null\" /dev/null"), "");
-  EXPECT_EQ(errors.status, 0);
-  EXPECT_NE(errors.out.find("lines/s"), std::string::npos);
-}
-
-TEST(CliTest, AReaderThatLeavesEndsItQuietly) {
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
-  const Outcome outcome = Shell(
-      absl::StrCat("( '", kProgram, "' --beam_size=1; echo status $? >&2 ) | head -n 1"), source);
-  EXPECT_EQ(Lines(outcome.out).size(), 1u);
-  EXPECT_EQ(outcome.err, "status 0\n");
-}
-
-// The program with pipes at both ends.
-class Interactive {
- public:
-  explicit Interactive(const std::vector<std::string>& flags) {
-    int in[2];
-    int out[2];
-    EXPECT_EQ(pipe(in) + pipe(out), 0);
-    child_ = fork();
-    if (child_ == 0) {
-      dup2(in[0], 0);
-      dup2(out[1], 1);
-      for (int fd : {in[0], in[1], out[0], out[1]}) close(fd);
-      std::vector<const char*> arguments = {kProgram};
-      for (const std::string& flag : flags) arguments.push_back(flag.c_str());
-      arguments.push_back(nullptr);
-      execv(kProgram, const_cast<char* const*>(arguments.data()));
-      _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    to_ = in[1];
-    from_ = out[0];
-  }
-  ~Interactive() { close(from_); }
-
-  void Write(const std::string& text) {
-    ASSERT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-  std::string ReadLine() {
-    std::string line;
-    for (char c; read(from_, &c, 1) == 1;) {
-      line += c;
-      if (c == '\n') break;
-    }
-    return line;
-  }
-  void Close() { close(to_); }
-  void Signal(int number) { kill(child_, number); }
-  int Wait() {
-    int status = 0;
-    waitpid(child_, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-  }
-
- private:
-  pid_t child_;
-  int to_;
-  int from_;
-};
-
-TEST(CliTest, ALineComesOutWithoutWaitingForMoreInput) {
-  Interactive program({"--compute_type=float32"});
-  program.Write("A dog runs.\n");
-  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
-  program.Write("A man is riding a bicycle.\n");
-  EXPECT_EQ(program.ReadLine(), "Ein Mann fährt Fahrrad.\n");
-  program.Close();
-  EXPECT_EQ(program.ReadLine(), "");
-  EXPECT_EQ(program.Wait(), 0);
-}
-
-TEST(CliTest, InterruptionsLeaveWholeLines) {
-  const auto references = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt"));
-  for (const int number : {SIGINT, SIGTERM}) {
-    Interactive program({"--compute_type=float32", "--threads=2"});
-    program.Write(ReadFile(NIBU_TESTDATA "/multi30k.en"));  // and no end of input
-    EXPECT_EQ(program.ReadLine(), references[0] + "\n");
-    program.Signal(number);
-    size_t i = 1;
-    for (std::string line; !(line = program.ReadLine()).empty(); ++i) {
-      ASSERT_LT(i, references.size());
-      EXPECT_EQ(line, references[i] + "\n");
-    }
-    EXPECT_EQ(program.Wait(), 128 + number);
-    program.Close();
-  }
-}
-
-// A job that its shell runs in the background ignores SIGINT.
-TEST(CliTest, AnIgnoredSignalStaysIgnored) {
-  const auto before = signal(SIGINT, SIG_IGN);  // the child inherits it
-  Interactive program({"--compute_type=float32"});
-  signal(SIGINT, before);
-  program.Write("A dog runs.\n");
-  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
-  program.Signal(SIGINT);
-  program.Write("A man is riding a bicycle.\n");
-  EXPECT_EQ(program.ReadLine(), "Ein Mann fährt Fahrrad.\n");
-  program.Close();
-  EXPECT_EQ(program.Wait(), 0);
-}
-
 TEST(CliTest, Stats) {
   const Outcome outcome = Translate("--stats --threads=1 --noprogress", "A dog runs.\n\n");
   const auto stats = nlohmann::json::parse(outcome.err);
@@ -424,6 +321,19 @@ TEST(CliTest, Stats) {
   for (const char* field : {"load_seconds", "seconds", "tokens_per_second", "peak_rss_bytes"}) {
     EXPECT_GT(stats[field], 0) << field;
   }
+}
+
+// More lines, longer and shorter ones, take no more memory.
+TEST(CliTest, PeakMemoryIsOfAFewLines) {
+  const std::string some = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  std::string more;
+  for (int i = 0; i < 20; ++i) more += some;
+  const auto peak = [](const std::string& input) {
+    const Outcome outcome =
+        Translate("--compute_type=int8 --beam_size=1 --threads=1 --stats --noprogress", input);
+    return nlohmann::json::parse(outcome.err)["peak_rss_bytes"].get<double>();
+  };
+  EXPECT_LT(peak(more), 1.15 * peak(some + some));
 }
 
 }  // namespace

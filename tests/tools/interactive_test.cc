@@ -1,0 +1,133 @@
+// nibu-translate at work: terminals, pipes whose other end acts, signals.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/tools/shell.h"
+
+namespace nibu {
+namespace {
+
+const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-translate";
+
+// script(1) runs a command on a terminal.
+TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
+  const std::string command =
+      absl::StrCat("'", kProgram, "' --threads=1 --src='", NIBU_TESTDATA, "/multi30k.en'");
+  const Outcome both = Shell(absl::StrCat("script -qec \"", command, "\" /dev/null"), "");
+  EXPECT_EQ(both.status, 0);
+  EXPECT_EQ(Lines(both.out).size(), 150u);
+  EXPECT_EQ(both.out.find("lines/s"), std::string::npos);
+  const Outcome errors =
+      Shell(absl::StrCat("script -qec \"", command, " >/dev/null\" /dev/null"), "");
+  EXPECT_EQ(errors.status, 0);
+  EXPECT_NE(errors.out.find("lines/s"), std::string::npos);
+}
+
+TEST(InteractiveTest, AReaderThatLeavesEndsItQuietly) {
+  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  const Outcome outcome = Shell(
+      absl::StrCat("( '", kProgram, "' --beam_size=1; echo status $? >&2 ) | head -n 1"), source);
+  EXPECT_EQ(Lines(outcome.out).size(), 1u);
+  EXPECT_EQ(outcome.err, "status 0\n");
+}
+
+// The program with pipes at both ends.
+class Interactive {
+ public:
+  explicit Interactive(const std::vector<std::string>& flags) {
+    int in[2];
+    int out[2];
+    EXPECT_EQ(pipe(in) + pipe(out), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(in[0], 0);
+      dup2(out[1], 1);
+      for (int fd : {in[0], in[1], out[0], out[1]}) close(fd);
+      std::vector<const char*> arguments = {kProgram};
+      for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+      arguments.push_back(nullptr);
+      execv(kProgram, const_cast<char* const*>(arguments.data()));
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    to_ = in[1];
+    from_ = out[0];
+  }
+  ~Interactive() { close(from_); }
+
+  void Write(const std::string& text) {
+    ASSERT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  std::string ReadLine() {
+    std::string line;
+    for (char c; read(from_, &c, 1) == 1;) {
+      line += c;
+      if (c == '\n') break;
+    }
+    return line;
+  }
+  void Close() { close(to_); }
+  void Signal(int number) { kill(child_, number); }
+  int Wait() {
+    int status = 0;
+    waitpid(child_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t child_;
+  int to_;
+  int from_;
+};
+
+TEST(InteractiveTest, ALineComesOutWithoutWaitingForMoreInput) {
+  Interactive program({"--compute_type=float32"});
+  program.Write("A dog runs.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
+  program.Write("A man is riding a bicycle.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Mann fährt Fahrrad.\n");
+  program.Close();
+  EXPECT_EQ(program.ReadLine(), "");
+  EXPECT_EQ(program.Wait(), 0);
+}
+
+TEST(InteractiveTest, InterruptionsLeaveWholeLines) {
+  const auto references = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt"));
+  for (const int number : {SIGINT, SIGTERM}) {
+    Interactive program({"--compute_type=float32", "--threads=2"});
+    program.Write(ReadFile(NIBU_TESTDATA "/multi30k.en"));  // and no end of input
+    EXPECT_EQ(program.ReadLine(), references[0] + "\n");
+    program.Signal(number);
+    size_t i = 1;
+    for (std::string line; !(line = program.ReadLine()).empty(); ++i) {
+      ASSERT_LT(i, references.size());
+      EXPECT_EQ(line, references[i] + "\n");
+    }
+    EXPECT_EQ(program.Wait(), 128 + number);
+    program.Close();
+  }
+}
+
+// A job that its shell runs in the background ignores SIGINT.
+TEST(InteractiveTest, AnIgnoredSignalStaysIgnored) {
+  const auto before = signal(SIGINT, SIG_IGN);  // the child inherits it
+  Interactive program({"--compute_type=float32"});
+  signal(SIGINT, before);
+  program.Write("A dog runs.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
+  program.Signal(SIGINT);
+  program.Write("A man is riding a bicycle.\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Mann fährt Fahrrad.\n");
+  program.Close();
+  EXPECT_EQ(program.Wait(), 0);
+}
+
+}  // namespace
+}  // namespace nibu
