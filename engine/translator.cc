@@ -16,8 +16,9 @@
 namespace nibu {
 namespace {
 
-// Sentences a worker decodes together unless told otherwise: its steps then have about this many
-// rows.
+// Sentences a worker decodes together unless told otherwise, and about the rows that its steps then
+// have at most. More are no faster.
+constexpr int kDefaultSentences = 64;
 constexpr int kDefaultRows = 128;
 // And not more source tokens: long sentences would take memory, and their rows are many anyway.
 constexpr size_t kDefaultTokens = 4096;
@@ -67,10 +68,13 @@ absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config, int
 }
 
 // Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
-// are shared out; more than a few threads wait for each other longer than a small matmul takes.
+// are shared out; more than a few threads wait for each other longer than a small matmul takes, and
+// more than there are cores wait in vain.
 int SoloThreads(const Model& model, int threads) {
   constexpr int kMost = 4;
-  return model.compute_type == ComputeType::kInt8 ? std::min(threads, kMost) : 1;
+  if (model.compute_type != ComputeType::kInt8) return 1;
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
+  return std::max(1, std::min({threads, kMost, cores}));
 }
 
 }  // namespace
@@ -144,10 +148,7 @@ class Translator::Impl {
     changed_.wait(lock, [this] { return ready_ == threads_.size(); });
   }
 
-  ~Impl() {
-    queue_.Close();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~Impl() { End(); }
 
   void Submit(std::vector<int> source, Done done) {
     source.insert(source.begin(), frame_.source_prefix.begin(), frame_.source_prefix.end());
@@ -166,21 +167,35 @@ class Translator::Impl {
   Measurement FinishMeasuring() {
     queue_.AwaitIdle();  // the last result is delivered before its worker's step ends
     Measurement result;
-    std::vector<double> floors(workers_.size());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < workers_.size(); ++i) {
-      Worker& worker = *workers_[i];
-      const std::vector<double> latencies = worker.FinishMeasuring();
+    for (auto& worker : workers_) {
+      const std::vector<double> latencies = worker->FinishMeasuring();
       result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
-      result.profile += worker.workspace().profile;
-      threads.emplace_back([&, i] { floors[i] = worker.workspace().matmul.ReplayTrace(); });
+      result.profile += worker->workspace().profile;
     }
-    for (std::thread& thread : threads) thread.join();
-    result.matmul_floor_seconds = *std::max_element(floors.begin(), floors.end());
     return result;
   }
 
+  double MatmulFloor() {
+    // OpenMP's threads wait well only while there are no more of them than cores: those of the
+    // workers end with them.
+    End();
+    std::vector<double> floors(workers_.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      threads.emplace_back([&, i] { floors[i] = workers_[i]->workspace().matmul.ReplayTrace(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return *std::max_element(floors.begin(), floors.end());
+  }
+
  private:
+  // Once everything that was submitted is done.
+  void End() {
+    queue_.Close();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
   const std::shared_ptr<const Model> model_;
   const Frame frame_;
   const int max_source_;
@@ -222,7 +237,8 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
   worker.max_length_factor = decoding.max_length_factor;
   worker.return_scores = decoding.return_scores;
   worker.shortlist = decoding.shortlist;
-  worker.max_sentences = static_cast<size_t>(std::max(1, kDefaultRows / decoding.beam_size));
+  worker.max_sentences =
+      static_cast<size_t>(std::clamp(kDefaultRows / decoding.beam_size, 1, kDefaultSentences));
   if (options.draft != nullptr) {
     NIBU_RETURN_IF_ERROR(CheckDraft(options.draft->config, config, decoding.beam_size));
     worker.draft = std::make_shared<const DraftModel>(
@@ -275,5 +291,6 @@ int Translator::max_source_length() const { return impl_->max_source(); }
 const Model& Translator::model() const { return impl_->model(); }
 void Translator::StartMeasuring() { impl_->StartMeasuring(); }
 Translator::Measurement Translator::FinishMeasuring() { return impl_->FinishMeasuring(); }
+double Translator::MatmulFloor() { return impl_->MatmulFloor(); }
 
 }  // namespace nibu

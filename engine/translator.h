@@ -98,12 +98,12 @@ class Translator {
   struct Measurement {
     Profile profile;                // summed over the workers
     std::vector<double> latencies;  // seconds from leaving the queue to the end, one a sentence
-    // The matmul floor: seconds to run exactly the matmuls of that time once more, the workers side
-    // by side, nothing between the calls.
-    double matmul_floor_seconds = 0;
   };
   void StartMeasuring();
   Measurement FinishMeasuring();
+  // The matmul floor: seconds to run exactly the matmuls of the last measurement once more, the
+  // workers side by side, nothing between the calls. Ends the workers: submit nothing after it.
+  double MatmulFloor();
 
  private:
   class Impl;

@@ -15,7 +15,7 @@ double Milliseconds(const BenchResult& result, double part) {
 
 std::string BenchJson(const BenchResult& result) {
   const Profile& profile = result.measurement.profile;
-  const double floor = result.measurement.matmul_floor_seconds;
+  const double floor = result.matmul_floor_seconds;
   const nlohmann::ordered_json json = {
       {"model", result.model},
       {"compute_type", ComputeTypeName(result.settings.compute_type)},
@@ -61,7 +61,7 @@ std::string BenchTableRow(const BenchResult& result) {
   const BenchSettings& settings = result.settings;
   const int batch = settings.translator.batch_size;
   const Profile& profile = result.measurement.profile;
-  const double floor = result.measurement.matmul_floor_seconds;
+  const double floor = result.matmul_floor_seconds;
   const double percent = 100 / (result.seconds * settings.translator.threads);
   return absl::StrFormat(
       "%-8s %4d %4d %5s | %7d %7d %8d %8.3f | %8.1f %7.1f %8.2f %8.2f %8.2f | %6.2f %7.1f %7.1f | "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
@@ -14,6 +15,7 @@
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 
+ABSL_DECLARE_FLAG(std::string, model);
 ABSL_FLAG(std::string, config, "", "Shape of a model (configs/*.json), for --random_weights.");
 ABSL_FLAG(bool, random_weights, false, "Measure the shape of --config with random weights.");
 ABSL_FLAG(std::string, src, "", "Text to translate, a segment a line; empty: random token ids.");
@@ -99,6 +101,9 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
   }
   NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags());
   if (workload.random_weights) {
+    if (!absl::GetFlag(FLAGS_model).empty()) {
+      return absl::InvalidArgumentError("give --model or --config, not both");
+    }
     workload.model.path = absl::GetFlag(FLAGS_config);
     if (!workload.model.draft.empty()) {
       return absl::InvalidArgumentError("--draft_model needs a model; random weights have none");
@@ -141,14 +146,14 @@ int Main(int argc, char** argv) {
   }
 
   const bool json = absl::GetFlag(FLAGS_json);
-  if (!json) {
-    std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet(),
-                BenchTableHead().c_str());
-  }
   Bench bench(*workload);
   for (const BenchSettings& settings : runs) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);
     if (!result.ok()) return Fail(result.status(), kExitFailure);
+    if (!json && &settings == runs.data()) {
+      std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet(),
+                  BenchTableHead().c_str());
+    }
     std::fputs((json ? BenchJson(*result) + "\n" : BenchTableRow(*result)).c_str(), stdout);
     if (std::fflush(stdout) != 0) {
       return Fail(absl::UnavailableError("cannot write standard output; is the disk full?"),

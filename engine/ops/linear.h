@@ -34,7 +34,7 @@ const char* ComputeTypeName(ComputeType type);
 // The instruction set that oneDNN's kernels use here: "avx2", "avx512_core_vnni", ...
 const char* InstructionSet();
 
-// What is fastest here: int8 wherever its kernels are (AVX2 and newer), else float32.
+// What is fastest here: int8 wherever oneDNN has kernels for it (x86-64 with SSE4.1), else float32.
 ComputeType FastestComputeType();
 
 // What decides the layout of packed weights: instruction set and oneDNN version.
@@ -126,7 +126,8 @@ class MatmulContext {
 
   // The matmul floor: between StartTrace and the end, every oneDNN call is noted; ReplayTrace runs
   // exactly those calls, nothing between them, and returns the seconds they took. Weights that are
-  // gone by then (of Linear::Select) are stood in for by others of their shape.
+  // gone by then (of Linear::Select) are stood in for by others of their shape. It sets the calling
+  // thread's number of OpenMP threads; it may be another than Apply's, if that one has ended.
   void StartTrace();
   double ReplayTrace();
 

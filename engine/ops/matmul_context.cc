@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <dnnl.hpp>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
@@ -51,6 +53,7 @@ struct Kernel {
   memory x;
   memory y;
   memory scratchpad;
+  int threads;                                   // that it was made for
   std::shared_ptr<const Linear::Packed> sample;  // the weights last traced with it
 };
 
@@ -73,12 +76,16 @@ struct MatmulContext::State {
   const void* prepared = nullptr;  // by SetInput
   int threads = 1;
   bool tracing = false;
-  std::vector<Call> trace;
+  // What was traced: the different calls, and the order in which they were made.
+  std::vector<Call> calls;
+  absl::flat_hash_map<std::pair<const Kernel*, const Linear::Packed*>, uint32_t> call_ids;
+  std::deque<uint32_t> trace;
 
   Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
   void Execute(Kernel& kernel, const Linear::Packed& packed);
   // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
   void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
+  void Trace(Kernel& kernel, const std::shared_ptr<const Linear::Packed>& packed);
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
@@ -101,6 +108,7 @@ Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linea
     kernel.x = memory(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE);
     kernel.y = memory(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE);
     kernel.scratchpad = memory(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+    kernel.threads = threads;
     scratchpad.Reserve(description.scratchpad_desc().get_size());
     return kernels.emplace(key, std::move(kernel)).first->second;
   } catch (const dnnl::error& e) {
@@ -128,10 +136,18 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
   kernel.x.set_data_handle(const_cast<void*>(x));
   kernel.y.set_data_handle(y);
   Execute(kernel, packed);
-  if (tracing) {
-    trace.push_back({&kernel, linear.packed()});
-    kernel.sample = linear.packed();
-  }
+  if (tracing) Trace(kernel, linear.packed());
+}
+
+void MatmulContext::State::Trace(Kernel& kernel,
+                                 const std::shared_ptr<const Linear::Packed>& packed) {
+  const auto [id, is_new] =
+      call_ids.try_emplace({&kernel, packed.get()}, static_cast<uint32_t>(calls.size()));
+  // What is gone left its address to another.
+  if (!is_new && calls[id->second].packed.expired()) calls[id->second].packed = packed;
+  if (is_new) calls.push_back({&kernel, packed});
+  kernel.sample = packed;
+  trace.push_back(id->second);
 }
 
 const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
@@ -249,16 +265,17 @@ int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.
 
 void MatmulContext::StartTrace() {
   state_->tracing = true;
+  state_->calls.clear();
+  state_->call_ids.clear();
   state_->trace.clear();
 }
 
 double MatmulContext::ReplayTrace() {
   state_->tracing = false;
-  omp_set_num_threads(state_->threads);  // the caller's thread may be another one
   size_t x_bytes = 0;
   size_t y_bytes = 0;
   std::vector<std::shared_ptr<const Linear::Packed>> weights;
-  for (const State::Call& call : state_->trace) {
+  for (const State::Call& call : state_->calls) {
     weights.push_back(call.packed.lock());
     if (weights.back() == nullptr) weights.back() = call.kernel->sample;
     x_bytes = std::max(x_bytes, call.kernel->x.get_desc().get_size());
@@ -268,11 +285,12 @@ double MatmulContext::ReplayTrace() {
   AlignedBuffer<char> y(y_bytes);
   std::memset(x.data(), 0, x.size());
   const auto start = std::chrono::steady_clock::now();
-  for (size_t i = 0; i < weights.size(); ++i) {
-    Kernel& kernel = *state_->trace[i].kernel;
+  for (const uint32_t id : state_->trace) {
+    Kernel& kernel = *state_->calls[id].kernel;
+    omp_set_num_threads(kernel.threads);
     kernel.x.set_data_handle(x.data());
     kernel.y.set_data_handle(y.data());
-    state_->Execute(kernel, *weights[i]);
+    state_->Execute(kernel, *weights[id]);
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

@@ -88,7 +88,7 @@ BenchResult Example() {
   result.measurement.profile.decoder_matmul = 0.8;
   result.measurement.profile.attention = 1.2;
   result.measurement.profile.search = 0.2;
-  result.measurement.matmul_floor_seconds = 1.5;
+  result.matmul_floor_seconds = 1.5;
   return result;
 }
 
@@ -207,6 +207,7 @@ TEST(BenchTest, RefusesBeforeAnythingRuns) {
   ExpectUsageError("--repeat=1,2", "--repeat: \"1,2\" is not a valid value");
   ExpectUsageError("--src=x", "--src needs a model");
   ExpectUsageError("--norandom_weights", "go together");
+  ExpectUsageError("--model=x", "not both");
   ExpectUsageError("word", "unexpected argument \"word\"");
   ExpectOneLineError("nibu-bench",
                      Shell(absl::StrCat("'", kProgram, "' --src=x --source_length=4"), ""), 2,
@@ -214,8 +215,8 @@ TEST(BenchTest, RefusesBeforeAnythingRuns) {
 }
 
 TEST(BenchTest, FailsWithOneLine) {
-  ExpectOneLineError("nibu-bench", BenchTiny("--json --source_length=64"), 1, "--source_length");
-  ExpectOneLineError("nibu-bench", BenchTiny("--json --output_length=65"), 1,
+  ExpectOneLineError("nibu-bench", BenchTiny("--source_length=64"), 1, "--source_length");
+  ExpectOneLineError("nibu-bench", BenchTiny("--output_length=65"), 1,
                      "--output_length=65 is more than the 64 positions");
   const std::string bundled = absl::StrCat("'", kProgram, "' --json --src=");
   ExpectOneLineError("nibu-bench", Shell(bundled + "/nonexistent", ""), 1, "/nonexistent");
