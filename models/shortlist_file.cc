@@ -27,6 +27,12 @@ absl::Status Damaged(const MappedFile& file, absl::string_view what) {
       absl::StrCat(file.path(), ": not a whole shortlist: ", what, "; download it again"));
 }
 
+absl::Status Foreign(const MappedFile& file, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(file.path(), ": a shortlist of another model: ", what,
+                   "; give the one that came with the model, or --shortlist=none for all tokens"));
+}
+
 uint64_t Checksum(absl::string_view bytes) {
   uint64_t h = 0;
   ByteReader reader(bytes);
@@ -54,7 +60,7 @@ absl::StatusOr<Shortlist> ReadBinary(const MappedFile& file, size_t source_size,
     return Damaged(file, "its lists do not fit into it");
   }
   if (offsets != source_size + 1 || first > target_size) {
-    return Damaged(file, absl::StrCat("it is for ", offsets - 1, " source tokens, the model has ",
+    return Foreign(file, absl::StrCat("it is for ", offsets - 1, " source tokens, the model has ",
                                       source_size));
   }
   Shortlist shortlist;
@@ -70,7 +76,7 @@ absl::StatusOr<Shortlist> ReadBinary(const MappedFile& file, size_t source_size,
   shortlist.ids.reserve(ids);
   for (uint64_t i = 0; i < ids; ++i) {
     const auto id = reader.Read<uint32_t>();
-    if (id >= target_size) return Damaged(file, absl::StrCat("no target token has the id ", id));
+    if (id >= target_size) return Foreign(file, absl::StrCat("no target token has the id ", id));
     shortlist.ids.push_back(static_cast<int>(id));
   }
   return shortlist;

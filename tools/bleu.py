@@ -93,7 +93,10 @@ def corpus_bleu(hypotheses, references):
 def read_lines(path):
     """The lines of a UTF-8 file as nibu-translate counts them: ended by LF alone."""
     with open(path, encoding="utf-8", newline="\n") as file:
-        return [line.rstrip("\r\n") for line in file]
+        try:
+            return [line.rstrip("\r\n") for line in file]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: not UTF-8 text ({error})") from error
 
 
 def main():

@@ -35,7 +35,7 @@ ABSL_FLAG(int, max_input_length, 1024,
           "Tokens of a line translated in one piece (never more than the model's positions).");
 ABSL_FLAG(std::string, compute_type, "auto",
           "Type of the matrix products: float32, bfloat16, int8, or auto, the fastest on this CPU "
-          "(int8 on any since AVX2).");
+          "(int8 on any x86-64 since SSE4.1).");
 ABSL_FLAG(std::string, draft_model, "",
           "A smaller model of the same vocabularies that guesses the next tokens, which the model "
           "then checks all at once: greedy search of few lines at a time gets faster, and what it "

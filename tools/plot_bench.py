@@ -188,7 +188,10 @@ def main():
                 runs.extend(read_runs("standard input", sys.stdin))
             else:
                 with open(name, encoding="utf-8") as file:
-                    runs.extend(read_runs(name, file))
+                    try:
+                        runs.extend(read_runs(name, file))
+                    except UnicodeDecodeError as error:
+                        raise BadInput(f"{name}: not UTF-8 text ({error})") from error
         svg = draw(runs)
         if arguments.out == "-":
             sys.stdout.write(svg)

@@ -164,13 +164,25 @@ absl::StatusOr<Quantized> JoinAsInt8(absl::Span<const MatrixView> matrices, cons
   return result;
 }
 
+// While it lives, oneDNN works on the calling thread alone.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  const int before_;
+};
+
 // packed->weights from plain values.
 void Pack(const Layout& layout, memory::data_type type, void* values, Linear::Packed* packed) {
   const memory::dims strides = {static_cast<memory::dim>(layout.in_stride()),
                                 static_cast<memory::dim>(layout.out_stride())};
   memory plain({{layout.in, layout.out}, type, strides}, CpuEngine(), values);
   // OpenMP's threads would wait for each other longer than they work.
-  omp_set_num_threads(1);
+  const OneThread one;
   dnnl::stream stream(CpuEngine());
   dnnl::reorder(plain, packed->weights).execute(stream, plain, packed->weights);
   stream.wait();

@@ -108,26 +108,19 @@ const char* InstructionSet() {
 }
 
 ComputeType FastestComputeType() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::all:
-    case dnnl::cpu_isa::sse41:
-    case dnnl::cpu_isa::avx:
-      return ComputeType::kFloat32;
-    default:
-      return ComputeType::kInt8;
-  }
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::all ? ComputeType::kFloat32
+                                                             : ComputeType::kInt8;
 }
 
 QuantizationRange ActivationRange() {
   switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::all:
-    case dnnl::cpu_isa::sse41:
-    case dnnl::cpu_isa::avx:
-    case dnnl::cpu_isa::avx2:
-    case dnnl::cpu_isa::avx512_core:
-      return kSevenBitRange;
-    default:  // AVX2 or AVX-512 with VNNI, AMX
+    case dnnl::cpu_isa::avx2_vnni:
+    case dnnl::cpu_isa::avx512_core_vnni:
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_amx:
       return kFullRange;
+    default:  // pairs of products are summed in 16 bits
+      return kSevenBitRange;
   }
 }
 

@@ -71,7 +71,7 @@ TEST(ShortlistFile, DamagedBinary) {
   EXPECT_THAT(Error(Binary({0, 2, 1, 3, 3}, {4, 2, 3})), HasSubstr("not in order"));
   EXPECT_THAT(Error(Binary({0, 0, 1, 3, 4}, {4, 2, 3})), HasSubstr("not in order"));
   EXPECT_THAT(Error(Binary({0, 0, 1, 3}, {4, 2, 3})),
-              HasSubstr("3 source tokens, the model has 4"));
+              HasSubstr("of another model: it is for 3 source tokens, the model has 4; give"));
   EXPECT_THAT(Error(Binary({0, 0, 1, 3, 3}, {5, 2, 3})), HasSubstr("the id 5"));
   EXPECT_THAT(Error(Binary({0, 0, 1, 3, 3}, {4, 2, 3}, 6)), HasSubstr("the model has"));
 }

@@ -109,6 +109,10 @@ class CommandTest(unittest.TestCase):
         done = self.run_on(b"a\n", b"a\nb\n")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr, "bleu.py: error: 1 hypotheses for 2 references\n")
+        done = self.run_on(b"a\xff\n", b"a\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not UTF-8 text", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
 
 if __name__ == "__main__":
