@@ -12,15 +12,13 @@
 
 #include "hwy/highway.h"
 
-#include "hwy/contrib/math/math-inl.h"
+#include "engine/attention/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of at most one key block.
-using Block = hn::CappedTag<float, kKeyBlock>;
 using One = hn::CappedTag<float, 1>;
 
 constexpr size_t kTile = 256;  // keys between two updates of the running maximum
@@ -86,30 +84,6 @@ HWY_INLINE void Scores(const float* const* q, size_t dim, float scale, const T* 
   }
 }
 
-// The largest of x[0..n) and `most`. x has room for whole vectors after n, filled up here.
-HWY_INLINE float Maximum(float* x, size_t n, float most) {
-  const Block d;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t i = n; i % lanes != 0; ++i) x[i] = -std::numeric_limits<float>::infinity();
-  auto best = hn::Set(d, most);
-  for (size_t i = 0; i < n; i += lanes) best = hn::Max(best, hn::LoadU(d, x + i));
-  return hn::GetLane(hn::MaxOfLanes(d, best));
-}
-
-// x[i] = exp(x[i] - most); returns their sum. Filled up like Maximum's.
-HWY_INLINE float Exponentials(float* x, size_t n, float most) {
-  const Block d;
-  const size_t lanes = hn::Lanes(d);
-  const auto shift = hn::Set(d, most);
-  auto sums = hn::Zero(d);
-  for (size_t i = 0; i < n; i += lanes) {
-    const auto e = hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), shift));
-    hn::StoreU(e, d, x + i);
-    sums = hn::Add(sums, e);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sums));
-}
-
 // out[r][i] = out[r][i] * keep[r] + sum_s p[r][s] v[s][i] for kVectors vectors of columns.
 template <size_t kRows, size_t kVectors, class D, typename T>
 HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, const T* values,
@@ -163,16 +137,6 @@ HWY_INLINE void Multiply(const float* y, size_t n, float* x) {
   for (size_t i = 0; i < n; i += hn::Lanes(d)) {
     hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
   }
-}
-
-HWY_INLINE void AddBias(const float* bias, size_t n, float* scores) {
-  const Block d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::LoadU(d, bias + i)), d, scores + i);
-  }
-  for (; i < n; ++i) scores[i] += bias[i];
 }
 
 // One head of some queries.

@@ -121,6 +121,14 @@ class MatmulContext {
   // type.
   void ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows, float* y);
 
+  // Whether products of bfloat16 are real here (AVX512_BF16, AMX), and faster than float32's.
+  static bool HasFastBFloat16();
+  // y [m, n] = a [m, k] b in bfloat16, for two matrices of activations: b is [k, n], or [n, k] if
+  // `transposed`. Rows follow each other; 64-byte aligned. Always on one thread. For few different
+  // shapes: each has a primitive. REQUIRES: AVX-512.
+  void Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k, int n,
+                float* y);
+
   // Number of primitives created so far (constant once warm).
   int primitives() const;
 

@@ -53,9 +53,14 @@ struct Kernel {
   memory x;
   memory y;
   memory scratchpad;
+  memory weights;                                // of Multiply
   int threads;                                   // that it was made for
   std::shared_ptr<const Linear::Packed> sample;  // the weights last traced with it
 };
+
+dnnl_memory_t BiasOf(const Linear::Packed& packed) {
+  return packed.spec.bias ? packed.bias.get() : nullptr;
+}
 
 }  // namespace
 
@@ -69,6 +74,7 @@ struct MatmulContext::State {
 
   dnnl::stream stream{CpuEngine()};
   std::map<Key, Kernel> kernels;
+  std::map<std::tuple<bool, int, int, int>, Kernel> products;  // of Multiply
   AlignedBuffer<char> scratchpad;
   AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
   AlignedBuffer<float> hidden;  // of ApplyBoth
@@ -82,7 +88,11 @@ struct MatmulContext::State {
   std::deque<uint32_t> trace;
 
   Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
-  void Execute(Kernel& kernel, const Linear::Packed& packed);
+  Kernel MakeKernel(const dnnl::matmul::primitive_desc& description);
+  // For Multiply.
+  Kernel& FindProduct(bool transposed, int m, int k, int n);
+  // `bias`: null for none.
+  void Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias);
   // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
   void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
   void Trace(Kernel& kernel, const std::shared_ptr<const Linear::Packed>& packed);
@@ -103,27 +113,56 @@ Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linea
   if (found != kernels.end()) return found->second;
   try {
     const auto description = DescribeMatmul(spec, rows, packed.weights.get_desc());
-    Kernel kernel;
-    kernel.primitive = dnnl::matmul(description);
-    kernel.x = memory(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE);
-    kernel.y = memory(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE);
-    kernel.scratchpad = memory(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+    Kernel kernel = MakeKernel(description);
     kernel.threads = threads;
-    scratchpad.Reserve(description.scratchpad_desc().get_size());
     return kernels.emplace(key, std::move(kernel)).first->second;
   } catch (const dnnl::error& e) {
     Fatal("cannot create a matmul", e.what());
   }
 }
 
-void MatmulContext::State::Execute(Kernel& kernel, const Linear::Packed& packed) {
+Kernel MatmulContext::State::MakeKernel(const dnnl::matmul::primitive_desc& description) {
+  Kernel kernel;
+  kernel.primitive = dnnl::matmul(description);
+  kernel.x = memory(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+  kernel.y = memory(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+  kernel.scratchpad = memory(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+  kernel.threads = 1;
+  scratchpad.Reserve(description.scratchpad_desc().get_size());
+  return kernel;
+}
+
+Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) {
+  const auto [found, is_new] = products.try_emplace({transposed, m, k, n});
+  if (!is_new) return found->second;
+  using Tag = memory::format_tag;
+  using Type = memory::data_type;
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  omp_set_num_threads(1);  // which a primitive keeps
+  try {
+    const dnnl::matmul::primitive_desc description(
+        {{{m, k}, Type::bf16, Tag::ab},
+         {{k, n}, Type::bf16, transposed ? Tag::ba : Tag::ab},
+         {{m, n}, Type::f32, Tag::ab}},
+        attributes, CpuEngine());
+    found->second = MakeKernel(description);
+    found->second.weights = memory(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE);
+  } catch (const dnnl::error& e) {
+    Fatal("cannot create a product", e.what());
+  }
+  omp_set_num_threads(threads);
+  return found->second;
+}
+
+void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias) {
   kernel.scratchpad.set_data_handle(scratchpad.data());
   const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
-                                       {DNNL_ARG_WEIGHTS, packed.weights.get()},
+                                       {DNNL_ARG_WEIGHTS, weights.get()},
                                        {DNNL_ARG_DST, kernel.y.get()},
                                        {DNNL_ARG_SCRATCHPAD, kernel.scratchpad.get()},
-                                       {DNNL_ARG_BIAS, packed.bias.get(true)}};
-  const int count = packed.spec.bias ? 5 : 4;
+                                       {DNNL_ARG_BIAS, bias}};
+  const int count = bias != nullptr ? 5 : 4;
   const dnnl_status_t status =
       dnnl_primitive_execute(kernel.primitive.get(), stream.get(), count, arguments);
   if (status != dnnl_success) Fatal("failed in a matmul", dnnl_status2str(status));
@@ -135,7 +174,7 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
   Kernel& kernel = Find(spec, RoundUpRows(RowCounts(spec.type, packed.blocked), rows), packed);
   kernel.x.set_data_handle(const_cast<void*>(x));
   kernel.y.set_data_handle(y);
-  Execute(kernel, packed);
+  Execute(kernel, packed.weights, BiasOf(packed));
   if (tracing) Trace(kernel, linear.packed());
 }
 
@@ -261,7 +300,23 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
   });
 }
 
-int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
+bool MatmulContext::HasFastBFloat16() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+}
+
+void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
+                             int n, float* y) {
+  Kernel& kernel = state_->FindProduct(transposed, m, k, n);
+  kernel.x.set_data_handle(const_cast<uint16_t*>(a));
+  kernel.weights.set_data_handle(const_cast<uint16_t*>(b));
+  kernel.y.set_data_handle(y);
+  state_->Execute(kernel, kernel.weights, /*bias=*/nullptr);
+}
+
+int MatmulContext::primitives() const {
+  return static_cast<int>(state_->kernels.size() + state_->products.size());
+}
 
 void MatmulContext::StartTrace() {
   state_->tracing = true;
@@ -290,7 +345,7 @@ double MatmulContext::ReplayTrace() {
     omp_set_num_threads(kernel.threads);
     kernel.x.set_data_handle(x.data());
     kernel.y.set_data_handle(y.data());
-    state_->Execute(kernel, *weights[id]);
+    state_->Execute(kernel, weights[id]->weights, BiasOf(*weights[id]));
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

@@ -151,9 +151,14 @@ TEST_P(BatchInvarianceTest, Holds) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   }
   for (const int beam : {1, 4}) {
-    const ModelConfig config = SmallConfig();
+    ModelConfig config = SmallConfig();
+    config.max_positions = 300;
     const auto model = reference::Transformer(config, 9).Build(type);
     Sources sources = RandomSources(70, 40, config.vocab_source);
+    for (const size_t length : {130, 280}) {  // attention in bfloat16 where it is fast
+      sources.emplace_back(length, 3);
+      for (size_t i = 0; i < length; i += 3) sources.back()[i] = static_cast<int>(4 + i % 40);
+    }
     DecodingOptions decoding;
     decoding.beam_size = beam;
     decoding.num_hypotheses = beam;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
+#include "engine/attention/bfloat16_attention.h"
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
@@ -153,6 +155,43 @@ TEST_P(AttentionTest, CellsEqualTheDefinition) {
       AttendCells(shape, q.data(), history, scores.data(), out.data());
       ExpectNear(Reference(shape, q.data(), positions - 1, history.bias, keys, values), out.data(),
                  Tolerance(GetParam()));
+    }
+  });
+}
+
+TEST(AttentionTest, InBFloat16EqualsTheDefinition) {
+  if (std::strstr(InstructionSet(), "avx512") == nullptr) {
+    GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  }
+  ForEachHighwayTarget([] {
+    Random random(3);
+    MatmulContext matmul;
+    Arena arena;
+    for (int round = 0; round < 12; ++round) {
+      const AttentionShape shape{random.Int(1, 3), random.Int(1, 70),
+                                 random.Chance() ? 0.0f : 0.25f};
+      const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
+      const int positions = round < 6 ? random.Int(1, 140) : random.Int(200, 600);
+      const auto keys = Rows(&random, positions, dim);
+      const auto values = Rows(&random, positions, dim);
+      const auto queries = Rows(&random, positions, dim);
+      const size_t stride = 3 * dim + 1;
+      std::vector<float> rows(stride * keys.size());
+      for (size_t s = 0; s < keys.size(); ++s) {
+        float* row = rows.data() + s * stride;
+        row = std::copy(queries[s].begin(), queries[s].end(), row);
+        row = std::copy(keys[s].begin(), keys[s].end(), row);
+        std::copy(values[s].begin(), values[s].end(), row);
+      }
+      const Biases biases(&random, shape.heads, positions);
+      const DistanceBias bias = random.Chance() ? biases.view() : DistanceBias();
+      std::vector<float> out(dim * keys.size());
+      AttendInBFloat16(shape, rows.data(), rows.data() + dim, rows.data() + 2 * dim, stride,
+                       positions, bias, &matmul, &arena, out.data(), dim);
+      for (size_t r = 0; r < keys.size(); r += 1 + keys.size() / 20) {
+        ExpectNear(Reference(shape, queries[r].data(), static_cast<int>(r), bias, keys, values),
+                   out.data() + r * dim, 2 * Tolerance(CacheType::kBFloat16));
+      }
     }
   });
 }

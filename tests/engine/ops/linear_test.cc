@@ -396,20 +396,5 @@ TEST(LinearTest, RefusesWhatDoesNotFit) {
                                           .status()));
 }
 
-TEST(MatmulContextTest, CreatesPrimitivesOnce) {
-  const std::vector<float> w(64 * 64, 0.5f);
-  const Linear linear = *Linear::Create({MatrixView{View(w, {64, 64}), true, {}}}, {},
-                                        Activation::kNone, ComputeType::kFloat32);
-  MatmulContext context;
-  AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(300)) * 64);
-  AlignedBuffer<float> y(x.size());
-  std::memset(x.data(), 0, x.size() * sizeof(float));
-  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
-  const int warm = context.primitives();
-  EXPECT_LE(warm, 16);
-  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
-  EXPECT_EQ(context.primitives(), warm);
-}
-
 }  // namespace
 }  // namespace nibu

@@ -1,0 +1,73 @@
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "engine/ops/linear.h"
+#include "engine/ops/quantize.h"
+#include "gtest/gtest.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+TEST(MatmulContextTest, CreatesPrimitivesOnce) {
+  const std::vector<float> w(64 * 64, 0.5f);
+  const Linear linear = *Linear::Create({MatrixView{View(w, {64, 64}), true, {}}}, {},
+                                        Activation::kNone, ComputeType::kFloat32);
+  MatmulContext context;
+  AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(300)) * 64);
+  AlignedBuffer<float> y(x.size());
+  std::memset(x.data(), 0, x.size() * sizeof(float));
+  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
+  const int warm = context.primitives();
+  EXPECT_LE(warm, 16);
+  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
+  EXPECT_EQ(context.primitives(), warm);
+}
+
+// A matrix in bfloat16, and what is left of its numbers.
+struct HalfMatrix {
+  HalfMatrix(Random* random, size_t size) : values(random->Floats(size)), bits(size) {
+    RoundToBFloat16(values.data(), size, bits.data());
+    for (size_t i = 0; i < size; ++i) {
+      const uint32_t wide = static_cast<uint32_t>(bits[i]) << 16;
+      std::memcpy(&values[i], &wide, sizeof(float));
+    }
+  }
+  std::vector<float> values;
+  AlignedBuffer<uint16_t> bits;
+};
+
+TEST(MatmulContextTest, MultiplyEqualsTheDefinition) {
+  if (std::strstr(InstructionSet(), "avx512") == nullptr) {
+    GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  }
+  Random random(31);
+  MatmulContext context;
+  context.SetThreads(2);  // which products do not use
+  for (int round = 0; round < 40; ++round) {
+    const bool transposed = random.Chance();
+    const int m = 32 * random.Int(1, 2);
+    const int k = transposed ? random.Int(1, 80) : 32 * random.Int(1, 8);
+    const int n = transposed ? 32 * random.Int(1, 8) : random.Int(1, 80);
+    const auto columns = static_cast<size_t>(n);
+    const auto inner = static_cast<size_t>(k);
+    const HalfMatrix a(&random, static_cast<size_t>(m) * inner);
+    const HalfMatrix b(&random, inner * columns);
+    AlignedBuffer<float> y(static_cast<size_t>(m) * columns);
+    context.Multiply(a.bits.data(), b.bits.data(), transposed, m, k, n, y.data());
+    for (size_t r = 0; r < static_cast<size_t>(m); ++r) {
+      for (size_t c = 0; c < columns; ++c) {
+        double sum = 0;
+        for (size_t i = 0; i < inner; ++i) {
+          sum += static_cast<double>(a.values[r * inner + i]) *
+                 static_cast<double>(b.values[transposed ? c * inner + i : i * columns + c]);
+        }
+        ASSERT_NEAR(y[r * columns + c], sum, 1e-4) << m << " x " << k << " x " << n;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nibu
