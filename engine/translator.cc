@@ -124,28 +124,15 @@ class Translator::Impl {
         source_(model_->config, model_->weights.source, max_source + SourceExtra(frame_)),
         target_(model_->config, model_->weights.target,
                 TargetExtra(frame_) + worker_options.search.max_length),
-        queue_(threads),
-        workers_(static_cast<size_t>(threads)) {
-    for (auto& worker : workers_) {
+        queue_(threads) {
+    for (int i = 0; i < threads; ++i) {
       WorkerOptions own = worker_options;
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
-      if (&worker == &workers_[0]) own.solo_threads = SoloThreads(*model_, threads);
-      threads_.emplace_back([this, &worker, own] {
-        // Created on its own thread, since oneDNN's thread count belongs to the thread.
-        auto created = std::make_unique<Worker>(*model_, source_, target_, own, &queue_);
-        Worker* const running = created.get();
-        {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          worker = std::move(created);
-          ++ready_;
-        }
-        changed_.notify_all();
-        running->Run();
-      });
+      if (i == 0) own.solo_threads = SoloThreads(*model_, threads);
+      workers_.push_back(std::make_unique<Worker>(*model_, source_, target_, own, &queue_));
+      threads_.emplace_back([worker = workers_.back().get()] { worker->Run(); });
     }
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return ready_ == threads_.size(); });
   }
 
   ~Impl() { End(); }
@@ -202,9 +189,6 @@ class Translator::Impl {
   const Embedder source_;
   const Embedder target_;
   JobQueue queue_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t ready_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

@@ -35,7 +35,7 @@ struct WorkerOptions {
   size_t max_tokens = std::numeric_limits<size_t>::max();
 };
 
-// Decodes jobs from a queue on the thread that created it. The rows of its steps are the live
+// Decodes jobs from a queue, on the thread that runs it. The rows of its steps are the live
 // hypotheses of up to max_sentences sentences, each at its own position: a sentence that ends makes
 // room at once and the next one joins. Not thread-safe.
 class Worker {

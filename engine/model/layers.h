@@ -14,8 +14,7 @@
 
 namespace nibu {
 
-// One worker's primitives, scratch memory and clock. Not thread-safe; used by the thread that made
-// it.
+// One worker's primitives, scratch memory and clock. Not thread-safe.
 struct Workspace {
   MatmulContext matmul;
   Arena arena;

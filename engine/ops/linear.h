@@ -88,10 +88,10 @@ class Linear {
   std::shared_ptr<const Packed> packed_;
 };
 
-// One worker's oneDNN primitives and scratch. Not thread-safe: each thread has its own.
+// One worker's oneDNN primitives and scratch. Not thread-safe: each thread has its own. Calls set
+// the number of OpenMP threads of the thread they are made on.
 class MatmulContext {
  public:
-  // To be created on the thread that calls Apply.
   MatmulContext();
   ~MatmulContext();
   MatmulContext(const MatmulContext&) = delete;
@@ -133,9 +133,9 @@ class MatmulContext {
   int primitives() const;
 
   // The matmul floor: between StartTrace and the end, every oneDNN call is noted; ReplayTrace runs
-  // exactly those calls, nothing between them, and returns the seconds they took. Weights that are
-  // gone by then (of Linear::Select) are stood in for by others of their shape. It sets the calling
-  // thread's number of OpenMP threads; it may be another than Apply's, if that one has ended.
+  // exactly those calls, nothing between them, and returns the seconds they took (the least of
+  // several times if they are few). Weights that are gone by then (of Linear::Select) are stood in
+  // for by others of their shape.
   void StartTrace();
   double ReplayTrace();
 

@@ -111,6 +111,7 @@ Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linea
                 threads);
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
+  omp_set_num_threads(threads);  // which a primitive keeps
   try {
     const auto description = DescribeMatmul(spec, rows, packed.weights.get_desc());
     Kernel kernel = MakeKernel(description);
@@ -139,7 +140,7 @@ Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) 
   using Type = memory::data_type;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  omp_set_num_threads(1);  // which a primitive keeps
+  omp_set_num_threads(1);
   try {
     const dnnl::matmul::primitive_desc description(
         {{{m, k}, Type::bf16, Tag::ab},
@@ -151,11 +152,11 @@ Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) 
   } catch (const dnnl::error& e) {
     Fatal("cannot create a product", e.what());
   }
-  omp_set_num_threads(threads);
   return found->second;
 }
 
 void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias) {
+  omp_set_num_threads(kernel.threads);
   kernel.scratchpad.set_data_handle(scratchpad.data());
   const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
                                        {DNNL_ARG_WEIGHTS, weights.get()},
@@ -233,13 +234,9 @@ const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int r
   return input.data();
 }
 
-MatmulContext::MatmulContext() : state_(std::make_unique<State>()) { omp_set_num_threads(1); }
+MatmulContext::MatmulContext() : state_(std::make_unique<State>()) {}
 
-void MatmulContext::SetThreads(int threads) {
-  if (threads == state_->threads) return;
-  state_->threads = threads;
-  omp_set_num_threads(threads);
-}
+void MatmulContext::SetThreads(int threads) { state_->threads = threads; }
 
 MatmulContext::~MatmulContext() = default;
 
@@ -339,15 +336,24 @@ double MatmulContext::ReplayTrace() {
   AlignedBuffer<char> x(x_bytes);
   AlignedBuffer<char> y(y_bytes);
   std::memset(x.data(), 0, x.size());
-  const auto start = std::chrono::steady_clock::now();
-  for (const uint32_t id : state_->trace) {
-    Kernel& kernel = *state_->calls[id].kernel;
-    omp_set_num_threads(kernel.threads);
-    kernel.x.set_data_handle(x.data());
-    kernel.y.set_data_handle(y.data());
-    state_->Execute(kernel, weights[id]->weights, BiasOf(*weights[id]));
+  const auto replay = [&] {
+    const auto start = std::chrono::steady_clock::now();
+    for (const uint32_t id : state_->trace) {
+      Kernel& kernel = *state_->calls[id].kernel;
+      kernel.x.set_data_handle(x.data());
+      kernel.y.set_data_handle(y.data());
+      state_->Execute(kernel, weights[id]->weights, BiasOf(*weights[id]));
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  constexpr double kLongEnough = 0.2;  // seconds; what is shorter is warmed up and done again
+  double best = replay();
+  for (double total = best; total < kLongEnough && !state_->trace.empty();) {
+    const double seconds = replay();
+    best = std::min(best, seconds);
+    total += seconds;
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return best;
 }
 
 }  // namespace nibu
