@@ -70,7 +70,7 @@ absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config, int
 // Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
 // are shared out; more than a few threads wait for each other longer than a small matmul takes, and
 // more than there are cores wait in vain.
-int SoloThreads(const Model& model, int threads) {
+int MostSoloThreads(const Model& model, int threads) {
   constexpr int kMost = 4;
   if (model.compute_type != ComputeType::kInt8) return 1;
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
@@ -129,7 +129,7 @@ class Translator::Impl {
       WorkerOptions own = worker_options;
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
-      if (i == 0) own.solo_threads = SoloThreads(*model_, threads);
+      if (i == 0) own.solo_threads = MostSoloThreads(*model_, threads);
       workers_.push_back(std::make_unique<Worker>(*model_, source_, target_, own, &queue_));
       threads_.emplace_back([worker = workers_.back().get()] { worker->Run(); });
     }

@@ -37,10 +37,14 @@ void Worker::Run() {
   while (true) {
     Fill();
     if (live_.empty()) return;
-    ChooseThreads();
+    const bool solo = IsSolo();
+    SetThreads(solo && solo_threads_.Next());
+    const auto start = std::chrono::steady_clock::now();
     // With more sentences a step has enough rows already.
     if (drafter_ != nullptr && live_.size() == 1) Guess(live_[0].get());
     Step();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (solo) solo_threads_.Took(seconds.count());
   }
 }
 
@@ -52,12 +56,6 @@ void Worker::Fill() {
   if (!idle && room < std::max<size_t>(1, options_.max_sentences / 8)) return;
   const size_t tokens = options_.max_tokens - std::min(options_.max_tokens, live_tokens_);
   Start(queue_->Take(room, tokens, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1));
-}
-
-void Worker::ChooseThreads() {
-  if (options_.solo_threads == 1) return;
-  const bool solo = live_.size() == 1 && queue_->Alone();
-  workspace_.matmul.SetThreads(solo ? options_.solo_threads : 1);
 }
 
 void Worker::Start(std::vector<Job> jobs) {
@@ -85,7 +83,7 @@ void Worker::Start(std::vector<Job> jobs) {
       live_.push_back(std::move(slot));
     }
     live_tokens_ += tokens;
-    ChooseThreads();
+    SetThreads(IsSolo() && solo_threads_.pay());
     ScopedTimer timer(&workspace_.profile.encoder);
     workspace_.arena.Rewind(0);
     const float* encoded = Encode(model_, source_, sources, &workspace_);

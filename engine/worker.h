@@ -16,6 +16,7 @@
 #include "engine/ops/top_k.h"
 #include "engine/search/beam_search.h"
 #include "engine/search/shortlist.h"
+#include "engine/solo_threads.h"
 
 namespace nibu {
 
@@ -27,7 +28,7 @@ struct WorkerOptions {
   std::shared_ptr<const Shortlist> shortlist;  // null: none
   bool return_scores = true;
   std::shared_ptr<const DraftModel> draft;  // null: none. REQUIRES: a beam of 1
-  // Threads that a matmul uses while there is a single sentence, and no other worker has one.
+  // Threads that a matmul may use while there is a single sentence, and no other worker has one.
   int solo_threads = 1;
   // What is decoded together: so many sentences, and so many source tokens (a single sentence may
   // have more).
@@ -71,7 +72,11 @@ class Worker {
 
   void Fill();
   void Start(std::vector<Job> jobs);
-  void ChooseThreads();
+  // Whether there is a single sentence here, and none elsewhere, that threads could share.
+  bool IsSolo() { return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone(); }
+  void SetThreads(bool several) {
+    workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
+  }
   void Prepare(Slot* slot);
   void Guess(Slot* slot);
   void Step();
@@ -99,6 +104,7 @@ class Worker {
   std::vector<std::unique_ptr<Slot>> live_;
   std::vector<std::unique_ptr<Slot>> free_;
   size_t live_tokens_ = 0;  // source tokens of live_
+  SoloThreads solo_threads_;
   bool measuring_ = false;
   std::vector<double> latencies_;
 
