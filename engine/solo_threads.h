@@ -1,44 +1,72 @@
 #ifndef NIBU_ENGINE_SOLO_THREADS_H_
 #define NIBU_ENGINE_SOLO_THREADS_H_
 
+#include <algorithm>
+
 namespace nibu {
 
 // Whether threads inside the matmuls of a single sentence pay, learned from the time that steps
-// take: they do where cores are idle and weights are large, and not where other programs use the
-// cores. One of the two ways is the usual one; now and then the other is tried again. Not
-// thread-safe.
+// take: they do where cores are idle and weights are large. Where other programs use the cores,
+// threads wait for each other, and a step may take a hundred times as long. One of the two ways is
+// the usual one; now and then the other is tried for a few steps. Not thread-safe.
 class SoloThreads {
  public:
   // Whether the next step should use threads. Followed by Took.
   bool Next() {
-    if (step_ == 0) tried_ = !pay_;
-    const bool threads = step_ < kTrial ? tried_ : pay_;
-    is_first_ = step_ == 0 || threads != last_;
+    const bool threads = until_trial_ > 0 ? usual_ : !usual_;
+    is_first_ = is_new_ || threads != last_;
+    is_new_ = false;
     last_ = threads;
-    step_ = (step_ + 1) % kRound;
     return threads;
   }
 
   // The seconds of that step.
   void Took(double seconds) {
-    if (is_first_) return;  // threads had to wake up, or primitives to be made
-    double& average = average_[last_ ? 1 : 0];
-    average = average == 0 ? seconds : average + (seconds - average) / 4;
-    if (average_[0] > 0 && average_[1] > 0) pay_ = average_[1] < average_[0];
+    if (!is_first_) Add(seconds);  // in the first, threads wake up and primitives are made
+    if (until_trial_ > 0) {
+      --until_trial_;
+      if (usual_ && average_[1] > average_[0]) SetUsual(false);
+      if (until_trial_ == 0) average_[usual_ ? 0 : 1] = 0;
+      return;
+    }
+    const bool is_hopeless = !is_first_ && seconds > 2 * average_[usual_ ? 1 : 0];
+    if (++tried_ == kTrial || is_hopeless) EndTrial();
   }
 
-  // What is the usual way now; before anything is known, threads.
-  bool pay() const { return pay_ || average_[0] == 0; }
+  // Whether they are the usual way; not before they have been tried.
+  bool pay() const { return usual_; }
 
  private:
-  static constexpr int kTrial = 4;    // steps in a row, of which the first does not count
-  static constexpr int kRound = 128;  // steps from trial to trial
+  static constexpr int kTrial = 4;       // steps, of which the first does not count
+  static constexpr int kPause = 128;     // steps between trials
+  static constexpr int kLongest = 8192;  // the same, where threads do not pay again and again
 
-  bool pay_ = false;  // so that threads are tried first
-  bool tried_ = true;
+  void Add(double seconds) {
+    double& average = average_[last_ ? 1 : 0];
+    average = average == 0 ? seconds : average + (seconds - average) / 4;
+  }
+
+  void SetUsual(bool threads) {
+    usual_ = threads;
+    pause_ = kPause;
+    until_trial_ = pause_;
+  }
+
+  void EndTrial() {
+    tried_ = 0;
+    const bool is_faster = average_[usual_ ? 0 : 1] < average_[usual_ ? 1 : 0];
+    if (is_faster) return SetUsual(!usual_);
+    if (!usual_) pause_ = std::min(2 * pause_, kLongest);
+    until_trial_ = pause_;
+  }
+
+  bool usual_ = false;
   bool last_ = false;
+  bool is_new_ = true;
   bool is_first_ = true;
-  int step_ = 0;
+  int until_trial_ = 2;
+  int tried_ = 0;  // steps of this trial
+  int pause_ = kPause;
   double average_[2] = {};  // seconds of a step without threads and with; 0: not known
 };
 

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -131,8 +132,20 @@ class Translator::Impl {
       // them than cores.
       if (i == 0) own.solo_threads = MostSoloThreads(*model_, threads);
       workers_.push_back(std::make_unique<Worker>(*model_, source_, target_, own, &queue_));
-      threads_.emplace_back([worker = workers_.back().get()] { worker->Run(); });
     }
+  }
+
+  // ResourceExhausted: the system has not so many threads.
+  absl::Status Start() {
+    try {
+      for (auto& worker : workers_) {
+        threads_.emplace_back([worker = worker.get()] { worker->Run(); });
+      }
+    } catch (const std::system_error& e) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot start ", workers_.size(), " threads: ", e.what(), "; use fewer"));
+    }
+    return absl::OkStatus();
   }
 
   ~Impl() { End(); }
@@ -240,8 +253,10 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
     worker.max_tokens = batch_size;
     worker.max_sentences = std::max(worker.max_sentences, batch_size);
   }
-  return std::unique_ptr<Translator>(new Translator(std::make_unique<Impl>(
-      std::move(model), std::move(frame), worker, max_source, options.threads)));
+  auto impl = std::make_unique<Impl>(std::move(model), std::move(frame), worker, max_source,
+                                     options.threads);
+  NIBU_RETURN_IF_ERROR(impl->Start());
+  return std::unique_ptr<Translator>(new Translator(std::move(impl)));
 }
 
 void Translator::Submit(std::vector<int> source, Done done) {

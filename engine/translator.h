@@ -101,8 +101,9 @@ class Translator {
   };
   void StartMeasuring();
   Measurement FinishMeasuring();
-  // The matmul floor: seconds to run exactly the matmuls of the last measurement once more, the
-  // workers side by side, nothing between the calls. Ends the workers: submit nothing after it.
+  // The matmul floor: seconds to run exactly the matmuls with weights of the last measurement once
+  // more, the workers side by side, nothing between the calls. Ends the workers: submit nothing
+  // after it.
   double MatmulFloor();
 
  private:

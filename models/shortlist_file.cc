@@ -176,7 +176,7 @@ absl::StatusOr<Shortlist> ReadLexical(const MappedFile& file, const ModelVocabul
     return absl::OkStatus();
   }));
   if (known == 0) {
-    return Damaged(file, "the model's vocabulary has none of its tokens");
+    return Foreign(file, "the vocabulary has none of its tokens");
   }
   Shortlist shortlist;
   shortlist.first = std::clamp(limits.first, 0, static_cast<int>(vocabulary.target_tokens.size()));
@@ -221,7 +221,7 @@ absl::StatusOr<Shortlist> ReadVmap(const MappedFile& file, const ModelVocabulary
     shortlist.longest_phrase = std::max(shortlist.longest_phrase, static_cast<int>(phrase.size()));
     return absl::OkStatus();
   }));
-  if (known == 0) return Damaged(file, "the model's vocabulary has none of its tokens");
+  if (known == 0) return Foreign(file, "the vocabulary has none of its tokens");
   return shortlist;
 }
 

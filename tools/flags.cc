@@ -1,9 +1,13 @@
 #include "tools/flags.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
+#include <new>
 #include <set>
 
 #include "absl/flags/commandlineflag.h"
@@ -210,8 +214,34 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value) {
   return Set(flag, value);
 }
 
+namespace {
+
+std::string& ProgramName() {
+  static std::string& name = *new std::string();
+  return name;
+}
+
+// What std::terminate calls.
+[[noreturn]] void EndOutOfMemory() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "%s: error: out of memory; try fewer --threads or a smaller --batch_size\n",
+                 ProgramName().c_str());
+    _exit(kExitFailure);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: fatal: %s\n", ProgramName().c_str(), e.what());
+  }
+  std::abort();
+}
+
+}  // namespace
+
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
                                                 FlagLists* lists) {
+  ProgramName() = program.name;
+  std::set_terminate(EndOutOfMemory);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   for (const std::string& argument : arguments) {
     if (argument == "--") break;

@@ -52,7 +52,8 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value);
 bool WasGiven(absl::string_view flag);
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
-// one line and status 2 on wrong usage.
+// one line and status 2 on wrong usage. From then on the program also ends with one line, and
+// status 1, when there is no memory left, on whatever thread.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
                                                 FlagLists* lists = nullptr);
 

@@ -20,11 +20,12 @@ class ElasticMemory {
   // holds nothing then).
   void Resize(size_t bytes);
 
-  char* data() const { return data_; }  // null: no bytes
+  char* data() const { return data_; }   // null: no bytes
+  size_t size() const { return size_; }  // whole pages
 
  private:
   char* data_ = nullptr;
-  size_t size_ = 0;  // whole pages
+  size_t size_ = 0;
 };
 
 }  // namespace nibu

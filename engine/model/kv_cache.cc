@@ -7,6 +7,11 @@
 #include "engine/model/layers.h"
 
 namespace nibu {
+namespace {
+
+constexpr size_t kMostKept = size_t{1} << 20;  // bytes
+
+}  // namespace
 
 PagePool::PagePool(const ModelConfig& config, CacheType type, int beam_size)
     : type_(type),
@@ -42,6 +47,7 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
 }
 
 void DecoderState::Release() {
+  if (source_.size() > kMostKept) source_.Resize(0);  // there may be many states
   for (auto& page : pages_) pool_->Give(std::move(page));
   pages_.clear();
 }

@@ -97,7 +97,8 @@ class MatmulContext {
   MatmulContext(const MatmulContext&) = delete;
   MatmulContext& operator=(const MatmulContext&) = delete;
 
-  // OpenMP threads that calls use from now on; 1 at first. With more, sums of float32 and bfloat16
+  // OpenMP threads that calls use from now on, as far as OMP_THREAD_LIMIT and the like allow; 1 at
+  // first. With more, sums of float32 and bfloat16
   // may be taken in another order; those of int8 are exact.
   void SetThreads(int threads);
 
@@ -132,10 +133,10 @@ class MatmulContext {
   // Number of primitives created so far (constant once warm).
   int primitives() const;
 
-  // The matmul floor: between StartTrace and the end, every oneDNN call is noted; ReplayTrace runs
-  // exactly those calls, nothing between them, and returns the seconds they took (the least of
-  // several times if they are few). Weights that are gone by then (of Linear::Select) are stood in
-  // for by others of their shape.
+  // The matmul floor: between StartTrace and the end, every oneDNN call with a Linear is noted;
+  // ReplayTrace runs exactly those calls, nothing between them, and returns the seconds they took
+  // (the least of several times if they are few). Weights that are gone by then (of Linear::Select)
+  // are stood in for by others of their shape.
   void StartTrace();
   double ReplayTrace();
 

@@ -156,6 +156,7 @@ Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) 
 }
 
 void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias) {
+  if (kernel.threads > 1) omp_set_dynamic(0);  // so that it gets all its threads: see SetThreads
   omp_set_num_threads(kernel.threads);
   kernel.scratchpad.set_data_handle(scratchpad.data());
   const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
@@ -236,7 +237,11 @@ const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int r
 
 MatmulContext::MatmulContext() : state_(std::make_unique<State>()) {}
 
-void MatmulContext::SetThreads(int threads) { state_->threads = threads; }
+void MatmulContext::SetThreads(int threads) {
+  // A primitive shares its work out to the threads it was made for, whether or not it gets them.
+  const int most = omp_get_max_active_levels() < 1 ? 1 : omp_get_thread_limit();
+  state_->threads = std::clamp(threads, 1, std::max(most, 1));
+}
 
 MatmulContext::~MatmulContext() = default;
 

@@ -132,6 +132,31 @@ TEST(CliTest, ASingleLineIsTheSameWithAnyThreads) {
   }
 }
 
+// A matmul made for more threads than it gets would leave some of its output unwritten.
+TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
+  const std::string line = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en"))[0] + "\n";
+  const std::string flags = "--compute_type=int8 --beam_size=4 --threads=";
+  const std::string expected = Translate(flags + "1", line).out;
+  for (const std::string variable :
+       {"OMP_THREAD_LIMIT=1", "OMP_DYNAMIC=true", "OMP_MAX_ACTIVE_LEVELS=0", "OMP_NUM_THREADS=1"}) {
+    for (int i = 0; i < 3; ++i) {
+      const Outcome outcome = Shell(absl::StrCat(variable, " '", kProgram, "' ", flags, "2"), line);
+      EXPECT_EQ(outcome.out, expected) << variable;
+    }
+  }
+}
+
+TEST(CliTest, OutOfMemoryOrThreads) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer needs all addresses";
+#endif
+  for (const char* command : {"ulimit -v 150000; ", "ulimit -v 4000000; "}) {
+    const Outcome outcome =
+        Shell(absl::StrCat(command, "'", kProgram, "' --threads=1024 'A dog.'"), "");
+    ExpectOneLineError(outcome, 1, "");
+  }
+}
+
 TEST(CliTest, OutputFormats) {
   const std::string input = "A dog runs.\n\n";
   const auto nbest = Lines(Translate("--output_format=nbest --num_hypotheses=3", input).out);
