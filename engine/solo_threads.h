@@ -29,7 +29,7 @@ class SoloThreads {
       if (until_trial_ == 0) average_[usual_ ? 0 : 1] = 0;
       return;
     }
-    const bool is_hopeless = !is_first_ && seconds > 2 * average_[usual_ ? 1 : 0];
+    const bool is_hopeless = seconds > (is_first_ ? 20 : 2) * average_[usual_ ? 1 : 0];
     if (++tried_ == kTrial || is_hopeless) EndTrial();
   }
 
@@ -54,7 +54,8 @@ class SoloThreads {
 
   void EndTrial() {
     tried_ = 0;
-    const bool is_faster = average_[usual_ ? 0 : 1] < average_[usual_ ? 1 : 0];
+    const double other = average_[usual_ ? 0 : 1];  // 0: ended with its first step
+    const bool is_faster = other > 0 && other < average_[usual_ ? 1 : 0];
     if (is_faster) return SetUsual(!usual_);
     if (!usual_) pause_ = std::min(2 * pause_, kLongest);
     until_trial_ = pause_;
