@@ -14,8 +14,7 @@ class SoloThreads {
   // Whether the next step should use threads. Followed by Took.
   bool Next() {
     const bool threads = until_trial_ > 0 ? usual_ : !usual_;
-    is_first_ = is_new_ || threads != last_;
-    is_new_ = false;
+    is_first_ = threads != last_;
     last_ = threads;
     return threads;
   }
@@ -25,11 +24,11 @@ class SoloThreads {
     if (!is_first_) Add(seconds);  // in the first, threads wake up and primitives are made
     if (until_trial_ > 0) {
       --until_trial_;
-      if (usual_ && average_[1] > average_[0]) SetUsual(false);
-      if (until_trial_ == 0) average_[usual_ ? 0 : 1] = 0;
+      if (usual_ && Average(true) > Average(false)) SetUsual(false);
+      if (until_trial_ == 0) Average(!usual_) = 0;
       return;
     }
-    const bool is_hopeless = seconds > (is_first_ ? 20 : 2) * average_[usual_ ? 1 : 0];
+    const bool is_hopeless = seconds > (is_first_ ? 20 : 2) * Average(usual_);
     if (++tried_ == kTrial || is_hopeless) EndTrial();
   }
 
@@ -41,8 +40,9 @@ class SoloThreads {
   static constexpr int kPause = 128;     // steps between trials
   static constexpr int kLongest = 8192;  // the same, where threads do not pay again and again
 
+  double& Average(bool threads) { return average_[threads ? 1 : 0]; }
   void Add(double seconds) {
-    double& average = average_[last_ ? 1 : 0];
+    double& average = Average(last_);
     average = average == 0 ? seconds : average + (seconds - average) / 4;
   }
 
@@ -54,16 +54,15 @@ class SoloThreads {
 
   void EndTrial() {
     tried_ = 0;
-    const double other = average_[usual_ ? 0 : 1];  // 0: ended with its first step
-    const bool is_faster = other > 0 && other < average_[usual_ ? 1 : 0];
+    const double other = Average(!usual_);  // 0: ended with its first step
+    const bool is_faster = other > 0 && other < Average(usual_);
     if (is_faster) return SetUsual(!usual_);
     if (!usual_) pause_ = std::min(2 * pause_, kLongest);
     until_trial_ = pause_;
   }
 
   bool usual_ = false;
-  bool last_ = false;
-  bool is_new_ = true;
+  bool last_ = true;  // so that the first step of all is one, too
   bool is_first_ = true;
   int until_trial_ = 2;
   int tried_ = 0;  // steps of this trial

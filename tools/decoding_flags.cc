@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "absl/flags/flag.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
@@ -76,8 +75,7 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   if (flags.path.empty()) flags.path = BundledModelPath();
   flags.draft = absl::GetFlag(FLAGS_draft_model);
   NIBU_ASSIGN_OR_RETURN(flags.compute_type, ParseComputeType(absl::GetFlag(FLAGS_compute_type)));
-  if (flags.compute_type == ComputeType::kBFloat16 &&
-      !absl::StrContains(InstructionSet(), "avx512")) {
+  if (!IsSupported(flags.compute_type)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet()));
   }

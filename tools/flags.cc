@@ -227,7 +227,7 @@ std::string& ProgramName() {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
-                 "%s: error: out of memory; try fewer --threads or a smaller --batch_size\n",
+                 "%s: error: out of memory; free some, or use fewer threads or smaller batches\n",
                  ProgramName().c_str());
     _exit(kExitFailure);
   } catch (const std::exception& e) {

@@ -233,7 +233,7 @@ int Main(int argc, char** argv) {
   const TranslatorOptions& speed = settings->text.translator;
   // Enough for a thread while its longest line is under way, and several windows of the queue.
   options.max_lines = static_cast<size_t>(speed.threads) *
-                      static_cast<size_t>(std::max(1024, 2 * speed.batch_size));
+                      std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     // Only JSON repeats the source.
     std::string kept = settings->output.format == OutputFormat::kJsonl ? line : "";

@@ -37,6 +37,9 @@ const char* InstructionSet();
 // What is fastest here: int8 wherever oneDNN has kernels for it (x86-64 with SSE4.1), else float32.
 ComputeType FastestComputeType();
 
+// Whether there are kernels for it here: bfloat16 needs AVX-512 (and is emulated on some of those).
+bool IsSupported(ComputeType type);
+
 // What decides the layout of packed weights: instruction set and oneDNN version.
 std::string PackFingerprint();
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/huge_memory.h"
@@ -110,6 +111,10 @@ const char* InstructionSet() {
 ComputeType FastestComputeType() {
   return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::all ? ComputeType::kFloat32
                                                              : ComputeType::kInt8;
+}
+
+bool IsSupported(ComputeType type) {
+  return type != ComputeType::kBFloat16 || absl::StrContains(InstructionSet(), "avx512");
 }
 
 QuantizationRange ActivationRange() {

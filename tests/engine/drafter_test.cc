@@ -10,10 +10,6 @@
 namespace nibu {
 namespace {
 
-bool IsMissing(ComputeType type) {
-  return type == ComputeType::kBFloat16 && !std::strstr(InstructionSet(), "avx512");
-}
-
 std::vector<DecodingOptions> ManyOptions(const ModelConfig& config) {
   DecodingOptions options;
   options.beam_size = 1;
@@ -50,7 +46,7 @@ void ExpectSame(const std::shared_ptr<const Model>& model,
 class DraftTest : public testing::TestWithParam<std::tuple<ComputeType, DecoderMemory>> {
  protected:
   void SetUp() override {
-    if (IsMissing(type())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+    if (!IsSupported(type())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
     config_ = SmallConfig();
     config_.decoder_memory = std::get<1>(GetParam());
     config_.suppressed = {6};

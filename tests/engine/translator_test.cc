@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(TypesAndShortlists, BatchInvarianceTest,
 // threads.
 TEST_P(BatchInvarianceTest, Holds) {
   const auto [type, with_shortlist] = GetParam();
-  if (type == ComputeType::kBFloat16 && !std::strstr(InstructionSet(), "avx512")) {
+  if (!IsSupported(type)) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   }
   for (const int beam : {1, 4}) {

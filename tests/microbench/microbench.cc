@@ -104,8 +104,7 @@ void RegisterAll() {
                                                        {ComputeType::kInt8, "int8"}};
   for (const auto& [type, name] : types) {
     // bfloat16 needs AVX-512; oneDNN has no kernel for it below.
-    if (type == ComputeType::kBFloat16 && std::strstr(InstructionSet(), "avx512") == nullptr)
-      continue;
+    if (!IsSupported(type)) continue;
     for (const auto& [in, out] :
          {std::pair(512, 1536), std::pair(512, 512), std::pair(512, 2048), std::pair(2048, 512),
           std::pair(256, 256), std::pair(256, 2048)}) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "engine/attention/bfloat16_attention.h"
@@ -160,7 +159,7 @@ TEST_P(AttentionTest, CellsEqualTheDefinition) {
 }
 
 TEST(AttentionTest, InBFloat16EqualsTheDefinition) {
-  if (std::strstr(InstructionSet(), "avx512") == nullptr) {
+  if (!IsSupported(ComputeType::kBFloat16)) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   }
   ForEachHighwayTarget([] {

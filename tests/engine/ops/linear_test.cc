@@ -98,13 +98,8 @@ INSTANTIATE_TEST_SUITE_P(Types, LinearTest,
                          testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
                                          ComputeType::kInt8));
 
-// bfloat16 needs AVX-512; oneDNN has no kernel for it below.
-bool Supported(ComputeType type) {
-  return type != ComputeType::kBFloat16 || std::strstr(InstructionSet(), "avx512") != nullptr;
-}
-
 TEST_P(LinearTest, EqualsTheDefinition) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(3);
   MatmulContext context;
   for (int round = 0; round < 60; ++round) {
@@ -131,7 +126,7 @@ TEST_P(LinearTest, EqualsTheDefinition) {
 
 // Bit for bit: what batch invariance rests on.
 TEST_P(LinearTest, ARowsResultDoesNotDependOnTheNumberOfRows) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(4);
   MatmulContext context;
   for (const auto& [in, out] : {std::pair(64, 192), std::pair(256, 256), std::pair(256, 1024),
@@ -169,7 +164,7 @@ TEST_P(LinearTest, ARowsResultDoesNotDependOnTheNumberOfRows) {
 }
 
 TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(5);
   MatmulContext context;
   for (int round = 0; round < 10; ++round) {
@@ -200,7 +195,7 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
 
 // Two threads in a matmul give what one does, to the bit where sums are exact.
 TEST_P(LinearTest, Threads) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
   MatmulContext context;
   for (int round = 0; round < 10; ++round) {
@@ -225,7 +220,7 @@ TEST_P(LinearTest, Threads) {
 
 // Maps of one input, in pieces of it, are the same as each by itself.
 TEST_P(LinearTest, ApplyToInput) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(10);
   MatmulContext context;
   Case c = Case::Make(&random, 70);
@@ -249,7 +244,7 @@ TEST_P(LinearTest, ApplyToInput) {
 
 // Written out and used from there, a map stays the same; damaged, it is refused.
 TEST_P(LinearTest, PackedBytes) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(8);
   MatmulContext context;
   for (int round = 0; round < 20; ++round) {
@@ -289,7 +284,7 @@ TEST_P(LinearTest, PackedBytes) {
 
 // Chosen outputs of a map in blocks are what they are in the whole.
 TEST_P(LinearTest, Select) {
-  if (!Supported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
   MatmulContext context;
   for (int round = 0; round < 30; ++round) {

@@ -39,7 +39,7 @@ struct HalfMatrix {
 };
 
 TEST(MatmulContextTest, MultiplyEqualsTheDefinition) {
-  if (std::strstr(InstructionSet(), "avx512") == nullptr) {
+  if (!IsSupported(ComputeType::kBFloat16)) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   }
   Random random(31);
