@@ -151,7 +151,7 @@ int Main(int argc, char** argv) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);
     if (!result.ok()) return Fail(result.status(), kExitFailure);
     if (!json && &settings == runs.data()) {
-      std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet(),
+      std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet().c_str(),
                   BenchTableHead().c_str());
     }
     std::fputs((json ? BenchJson(*result) + "\n" : BenchTableRow(*result)).c_str(), stdout);

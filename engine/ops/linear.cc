@@ -176,15 +176,19 @@ class OneThread {
   const int before_;
 };
 
-// packed->weights from plain values.
-void Pack(const Layout& layout, memory::data_type type, void* values, Linear::Packed* packed) {
+// packed->parts from plain values.
+void Pack(const Layout& layout, memory::data_type type, char* values, Linear::Packed* packed) {
   const memory::dims strides = {static_cast<memory::dim>(layout.in_stride()),
                                 static_cast<memory::dim>(layout.out_stride())};
-  memory plain({{layout.in, layout.out}, type, strides}, CpuEngine(), values);
   // OpenMP's threads would wait for each other longer than they work.
   const OneThread one;
   dnnl::stream stream(CpuEngine());
-  dnnl::reorder(plain, packed->weights).execute(stream, plain, packed->weights);
+  for (size_t i = 0; i < packed->parts.size(); ++i) {
+    const int inputs = packed->PartSpec(i).in;
+    memory plain({{inputs, layout.out}, type, strides}, CpuEngine(), values);
+    dnnl::reorder(plain, packed->parts[i]).execute(stream, plain, packed->parts[i]);
+    values += static_cast<size_t>(inputs) * layout.in_stride() * memory::data_type_size(type);
+  }
   stream.wait();
 }
 
@@ -198,8 +202,8 @@ void PackInt8(const Layout& layout, Quantized quantized, Linear::Packed* packed)
   for (size_t r = 0; r < rows; ++r) {
     for (size_t c = 0; c < columns; ++c) packed->zero_sums[layout.out_in ? r : c] += *value++;
   }
-  for (size_t n = 0; n < out; ++n) packed->zero_sums[n] *= ActivationRange().zero;
-  Pack(layout, memory::data_type::s8, quantized.values.data(), packed);
+  for (size_t n = 0; n < out; ++n) packed->zero_sums[n] *= ActivationRange(CurrentIsa()).zero;
+  Pack(layout, memory::data_type::s8, reinterpret_cast<char*>(quantized.values.data()), packed);
 }
 
 // What one step of a quantized input is worth, by the models' static multipliers (for 127 levels);
@@ -207,7 +211,9 @@ void PackInt8(const Layout& layout, Quantized quantized, Linear::Packed* packed)
 float StaticScale(absl::Span<const MatrixView> matrices) {
   float smallest = matrices[0].activation_scale;
   for (const MatrixView& matrix : matrices) smallest = std::min(smallest, matrix.activation_scale);
-  return smallest > 0 ? 127.0f / (smallest * static_cast<float>(ActivationRange().levels)) : 0.0f;
+  return smallest > 0
+             ? 127.0f / (smallest * static_cast<float>(ActivationRange(CurrentIsa()).levels))
+             : 0.0f;
 }
 
 }  // namespace
@@ -231,7 +237,7 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
       PackInt8(layout, std::move(quantized), packed.get());
     } else {
       NIBU_ASSIGN_OR_RETURN(AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
-      Pack(layout, memory::data_type::f32, values.data(), packed.get());
+      Pack(layout, memory::data_type::f32, reinterpret_cast<char*>(values.data()), packed.get());
     }
   } catch (const dnnl::error& e) {
     return absl::InternalError(absl::StrCat("oneDNN cannot pack a weight of ", layout.in,

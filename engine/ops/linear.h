@@ -32,7 +32,7 @@ enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 const char* ComputeTypeName(ComputeType type);
 
 // The instruction set that oneDNN's kernels use here: "avx2", "avx512_core_vnni", ...
-const char* InstructionSet();
+std::string InstructionSet();
 
 // What is fastest here: int8 wherever oneDNN has kernels for it (x86-64 with SSE4.1), else float32.
 ComputeType FastestComputeType();

@@ -23,12 +23,9 @@ using dnnl::memory;
 
 namespace {
 
-// The smallest count that holds `rows` rows; the largest one when none does.
-int RoundUpRows(absl::Span<const int> counts, int rows) {
-  for (int count : counts) {
-    if (rows <= count) return count;
-  }
-  return counts.back();
+// The smallest count that holds `rows` rows. REQUIRES: at most kMostRows.
+int RoundUpRows(const MatmulRule& rule, int rows) {
+  return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
 }
 
 // Calls f(first, n) for pieces of `rows` rows that a single matmul takes.
@@ -53,23 +50,21 @@ struct Kernel {
   memory x;
   memory y;
   memory scratchpad;
-  memory weights;                                // of Multiply
-  int threads;                                   // that it was made for
+  memory weights;  // of Multiply
+  int threads;     // that it was made for
+  bool bias = false;
   std::shared_ptr<const Linear::Packed> sample;  // the weights last traced with it
 };
-
-dnnl_memory_t BiasOf(const Linear::Packed& packed) {
-  return packed.spec.bias ? packed.bias.get() : nullptr;
-}
 
 }  // namespace
 
 struct MatmulContext::State {
   // Weights of one shape and type share one packed layout, so a primitive serves them all.
-  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, int, int>;
+  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, bool, int, int>;
   struct Call {
     Kernel* kernel;
     std::weak_ptr<const Linear::Packed> packed;  // shortlists' weights end with their sentence
+    size_t part;
   };
 
   dnnl::stream stream{CpuEngine()};
@@ -77,6 +72,8 @@ struct MatmulContext::State {
   std::map<std::tuple<bool, int, int, int>, Kernel> products;  // of Multiply
   AlignedBuffer<char> scratchpad;
   AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
+  AlignedBuffer<char> parts;    // the same cut into parts, one after the other
+  AlignedBuffer<char> output;   // with more padding rows than the caller has room for
   AlignedBuffer<float> hidden;  // of ApplyBoth
   AlignedBuffer<float> row_scales;
   const void* prepared = nullptr;  // by SetInput
@@ -84,10 +81,10 @@ struct MatmulContext::State {
   bool tracing = false;
   // What was traced: the different calls, and the order in which they were made.
   std::vector<Call> calls;
-  absl::flat_hash_map<std::pair<const Kernel*, const Linear::Packed*>, uint32_t> call_ids;
+  absl::flat_hash_map<std::tuple<const Kernel*, const Linear::Packed*, size_t>, uint32_t> call_ids;
   std::deque<uint32_t> trace;
 
-  Kernel& Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed);
+  Kernel& Find(const MatmulSpec& spec, int rows, const memory& weights);
   Kernel MakeKernel(const dnnl::matmul::primitive_desc& description);
   // For Multiply.
   Kernel& FindProduct(bool transposed, int m, int k, int n);
@@ -95,7 +92,12 @@ struct MatmulContext::State {
   void Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias);
   // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
   void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
-  void Trace(Kernel& kernel, const std::shared_ptr<const Linear::Packed>& packed);
+  // The same for a part of the inputs, and as many rows as there are kernels for.
+  void RunPart(const MatmulSpec& spec, const Linear& linear, size_t part, const void* x, int rows,
+               void* y);
+  // x [rows, in] into `parts`: a matrix of `count` rows for each.
+  const char* Cut(const Linear::Packed& packed, const void* x, int rows, int count);
+  void Trace(Kernel& kernel, const std::shared_ptr<const Linear::Packed>& packed, size_t part);
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
@@ -106,16 +108,17 @@ struct MatmulContext::State {
                          const Linear::Packed& next);
 };
 
-Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const Linear::Packed& packed) {
-  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.half_output, rows,
-                threads);
+Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const memory& weights) {
+  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.half_output,
+                spec.adds, rows, threads);
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
   omp_set_num_threads(threads);  // which a primitive keeps
   try {
-    const auto description = DescribeMatmul(spec, rows, packed.weights.get_desc());
+    const auto description = DescribeMatmul(spec, rows, weights.get_desc());
     Kernel kernel = MakeKernel(description);
     kernel.threads = threads;
+    kernel.bias = spec.bias;
     return kernels.emplace(key, std::move(kernel)).first->second;
   } catch (const dnnl::error& e) {
     Fatal("cannot create a matmul", e.what());
@@ -142,11 +145,9 @@ Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) 
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   omp_set_num_threads(1);
   try {
-    const dnnl::matmul::primitive_desc description(
-        {{{m, k}, Type::bf16, Tag::ab},
-         {{k, n}, Type::bf16, transposed ? Tag::ba : Tag::ab},
-         {{m, n}, Type::f32, Tag::ab}},
-        attributes, CpuEngine());
+    const auto description = DescribeMatmul({{m, k}, Type::bf16, Tag::ab},
+                                            {{k, n}, Type::bf16, transposed ? Tag::ba : Tag::ab},
+                                            /*bias=*/{}, {{m, n}, Type::f32, Tag::ab}, attributes);
     found->second = MakeKernel(description);
     found->second.weights = memory(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE);
   } catch (const dnnl::error& e) {
@@ -173,20 +174,63 @@ void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_m
 void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
                                int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
-  Kernel& kernel = Find(spec, RoundUpRows(RowCounts(spec.type, packed.blocked), rows), packed);
+  const int count = RoundUpRows(packed.rule, rows);
+  const size_t row = static_cast<size_t>(spec.out) * (spec.half_output ? 2 : 4);
+  void* to = y;
+  if (count > PaddedRows(rows)) {
+    output.Reserve(static_cast<size_t>(count) * row);
+    to = output.data();
+  }
+  if (packed.parts.size() == 1) {
+    RunPart(spec, linear, 0, x, count, to);
+  } else {
+    const char* from = Cut(packed, x, rows, count);
+    for (size_t part = 0; part < packed.parts.size(); ++part) {
+      const MatmulSpec part_spec = packed.PartSpec(part);
+      RunPart(part_spec, linear, part, from, count, to);
+      from +=
+          static_cast<size_t>(count * part_spec.in) * memory::data_type_size(SourceType(spec.type));
+    }
+  }
+  if (to != y) std::memcpy(y, to, static_cast<size_t>(rows) * row);
+}
+
+void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear, size_t part,
+                                   const void* x, int rows, void* y) {
+  const Linear::Packed& packed = *linear.packed();
+  const memory& weights = packed.parts[part];
+  Kernel& kernel = Find(spec, rows, weights);
   kernel.x.set_data_handle(const_cast<void*>(x));
   kernel.y.set_data_handle(y);
-  Execute(kernel, packed.weights, BiasOf(packed));
-  if (tracing) Trace(kernel, linear.packed());
+  Execute(kernel, weights, kernel.bias ? packed.bias.get() : nullptr);
+  if (tracing) Trace(kernel, linear.packed(), part);
+}
+
+const char* MatmulContext::State::Cut(const Linear::Packed& packed, const void* x, int rows,
+                                      int count) {
+  const size_t element = memory::data_type_size(SourceType(packed.spec.type));
+  const size_t row = static_cast<size_t>(packed.spec.in) * element;
+  parts.Reserve(static_cast<size_t>(count) * row);
+  char* to = parts.data();
+  const char* from = static_cast<const char*>(x);
+  for (size_t part = 0; part < packed.parts.size(); ++part) {
+    const size_t width = static_cast<size_t>(packed.PartSpec(part).in) * element;
+    for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+      std::memcpy(to + r * width, from + r * row, width);
+    }
+    to += static_cast<size_t>(count) * width;
+    from += width;
+  }
+  return parts.data();
 }
 
 void MatmulContext::State::Trace(Kernel& kernel,
-                                 const std::shared_ptr<const Linear::Packed>& packed) {
+                                 const std::shared_ptr<const Linear::Packed>& packed, size_t part) {
   const auto [id, is_new] =
-      call_ids.try_emplace({&kernel, packed.get()}, static_cast<uint32_t>(calls.size()));
+      call_ids.try_emplace({&kernel, packed.get(), part}, static_cast<uint32_t>(calls.size()));
   // What is gone left its address to another.
   if (!is_new && calls[id->second].packed.expired()) calls[id->second].packed = packed;
-  if (is_new) calls.push_back({&kernel, packed});
+  if (is_new) calls.push_back({&kernel, packed, part});
   kernel.sample = packed;
   trace.push_back(id->second);
 }
@@ -199,13 +243,13 @@ const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const fl
     case ComputeType::kFloat32:
       return x;
     case ComputeType::kBFloat16:
-      input.Reserve(room * sizeof(uint16_t));
+      input.Reserve((n + kMostPaddedRows) * in * sizeof(uint16_t));
       RoundToBFloat16(x, n * in, reinterpret_cast<uint16_t*>(input.data()));
       return input.data();
     case ComputeType::kInt8:
       input.Reserve(room);
       row_scales.Reserve(n);
-      QuantizeRows(x, n, in, ActivationRange(), packed.header().static_scale,
+      QuantizeRows(x, n, in, ActivationRange(CurrentIsa()), packed.header().static_scale,
                    reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
       return input.data();
   }
@@ -229,7 +273,7 @@ const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int r
     float* values = y + row * columns;
     float* scale = row_scales.data() + row;
     Dequantize(packed, scale, 1, values);
-    QuantizeRows(values, 1, columns, ActivationRange(), next.header().static_scale,
+    QuantizeRows(values, 1, columns, ActivationRange(CurrentIsa()), next.header().static_scale,
                  quantized + row * columns, scale);
   }
   return input.data();
@@ -245,15 +289,10 @@ void MatmulContext::SetThreads(int threads) {
 
 MatmulContext::~MatmulContext() = default;
 
+// What few small maps need beyond it, they keep to themselves.
 int MatmulContext::PaddedRows(int rows) {
   const int rest = rows % kMostRows;
-  int most = 0;
-  for (const auto& counts :
-       {RowCounts(ComputeType::kFloat32, true), RowCounts(ComputeType::kBFloat16, true),
-        RowCounts(ComputeType::kFloat32, false)}) {
-    if (rest > 0) most = std::max(most, RoundUpRows(counts, rest));
-  }
-  return rows - rest + most;
+  return rows - rest + UsualRows(rest);
 }
 
 // Piece by piece, so that what one pass writes is in L2 when the next one reads it.
@@ -287,25 +326,24 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
   const Linear::Packed& down = *second.packed();
   // The hidden layer is made in the type the second matmul reads: oneDNN itself writes bfloat16.
   MatmulSpec spec = up.spec;
-  spec.half_output = up.spec.type == ComputeType::kBFloat16;
+  spec.half_output = up.spec.type == ComputeType::kBFloat16 && up.parts.size() == 1;
   ForEachPiece(rows, [&](size_t row, int n) {
-    state_->hidden.Reserve(static_cast<size_t>(PaddedRows(n)) * static_cast<size_t>(up.spec.out));
+    const int room = spec.half_output ? (n + kMostPaddedRows) / 2 + 1 : PaddedRows(n);
+    state_->hidden.Reserve(static_cast<size_t>(room) * static_cast<size_t>(up.spec.out));
     float* const hidden = state_->hidden.data();
     float* const to = y + row * static_cast<size_t>(down.spec.out);
     const void* input = state_->Prepare(up, x + row * static_cast<size_t>(up.spec.in), n);
     state_->Run(spec, first, input, n, hidden);
-    input = hidden;
-    if (up.spec.type == ComputeType::kInt8) input = state_->Requantize(up, n, hidden, down);
+    input = up.spec.type == ComputeType::kInt8 ? state_->Requantize(up, n, hidden, down)
+            : spec.half_output                 ? hidden
+                                               : state_->Prepare(down, hidden, n);
     state_->Run(down.spec, second, input, n, to);
     if (up.spec.type == ComputeType::kInt8)
       state_->Dequantize(down, state_->row_scales.data(), n, to);
   });
 }
 
-bool MatmulContext::HasFastBFloat16() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
-}
+bool MatmulContext::HasFastBFloat16() { return CurrentIsa() >= Isa::kAvx512Bf16; }
 
 void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
                              int n, float* y) {
@@ -341,13 +379,15 @@ double MatmulContext::ReplayTrace() {
   AlignedBuffer<char> x(x_bytes);
   AlignedBuffer<char> y(y_bytes);
   std::memset(x.data(), 0, x.size());
+  std::memset(y.data(), 0, y.size());  // some calls add to it
   const auto replay = [&] {
     const auto start = std::chrono::steady_clock::now();
     for (const uint32_t id : state_->trace) {
-      Kernel& kernel = *state_->calls[id].kernel;
-      kernel.x.set_data_handle(x.data());
-      kernel.y.set_data_handle(y.data());
-      state_->Execute(kernel, weights[id]->weights, BiasOf(*weights[id]));
+      const State::Call& call = state_->calls[id];
+      call.kernel->x.set_data_handle(x.data());
+      call.kernel->y.set_data_handle(y.data());
+      const dnnl_memory_t bias = call.kernel->bias ? weights[id]->bias.get() : nullptr;
+      state_->Execute(*call.kernel, weights[id]->parts[call.part], bias);
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };

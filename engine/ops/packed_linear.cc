@@ -1,9 +1,9 @@
 #include "engine/ops/packed_linear.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/huge_memory.h"
@@ -11,11 +11,6 @@
 namespace nibu {
 
 using dnnl::memory;
-
-const dnnl::engine& CpuEngine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
-}
 
 memory::data_type SourceType(ComputeType type) {
   switch (type) {
@@ -43,32 +38,33 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
   const memory::desc y({rows, spec.out}, y_type, ab);
   const memory::desc b({1, spec.out}, memory::data_type::f32, ab);
 
+  const memory::desc no_bias;
+
   dnnl::post_ops post_ops;
+  if (spec.adds) post_ops.append_sum(1.0f);
   switch (spec.activation) {
     case Activation::kNone:
       break;
     case Activation::kRelu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_relu, 0.0f, &post_ops);
       break;
     case Activation::kGelu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_gelu_erf, 0.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
       break;
     case Activation::kGeluTanh:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_gelu_tanh, 0.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_gelu_tanh, 0.0f, &post_ops);
       break;
     case Activation::kGeluSigmoid:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_swish, 1.702f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_swish, 1.702f, &post_ops);
       break;
     case Activation::kSwish:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_swish, 1.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_swish, 1.0f, &post_ops);
       break;
   }
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   attributes.set_post_ops(post_ops);
-  const auto op =
-      spec.bias ? dnnl::matmul::desc(x, weights, b, y) : dnnl::matmul::desc(x, weights, y);
-  return dnnl::matmul::primitive_desc(op, attributes, CpuEngine());
+  return DescribeMatmul(x, weights, spec.bias ? b : no_bias, y, attributes);
 }
 
 const char* ComputeTypeName(ComputeType type) {
@@ -83,63 +79,15 @@ const char* ComputeTypeName(ComputeType type) {
   return "unknown";
 }
 
-const char* InstructionSet() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::all:
-      return "any";
-    case dnnl::cpu_isa::sse41:
-      return "sse41";
-    case dnnl::cpu_isa::avx:
-      return "avx";
-    case dnnl::cpu_isa::avx2:
-      return "avx2";
-    case dnnl::cpu_isa::avx2_vnni:
-      return "avx2_vnni";
-    case dnnl::cpu_isa::avx512_core:
-      return "avx512_core";
-    case dnnl::cpu_isa::avx512_core_vnni:
-      return "avx512_core_vnni";
-    case dnnl::cpu_isa::avx512_core_bf16:
-      return "avx512_core_bf16";
-    case dnnl::cpu_isa::avx512_core_amx:
-      return "avx512_core_amx";
-    default:
-      return "newer";
-  }
+std::string InstructionSet() {
+  return IsaName(static_cast<uint32_t>(dnnl::get_effective_cpu_isa()));
 }
 
 ComputeType FastestComputeType() {
-  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::all ? ComputeType::kFloat32
-                                                             : ComputeType::kInt8;
+  return CurrentIsa() == Isa::kNone ? ComputeType::kFloat32 : ComputeType::kInt8;
 }
 
-bool IsSupported(ComputeType type) {
-  return type != ComputeType::kBFloat16 || absl::StrContains(InstructionSet(), "avx512");
-}
-
-QuantizationRange ActivationRange() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::avx2_vnni:
-    case dnnl::cpu_isa::avx512_core_vnni:
-    case dnnl::cpu_isa::avx512_core_bf16:
-    case dnnl::cpu_isa::avx512_core_amx:
-      return kFullRange;
-    default:  // pairs of products are summed in 16 bits
-      return kSevenBitRange;
-  }
-}
-
-// brgemm takes any row count, and multiples of 8 at full speed. Its bfloat16 kernels (AMX) sum
-// single rows, and long reductions of 256 rows, in another order than the rest. The older gemm
-// kernels (AVX2) work in blocks of 6 rows and sum in another order in a rest of less than 4.
-absl::Span<const int> RowCounts(ComputeType type, bool blocked) {
-  static constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
-  static constexpr int kBrgemmHalf[] = {2, 4, 8, 16, 24, 32, 48, 64, 96};
-  static constexpr int kGemm[] = {6, 12, 24, 48, 96};
-  if (!blocked) return kGemm;
-  if (type == ComputeType::kBFloat16) return kBrgemmHalf;
-  return kBrgemm;
-}
+bool IsSupported(ComputeType type) { return IsSupported(type, CurrentIsa()); }
 
 namespace {
 
@@ -155,17 +103,22 @@ MatmulSpec SpecOf(const PackedHeader& header) {
           header.out,
           !int8 && header.has_bias != 0,
           int8 ? Activation::kNone : header.activation,
-          /*half_output=*/false};
+          /*half_output=*/false,
+          /*adds=*/false};
 }
 
-struct PackedLayout {
+MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {
+  return {spec.type, spec.in, spec.out, blocked, CurrentIsa(), kOneDnnMajor};
+}
+
+struct PartLayout {
   memory::desc weights;
   bool blocked;
 };
 
 // gemm kernels read plain rows of outputs. Rows are an odd number of cache lines apart: a power of
 // two puts a column's values into the same few sets of the cache, up to four times slower.
-PackedLayout PreferredLayout(const MatmulSpec& spec) {
+PartLayout PreferredLayout(const MatmulSpec& spec) {
   const memory::dims dims = {spec.in, spec.out};
   const auto type = WeightType(spec.type);
   const auto description = DescribeMatmul(spec, kPackRows, {dims, type, memory::format_tag::any});
@@ -184,44 +137,67 @@ size_t WeightsOffset(const PackedHeader& header) {
   return sizeof(PackedHeader) + static_cast<size_t>(vectors) * vector;
 }
 
-// A hash (FNV-1a) of what decides how the blob's bytes are understood: the order of the weights and
-// the zero point in the sums.
-uint64_t LayoutCode(const PackedLayout& layout) {
-  uint64_t hash = 14695981039346656037u;
-  const auto add = [&hash](int64_t value) {
-    for (int i = 0; i < 8; ++i) {
-      hash = (hash ^ (static_cast<uint64_t>(value) >> 8 * i & 0xff)) * 1099511628211u;
-    }
-  };
-  const dnnl_memory_desc_t& desc = layout.weights.data;
-  const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
-  add(layout.blocked ? 1 : 0);
-  add(ActivationRange().zero);
-  add(desc.data_type);
-  add(desc.format_kind);
-  add(static_cast<int64_t>(desc.extra.flags));
-  for (int i = 0; i < desc.ndims; ++i) {
-    add(desc.dims[i]);
-    add(desc.padded_dims[i]);
-    add(blocking.strides[i]);
-  }
-  for (int i = 0; i < blocking.inner_nblks; ++i) {
-    add(blocking.inner_blks[i]);
-    add(blocking.inner_idxs[i]);
-  }
-  return hash;
-}
-
 }  // namespace
 
+// Where the parts of the weights lie, and how.
+struct Linear::Packed::Layout {
+  explicit Layout(const MatmulSpec& spec) {
+    const int part_inputs = RuleFor(KindOf(spec, /*blocked=*/true)).part_inputs;
+    MatmulSpec part = spec;
+    for (int first = 0; first < spec.in; first += part_inputs) {
+      const int in = std::min(part_inputs, spec.in - first);
+      if (first == 0 || in != part.in) {
+        part.in = in;
+        const PartLayout preferred = PreferredLayout(part);
+        descriptions.push_back(preferred.weights);
+        blocked = preferred.blocked;
+      } else {
+        descriptions.push_back(descriptions.back());
+      }
+    }
+    rule = RuleFor(KindOf(spec, blocked));
+  }
+
+  size_t size() const {
+    size_t sum = 0;
+    for (const memory::desc& part : descriptions) sum += RoundUp(part.get_size());
+    return sum;
+  }
+
+  // A hash (FNV-1a) of what decides how the blob's bytes are understood: the order of the weights
+  // and the zero point in the sums.
+  uint64_t Code() const {
+    uint64_t hash = 14695981039346656037u;
+    const auto add = [&hash](int64_t value) {
+      for (int i = 0; i < 8; ++i) {
+        hash = (hash ^ (static_cast<uint64_t>(value) >> 8 * i & 0xff)) * 1099511628211u;
+      }
+    };
+    add(blocked ? 1 : 0);
+    add(ActivationRange(CurrentIsa()).zero);
+    for (const memory::desc& part : descriptions) {
+      const Blocking blocking = BlockingOf(part);
+      add(static_cast<int64_t>(part.get_size()));  // more than the elements: oneDNN's own sums
+      for (const auto* values : {&blocking.dims, &blocking.padded_dims, &blocking.strides,
+                                 &blocking.block_sizes, &blocking.block_dims}) {
+        for (const int64_t value : *values) add(value);
+      }
+    }
+    return hash;
+  }
+
+  absl::InlinedVector<memory::desc, 1> descriptions;
+  MatmulRule rule;
+  bool blocked = false;
+};
+
 Linear::Packed::Packed(PackedHeader header, bool lasting) : spec(SpecOf(header)) {
-  const PackedLayout layout = PreferredLayout(spec);
-  blocked = layout.blocked;
+  const Layout layout(spec);
   const size_t offset = WeightsOffset(header);
   header.magic = kMagic;
   header.weights_offset = static_cast<uint32_t>(offset);
-  header.size = RoundUp(offset + layout.weights.get_size());
-  header.layout = LayoutCode(layout);
+  header.size = offset + layout.size();
+  header.layout = layout.Code();
   if (lasting) {
     const std::shared_ptr<char> memory = AllocateHuge(header.size);
     blob = memory.get();
@@ -231,20 +207,31 @@ Linear::Packed::Packed(PackedHeader header, bool lasting) : spec(SpecOf(header))
     blob = memory->data();
     owner = std::move(memory);
   }
-  std::memset(blob, 0, blocked ? offset : header.size);  // oneDNN fills blocked layouts' gaps
+  // oneDNN fills blocked layouts' gaps
+  std::memset(blob, 0, layout.blocked ? offset : header.size);
   std::memcpy(blob, &header, sizeof(header));
-  SetViews(layout.weights);
+  SetViews(layout);
 }
 
 Linear::Packed::Packed(char* bytes, std::shared_ptr<const void> keep)
     : owner(std::move(keep)), blob(bytes) {
   spec = SpecOf(header());
-  const PackedLayout layout = PreferredLayout(spec);
-  blocked = layout.blocked;
-  SetViews(layout.weights);
+  SetViews(Layout(spec));
 }
 
-void Linear::Packed::SetViews(const memory::desc& layout) {
+MatmulSpec Linear::Packed::PartSpec(size_t part) const {
+  MatmulSpec result = spec;
+  const int first = static_cast<int>(part) * rule.part_inputs;
+  result.in = std::min(rule.part_inputs, spec.in - first);
+  result.adds = part > 0;
+  result.bias = spec.bias && part == 0;
+  if (part + 1 < parts.size()) result.activation = Activation::kNone;
+  return result;
+}
+
+void Linear::Packed::SetViews(const Layout& layout) {
+  blocked = layout.blocked;
+  rule = layout.rule;
   char* next = blob + sizeof(PackedHeader);
   const auto take = [&] {
     char* const vector = next;
@@ -256,7 +243,10 @@ void Linear::Packed::SetViews(const memory::desc& layout) {
     scales = reinterpret_cast<float*>(take());
     zero_sums = reinterpret_cast<int32_t*>(take());
   }
-  weights = memory(layout, CpuEngine(), next);
+  for (const memory::desc& part : layout.descriptions) {
+    parts.emplace_back(part, CpuEngine(), next);
+    next += RoundUp(part.get_size());
+  }
   if (spec.bias) {
     bias = memory({{1, spec.out}, memory::data_type::f32, memory::format_tag::ab}, CpuEngine(),
                   bias_data);
@@ -277,9 +267,8 @@ absl::Status CheckPacked(absl::string_view bytes) {
   const auto elements = static_cast<uint64_t>(header.in) * static_cast<uint64_t>(header.out);
   if (elements > header.size) return absl::InvalidArgumentError("a packed weight is damaged");
   try {
-    const PackedLayout layout = PreferredLayout(SpecOf(header));
-    if (header.layout != LayoutCode(layout) ||
-        header.size != RoundUp(header.weights_offset + layout.weights.get_size())) {
+    const Linear::Packed::Layout layout(SpecOf(header));
+    if (header.layout != layout.Code() || header.size != header.weights_offset + layout.size()) {
       return absl::FailedPreconditionError("packed for another CPU or oneDNN");
     }
   } catch (const dnnl::error& e) {

@@ -6,11 +6,11 @@
 #include <dnnl.hpp>
 #include <memory>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "engine/ops/linear.h"
-#include "engine/ops/quantize.h"
+#include "engine/ops/onednn.h"
 
 namespace nibu {
 
@@ -24,10 +24,8 @@ struct MatmulSpec {
   bool bias;  // bias and activation are applied by oneDNN; never set for int8
   Activation activation;
   bool half_output;
+  bool adds;  // onto what y holds, before the activation
 };
-
-// The one CPU engine: a constant without state, shared by packed weights and primitives.
-const dnnl::engine& CpuEngine();
 
 // `weights`: a fixed layout, or format_tag::any to let oneDNN choose. Throws dnnl::error.
 dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
@@ -37,16 +35,11 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
 dnnl::memory::data_type SourceType(ComputeType type);
 dnnl::memory::data_type WeightType(ComputeType type);
 
-// How this CPU's int8 kernels want activations.
-QuantizationRange ActivationRange();
-
-// The row counts that primitives are made for, ascending, up to MatmulContext::kMostRows.
-absl::Span<const int> RowCounts(ComputeType type, bool blocked);
-
 // Everything about a packed weight that lies in memory is one blob, which can be written to a file
 // and used from there (little-endian, every part 64-byte aligned):
 //
-//   PackedHeader | bias f32[out], if any | int8: scales f32[out], zero sums s32[out] | weights
+//   PackedHeader | bias f32[out], if any | int8: scales f32[out], zero sums s32[out] | weights,
+//   a part of the inputs after the other
 struct PackedHeader {
   uint32_t magic;
   ComputeType type;
@@ -76,7 +69,12 @@ struct Linear::Packed {
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(blob); }
 
+  // What the matmul of a part of the inputs is to do (see MatmulRule): bias and activation come
+  // once.
+  MatmulSpec PartSpec(size_t part) const;
+
   MatmulSpec spec;
+  MatmulRule rule;
   bool blocked = false;               // brgemm kernels with blocked weights, else gemm
   std::shared_ptr<const void> owner;  // of the blob
   char* blob = nullptr;
@@ -85,11 +83,13 @@ struct Linear::Packed {
   float* scales = nullptr;  // int8: see Dequantization
   int32_t* zero_sums = nullptr;
   // Views of the blob. Made once: setting a data handle writes to a layout's padding.
-  dnnl::memory weights;
+  absl::InlinedVector<dnnl::memory, 1> parts;  // of the weights
   dnnl::memory bias;
 
+  struct Layout;
+
  private:
-  void SetViews(const dnnl::memory::desc& layout);
+  void SetViews(const Layout& layout);
 };
 
 }  // namespace nibu

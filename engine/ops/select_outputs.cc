@@ -18,28 +18,25 @@ int RoundUpOutputs(size_t outputs) {
 }
 
 // Where the elements of a packed matrix [in, out] lie: element (k, n) at in[k] + out[n] bytes. That
-// it is a sum is so for every blocked layout: each dimension's index is cut into an outer part and
-// parts for the blocks, and each part has its stride.
+// it is a sum is so for every blocked layout: each part of an index has its stride.
 struct Offsets {
   std::vector<size_t> in;
   std::vector<size_t> out;
 
-  explicit Offsets(const dnnl_memory_desc_t& desc)
-      : in(OfDimension(desc, 0)), out(OfDimension(desc, 1)) {}
+  Offsets(const Blocking& blocking, size_t element)
+      : in(OfDimension(blocking, 0, element)), out(OfDimension(blocking, 1, element)) {}
 
  private:
-  static std::vector<size_t> OfDimension(const dnnl_memory_desc_t& desc, int dimension) {
-    const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
-    const size_t element =
-        dnnl::memory::data_type_size(static_cast<dnnl::memory::data_type>(desc.data_type));
-    std::vector<size_t> offsets(static_cast<size_t>(desc.dims[dimension]));
+  static std::vector<size_t> OfDimension(const Blocking& blocking, size_t dimension,
+                                         size_t element) {
+    std::vector<size_t> offsets(static_cast<size_t>(blocking.dims[dimension]));
     for (size_t i = 0; i < offsets.size(); ++i) {
       size_t rest = i;
       size_t stride = 1;
       size_t offset = 0;
-      for (int b = blocking.inner_nblks - 1; b >= 0; --b) {
-        const auto size = static_cast<size_t>(blocking.inner_blks[b]);
-        if (blocking.inner_idxs[b] == dimension) {
+      for (size_t b = blocking.block_sizes.size(); b-- > 0;) {
+        const auto size = static_cast<size_t>(blocking.block_sizes[b]);
+        if (static_cast<size_t>(blocking.block_dims[b]) == dimension) {
           offset += rest % size * stride;
           rest /= size;
         }
@@ -51,24 +48,63 @@ struct Offsets {
   }
 };
 
-// Bytes of a column that lie side by side in both layouts: 4 (VNNI's groups), or an element.
-size_t ChunkSize(const Offsets& a, const Offsets& b, size_t element) {
-  const size_t group = 4 / element;
-  bool grouped = a.in.size() % group == 0;
-  for (size_t k = 0; grouped && k < a.in.size(); ++k) {
-    const size_t within = k % group * element;
-    grouped = a.in[k] == a.in[k - k % group] + within && b.in[k] == b.in[k - k % group] + within;
+// Of each part of the weights.
+std::vector<Offsets> OffsetsOf(const Linear::Packed& packed) {
+  std::vector<Offsets> offsets;
+  for (const dnnl::memory& part : packed.parts) {
+    offsets.emplace_back(BlockingOf(part.get_desc()),
+                         dnnl::memory::data_type_size(WeightType(packed.spec.type)));
   }
-  return grouped ? 4 : element;
+  return offsets;
 }
 
-template <size_t kChunk>
-void CopyColumn(const Offsets& from, const Offsets& to, size_t step, const char* source,
-                char* destination) {
-  for (size_t k = 0; k < from.in.size(); k += step) {
-    std::memcpy(destination + to.in[k], source + from.in[k], kChunk);
+// Copies columns from one layout into another.
+class ColumnCopier {
+ public:
+  ColumnCopier(Offsets from, const Offsets& to, size_t element)
+      : from_(std::move(from)), to_(to), element_(element), grouped_(IsGrouped()) {}
+
+  void Copy(const char* source, size_t n, char* destination, size_t j) const {
+    source += from_.out[n];
+    destination += to_.out[j];
+    if (grouped_) {
+      CopyChunks<kGroup>(kGroup / element_, source, destination);
+    } else if (element_ == 2) {
+      CopyChunks<2>(1, source, destination);
+    } else {
+      CopyChunks<1>(1, source, destination);
+    }
   }
-}
+
+ private:
+  static constexpr size_t kGroup = 4;  // bytes: VNNI's groups
+
+  // Whether groups of a column lie side by side in both layouts.
+  bool IsGrouped() const {
+    const size_t group = kGroup / element_;
+    bool grouped = from_.in.size() % group == 0;
+    for (size_t k = 0; grouped && k < from_.in.size(); ++k) {
+      const size_t within = k % group * element_;
+      grouped = from_.in[k] == from_.in[k - k % group] + within &&
+                to_.in[k] == to_.in[k - k % group] + within;
+    }
+    return grouped;
+  }
+
+  template <size_t kChunk>
+  void CopyChunks(size_t step, const char* source, char* destination) const {
+    for (size_t k = 0; k < from_.in.size(); k += step) {
+      std::memcpy(destination + to_.in[k], source + from_.in[k], kChunk);
+    }
+  }
+
+  Offsets from_;
+  const Offsets& to_;
+  size_t element_;
+  bool grouped_;
+};
+
+char* DataOf(const dnnl::memory& part) { return static_cast<char*>(part.get_data_handle()); }
 
 }  // namespace
 
@@ -78,17 +114,17 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   header.activation = Activation::kNone;
   header.out = RoundUpOutputs(outputs.size());
   auto packed = std::make_shared<Packed>(header, /*lasting=*/false);
-  char* const weights = static_cast<char*>(packed->weights.get_data_handle());
-  const dnnl::memory::desc layout = packed->weights.get_desc();
-  const Offsets to(layout.data);
-  if (!std::equal(layout.data.dims, layout.data.dims + 2, layout.data.padded_dims)) {
-    std::memset(weights, 0, layout.get_size());
+  const std::vector<Offsets> to = OffsetsOf(*packed);
+  for (const dnnl::memory& part : packed->parts) {
+    const Blocking blocking = BlockingOf(part.get_desc());
+    if (blocking.dims != blocking.padded_dims) {
+      std::memset(DataOf(part), 0, part.get_desc().get_size());
+    }
   }
   const size_t element = dnnl::memory::data_type_size(WeightType(header.type));
 
   const Packed* block = nullptr;
-  size_t chunk = 0;
-  std::unique_ptr<Offsets> from;
+  std::vector<ColumnCopier> copiers;  // one for each part
   for (size_t j = 0; j < static_cast<size_t>(header.out); ++j) {
     const auto output = static_cast<size_t>(outputs[std::min(j, outputs.size() - 1)]);
     const size_t n = output % width;
@@ -96,8 +132,11 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
     if (holder != block) {
       // All blocks but the last have the same layout.
       if (block == nullptr || holder->spec.out != block->spec.out) {
-        from = std::make_unique<Offsets>(holder->weights.get_desc().data);
-        chunk = ChunkSize(*from, to, element);
+        copiers.clear();
+        std::vector<Offsets> from = OffsetsOf(*holder);
+        for (size_t i = 0; i < from.size(); ++i) {
+          copiers.emplace_back(std::move(from[i]), to[i], element);
+        }
       }
       block = holder;
     }
@@ -106,14 +145,8 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
       packed->scales[j] = block->scales[n];
       packed->zero_sums[j] = block->zero_sums[n];
     }
-    const char* source = static_cast<const char*>(block->weights.get_data_handle()) + from->out[n];
-    char* destination = weights + to.out[j];
-    if (chunk == 4) {
-      CopyColumn<4>(*from, to, 4 / element, source, destination);
-    } else if (element == 2) {
-      CopyColumn<2>(*from, to, 1, source, destination);
-    } else {
-      CopyColumn<1>(*from, to, 1, source, destination);
+    for (size_t i = 0; i < copiers.size(); ++i) {
+      copiers[i].Copy(DataOf(block->parts[i]), n, DataOf(packed->parts[i]), j);
     }
   }
   Linear linear;

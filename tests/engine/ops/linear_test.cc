@@ -61,6 +61,13 @@ struct Case {
     return c;
   }
 
+  void SetInputs(int inputs, Random* random) {
+    in = inputs;
+    for (size_t m = 0; m < weights.size(); ++m) {
+      weights[m] = random->Floats(static_cast<size_t>(in) * static_cast<size_t>(outputs[m]));
+    }
+  }
+
   absl::StatusOr<Linear> Create(ComputeType type) const {
     std::vector<MatrixView> matrices;
     std::vector<TensorView> bias_views;
@@ -102,8 +109,9 @@ TEST_P(LinearTest, EqualsTheDefinition) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(3);
   MatmulContext context;
-  for (int round = 0; round < 60; ++round) {
-    const Case c = Case::Make(&random, round < 40 ? 40 : 300);
+  for (int round = 0; round < 64; ++round) {
+    Case c = Case::Make(&random, round < 40 ? 40 : 300);
+    if (round >= 60) c.SetInputs(random.Int(1281, 4500), &random);  // long reductions may be cut
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
     EXPECT_EQ(linear->in(), c.in);
@@ -124,33 +132,58 @@ TEST_P(LinearTest, EqualsTheDefinition) {
   }
 }
 
+struct InvarianceShape {
+  int in;
+  int out;
+  int most_rows;  // more where it is cheap
+};
+
 // Bit for bit: what batch invariance rests on.
 TEST_P(LinearTest, ARowsResultDoesNotDependOnTheNumberOfRows) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(4);
   MatmulContext context;
-  for (const auto& [in, out] : {std::pair(64, 192), std::pair(256, 256), std::pair(256, 1024),
-                                std::pair(1024, 256), std::pair(40, 50), std::pair(512, 2048)}) {
+  for (const auto& [in, out, most_rows] :
+       std::initializer_list<InvarianceShape>{{1, 1, 530},
+                                              {3, 2, 200},
+                                              {4, 300, 200},
+                                              {8, 7, 200},
+                                              {16, 16, 200},
+                                              {24, 50, 200},
+                                              {40, 50, 530},
+                                              {63, 17, 200},
+                                              {64, 192, 530},
+                                              {126, 70, 200},
+                                              {256, 256, 530},
+                                              {256, 1024, 97},
+                                              {1024, 256, 97},
+                                              {512, 2048, 200},
+                                              {1300, 40, 97},
+                                              {1536, 512, 97},
+                                              {1500, 1, 97},
+                                              {2048, 1536, 97},
+                                              {4096, 1536, 97}}) {
     Case c;
     c.in = in;
     c.out = out;
     c.activation = Activation::kSwish;
     c.outputs = {out};
     c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
+    c.biases = {random.Floats(static_cast<size_t>(out))};
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
-    constexpr int kMost = 530;
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(kMost));
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(most_rows));
     AlignedBuffer<float> x(room * static_cast<size_t>(in));
     AlignedBuffer<float> all(room * static_cast<size_t>(out));
-    AlignedBuffer<float> some(room * static_cast<size_t>(out));
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(*linear, x.data(), kMost, all.data());
-    for (int rows : {1,  2,  3,  4,   5,   6,   7,   8,   9,   13,  16,  17,  31,  33, 50,
-                     63, 64, 65, 100, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
-      const int first = random.Int(0, kMost - rows);  // another place in the batch
-      AlignedBuffer<float> part(static_cast<size_t>(MatmulContext::PaddedRows(rows)) *
-                                static_cast<size_t>(in));
+    context.Apply(*linear, x.data(), most_rows, all.data());
+    for (int rows : {1,  2,  3,  4,  5,  6,   7,   8,   9,   13,  16,  17,  31,  33,  50,
+                     63, 64, 65, 80, 96, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
+      if (rows > most_rows) break;
+      const int first = random.Int(0, most_rows - rows);  // another place in the batch
+      const auto some_rows = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+      AlignedBuffer<float> part(some_rows * static_cast<size_t>(in));
+      AlignedBuffer<float> some(some_rows * static_cast<size_t>(out));
       std::memset(part.data(), 0, part.size() * sizeof(float));
       std::memcpy(part.data(), x.data() + first * in,
                   static_cast<size_t>(rows) * static_cast<size_t>(in) * sizeof(float));
@@ -163,6 +196,87 @@ TEST_P(LinearTest, ARowsResultDoesNotDependOnTheNumberOfRows) {
   }
 }
 
+// The same for two maps in a row, whose hidden layer never leaves the context.
+TEST_P(LinearTest, BothDoNotDependOnTheNumberOfRows) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(14);
+  MatmulContext context;
+  for (const auto& [model, inner] : {std::pair(20, 3), std::pair(2, 64), std::pair(256, 1024),
+                                     std::pair(512, 2048), std::pair(1400, 1500)}) {
+    std::vector<Linear> maps;
+    for (const auto& [in, out] : {std::pair(model, inner), std::pair(inner, model)}) {
+      Case c;
+      c.in = in;
+      c.out = out;
+      c.activation = in == model ? Activation::kRelu : Activation::kNone;
+      c.outputs = {out};
+      c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
+      maps.push_back(*c.Create(GetParam()));
+    }
+    constexpr int kMost = 97;
+    const auto columns = static_cast<size_t>(model);
+    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
+    AlignedBuffer<float> all(x.size());
+    AlignedBuffer<float> some(x.size());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.ApplyBoth(maps[0], maps[1], x.data(), kMost, all.data());
+    for (int rows : {1, 2, 3, 8, 17, 64, 96}) {
+      context.ApplyBoth(maps[0], maps[1], x.data(), rows, some.data());
+      ASSERT_EQ(
+          std::memcmp(all.data(), some.data(), static_cast<size_t>(rows) * columns * sizeof(float)),
+          0)
+          << model << ", " << inner << ", " << rows << " rows, " << InstructionSet();
+    }
+  }
+}
+
+// And for the blocks of an output layer, the last of which may be narrow.
+TEST_P(LinearTest, BlocksDoNotDependOnTheNumberOfRows) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(15);
+  MatmulContext context;
+  for (const int in : {48, 256, 1536}) {
+    constexpr int kMost = 200;
+    constexpr int kPiece = MatmulContext::kMostRows;
+    const auto columns = static_cast<size_t>(in);
+    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    std::vector<Linear> blocks;
+    for (const int out : {2048, 2048, 3}) {
+      Case c;
+      c.in = in;
+      c.out = out;
+      c.outputs = {out};
+      c.weights = {random.Floats(columns * static_cast<size_t>(out))};
+      blocks.push_back(*c.Create(GetParam()));
+    }
+    const auto apply = [&](const Linear& block, const float* input, int rows, int first, int n) {
+      AlignedBuffer<float> y(static_cast<size_t>(MatmulContext::PaddedRows(n)) *
+                             static_cast<size_t>(block.out()));
+      context.SetInput(blocks[0], input, rows);
+      context.ApplyToInput(block, first, n, y.data());
+      return y;
+    };
+    for (const Linear& block : blocks) {
+      const auto row = static_cast<size_t>(block.out());
+      for (const int first : {0, kPiece, 2 * kPiece}) {
+        const int n = std::min(kPiece, kMost - first);
+        const AlignedBuffer<float> all = apply(block, x.data(), kMost, first, n);
+        for (const int r : {0, n / 2, n - 1}) {
+          AlignedBuffer<float> alone(static_cast<size_t>(MatmulContext::PaddedRows(1)) * columns);
+          std::memset(alone.data(), 0, alone.size() * sizeof(float));
+          std::copy_n(x.data() + static_cast<size_t>(first + r) * columns, columns, alone.data());
+          const AlignedBuffer<float> one = apply(block, alone.data(), 1, 0, 1);
+          ASSERT_EQ(std::memcmp(all.data() + static_cast<size_t>(r) * row, one.data(),
+                                row * sizeof(float)),
+                    0)
+              << in << " -> " << row << ", row " << first + r << ", " << InstructionSet();
+        }
+      }
+    }
+  }
+}
+
 TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(5);
@@ -170,11 +284,7 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
   for (int round = 0; round < 10; ++round) {
     Case up = Case::Make(&random, 60);
     Case down = Case::Make(&random, 60);
-    down.in = up.out;
-    for (size_t m = 0; m < down.weights.size(); ++m) {
-      down.weights[m] =
-          random.Floats(static_cast<size_t>(down.in) * static_cast<size_t>(down.outputs[m]));
-    }
+    down.SetInputs(up.out, &random);
     const Linear first = *up.Create(GetParam());
     const Linear second = *down.Create(GetParam());
     const int rows = random.Int(1, 40);
@@ -290,6 +400,7 @@ TEST_P(LinearTest, Select) {
   for (int round = 0; round < 30; ++round) {
     Case c;
     c.in = round % 2 == 0 ? random.Int(1, 90) : 8 * random.Int(1, 20);
+    if (round < 3) c.in = 1300 + round;
     c.out_in = random.Chance();
     const bool bias = random.Chance();
     std::vector<Linear> blocks;

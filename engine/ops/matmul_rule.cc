@@ -1,0 +1,79 @@
+#include "engine/ops/matmul_rule.h"
+
+#include <algorithm>
+
+#include "absl/types/span.h"
+
+namespace nibu {
+namespace {
+
+// brgemm takes any row count, and multiples of 8 at full speed.
+constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
+// 192 and 320: for maps of one or two outputs.
+constexpr int kBFloat16[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 192, kMostPaddedRows};
+// The older gemm kernels work in blocks of 6 rows and sum in another order in a rest of less
+// than 4.
+constexpr int kGemm[] = {6, 12, 24, 48, 96};
+
+// Fewer rows are summed in another order, or by another kernel.
+int LeastRows(const MatmulKind& kind) {
+  const bool is_old = kind.onednn < 3;
+  switch (kind.type) {
+    case ComputeType::kInt8:  // sums are exact
+      return 1;
+    case ComputeType::kFloat32:
+      return is_old || kind.in <= 1024 ? 1 : 2;
+    case ComputeType::kBFloat16:
+      if (kind.isa < Isa::kAmx) return 2;
+      // AMX leaves small products to AVX-512: those of few results, or few inputs.
+      if (is_old) return std::max(2, 256 / kind.out + 1);
+      return kind.in < 64 ? 16 : 2;
+  }
+  return 1;
+}
+
+// oneDNN 2.6's AMX kernels end in an illegal instruction with 64 and 16 rows of nearly two blocks
+// of inputs.
+bool Crashes(const MatmulKind& kind, int rows) {
+  return kind.type == ComputeType::kInt8 && kind.isa == Isa::kAmx && kind.onednn < 3 &&
+         kind.in > 124 && kind.in < 128 && rows == 80;
+}
+
+}  // namespace
+
+bool IsSupported(ComputeType type, Isa isa) {
+  return type != ComputeType::kBFloat16 || isa >= Isa::kAvx512;
+}
+
+QuantizationRange ActivationRange(Isa isa) {
+  const bool has_vnni = isa == Isa::kAvx2Vnni || isa >= Isa::kAvx512Vnni;
+  return has_vnni ? kFullRange : kSevenBitRange;  // else pairs of products are summed in 16 bits
+}
+
+MatmulRule RuleFor(const MatmulKind& kind) {
+  MatmulRule rule;
+  absl::Span<const int> counts = kBrgemm;
+  if (kind.type == ComputeType::kBFloat16) counts = kBFloat16;
+  if (!kind.blocked) counts = kGemm;
+  const int least = kind.blocked ? LeastRows(kind) : 1;
+  for (const int rows : counts) {
+    const bool is_enough =
+        !rule.row_counts.empty() && rule.row_counts.back() >= MatmulContext::kMostRows;
+    if (rows >= least && !is_enough && !Crashes(kind, rows)) rule.row_counts.push_back(rows);
+  }
+  // oneDNN 2.6 shares longer reductions out to passes, and how many depends on the rows.
+  const bool is_cut = kind.type == ComputeType::kBFloat16 && kind.isa == Isa::kAmx &&
+                      kind.onednn < 3 && kind.in > 1280;
+  rule.part_inputs = is_cut ? 1024 : kind.in;
+  return rule;
+}
+
+int UsualRows(int rows) {
+  if (rows == 0) return 0;
+  const auto round_up = [rows](absl::Span<const int> counts) {
+    return *std::lower_bound(counts.begin(), counts.end(), rows);
+  };
+  return std::max({round_up(kBrgemm), round_up(kBFloat16), round_up(kGemm)});
+}
+
+}  // namespace nibu

@@ -1,0 +1,106 @@
+#include "engine/ops/onednn.h"
+
+namespace nibu {
+
+using dnnl::memory;
+
+namespace {
+
+struct NamedIsa {
+  dnnl::cpu_isa value;
+  Isa isa;
+  const char* name;
+};
+
+// The highest first.
+constexpr NamedIsa kIsas[] = {
+#if DNNL_VERSION_MAJOR >= 3
+    {dnnl::cpu_isa::avx512_core_amx_fp16, Isa::kAmx, "avx512_core_amx_fp16"},
+#endif
+    {dnnl::cpu_isa::avx512_core_amx, Isa::kAmx, "avx512_core_amx"},
+#if DNNL_VERSION_MAJOR >= 3
+    {dnnl::cpu_isa::avx512_core_fp16, Isa::kAvx512Bf16, "avx512_core_fp16"},
+#endif
+    {dnnl::cpu_isa::avx512_core_bf16, Isa::kAvx512Bf16, "avx512_core_bf16"},
+    {dnnl::cpu_isa::avx512_core_vnni, Isa::kAvx512Vnni, "avx512_core_vnni"},
+    {dnnl::cpu_isa::avx512_core, Isa::kAvx512, "avx512_core"},
+#if DNNL_VERSION_MAJOR >= 3
+    {dnnl::cpu_isa::avx2_vnni_2, Isa::kAvx2Vnni, "avx2_vnni_2"},
+#endif
+    {dnnl::cpu_isa::avx2_vnni, Isa::kAvx2Vnni, "avx2_vnni"},
+    {dnnl::cpu_isa::avx2, Isa::kAvx2, "avx2"},
+    {dnnl::cpu_isa::avx, Isa::kAvx, "avx"},
+    {dnnl::cpu_isa::sse41, Isa::kSse41, "sse41"},
+};
+
+const NamedIsa* Find(uint32_t value) {
+  for (const NamedIsa& named : kIsas) {
+    const auto bits = static_cast<uint32_t>(named.value);
+    if ((value & bits) == bits) return &named;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const dnnl::engine& CpuEngine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+Isa CurrentIsa() { return IsaOf(static_cast<uint32_t>(dnnl::get_effective_cpu_isa())); }
+
+Isa IsaOf(uint32_t value) {
+  const NamedIsa* found = Find(value);
+  return found == nullptr ? Isa::kNone : found->isa;
+}
+
+std::string IsaName(uint32_t value) {
+  const NamedIsa* found = Find(value);
+  if (found == nullptr) return "any";
+  return std::string(found->name) + (static_cast<uint32_t>(found->value) == value ? "" : "+");
+}
+
+#if DNNL_VERSION_MAJOR >= 3
+
+dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weights,
+                                            const memory::desc& bias, const memory::desc& y,
+                                            const dnnl::primitive_attr& attributes) {
+  return {CpuEngine(), x, weights, bias, y, attributes};
+}
+
+void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
+  post_ops->append_eltwise(algorithm, alpha, 0.0f);
+}
+
+Blocking BlockingOf(const memory::desc& description) {
+  return {description.get_dims(), description.get_padded_dims(), description.get_strides(),
+          description.get_inner_blks(), description.get_inner_idxs()};
+}
+
+#else
+
+dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weights,
+                                            const memory::desc& bias, const memory::desc& y,
+                                            const dnnl::primitive_attr& attributes) {
+  return {{x, weights, bias, y}, attributes, CpuEngine()};
+}
+
+void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
+  post_ops->append_eltwise(1.0f, algorithm, alpha, 0.0f);
+}
+
+Blocking BlockingOf(const memory::desc& description) {
+  const dnnl_memory_desc_t& desc = description.data;
+  const dnnl_blocking_desc_t& blocking = desc.format_desc.blocking;
+  const auto blocks = blocking.inner_nblks;
+  return {{desc.dims, desc.dims + desc.ndims},
+          {desc.padded_dims, desc.padded_dims + desc.ndims},
+          {blocking.strides, blocking.strides + desc.ndims},
+          {blocking.inner_blks, blocking.inner_blks + blocks},
+          {blocking.inner_idxs, blocking.inner_idxs + blocks}};
+}
+
+#endif
+
+}  // namespace nibu

@@ -1,0 +1,154 @@
+#include "engine/ops/matmul_rule.h"
+
+#include <algorithm>
+#include <dnnl.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "engine/ops/onednn.h"
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+constexpr Isa kIsas[] = {Isa::kNone,       Isa::kSse41,      Isa::kAvx,
+                         Isa::kAvx2,       Isa::kAvx2Vnni,   Isa::kAvx512,
+                         Isa::kAvx512Vnni, Isa::kAvx512Bf16, Isa::kAmx};
+
+// Calls f(kind) for every type, CPU and version, and shapes small and large.
+template <typename F>
+void ForEachKind(F f) {
+  for (ComputeType type : {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8}) {
+    for (Isa isa : kIsas) {
+      for (int onednn : {2, 3, 4}) {
+        for (bool blocked : {false, true}) {
+          for (int in : {1, 16, 24, 63, 64, 126, 256, 512, 1280, 1281, 1536, 2048, 4096, 100000}) {
+            for (int out : {1, 2, 3, 16, 50, 64, 128, 129, 256, 257, 512, 1536, 2048, 300000}) {
+              f(MatmulKind{type, in, out, blocked, isa, onednn});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
+  ForEachKind([](const MatmulKind& kind) {
+    const MatmulRule rule = RuleFor(kind);
+    ASSERT_TRUE(std::is_sorted(rule.row_counts.begin(), rule.row_counts.end()));
+    ASSERT_GE(rule.row_counts.back(), MatmulContext::kMostRows);
+    ASSERT_LE(rule.row_counts.back(), kMostPaddedRows);
+    ASSERT_GE(rule.part_inputs, 1);
+    ASSERT_LE(rule.part_inputs, kind.in);
+    // Callers' buffers have so much room; bfloat16's small maps bring their own.
+    if (kind.type == ComputeType::kBFloat16 && (kind.in < 64 || kind.out < 129)) return;
+    for (int rows = 1; rows <= MatmulContext::kMostRows; ++rows) {
+      const int padded = *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
+      ASSERT_LE(padded, MatmulContext::PaddedRows(rows));
+    }
+  });
+}
+
+// What was measured: which rows of a kernel's results differ from those of more rows.
+bool RowsDiffer(const MatmulKind& kind, int rows) {
+  if (kind.type == ComputeType::kInt8) return false;
+  if (!kind.blocked) return rows % 6 != 0;
+  const bool bfloat16 = kind.type == ComputeType::kBFloat16;
+  if (kind.onednn >= 3) {
+    if (bfloat16 && kind.isa == Isa::kAmx) {
+      const int most = kind.in >= 64  ? 0
+                       : kind.in > 24 ? 1
+                       : kind.in > 20 ? 2
+                       : kind.in > 8  ? 4
+                                      : 12;
+      return rows <= most;
+    }
+    return rows == 1 && kind.in > 1024;
+  }
+  if (!bfloat16 || kind.isa < Isa::kAmx) return false;
+  return rows * kind.out <= 256 || (rows == 1 && kind.in == 256);
+}
+
+TEST(MatmulRuleTest, OnlyRowCountsThatAgree) {
+  ForEachKind([](const MatmulKind& kind) {
+    const MatmulRule rule = RuleFor(kind);
+    for (int in : {rule.part_inputs, kind.in % rule.part_inputs}) {
+      if (in == 0) continue;
+      MatmulKind part = kind;
+      part.in = in;
+      for (int rows : rule.row_counts) {
+        ASSERT_FALSE(RowsDiffer(part, rows)) << ComputeTypeName(kind.type) << " " << kind.in
+                                             << " -> " << kind.out << ", " << rows << " rows";
+      }
+    }
+  });
+}
+
+TEST(MatmulRuleTest, LongReductionsAreCutWhereTheyDependOnTheRows) {
+  ForEachKind([](const MatmulKind& kind) {
+    const bool depends =
+        kind.type == ComputeType::kBFloat16 && kind.isa == Isa::kAmx && kind.onednn == 2;
+    const int part = RuleFor(kind).part_inputs;
+    if (depends) {
+      ASSERT_LE(part, 1280);
+    } else {
+      ASSERT_EQ(part, kind.in);
+    }
+  });
+}
+
+TEST(MatmulRuleTest, WhatCrashesIsNotUsed) {
+  const MatmulKind kind{ComputeType::kInt8, 126, 512, true, Isa::kAmx, 2};
+  const auto has = [](MatmulKind k, int rows) {
+    const auto counts = RuleFor(k).row_counts;
+    return std::find(counts.begin(), counts.end(), rows) != counts.end();
+  };
+  EXPECT_FALSE(has(kind, 80));
+  for (const auto& [in, isa, onednn] :
+       {std::tuple(128, Isa::kAmx, 2), std::tuple(126, Isa::kAvx512Bf16, 2),
+        std::tuple(126, Isa::kAmx, 3)}) {
+    EXPECT_TRUE(has({ComputeType::kInt8, in, 512, true, isa, onednn}, 80)) << in;
+  }
+}
+
+TEST(MatmulRuleTest, WhatCpusCanDo) {
+  for (Isa isa : kIsas) {
+    EXPECT_TRUE(IsSupported(ComputeType::kFloat32, isa));
+    EXPECT_TRUE(IsSupported(ComputeType::kInt8, isa));
+    EXPECT_EQ(IsSupported(ComputeType::kBFloat16, isa), isa >= Isa::kAvx512);
+    const bool seven_bits = isa < Isa::kAvx2Vnni || isa == Isa::kAvx512;
+    EXPECT_EQ(ActivationRange(isa).levels, seven_bits ? 63 : 127);
+  }
+}
+
+// Newer instruction sets include older ones; an unknown name loses nothing.
+TEST(MatmulRuleTest, NewerInstructionSets) {
+  const auto value = [](dnnl::cpu_isa isa) { return static_cast<uint32_t>(isa); };
+  const std::pair<dnnl::cpu_isa, Isa> known[] = {
+      {dnnl::cpu_isa::sse41, Isa::kSse41},
+      {dnnl::cpu_isa::avx, Isa::kAvx},
+      {dnnl::cpu_isa::avx2, Isa::kAvx2},
+      {dnnl::cpu_isa::avx2_vnni, Isa::kAvx2Vnni},
+      {dnnl::cpu_isa::avx512_core, Isa::kAvx512},
+      {dnnl::cpu_isa::avx512_core_vnni, Isa::kAvx512Vnni},
+      {dnnl::cpu_isa::avx512_core_bf16, Isa::kAvx512Bf16},
+      {dnnl::cpu_isa::avx512_core_amx, Isa::kAmx}};
+  for (const auto& [isa, level] : known) {
+    EXPECT_EQ(IsaOf(value(isa)), level);
+    EXPECT_EQ(IsaOf(value(isa) | 0x100000), level);
+    EXPECT_EQ(IsaName(value(isa) | 0x100000), IsaName(value(isa)) + "+");
+    EXPECT_EQ(IsaName(value(isa)).find('+'), std::string::npos);
+  }
+  EXPECT_EQ(IsaOf(0), Isa::kNone);
+  EXPECT_EQ(IsaName(value(dnnl::cpu_isa::avx512_core_amx)), "avx512_core_amx");
+#if DNNL_VERSION_MAJOR >= 3
+  EXPECT_EQ(IsaOf(value(dnnl::cpu_isa::avx512_core_fp16)), Isa::kAvx512Bf16);
+  EXPECT_EQ(IsaOf(value(dnnl::cpu_isa::avx512_core_amx_fp16)), Isa::kAmx);
+  EXPECT_EQ(IsaOf(value(dnnl::cpu_isa::avx2_vnni_2)), Isa::kAvx2Vnni);
+#endif
+}
+
+}  // namespace
+}  // namespace nibu
