@@ -1,4 +1,4 @@
-# Everything nibu links against, all of it packaged by Debian 12.
+# Everything nibu links against, all of it packaged by Debian 12 and 13.
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -6,5 +6,15 @@ find_package(dnnl REQUIRED)
 find_package(ZLIB REQUIRED)
 
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+
+# Not by its pkg-config file: Debian 13's asks for protobuf, which only SentencePiece itself needs.
+find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h REQUIRED)
+if(NOT TARGET SentencePiece::SentencePiece)
+  add_library(SentencePiece::SentencePiece UNKNOWN IMPORTED)
+  set_target_properties(
+    SentencePiece::SentencePiece
+    PROPERTIES IMPORTED_LOCATION ${SENTENCEPIECE_LIBRARY}
+               INTERFACE_INCLUDE_DIRECTORIES ${SENTENCEPIECE_INCLUDE_DIR})
+endif()
