@@ -22,6 +22,13 @@ Outcome Translate(const std::string& model, const std::string& flags, const std:
       input);
 }
 
+// What is expected of a model, so many lines.
+nlohmann::json Cases(const std::string& model, size_t count) {
+  auto cases = nlohmann::json::parse(ReadFile(Model(model) + "/expected.json"));
+  EXPECT_EQ(cases.size(), count) << model;
+  return cases;
+}
+
 void ExpectUsageError(const Outcome& outcome, const std::string& part) {
   ExpectOneLineError("nibu-translate", outcome, 2, part);
 }
@@ -33,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Models, LanguagesTest,
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(LanguagesTest, EqualTheReference) {
-  const auto cases = nlohmann::json::parse(ReadFile(Model(GetParam()) + "/expected.json"));
+  const auto cases = Cases(GetParam(), 8);
   for (const nlohmann::json& expected : cases) {
     const Outcome outcome =
         Translate(GetParam(),
@@ -92,7 +99,7 @@ TEST(LanguagesTest, BenchTakesThemToo) {
 TEST(CheckpointsTest, EqualTheReference) {
   for (const char* model : {"fairseq-new", "fairseq-old", "opennmt-2", "opennmt-3"}) {
     SCOPED_TRACE(model);
-    const auto cases = nlohmann::json::parse(ReadFile(Model(model) + "/expected.json"));
+    const auto cases = Cases(model, 6);
     std::string source;
     std::string expected;
     for (const nlohmann::json& line : cases) {

@@ -76,12 +76,15 @@ int64_t BareAllocations(MatmulContext* context, const Model& model, int rows) {
 // The second: whether the tokens are consecutive.
 class AllocationTest : public testing::TestWithParam<std::tuple<ComputeType, bool>> {};
 
-INSTANTIATE_TEST_SUITE_P(
-    Types, AllocationTest,
-    testing::Combine(testing::Values(ComputeType::kFloat32, ComputeType::kInt8), testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(Types, AllocationTest,
+                         testing::Combine(testing::Values(ComputeType::kFloat32,
+                                                          ComputeType::kBFloat16,
+                                                          ComputeType::kInt8),
+                                          testing::Bool()));
 
 TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const auto [type, consecutive] = GetParam();
+  if (!IsSupported(type)) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(4);
   ModelConfig config = RandomConfig(&random);
   config.max_positions = 64;
@@ -92,7 +95,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);
   Workspace workspace;
-  PagePool pool(config, CacheType::kFloat32, consecutive ? 1 : 4);
+  PagePool pool(config, CacheTypeOf(*model), consecutive ? 1 : 4);
   Decoder decoder(*model, target, &workspace);
   DecoderState state;
   const std::vector<int> sentence = {1, 2, 3, 4};

@@ -191,6 +191,7 @@ TEST(DecoderTest, ConsecutiveTokensAreStepsOfTheirOwn) {
       }
     }
   });
+  if (!IsSupported(ComputeType::kBFloat16)) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
 }
 
 }  // namespace

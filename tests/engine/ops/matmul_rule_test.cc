@@ -1,11 +1,13 @@
 #include "engine/ops/matmul_rule.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <dnnl.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "engine/ops/onednn.h"
 #include "gtest/gtest.h"
 
@@ -123,31 +125,47 @@ TEST(MatmulRuleTest, WhatCpusCanDo) {
   }
 }
 
+constexpr std::pair<dnnl::cpu_isa, Isa> kKnown[] = {
+    {dnnl::cpu_isa::sse41, Isa::kSse41},
+    {dnnl::cpu_isa::avx, Isa::kAvx},
+    {dnnl::cpu_isa::avx2, Isa::kAvx2},
+    {dnnl::cpu_isa::avx2_vnni, Isa::kAvx2Vnni},
+    {dnnl::cpu_isa::avx512_core, Isa::kAvx512},
+    {dnnl::cpu_isa::avx512_core_vnni, Isa::kAvx512Vnni},
+    {dnnl::cpu_isa::avx512_core_bf16, Isa::kAvx512Bf16},
+    {dnnl::cpu_isa::avx512_core_amx, Isa::kAmx}};
+
+uint32_t Value(dnnl::cpu_isa isa) { return static_cast<uint32_t>(isa); }
+
 // Newer instruction sets include older ones; an unknown name loses nothing.
 TEST(MatmulRuleTest, NewerInstructionSets) {
-  const auto value = [](dnnl::cpu_isa isa) { return static_cast<uint32_t>(isa); };
-  const std::pair<dnnl::cpu_isa, Isa> known[] = {
-      {dnnl::cpu_isa::sse41, Isa::kSse41},
-      {dnnl::cpu_isa::avx, Isa::kAvx},
-      {dnnl::cpu_isa::avx2, Isa::kAvx2},
-      {dnnl::cpu_isa::avx2_vnni, Isa::kAvx2Vnni},
-      {dnnl::cpu_isa::avx512_core, Isa::kAvx512},
-      {dnnl::cpu_isa::avx512_core_vnni, Isa::kAvx512Vnni},
-      {dnnl::cpu_isa::avx512_core_bf16, Isa::kAvx512Bf16},
-      {dnnl::cpu_isa::avx512_core_amx, Isa::kAmx}};
-  for (const auto& [isa, level] : known) {
-    EXPECT_EQ(IsaOf(value(isa)), level);
-    EXPECT_EQ(IsaOf(value(isa) | 0x100000), level);
-    EXPECT_EQ(IsaName(value(isa) | 0x100000), IsaName(value(isa)) + "+");
-    EXPECT_EQ(IsaName(value(isa)).find('+'), std::string::npos);
+  for (const auto& [isa, level] : kKnown) {
+    EXPECT_EQ(IsaOf(Value(isa)), level);
+    EXPECT_EQ(IsaOf(Value(isa) | 0x100000), level);
+    EXPECT_EQ(IsaName(Value(isa) | 0x100000), IsaName(Value(isa)) + "+");
+    EXPECT_EQ(IsaName(Value(isa)).find('+'), std::string::npos);
   }
   EXPECT_EQ(IsaOf(0), Isa::kNone);
-  EXPECT_EQ(IsaName(value(dnnl::cpu_isa::avx512_core_amx)), "avx512_core_amx");
+  EXPECT_EQ(IsaName(Value(dnnl::cpu_isa::avx512_core_amx)), "avx512_core_amx");
 #if DNNL_VERSION_MAJOR >= 3
-  EXPECT_EQ(IsaOf(value(dnnl::cpu_isa::avx512_core_fp16)), Isa::kAvx512Bf16);
-  EXPECT_EQ(IsaOf(value(dnnl::cpu_isa::avx512_core_amx_fp16)), Isa::kAmx);
-  EXPECT_EQ(IsaOf(value(dnnl::cpu_isa::avx2_vnni_2)), Isa::kAvx2Vnni);
+  EXPECT_EQ(IsaOf(Value(dnnl::cpu_isa::avx512_core_fp16)), Isa::kAvx512Bf16);
+  EXPECT_EQ(IsaOf(Value(dnnl::cpu_isa::avx512_core_amx_fp16)), Isa::kAmx);
+  EXPECT_EQ(IsaOf(Value(dnnl::cpu_isa::avx2_vnni_2)), Isa::kAvx2Vnni);
 #endif
+}
+
+// Says aloud which kernels this run could not reach.
+TEST(InstructionSetTest, IsTheOneThatTheRunIsFor) {
+  const char* limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  const std::string wanted = absl::AsciiStrToLower(limit == nullptr ? "AVX512_CORE_AMX" : limit);
+  for (const auto& [isa, level] : kKnown) {
+    if (IsaName(Value(isa)) != wanted) continue;
+    if (CurrentIsa() < level) {
+      GTEST_SKIP() << "no kernels of " << wanted << " were run, this CPU has " << InstructionSet();
+    }
+    return;
+  }
+  FAIL() << "unknown: " << wanted;
 }
 
 }  // namespace
