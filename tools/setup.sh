@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what nibu needs from Debian 12's packages; does nothing when all is there.
+# Installs what nibu needs from the packages of Debian 12 or 13; does nothing when all is there.
 #   tools/setup.sh        to build and run
 #   tools/setup.sh test   and to run the tests
 #   tools/setup.sh ci     and to run every check
+#   tools/setup.sh chroot to test on another Debian (tools/test_on.sh)
 set -euo pipefail
 
 # ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.
@@ -12,7 +13,8 @@ case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-14-dev) ;;
-  *) echo "setup.sh: error: unknown argument '$1'; use none, test or ci" >&2; exit 2 ;;
+  chroot) packages=(debootstrap) ;;
+  *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/test.sh [PRESET]: installs what is missing, builds everything and runs every test. PRESET is
-# release (default), debug, asan or tsan.
+# tools/test.sh [PRESET]: installs what is missing, builds everything, runs every test, and says which
+# tests were skipped and what they lacked. PRESET is release (default), debug, asan or tsan.
 set -euo pipefail
 
 preset=${1:-release}
@@ -9,4 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 cmake --preset "$preset" -DNIBU_TESTS=ON -DNIBU_WERROR="${NIBU_WERROR:-OFF}" >/dev/null
 cmake --build "build/$preset"
-ctest --preset "$preset"
+status=0
+ctest --preset "$preset" -j "$(nproc)" || status=$?
+tools/skipped.sh "build/$preset"
+exit "$status"
