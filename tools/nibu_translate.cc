@@ -39,12 +39,14 @@ ABSL_FLAG(
 ABSL_FLAG(
     std::string, output_format, "text",
     "text; nbest (\"index ||| text ||| logprob= S ||| score\", a line a hypothesis); or jsonl "
-    "(text, tokens, score and token_scores of every hypothesis).");
+    "(text, tokens, score and token_scores of every hypothesis, and \"finished\": false where it "
+    "was cut at a length limit).");
 ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a tab.");
 ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool::kAuto,
           "Show progress on standard error; auto: when that is a terminal, and the output is not.");
 ABSL_FLAG(bool, stats, false,
-          "At the end one line of JSON on standard error: counts, times, memory.");
+          "At the end one line of JSON on standard error: counts, times, memory; "
+          "unfinished_sentences were cut at a length limit.");
 
 namespace nibu {
 namespace {
@@ -147,6 +149,7 @@ struct Totals {
   std::atomic<uint64_t> source_tokens{0};
   std::atomic<uint64_t> target_tokens{0};
   std::atomic<uint64_t> too_long{0};
+  std::atomic<uint64_t> unfinished{0};  // cut at a length limit
 };
 
 void PrintStats(const Settings& settings, const Totals& totals, double load_seconds,
@@ -155,6 +158,7 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
       {"sentences", totals.lines.load()},
       {"source_tokens", totals.source_tokens.load()},
       {"target_tokens", totals.target_tokens.load()},
+      {"unfinished_sentences", totals.unfinished.load()},
       {"load_seconds", load_seconds},
       {"seconds", seconds},
       {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
@@ -244,6 +248,7 @@ int Main(int argc, char** argv) {
           totals.source_tokens += static_cast<uint64_t>(result.source_tokens);
           totals.target_tokens += static_cast<uint64_t>(result.target_tokens);
           if (result.too_long) ++totals.too_long;
+          if (!result.hypotheses.empty() && !result.hypotheses[0].finished) ++totals.unfinished;
           deliver(FormatResult(settings->output, index, kept, result));
         });
   };
@@ -283,6 +288,13 @@ int Main(int argc, char** argv) {
     PrintWarning(Program(), absl::StrCat(lines, settings->text.long_input == LongInput::kSplit
                                                     ? "were split and translated in parts"
                                                     : "were truncated"));
+  }
+  if (totals.unfinished > 0) {
+    PrintWarning(Program(),
+                 absl::StrCat(totals.unfinished.load(),
+                              " line(s) were cut before their end, at --max_decoding_length=",
+                              settings->text.decoding.max_decoding_length,
+                              " or what the model allows; jsonl says which"));
   }
   if (absl::GetFlag(FLAGS_stats)) PrintStats(*settings, totals, load_seconds, seconds);
   return 0;

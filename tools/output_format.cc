@@ -21,6 +21,7 @@ std::string Json(uint64_t index, absl::string_view source, const TextResult& res
                           {"tokens", h.tokens},
                           {"score", Rounded(h.score)},
                           {"token_scores", token_scores}});
+    if (!h.finished) hypotheses.back()["finished"] = false;
   }
   const nlohmann::ordered_json line = {
       {"id", index}, {"source", std::string(source)}, {"hypotheses", hypotheses}};

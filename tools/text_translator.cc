@@ -191,6 +191,7 @@ TextHypothesis TextTranslator::Join(const std::vector<const Hypothesis*>& parts)
                                part->token_scores.begin() + static_cast<long>(tokens.size()));
     std::move(tokens.begin(), tokens.end(), std::back_inserter(joined.tokens));
     joined.log_prob += part->log_prob;
+    joined.finished = joined.finished && part->finished;
     length += part->token_scores.size();
   }
   joined.text = absl::StrReplaceAll(absl::StrJoin(texts, " "), {{"\n", " "}, {"\r", " "}});

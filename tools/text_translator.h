@@ -37,6 +37,7 @@ struct TextHypothesis {
   std::vector<float> token_scores;  // log-probability of each of the tokens
   float log_prob = 0;               // S, EOS included
   float score = 0;                  // S / L^length_penalty
+  bool finished = true;             // false: it, or a part of it, was cut at a length limit
 };
 
 struct TextResult {

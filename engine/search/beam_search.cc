@@ -83,6 +83,7 @@ std::vector<Hypothesis> BeamSearch::Finish() const {
   std::vector<Hypothesis> result;
   for (const Finished& f : finished_) {
     Hypothesis h;
+    h.finished = f.node >= 0 && nodes_[static_cast<size_t>(f.node)].token == options_.eos;
     for (int i = f.node; i >= 0; i = nodes_[static_cast<size_t>(i)].parent) {
       const Node& node = nodes_[static_cast<size_t>(i)];
       if (node.token != options_.eos) h.tokens.push_back(node.token);

@@ -44,6 +44,7 @@ struct Hypothesis {
   std::vector<float> token_scores;  // log-probability of each token, EOS (if reached) last
   float log_prob = 0;               // S
   float score = 0;                  // S / L^length_penalty
+  bool finished = true;             // false: cut before its EOS
 };
 
 // Not thread-safe. Reusable by Reset; allocates only while its arrays grow.

@@ -70,6 +70,7 @@ inline bool SameBits(const Results& a, const Results& b) {
     if (a[i].size() != b[i].size()) return false;
     for (size_t n = 0; n < a[i].size(); ++n) {
       if (a[i][n].tokens != b[i][n].tokens || a[i][n].score != b[i][n].score ||
+          a[i][n].finished != b[i][n].finished ||
           !same(a[i][n].token_scores, b[i][n].token_scores)) {
         return false;
       }

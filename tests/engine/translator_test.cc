@@ -85,6 +85,7 @@ TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
         ASSERT_EQ(expected.size(), results[i].size());
         for (size_t n = 0; n < expected.size(); ++n) {
           EXPECT_EQ(expected[n].tokens, results[i][n].tokens) << "beam " << beam << " line " << i;
+          EXPECT_EQ(expected[n].finished, results[i][n].finished);
           EXPECT_NEAR(expected[n].score, results[i][n].score, 1e-4);
           EXPECT_GE(results[i][n].token_scores.size(), static_cast<size_t>(min_length));
         }
@@ -133,6 +134,40 @@ TEST(TranslatorTest, LengthsFollowTheSource) {
   EXPECT_EQ(results[0][0].tokens.size(), 3u);  // EOS counts: 2 * 1.5
   EXPECT_EQ(results[1][0].tokens.size(), 7u);
   EXPECT_EQ(results[2][0].tokens.size(), 20u);
+  for (const auto& sentence : results) EXPECT_FALSE(sentence[0].finished);
+}
+
+// Greedy, where a draft guesses, and of a beam.
+TEST(TranslatorTest, TellsWhatWasCut) {
+  const auto model = reference::Transformer(SmallConfig(), 7).Build(ComputeType::kFloat32);
+  const Sources sources = RandomSources(30, 12, SmallConfig().vocab_source);
+  TranslatorOptions with_draft;
+  with_draft.batch_size = 1;
+  with_draft.draft = model;
+  for (const auto& [beam, options] : {std::pair(1, TranslatorOptions()), std::pair(1, with_draft),
+                                      std::pair(4, TranslatorOptions())}) {
+    DecodingOptions decoding;
+    decoding.beam_size = beam;
+    decoding.return_scores = beam > 1;
+    decoding.max_decoding_length = 40;
+    const Results whole = Translate(model, decoding, options, sources);
+    int finished = 0;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const size_t length = whole[i][0].tokens.size();
+      EXPECT_EQ(whole[i][0].finished, length < 40) << length;
+      if (length < 2 || length == 40) continue;
+      ++finished;
+      if (beam > 1) continue;  // another hypothesis may be cut there, and be better
+      // Room for the EOS, and none.
+      decoding.max_decoding_length = static_cast<int>(length) + 1;
+      EXPECT_TRUE(Translate(model, decoding, options, {sources[i]})[0][0].finished);
+      --decoding.max_decoding_length;
+      const Hypothesis cut = Translate(model, decoding, options, {sources[i]})[0][0];
+      EXPECT_EQ(cut.tokens, whole[i][0].tokens);
+      EXPECT_FALSE(cut.finished);
+    }
+    EXPECT_GT(finished, 0);
+  }
 }
 
 class BatchInvarianceTest : public testing::TestWithParam<std::tuple<ComputeType, bool>> {};

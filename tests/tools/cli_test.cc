@@ -343,9 +343,33 @@ TEST(CliTest, Stats) {
   EXPECT_EQ(stats["target_tokens"], 4);
   EXPECT_EQ(stats["threads"], 1);
   EXPECT_EQ(stats["compute_type"], "float32");
+  EXPECT_EQ(stats["unfinished_sentences"], 0);
   for (const char* field : {"load_seconds", "seconds", "tokens_per_second", "peak_rss_bytes"}) {
     EXPECT_GT(stats[field], 0) << field;
   }
+}
+
+TEST(CliTest, NothingIsCutSilently) {
+  const std::string input = "A dog runs.\nA man is riding a bicycle.\n\n";
+  // "Ein Hund rennt." is four tokens and the EOS.
+  const Outcome outcome =
+      Translate("--max_decoding_length=5 --output_format=jsonl --stats --noprogress", input);
+  EXPECT_EQ(outcome.status, 0);
+  const auto lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 3u);
+  for (const size_t i : {0, 1, 2}) {
+    const auto best = nlohmann::json::parse(lines[i])["hypotheses"][0];
+    EXPECT_EQ(best.value("finished", true), i != 1) << lines[i];
+  }
+  const auto messages = Lines(outcome.err);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0].rfind("nibu-translate: warning: 1 line(s)", 0), 0u) << messages[0];
+  EXPECT_EQ(nlohmann::json::parse(messages[1])["unfinished_sentences"], 1);
+  EXPECT_EQ(Translate("--max_decoding_length=6", "A dog runs.\n").err, "");
+  // A line is cut when one of its parts is.
+  const Outcome split = Translate("--max_input_length=7 --max_decoding_length=5",
+                                  "A man is riding a bicycle. A dog runs.\n");
+  EXPECT_NE(split.err.find("1 line(s) were cut"), std::string::npos) << split.err;
 }
 
 // More lines, longer and shorter ones, take no more memory.

@@ -64,6 +64,7 @@ void ExpectJoined(const TextResult& joined, const std::vector<const TextResult*>
     std::vector<float> token_scores;
     double sum = 0;
     double length = 0;
+    bool finished = true;
     for (const TextResult* part : parts) {
       const TextHypothesis& h = part->hypotheses[n];
       absl::StrAppend(&text, text.empty() || h.text.empty() ? "" : " ", h.text);
@@ -72,7 +73,9 @@ void ExpectJoined(const TextResult& joined, const std::vector<const TextResult*>
       sum += h.log_prob;
       // score = S / L^penalty, L counts the EOS
       length += std::round(std::pow(h.log_prob / h.score, 1 / length_penalty));
+      finished = finished && h.finished;
     }
+    EXPECT_EQ(joined.hypotheses[n].finished, finished);
     EXPECT_EQ(joined.hypotheses[n].text, text);
     EXPECT_EQ(joined.hypotheses[n].tokens, tokens);
     EXPECT_EQ(joined.hypotheses[n].token_scores, token_scores);

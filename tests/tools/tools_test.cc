@@ -331,6 +331,13 @@ TEST(OutputFormatTest, EveryFormat) {
   EXPECT_EQ(json["hypotheses"][0]["tokens"], nlohmann::json({"▁Ein", "▁Hund"}));
   EXPECT_EQ(json["hypotheses"][0]["token_scores"], nlohmann::json({-0.25, -0.5}));
   EXPECT_EQ(json["hypotheses"][0]["score"], -0.5);
+  EXPECT_FALSE(json["hypotheses"][0].contains("finished"));
+  TextResult cut = Result();
+  cut.hypotheses[1].finished = false;
+  const auto hypotheses =
+      nlohmann::json::parse(FormatResult({OutputFormat::kJsonl, false}, 3, "", cut))["hypotheses"];
+  EXPECT_FALSE(hypotheses[0].contains("finished"));
+  EXPECT_EQ(hypotheses[1]["finished"], false);
 }
 
 }  // namespace

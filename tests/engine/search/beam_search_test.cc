@@ -157,7 +157,9 @@ void ExpectEqual(const std::vector<Naive>& expected, const std::vector<Hypothesi
   ASSERT_EQ(expected.size(), actual.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     Tokens tokens = expected[i].tokens;
-    if (!tokens.empty() && tokens.back() == kEos) tokens.pop_back();
+    const bool finished = !tokens.empty() && tokens.back() == kEos;
+    if (finished) tokens.pop_back();
+    EXPECT_EQ(finished, actual[i].finished);
     EXPECT_EQ(tokens, actual[i].tokens);
     EXPECT_EQ(expected[i].scores, actual[i].token_scores);
     EXPECT_EQ(expected[i].sum, actual[i].log_prob);
@@ -274,6 +276,25 @@ TEST(BeamSearchTest, CutsAtTheLongestLength) {
   EXPECT_NEAR(found[0].score, -0.1f, 1e-6);
 }
 
+TEST(BeamSearchTest, KnowsWhatWasCut) {
+  // The end is what follows two tokens: at a length of 3, not before.
+  const StepFunction step = [](const Tokens& prefix) {
+    return prefix.size() < 2 ? std::vector<float>{-9.0f, -0.1f, -3.0f}
+                             : std::vector<float>{-0.1f, -4.0f, -9.0f};
+  };
+  for (const int beam : {1, 3}) {
+    SearchOptions options;
+    options.beam_size = beam;
+    BeamSearch search;
+    for (const int length : {2, 3, 4}) {
+      options.max_length = length;
+      const Hypothesis best = Search(&search, options, step).at(0);
+      EXPECT_EQ(best.tokens, Tokens({1, 1}));
+      EXPECT_EQ(best.finished, length > 2) << "beam " << beam << ", length " << length;
+    }
+  }
+}
+
 TEST(BeamSearchTest, NothingThatCanFollowEndsTheSentence) {
   const StepFunction step = [](const Tokens& prefix) {
     return prefix.size() < 2 ? std::vector<float>{-kInfinity, -1.0f, -2.0f}
@@ -285,6 +306,7 @@ TEST(BeamSearchTest, NothingThatCanFollowEndsTheSentence) {
   const std::vector<Hypothesis> found = Search(&search, options, step);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].tokens, Tokens({1, 1}));
+  EXPECT_FALSE(found[0].finished);
   search.Reset(options);
   const std::vector<absl::Span<const Candidate>> none(1);
   search.Advance(none);
