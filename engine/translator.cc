@@ -171,18 +171,21 @@ class Translator::Impl {
       const std::vector<double> latencies = worker->FinishMeasuring();
       result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
       result.profile += worker->workspace().profile;
+      result.traces.push_back(worker->workspace().matmul.FinishTrace());
     }
     return result;
   }
 
-  double MatmulFloor() {
+  double MatmulFloor(const Measurement& measurement) {
     // OpenMP's threads wait well only while there are no more of them than cores: those of the
     // workers end with them.
     End();
     std::vector<double> floors(workers_.size());
     std::vector<std::thread> threads;
     for (size_t i = 0; i < workers_.size(); ++i) {
-      threads.emplace_back([&, i] { floors[i] = workers_[i]->workspace().matmul.ReplayTrace(); });
+      threads.emplace_back([&, i] {
+        floors[i] = workers_[i]->workspace().matmul.ReplayTrace(*measurement.traces[i]);
+      });
     }
     for (std::thread& thread : threads) thread.join();
     return *std::max_element(floors.begin(), floors.end());
@@ -290,6 +293,8 @@ int Translator::max_source_length() const { return impl_->max_source(); }
 const Model& Translator::model() const { return impl_->model(); }
 void Translator::StartMeasuring() { impl_->StartMeasuring(); }
 Translator::Measurement Translator::FinishMeasuring() { return impl_->FinishMeasuring(); }
-double Translator::MatmulFloor() { return impl_->MatmulFloor(); }
+double Translator::MatmulFloor(const Measurement& measurement) {
+  return impl_->MatmulFloor(measurement);
+}
 
 }  // namespace nibu

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
+#include "engine/ops/linear.h"
 #include "engine/search/beam_search.h"
 #include "engine/search/shortlist.h"
 
@@ -98,13 +99,14 @@ class Translator {
   struct Measurement {
     Profile profile;                // summed over the workers
     std::vector<double> latencies;  // seconds from leaving the queue to the end, one a sentence
+    std::vector<std::shared_ptr<const MatmulTrace>> traces;  // one a worker, for MatmulFloor
   };
   void StartMeasuring();
   Measurement FinishMeasuring();
-  // The matmul floor: seconds to run exactly the matmuls with weights of the last measurement once
-  // more, the workers side by side, nothing between the calls. Ends the workers: submit nothing
-  // after it.
-  double MatmulFloor();
+  // The matmul floor: seconds to run exactly the matmuls with weights of one of this translator's
+  // measurements once more, the workers side by side, nothing between the calls. Ends the workers:
+  // submit nothing after it.
+  double MatmulFloor(const Measurement& measurement);
 
  private:
   class Impl;

@@ -149,7 +149,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     if (i == 0 || again.seconds < result.seconds) result = std::move(again);
   }
   result.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
-  result.matmul_floor_seconds = engine.translator().MatmulFloor();
+  result.matmul_floor_seconds = engine.translator().MatmulFloor(result.measurement);
   result.weight_bytes =
       loaded_.model->weight_bytes() + (draft_ != nullptr ? draft_->weight_bytes() : 0);
   return result;

@@ -49,7 +49,7 @@ struct BenchResult {
   int64_t peak_rss_bytes = 0;
   size_t weight_bytes = 0;
   Translator::Measurement measurement;
-  double matmul_floor_seconds = 0;  // of the last repetition; see Translator::MatmulFloor
+  double matmul_floor_seconds = 0;  // of `measurement`, see Translator::MatmulFloor
 };
 
 // Measures one run after another. A model is loaded when a run's compute type is not that of the

@@ -91,6 +91,8 @@ class Linear {
   std::shared_ptr<const Packed> packed_;
 };
 
+struct MatmulTrace;  // the calls of a MatmulContext
+
 // One worker's oneDNN primitives and scratch. Not thread-safe: each thread has its own. Calls set
 // the number of OpenMP threads of the thread they are made on.
 class MatmulContext {
@@ -136,12 +138,13 @@ class MatmulContext {
   // Number of primitives created so far (constant once warm).
   int primitives() const;
 
-  // The matmul floor: between StartTrace and the end, every oneDNN call with a Linear is noted;
-  // ReplayTrace runs exactly those calls, nothing between them, and returns the seconds they took
-  // (the least of several times if they are few). Weights that are gone by then (of Linear::Select)
-  // are stood in for by others of their shape.
+  // The matmul floor: between StartTrace and FinishTrace, every oneDNN call with a Linear is noted;
+  // ReplayTrace runs exactly those calls of this context, nothing between them, and returns the
+  // seconds they took (the least of several times if they are few). Weights that are gone by then
+  // (of Linear::Select) are stood in for by others of their shape.
   void StartTrace();
-  double ReplayTrace();
+  std::shared_ptr<const MatmulTrace> FinishTrace();
+  double ReplayTrace(const MatmulTrace& trace);
 
  private:
   struct State;

@@ -58,14 +58,21 @@ struct Kernel {
 
 }  // namespace
 
-struct MatmulContext::State {
-  // Weights of one shape and type share one packed layout, so a primitive serves them all.
-  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, bool, int, int>;
+struct MatmulTrace {
   struct Call {
     Kernel* kernel;
     std::weak_ptr<const Linear::Packed> packed;  // shortlists' weights end with their sentence
     size_t part;
   };
+  // The different calls, and the order in which they were made.
+  std::vector<Call> calls;
+  absl::flat_hash_map<std::tuple<const Kernel*, const Linear::Packed*, size_t>, uint32_t> call_ids;
+  std::deque<uint32_t> order;
+};
+
+struct MatmulContext::State {
+  // Weights of one shape and type share one packed layout, so a primitive serves them all.
+  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, bool, int, int>;
 
   dnnl::stream stream{CpuEngine()};
   std::map<Key, Kernel> kernels;
@@ -78,11 +85,7 @@ struct MatmulContext::State {
   AlignedBuffer<float> row_scales;
   const void* prepared = nullptr;  // by SetInput
   int threads = 1;
-  bool tracing = false;
-  // What was traced: the different calls, and the order in which they were made.
-  std::vector<Call> calls;
-  absl::flat_hash_map<std::tuple<const Kernel*, const Linear::Packed*, size_t>, uint32_t> call_ids;
-  std::deque<uint32_t> trace;
+  std::shared_ptr<MatmulTrace> trace;  // null: none is made
 
   Kernel& Find(const MatmulSpec& spec, int rows, const memory& weights);
   Kernel MakeKernel(const dnnl::matmul::primitive_desc& description);
@@ -203,7 +206,7 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
   kernel.x.set_data_handle(const_cast<void*>(x));
   kernel.y.set_data_handle(y);
   Execute(kernel, weights, kernel.bias ? packed.bias.get() : nullptr);
-  if (tracing) Trace(kernel, linear.packed(), part);
+  if (trace != nullptr) Trace(kernel, linear.packed(), part);
 }
 
 const char* MatmulContext::State::Cut(const Linear::Packed& packed, const void* x, int rows,
@@ -226,13 +229,14 @@ const char* MatmulContext::State::Cut(const Linear::Packed& packed, const void* 
 
 void MatmulContext::State::Trace(Kernel& kernel,
                                  const std::shared_ptr<const Linear::Packed>& packed, size_t part) {
-  const auto [id, is_new] =
-      call_ids.try_emplace({&kernel, packed.get(), part}, static_cast<uint32_t>(calls.size()));
+  std::vector<MatmulTrace::Call>& calls = trace->calls;
+  const auto [id, is_new] = trace->call_ids.try_emplace({&kernel, packed.get(), part},
+                                                        static_cast<uint32_t>(calls.size()));
   // What is gone left its address to another.
   if (!is_new && calls[id->second].packed.expired()) calls[id->second].packed = packed;
   if (is_new) calls.push_back({&kernel, packed, part});
   kernel.sample = packed;
-  trace.push_back(id->second);
+  trace->order.push_back(id->second);
 }
 
 const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
@@ -358,19 +362,15 @@ int MatmulContext::primitives() const {
   return static_cast<int>(state_->kernels.size() + state_->products.size());
 }
 
-void MatmulContext::StartTrace() {
-  state_->tracing = true;
-  state_->calls.clear();
-  state_->call_ids.clear();
-  state_->trace.clear();
-}
+void MatmulContext::StartTrace() { state_->trace = std::make_shared<MatmulTrace>(); }
 
-double MatmulContext::ReplayTrace() {
-  state_->tracing = false;
+std::shared_ptr<const MatmulTrace> MatmulContext::FinishTrace() { return std::move(state_->trace); }
+
+double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
   size_t x_bytes = 0;
   size_t y_bytes = 0;
   std::vector<std::shared_ptr<const Linear::Packed>> weights;
-  for (const State::Call& call : state_->calls) {
+  for (const MatmulTrace::Call& call : trace.calls) {
     weights.push_back(call.packed.lock());
     if (weights.back() == nullptr) weights.back() = call.kernel->sample;
     x_bytes = std::max(x_bytes, call.kernel->x.get_desc().get_size());
@@ -382,8 +382,8 @@ double MatmulContext::ReplayTrace() {
   std::memset(y.data(), 0, y.size());  // some calls add to it
   const auto replay = [&] {
     const auto start = std::chrono::steady_clock::now();
-    for (const uint32_t id : state_->trace) {
-      const State::Call& call = state_->calls[id];
+    for (const uint32_t id : trace.order) {
+      const MatmulTrace::Call& call = trace.calls[id];
       call.kernel->x.set_data_handle(x.data());
       call.kernel->y.set_data_handle(y.data());
       const dnnl_memory_t bias = call.kernel->bias ? weights[id]->bias.get() : nullptr;
@@ -393,7 +393,7 @@ double MatmulContext::ReplayTrace() {
   };
   constexpr double kLongEnough = 0.2;  // seconds; what is shorter is warmed up and done again
   double best = replay();
-  for (double total = best; total < kLongEnough && !state_->trace.empty();) {
+  for (double total = best; total < kLongEnough && !trace.order.empty();) {
     const double seconds = replay();
     best = std::min(best, seconds);
     total += seconds;

@@ -342,7 +342,13 @@ TEST(TranslatorTest, MeasuresWhatHappened) {
   const Translator::Measurement measurement = translator->FinishMeasuring();
   EXPECT_EQ(measurement.latencies.size(), 10u);
   EXPECT_GT(measurement.profile.decoder_matmul, 0);
-  EXPECT_GT(translator->MatmulFloor(), 0);
+  // The floor is of the measurement that is asked for, not of the last one.
+  translator->StartMeasuring();
+  translator->Translate(RandomSources(1, 10, 50));
+  const Translator::Measurement small = translator->FinishMeasuring();
+  const double floor = translator->MatmulFloor(measurement);
+  EXPECT_GT(translator->MatmulFloor(small), 0);
+  EXPECT_GT(floor, translator->MatmulFloor(small));
 }
 
 TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
