@@ -63,6 +63,49 @@ absl::StatusOr<Activation> ReadActivation(float code, const TensorSource& source
       absl::StrCat(source.description(), ": activation ", code, " is not supported, 0 to 4 are"));
 }
 
+// What a stack's layers do. ModelConfig has one field for both stacks, so they must agree.
+absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, ModelConfig* model) {
+  for (const char* name :
+       {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
+    if (Option(stack, name, 0, source) != 0.0f) {
+      return absl::UnimplementedError(
+          absl::StrCat(source->description(), ": \"", name,
+                       "\" is set, which nibu does not support; use a model "
+                       "without it"));
+    }
+  }
+  for (const char* name : {"alibi_use_positive_positions", "scale_alibi"}) {
+    Option(stack, name, 0, source);
+    source->Ignore(absl::StrCat(stack, "/", name));
+  }
+  const auto take = [&](const char* name, auto value, auto* field) -> absl::Status {
+    if (stack == "decoder" && *field != value) {
+      return absl::UnimplementedError(
+          absl::StrCat(source->description(), ": \"", name,
+                       "\" of the decoder is not that of the encoder, which nibu does not support; "
+                       "use a model whose stacks are alike"));
+    }
+    *field = value;
+    return absl::OkStatus();
+  };
+  const bool pre_norm = Option(stack, "pre_norm", 1, source) != 0.0f;
+  NIBU_RETURN_IF_ERROR(
+      take("pre_norm", pre_norm ? NormOrder::kPre : NormOrder::kPost, &model->norm_order));
+  NIBU_ASSIGN_OR_RETURN(const Activation activation,
+                        ReadActivation(Option(stack, "activation", 0, source), *source));
+  NIBU_RETURN_IF_ERROR(take("activation", activation, &model->activation));
+  // A flag, or the scale itself.
+  const StoredTensor* stored = source->Find(absl::StrCat(stack, "/scale_embeddings"));
+  const float scale = Option(stack, "scale_embeddings", 1, source);
+  const bool is_flag = stored == nullptr || stored->view.dtype == DType::kInt8;
+  const float root = static_cast<float>(std::sqrt(std::max(model->d_model, 1)));
+  return take("scale_embeddings",
+              !is_flag        ? scale
+              : scale != 0.0f ? root
+                              : 1.0f,
+              &model->embedding_scale);
+}
+
 // Size of a tensor's dimension; 0 when it is not there, so that the configuration is refused.
 int Size(const TensorSource& source, const std::string& name, size_t dimension) {
   const StoredTensor* tensor = source.Find(name);
@@ -272,32 +315,14 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
   };
   model.heads_encoder = count(Option("encoder", "num_heads", heads, source));
   model.heads_decoder = count(Option("decoder", "num_heads", heads, source));
-  for (const char* stack : {"encoder", "decoder"}) {
-    for (const char* name :
-         {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
-      if (Option(stack, name, 0, source) != 0.0f) {
-        return absl::UnimplementedError(
-            absl::StrCat(source->description(), ": \"", name,
-                         "\" is set, which nibu does not support; use a model "
-                         "without it"));
-      }
-    }
-    for (const char* name :
-         {"alibi_use_positive_positions", "scale_alibi", "alignment_heads", "alignment_layer"}) {
-      Option(stack, name, 0, source);
-      source->Ignore(absl::StrCat(stack, "/", name));
-    }
-    const bool pre_norm = Option(stack, "pre_norm", 1, source) != 0.0f;
-    model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
-    NIBU_ASSIGN_OR_RETURN(model.activation,
-                          ReadActivation(Option(stack, "activation", 0, source), *source));
-    // A flag, or the scale itself.
-    const StoredTensor* stored = source->Find(absl::StrCat(stack, "/scale_embeddings"));
-    const float scale = Option(stack, "scale_embeddings", 1, source);
-    const bool is_flag = stored == nullptr || stored->view.dtype == DType::kInt8;
-    const float root = static_cast<float>(std::sqrt(std::max(model.d_model, 1)));
-    model.embedding_scale = !is_flag ? scale : scale != 0.0f ? root : 1.0f;
+  for (const std::string stack : {"encoder", "decoder"}) {
+    NIBU_RETURN_IF_ERROR(ReadStackOptions(stack, source, &model));
   }
+  const auto whole = [](float value) {  // what is refused, for what is far from any model
+    return std::abs(value) <= 1e6f ? static_cast<int>(value) : INT32_MAX;
+  };
+  model.alignment_layer = whole(Option("decoder", "alignment_layer", -1, source));
+  model.alignment_heads = whole(Option("decoder", "alignment_heads", 1, source));
   model.embedding_norm = source->Has("encoder/layernorm_embedding/gamma");
   model.final_norm = source->Has("encoder/layer_norm/gamma");
 

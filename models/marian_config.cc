@@ -91,6 +91,18 @@ absl::Status ReadMemory(const JsonConfig& yml, ModelConfig* model) {
   return absl::OkStatus();
 }
 
+// "last", or a number from 1. Marian takes the attention of the layer's first head.
+absl::Status ReadAlignment(const JsonConfig& yml, ModelConfig* model) {
+  const char* key = "transformer-guided-alignment-layer";
+  const nlohmann::json* stored = yml.Find(key);
+  if (stored == nullptr || *stored == "last") return absl::OkStatus();
+  NIBU_ASSIGN_OR_RETURN(const int number, yml.Int(key, 0));
+  if (number < 1 || number > model->layers_decoder)
+    return yml.Wrong(key, "last, or 1 to dec-depth");
+  model->alignment_layer = number - 1;
+  return absl::OkStatus();
+}
+
 absl::Status ReadVocabularySizes(const JsonConfig& yml, ModelConfig* model) {
   const nlohmann::json* sizes = yml.Find("dim-vocabs");
   if (sizes == nullptr || !sizes->is_array() || sizes->size() != 2) {
@@ -197,6 +209,7 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& yml) {
   }
   NIBU_RETURN_IF_ERROR(ReadNorms(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadMemory(yml, &model));
+  NIBU_RETURN_IF_ERROR(ReadAlignment(yml, &model));
 
   NIBU_ASSIGN_OR_RETURN(const bool learned,
                         yml.Bool("transformer-train-position-embeddings", false));

@@ -80,9 +80,9 @@ void VisitFields(Config& config, Visitor visit) {
   auto& [d_model, heads_encoder, heads_decoder, ffn_encoder, ffn_decoder, layers_encoder,
          layers_decoder, vocab_source, vocab_target, d_head, activation, gated_ffn, attention_scale,
          norm_kind, norm_order, norm_epsilon, embedding_scale, output_scale, embedding_norm,
-         final_norm, decoder_memory, position_kind, position_offset, position_buckets,
-         position_max_distance, max_positions, eos, unk, unk_target, decoder_start, source_suffix,
-         suppressed] = config;
+         final_norm, decoder_memory, alignment_layer, alignment_heads, position_kind,
+         position_offset, position_buckets, position_max_distance, max_positions, eos, unk,
+         unk_target, decoder_start, source_suffix, suppressed] = config;
   visit("d_model", d_model);
   visit("heads_encoder", heads_encoder);
   visit("heads_decoder", heads_decoder);
@@ -104,6 +104,8 @@ void VisitFields(Config& config, Visitor visit) {
   visit("embedding_norm", embedding_norm);
   visit("final_norm", final_norm);
   visit("decoder_memory", decoder_memory);
+  visit("alignment_layer", alignment_layer);
+  visit("alignment_heads", alignment_heads);
   visit("position_kind", position_kind);
   visit("position_offset", position_offset);
   visit("position_buckets", position_buckets);

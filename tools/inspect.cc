@@ -184,6 +184,16 @@ std::string ArchitectureText(const Json& config) {
   return text;
 }
 
+std::string AlignmentText(const Json& config) {
+  const int layers = config["layers_decoder"];
+  const int layer = config["alignment_layer"];
+  const int heads = config["alignment_heads"];
+  return absl::StrCat(
+      "decoder layer ", layer < 0 ? layers + layer + 1 : layer + 1, " of ", layers,
+      heads == 0 ? ", all heads"
+                 : absl::StrCat(", first ", heads == 1 ? "head" : absl::StrCat(heads, " heads")));
+}
+
 std::string VocabularyText(const Json& vocabulary) {
   std::string text = Commas(vocabulary["source"].get<int64_t>());
   if (!vocabulary["shared"].get<bool>()) {
@@ -285,6 +295,7 @@ std::string InspectionText(const Json& facts) {
   };
   add("format", facts["format"].get<std::string>());
   add("architecture", ArchitectureText(facts["config"]));
+  add("alignment", AlignmentText(facts["config"]));
   add("parameters", absl::StrCat(Commas(facts["parameters"].get<int64_t>()), ", stored in ",
                                  MegaBytes(facts["stored_bytes"])));
   add("vocabulary", VocabularyText(facts["vocabulary"]));

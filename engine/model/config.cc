@@ -45,6 +45,9 @@ absl::Status ModelConfig::Validate() const {
   NIBU_RETURN_IF_ERROR(InRange("ffn_decoder", ffn_decoder, 1, kMaxDimension));
   NIBU_RETURN_IF_ERROR(InRange("layers_encoder", layers_encoder, 1, kMaxLayers));
   NIBU_RETURN_IF_ERROR(InRange("layers_decoder", layers_decoder, 1, kMaxLayers));
+  NIBU_RETURN_IF_ERROR(
+      InRange("alignment_layer", alignment_layer, -layers_decoder, layers_decoder - 1));
+  NIBU_RETURN_IF_ERROR(InRange("alignment_heads", alignment_heads, 0, heads_decoder));
   NIBU_RETURN_IF_ERROR(InRange("vocab_source", vocab_source, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("vocab_target", vocab_target, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("position_offset", position_offset, 0, kMaxPositions));

@@ -110,7 +110,6 @@ TEST(CTranslate2, ScalarsAndOptionalParts) {
     tiny.AddScalar(stack + "/scale_embeddings", 0);
     tiny.AddNorm(stack + "/layernorm_embedding");
     tiny.AddMatrix(stack + "/position_encodings/encodings", 12, 8);
-    tiny.AddScalar(stack + "/alignment_layer", -1);
   }
   tiny.AddScalar("decoder/start_from_zero_embedding", 1);
   tiny.AddScalar("with_source_eos", 1);
@@ -125,6 +124,55 @@ TEST(CTranslate2, ScalarsAndOptionalParts) {
   EXPECT_EQ(config.decoder_start, -1);
   EXPECT_THAT(config.source_suffix, ElementsAre(0));
   EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));
+}
+
+// Older files have an option once for both stacks, newer ones in each.
+TEST(CTranslate2, StacksThatDifferAreRefused) {
+  EXPECT_THAT(Error([](TinyCTranslate2* t) { t->Set("decoder/pre_norm", 0); }),
+              HasSubstr("model.bin: \"pre_norm\" of the decoder is not that of the encoder"));
+  EXPECT_THAT(Error([](TinyCTranslate2* t) { t->AddScalar("decoder/activation", 2); }),
+              HasSubstr("\"activation\" of the decoder"));
+  EXPECT_THAT(Error([](TinyCTranslate2* t) { t->AddScalar("encoder/activation", 2); }),
+              HasSubstr("\"activation\" of the decoder"));
+  EXPECT_THAT(Error([](TinyCTranslate2* t) { t->AddScalar("encoder/scale_embeddings", 0); }),
+              HasSubstr("\"scale_embeddings\" of the decoder"));
+  TinyCTranslate2 common;
+  common.AddScalar("activation", 3);
+  // A flag and the scale that it stands for are the same.
+  common.AddScalar("encoder/scale_embeddings", 1);
+  common.variables.push_back({"decoder/scale_embeddings", {}, 0, Bytes(std::sqrt(8.0f))});
+  const absl::StatusOr<LoadedModel> loaded = Load(common);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->model->config.activation, Activation::kGelu);
+  EXPECT_EQ(loaded->model->config.embedding_scale, std::sqrt(8.0f));
+}
+
+TEST(CTranslate2, Alignment) {
+  const absl::StatusOr<LoadedModel> without = Load(TinyCTranslate2());
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(without->model->config.alignment_layer, -1);
+  EXPECT_EQ(without->model->config.alignment_heads, 1);
+  for (const std::string scope : {"", "decoder/"}) {
+    TinyCTranslate2 tiny;
+    tiny.variables.push_back({scope + "alignment_layer", {}, 2, Bytes<int16_t>(0)});
+    tiny.variables.push_back({scope + "alignment_heads", {}, 2, Bytes<int16_t>(2)});
+    const absl::StatusOr<LoadedModel> loaded = Load(tiny);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_EQ(loaded->model->config.alignment_layer, 0);
+    EXPECT_EQ(loaded->model->config.alignment_heads, 2);
+  }
+  for (const auto& [name, value] :
+       {std::pair("alignment_layer", 1), std::pair("alignment_layer", -2),
+        std::pair("alignment_heads", 3), std::pair("alignment_heads", -1)}) {
+    EXPECT_THAT(Error([&](TinyCTranslate2* t) {
+                  t->AddScalar(absl::StrCat("decoder/", name), static_cast<int8_t>(value));
+                }),
+                HasSubstr(absl::StrCat("model configuration: ", name, " is ", value)));
+  }
+  EXPECT_THAT(Error([](TinyCTranslate2* t) {
+                t->variables.push_back({"decoder/alignment_layer", {}, 0, Bytes(NAN)});
+              }),
+              HasSubstr("alignment_layer is 2147483647"));
 }
 
 TEST(CTranslate2, OtherFilesOfTheDirectory) {

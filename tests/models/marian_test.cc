@@ -235,6 +235,17 @@ TEST(Marian, ReadsOptionsAsMarianWritesThem) {
   EXPECT_EQ(Greedy(*loaded).log_prob, expected.log_prob);
 }
 
+TEST(Marian, Alignment) {
+  TinyMarianModel tiny;
+  for (const auto& [value, layer] : {std::pair("last", -1), std::pair("1", 0), std::pair("2", 1)}) {
+    tiny.options["transformer-guided-alignment-layer"] = value;
+    const absl::StatusOr<LoadedModel> loaded = LoadTiny(tiny);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_EQ(loaded->model->config.alignment_layer, layer);
+    EXPECT_EQ(loaded->model->config.alignment_heads, 1);
+  }
+}
+
 TEST(Marian, RefusesOtherArchitecturesByName) {
   const auto with = [](const char* key, const char* value) {
     return Error([&](TinyMarianModel* t) { t->options[key] = value; });
@@ -253,6 +264,10 @@ TEST(Marian, RefusesOtherArchitecturesByName) {
   EXPECT_THAT(with("transformer-preprocess", "n"), HasSubstr("transformer-postprocess"));
   EXPECT_THAT(with("transformer-ffn-activation", "tanh"), HasSubstr("relu, swish or gelu"));
   EXPECT_THAT(with("transformer-tied-layers", "[1, 3]"), HasSubstr("transformer-tied-layers"));
+  for (const char* layer : {"0", "3", "first"}) {
+    EXPECT_THAT(with("transformer-guided-alignment-layer", layer),
+                HasSubstr("\"transformer-guided-alignment-layer\" must be"));
+  }
   EXPECT_THAT(with("dim-vocabs", "6"), HasSubstr("\"dim-vocabs\" must be a list of two sizes"));
   EXPECT_THAT(with("dim-emb", "0"), HasSubstr("d_model is 0"));
   EXPECT_THAT(with("enc-depth", "[a"), HasSubstr("has a list that does not end"));

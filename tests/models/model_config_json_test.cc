@@ -16,6 +16,8 @@ TEST(ModelConfigJson, EveryFieldComesBack) {
   config.embedding_scale = 2.8284271f;
   config.position_kind = PositionKind::kLearned;
   config.decoder_memory = DecoderMemory::kSsru;
+  config.alignment_layer = -2;
+  config.alignment_heads = 0;
   config.decoder_start = -1;
   config.suppressed = {3, 5};
   config.final_norm = true;
@@ -26,6 +28,8 @@ TEST(ModelConfigJson, EveryFieldComesBack) {
   EXPECT_EQ(ConfigToJson(read), json);
   EXPECT_EQ(read.norm_epsilon, config.norm_epsilon);
   EXPECT_EQ(read.decoder_memory, DecoderMemory::kSsru);
+  EXPECT_EQ(read.alignment_layer, -2);
+  EXPECT_EQ(read.alignment_heads, 0);
 }
 
 }  // namespace

@@ -127,7 +127,10 @@ TEST(Native, HoldsMarianModels) {
 TEST(Native, HoldsCTranslate2Models) {
   for (const uint8_t type : {0, 1, 2}) {
     const TempFolder folder;
-    TinyCTranslate2(6, type).Write(folder);
+    TinyCTranslate2 tiny(6, type);
+    tiny.AddScalar("decoder/alignment_layer", 0);
+    tiny.AddScalar("decoder/alignment_heads", 2);
+    tiny.Write(folder);
     WriteFile(folder / "config.json", R"({"add_source_eos": true, "layer_norm_epsilon": 1e-6})");
     WriteFile(folder / "vmap.txt", "\tx\na\tx <s>\na b\tx\n");
     ExpectNativeIsTheSame(folder.path());

@@ -66,6 +66,12 @@ class TinyCTranslate2 {
   void AddScalar(const std::string& name, int8_t value) {
     variables.push_back({name, {}, 1, Bytes(value)});
   }
+  // Of a scalar that is there.
+  void Set(const std::string& name, int8_t value) {
+    for (Variable& variable : variables) {
+      if (variable.name == name) variable.data = Bytes(value);
+    }
+  }
   void AddVector(const std::string& name, uint32_t size) {
     variables.push_back({name, {size}, 0, Floats(size)});
   }

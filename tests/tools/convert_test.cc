@@ -199,8 +199,9 @@ TEST_F(ConvertTest, Inspect) {
   EXPECT_EQ(text.status, 0) << text.err;
   for (const char* part :
        {"format        Hugging Face MarianMT", "architecture  6 + 3 layers, d_model 256, 4 heads",
-        "parameters    9,955,137", "vocabulary    8,001 tokens, SentencePiece, end </s> 0",
-        "loading       ", "\nmodel.shared.weight  ", "[8001, 256]"}) {
+        "alignment     decoder layer 3 of 3, first head\n", "parameters    9,955,137",
+        "vocabulary    8,001 tokens, SentencePiece, end </s> 0", "loading       ",
+        "\nmodel.shared.weight  ", "[8001, 256]"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << " in\n" << text.out;
   }
   EXPECT_EQ(Run("nibu-inspect --notensors").out.find("model.shared.weight"), std::string::npos);
