@@ -283,11 +283,13 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
   const auto file_of = [&](const char* key) -> const JsonConfig& {
     return generation != nullptr && generation->Find(key) != nullptr ? *generation : config;
   };
-  const auto number = [&](const char* key) -> absl::StatusOr<std::optional<float>> {
+  const auto number = [&](const char* key, int least) -> absl::StatusOr<std::optional<float>> {
     const JsonConfig& file = file_of(key);
     if (file.Find(key) == nullptr) return std::nullopt;
     NIBU_ASSIGN_OR_RETURN(const float value, file.Float(key, 0));
-    if (!(value >= -1000 && value <= 1000)) return file.Wrong(key, "-1000 to 1000");
+    if (!(value >= static_cast<float>(least) && value <= 1000)) {
+      return file.Wrong(key, absl::StrCat(least, " to 1000"));
+    }
     return value;
   };
   ModelDefaults defaults;
@@ -295,8 +297,8 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
   if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
     return file_of("num_beams").Wrong("num_beams", "1 to 1000");
   }
-  NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, number("length_penalty"));
-  NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, number("max_length_factor"));
+  NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, number("length_penalty", -1000));
+  NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, number("max_length_factor", 0));
   return defaults;
 }
 

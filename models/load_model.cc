@@ -108,6 +108,10 @@ absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
 
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(path));
+  return LoadModel(std::move(opened), compute_type);
+}
+
+absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type) {
   absl::StatusOr<std::shared_ptr<const Model>> model =
       BuildModel(opened.config, opened.names, compute_type, opened.source.get());
   if (!model.ok()) return OneLine(model.status());
@@ -116,9 +120,9 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compu
   const PackedMaps& packed = opened.source->packed();
   if (!packed.maps.empty() && packed.compute_type == compute_type &&
       packed.fingerprint != PackFingerprint()) {
-    loaded.note =
-        absl::StrCat(path, ": its packed weights are for ", packed.fingerprint, ", this is ",
-                     PackFingerprint(), "; they were packed again (nibu-convert does so for good)");
+    loaded.note = absl::StrCat(opened.config_file, ": its packed weights are for ",
+                               packed.fingerprint, ", this is ", PackFingerprint(),
+                               "; they were packed again (nibu-convert does so for good)");
   }
   return loaded;
 }

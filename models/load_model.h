@@ -24,7 +24,8 @@ struct LoadedModel {
 // to do.
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path);
 
-// OpenModel, then BuildModel.
+// BuildModel of what has been opened; or OpenModel, then that.
+absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type);
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type);
 
 }  // namespace nibu

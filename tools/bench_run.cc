@@ -118,6 +118,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   if (workload_.output_length > 0) {
     decoding.min_decoding_length = workload_.output_length;
     decoding.max_decoding_length = workload_.output_length;
+    decoding.max_length_factor = 0;
   }
   TranslatorOptions options = settings.translator;
   options.draft = draft_;

@@ -21,12 +21,16 @@ ABSL_FLAG(std::string, src_lang, "",
           "mBART en_XX).");
 ABSL_FLAG(std::string, tgt_lang, "",
           "Language to translate into, for models that have to be told.");
-ABSL_FLAG(int, beam_size, 4, "Hypotheses kept at each step; 1 is greedy search.");
+ABSL_FLAG(
+    int, beam_size, 4,
+    "Hypotheses kept at each step; 1 is greedy search. A model's own default is used in place "
+    "of 4.");
 ABSL_FLAG(float, patience, 1,
           "Beam search goes on until round(beam_size * patience) hypotheses have finished.");
 ABSL_FLAG(int, num_hypotheses, 1, "Hypotheses returned for a line, best first (nbest and jsonl).");
 ABSL_FLAG(float, length_penalty, 1,
-          "Hypotheses are ranked by log-probability / length^length_penalty.");
+          "Hypotheses are ranked by log-probability / length^length_penalty. A model's own default "
+          "is used in place of 1.");
 ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least.");
 ABSL_FLAG(int, max_decoding_length, 256,
           "Tokens generated at most (never more than the model's positions).");
@@ -125,7 +129,8 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
   return frame;
 }
 
-absl::StatusOr<DecodingOptions> ReadDecodingFlags() {
+absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
+                                                  const ModelDefaults& defaults) {
   DecodingOptions options;
   options.beam_size = absl::GetFlag(FLAGS_beam_size);
   options.patience = absl::GetFlag(FLAGS_patience);
@@ -133,8 +138,20 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags() {
   options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
   options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
   options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
+  if (!WasGiven("beam_size")) options.beam_size = defaults.beam_size.value_or(options.beam_size);
+  if (!WasGiven("length_penalty")) {
+    options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
+  }
+  // A length that the command line asks for is not cut.
+  if (!WasGiven("min_decoding_length") && !WasGiven("max_decoding_length")) {
+    options.max_length_factor = defaults.max_length_factor.value_or(0);
+  }
   const absl::Status status = options.Validate();
   if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--", status.message()));
+  if (!model.draft.empty() && options.beam_size != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--draft_model needs --beam_size=1, not ", options.beam_size));
+  }
   return options;
 }
 
@@ -145,12 +162,6 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
   if (path == "none") return nullptr;
   NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
   return ReadShortlist(*file, vocabulary, {});
-}
-
-absl::Status CheckDraft(const ModelFlags& flags, const DecodingOptions& options) {
-  if (flags.draft.empty() || options.beam_size == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--draft_model needs --beam_size=1, not ", options.beam_size));
 }
 
 absl::StatusOr<LoadedModel> LoadDraft(const LoadedModel& loaded, const ModelFlags& flags) {
@@ -165,17 +176,6 @@ absl::StatusOr<LoadedModel> LoadDraft(const LoadedModel& loaded, const ModelFlag
                      "; give a --draft_model that was trained with the same"));
   }
   return draft;
-}
-
-void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options) {
-  if (!WasGiven("beam_size")) options->beam_size = defaults.beam_size.value_or(options->beam_size);
-  if (!WasGiven("length_penalty")) {
-    options->length_penalty = defaults.length_penalty.value_or(options->length_penalty);
-  }
-  // A length that the command line asks for is not cut.
-  if (!WasGiven("min_decoding_length") && !WasGiven("max_decoding_length")) {
-    options->max_length_factor = defaults.max_length_factor.value_or(0);
-  }
 }
 
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {

@@ -32,7 +32,9 @@ struct LanguageFlags {
 // The values of the flags, checked. InvalidArgument naming the flag.
 absl::StatusOr<ModelFlags> ReadModelFlags();
 LanguageFlags ReadLanguageFlags();
-absl::StatusOr<DecodingOptions> ReadDecodingFlags();
+// `defaults`: what the model wants where the command line says nothing. Both are checked together.
+absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
+                                                  const ModelDefaults& defaults);
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 
 // What tells a multilingual model its languages; none for a model that is not to be told.
@@ -43,14 +45,9 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
 absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
     const ModelVocabulary& vocabulary, std::shared_ptr<const Shortlist> own);
 
-// InvalidArgument: a draft for more than greedy search.
-absl::Status CheckDraft(const ModelFlags& flags, const DecodingOptions& options);
 // The draft of a model, of its compute type; a null model where there is none. InvalidArgument,
 // naming both models: other vocabularies.
 absl::StatusOr<LoadedModel> LoadDraft(const LoadedModel& loaded, const ModelFlags& flags);
-
-// What the model wants where the command line says nothing.
-void ApplyDefaults(const ModelDefaults& defaults, DecodingOptions* options);
 
 // "auto": the fastest that this CPU really has.
 absl::StatusOr<ComputeType> ParseComputeType(const std::string& text);

@@ -58,13 +58,12 @@ ProgramInfo Program() {
   return program;
 }
 
-// What the flags say now.
-absl::StatusOr<BenchSettings> ReadSettings() {
+// What the flags say now, over the model's defaults.
+absl::StatusOr<BenchSettings> ReadSettings(const ModelDefaults& defaults) {
   BenchSettings settings;
   NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
   settings.compute_type = model.compute_type;
-  NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags());
-  NIBU_RETURN_IF_ERROR(CheckDraft(model, settings.decoding));
+  NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(model, defaults));
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
   settings.source_length = absl::GetFlag(FLAGS_source_length);
   if (settings.source_length < 0) {
@@ -75,15 +74,15 @@ absl::StatusOr<BenchSettings> ReadSettings() {
 
 // Every combination of the values from flag number `next` of `order` on, the last one fastest.
 absl::Status Combine(const FlagLists& lists, const std::vector<std::string>& order, size_t next,
-                     std::vector<BenchSettings>* runs) {
+                     const ModelDefaults& defaults, std::vector<BenchSettings>* runs) {
   if (next == order.size()) {
-    NIBU_ASSIGN_OR_RETURN(BenchSettings settings, ReadSettings());
+    NIBU_ASSIGN_OR_RETURN(BenchSettings settings, ReadSettings(defaults));
     runs->push_back(std::move(settings));
     return absl::OkStatus();
   }
   for (const std::string& value : lists.at(order[next])) {
     NIBU_RETURN_IF_ERROR(SetFlag(order[next], value));
-    NIBU_RETURN_IF_ERROR(Combine(lists, order, next + 1, runs));
+    NIBU_RETURN_IF_ERROR(Combine(lists, order, next + 1, defaults, runs));
   }
   return absl::OkStatus();
 }
@@ -140,8 +139,14 @@ int Main(int argc, char** argv) {
     return Fail(absl::InvalidArgumentError("--source_length is of random sources, without --src"),
                 kExitUsage);
   }
+  ModelDefaults defaults;
+  if (!workload->random_weights) {
+    const absl::StatusOr<OpenedModel> opened = OpenModel(workload->model.path);
+    if (!opened.ok()) return Fail(opened.status(), kExitFailure);
+    defaults = opened->defaults;
+  }
   std::vector<BenchSettings> runs;
-  if (const absl::Status status = Combine(lists, swept, 0, &runs); !status.ok()) {
+  if (const absl::Status status = Combine(lists, swept, 0, defaults, &runs); !status.ok()) {
     return Fail(status, kExitUsage);
   }
 

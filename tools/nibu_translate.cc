@@ -88,7 +88,7 @@ absl::StatusOr<OutputFormat> ParseOutputFormat(const std::string& text) {
       absl::StrCat("--output_format must be text, nbest or jsonl, not \"", text, "\""));
 }
 
-// What the flags say, checked.
+// What the flags say, checked. text.decoding, which a model has defaults for, comes with the model.
 struct Settings {
   ModelFlags model;
   TextOptions text;
@@ -101,9 +101,6 @@ absl::StatusOr<Settings> ReadFlags() {
   NIBU_ASSIGN_OR_RETURN(settings.output.format,
                         ParseOutputFormat(absl::GetFlag(FLAGS_output_format)));
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
-  NIBU_ASSIGN_OR_RETURN(settings.text.decoding, ReadDecodingFlags());
-  settings.text.decoding.return_scores =
-      settings.output.print_scores || settings.output.format != OutputFormat::kText;
   NIBU_ASSIGN_OR_RETURN(settings.text.translator, ReadTranslatorFlags());
   settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
   NIBU_ASSIGN_OR_RETURN(settings.text.long_input, ParseLongInput(absl::GetFlag(FLAGS_long_input)));
@@ -200,15 +197,19 @@ int Main(int argc, char** argv) {
     }
     source = std::make_unique<FileLines>(*std::move(file));
   }
-  absl::StatusOr<LoadedModel> model = LoadModel(settings->model.path, settings->model.compute_type);
+  absl::StatusOr<OpenedModel> opened = OpenModel(settings->model.path);
+  if (!opened.ok()) return Fail(opened.status(), kExitFailure);
+  absl::StatusOr<DecodingOptions> decoding = ReadDecodingFlags(settings->model, opened->defaults);
+  if (!decoding.ok()) return Fail(decoding.status(), kExitUsage);
+  settings->text.decoding = *std::move(decoding);
+  settings->text.decoding.return_scores =
+      settings->output.print_scores || settings->output.format != OutputFormat::kText;
+  absl::StatusOr<LoadedModel> model = LoadModel(*std::move(opened), settings->model.compute_type);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
   if (!model->note.empty()) PrintWarning(Program(), model->note);
   absl::StatusOr<std::optional<Frame>> frame = ChooseLanguages(*model, ReadLanguageFlags());
   if (!frame.ok()) return Fail(frame.status(), kExitUsage);
   settings->text.decoding.frame = *std::move(frame);
-  ApplyDefaults(model->defaults, &settings->text.decoding);
-  const absl::Status drafts = CheckDraft(settings->model, settings->text.decoding);
-  if (!drafts.ok()) return Fail(drafts, kExitUsage);
   const absl::StatusOr<LoadedModel> draft = LoadDraft(*model, settings->model);
   if (!draft.ok()) return Fail(draft.status(), kExitFailure);
   if (!draft->note.empty()) PrintWarning(Program(), draft->note);

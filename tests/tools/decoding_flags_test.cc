@@ -1,0 +1,88 @@
+// Flags over the defaults that a model comes with.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/tools/shell.h"
+
+namespace nibu {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The bundled model with a generation_config.json of its own.
+class DefaultsTest : public testing::Test {
+ protected:
+  DefaultsTest()
+      : folder_(fs::path(testing::TempDir()) / absl::StrCat("nibu_defaults_", getpid())) {
+    fs::remove_all(folder_);
+    fs::copy(NIBU_SOURCE_DIR "/models/pretrained/en-de", folder_);
+  }
+  ~DefaultsTest() override { fs::remove_all(folder_); }
+
+  void SetDefault(const std::string& key, const nlohmann::json& value) {
+    const std::string path = (folder_ / "generation_config.json").string();
+    nlohmann::json config = nlohmann::json::parse(ReadFile(path));
+    config[key] = value;
+    std::ofstream(path) << config;
+  }
+  Outcome Run(const std::string& program, const std::string& flags) {
+    return Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/", program, "' --compute_type=float32 ",
+                              "--model='", folder_.string(), "' ", flags),
+                 "A dog runs.\n");
+  }
+  Outcome Translate(const std::string& flags) { return Run("nibu-translate", flags); }
+  Outcome Bench(const std::string& flags) {
+    return Run("nibu-bench", absl::StrCat("--json --src=/dev/stdin --threads=1 ", flags));
+  }
+
+  const fs::path folder_;
+};
+
+TEST_F(DefaultsTest, CountWhereFlagsAreChecked) {
+  SetDefault("num_beams", 6);
+  const Outcome six = Translate("--num_hypotheses=6 --output_format=nbest");
+  EXPECT_EQ(six.status, 0) << six.err;
+  EXPECT_EQ(Lines(six.out).size(), 6u);
+  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=7"), 2,
+                     "--num_hypotheses must be 1 to beam_size * patience = 6, not 7");
+  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=6 --beam_size=4"), 2, "= 4");
+  SetDefault("num_beams", 1);
+  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=4"), 2,
+                     "--num_hypotheses must be 1 to beam_size * patience = 1, not 4");
+  ExpectOneLineError("nibu-bench", Bench("--num_hypotheses=4"), 2, "= 1, not 4");
+  ExpectOneLineError("nibu-bench", Bench("--beam_size=0"), 2, "--beam_size must be 1 to 1024");
+  ExpectOneLineError("nibu-translate", Translate("--beam_size=0"), 2,
+                     "--beam_size must be 1 to 1024, not 0");
+}
+
+TEST_F(DefaultsTest, AreWhatBenchMeasures) {
+  SetDefault("num_beams", 3);
+  EXPECT_EQ(nlohmann::json::parse(Bench("").out)["beam_size"], 3);
+  EXPECT_EQ(nlohmann::json::parse(Bench("--beam_size=2").out)["beam_size"], 2);
+  EXPECT_EQ(nlohmann::json::parse(Bench("--num_hypotheses=3").out)["beam_size"], 3);
+  SetDefault("num_beams", 1);
+  const Outcome draft = Bench(absl::StrCat("--draft_model='", folder_.string(), "'"));
+  EXPECT_EQ(draft.status, 0) << draft.err;
+  // Lengths that are asked for come before the model's own limit.
+  SetDefault("max_length_factor", 0.5);
+  EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);  // of 4, and the EOS
+  EXPECT_EQ(nlohmann::json::parse(Bench("--output_length=9").out)["target_tokens"], 9);
+}
+
+TEST_F(DefaultsTest, ThatMakeNoSenseAreTheModelsFault) {
+  SetDefault("num_beams", 0);
+  ExpectOneLineError("nibu-translate", Translate(""), 1, "\"num_beams\" must be 1 to 1000");
+  ExpectOneLineError("nibu-bench", Bench(""), 1, "\"num_beams\" must be 1 to 1000");
+  SetDefault("num_beams", 4);
+  SetDefault("max_length_factor", -1);
+  ExpectOneLineError("nibu-translate", Translate(""), 1, "\"max_length_factor\" must be 0 to 1000");
+}
+
+}  // namespace
+}  // namespace nibu
