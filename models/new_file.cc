@@ -1,6 +1,8 @@
 #include "models/new_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -92,18 +94,45 @@ bool NewFile::Holds(uint64_t offset, absl::string_view bytes) const {
 
 absl::Status NewFile::Sync() { return fsync(fd_) == 0 ? absl::OkStatus() : Failed(); }
 
+std::string FollowLinks(const std::string& path) {
+  std::filesystem::path file = path;
+  std::error_code error;
+  constexpr int kMost = 40;  // as the system does; what is left then cannot be opened
+  for (int i = 0; i < kMost && std::filesystem::is_symlink(file, error); ++i) {
+    struct statfs system;
+    if (statfs(ParentOf(file.string()).c_str(), &system) == 0 &&
+        system.f_type == PROC_SUPER_MAGIC) {
+      break;
+    }
+    const std::filesystem::path next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / next;
+  }
+  return file.string();
+}
+
 PendingPath::PendingPath(std::string target) : target_(std::move(target)) {
   while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
-  path_ = absl::StrCat(target_, ".tmp-", getpid());
+  target_ = FollowLinks(target_);
+  const std::string first = absl::StrCat(target_, ".tmp-", getpid());
+  path_ = first;
   std::error_code error;
-  std::filesystem::remove_all(path_, error);  // of a process that was killed, with the same number
+  // Another process that had the number may have left something.
+  for (int i = 2; std::filesystem::exists(path_, error); ++i) path_ = absl::StrCat(first, "-", i);
   const std::lock_guard<std::mutex> lock(Pending().mutex);
   Pending().paths.insert(path_);
 }
 
 PendingPath::~PendingPath() {
+  if (kept_) return;
   std::error_code error;
   std::filesystem::remove_all(path_, error);
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.erase(path_);
+}
+
+void PendingPath::Keep() {
+  kept_ = true;
   const std::lock_guard<std::mutex> lock(Pending().mutex);
   Pending().paths.erase(path_);
 }

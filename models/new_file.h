@@ -40,8 +40,13 @@ class NewFile {
   uint64_t size_ = 0;
 };
 
-// A name beside `target` for what is to become it, and the end of it: removed (with what is below
-// it) on destruction unless Commit() gave it its name.
+// What a path names, symbolic links followed; it need not be there. Those of /proc stand for open
+// files, not for names: they stay.
+std::string FollowLinks(const std::string& path);
+
+// A name beside `target` (beside what it names, if it is a symbolic link) for what is to become it,
+// and the end of it: removed (with what is below it) on destruction unless Commit() gave it its
+// name.
 class PendingPath {
  public:
   explicit PendingPath(std::string target);
@@ -55,10 +60,13 @@ class PendingPath {
 
   // Renames path() to the target; a file that has that name is replaced.
   absl::Status Commit();
+  // Leaves what is there where it is.
+  void Keep();
 
  private:
   std::string target_;
   std::string path_;
+  bool kept_ = false;
 };
 
 }  // namespace nibu

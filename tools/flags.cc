@@ -221,14 +221,19 @@ std::string& ProgramName() {
   return name;
 }
 
+std::string& FatalNote() {
+  static std::string& note = *new std::string();
+  return note;
+}
+
 // What std::terminate calls.
 [[noreturn]] void EndOutOfMemory() {
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
-                 "%s: error: out of memory; free some, or use fewer threads or smaller batches\n",
-                 ProgramName().c_str());
+                 "%s: error: out of memory; free some, or use fewer threads or smaller batches%s\n",
+                 ProgramName().c_str(), FatalNote().c_str());
     _exit(kExitFailure);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: fatal: %s\n", ProgramName().c_str(), e.what());
@@ -237,6 +242,8 @@ std::string& ProgramName() {
 }
 
 }  // namespace
+
+void SetFatalNote(std::string note) { FatalNote() = std::move(note); }
 
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
                                                 FlagLists* lists) {

@@ -57,6 +57,9 @@ bool WasGiven(absl::string_view flag);
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
                                                 FlagLists* lists = nullptr);
 
+// What is added to that last line from now on.
+void SetFatalNote(std::string note);
+
 // The one of `known` that `name` was meant to be, as far as one can tell; else empty.
 std::string Nearest(absl::string_view name, absl::Span<const std::string> known);
 

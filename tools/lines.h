@@ -1,14 +1,14 @@
-// Lines in and out of file descriptors.
+// Lines of text, from files and pipes.
 #ifndef NIBU_TOOLS_LINES_H_
 #define NIBU_TOOLS_LINES_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "tools/input_bytes.h"
 
 namespace nibu {
 
@@ -23,28 +23,25 @@ class LineSource {
   virtual double progress() const { return -1; }
 };
 
-// Lines of a file or pipe, of any length and any bytes.
+// Lines of a file or pipe, of any length and any bytes; gzip is decompressed.
 class FileLines : public LineSource {
  public:
   // "-": standard input. NotFound or Unavailable naming the file.
   static absl::StatusOr<FileLines> Open(const std::string& path);
-  FileLines(FileLines&& other) noexcept;
+  FileLines(FileLines&& other) noexcept = default;
   FileLines& operator=(FileLines&&) = delete;
-  ~FileLines() override;
 
   absl::StatusOr<bool> Next(std::string* line) override;
   double progress() const override;
-  // Whether this is also the regular file `out` ("-": standard output): writing there would destroy
-  // what has not been read.
+  // Whether this is also the regular file `out` ("-": standard output): writing there directly
+  // would destroy what has not been read.
   bool IsSameFile(const std::string& out) const;
 
  private:
   FileLines(std::string path, int fd);
 
-  std::string path_;
-  int fd_;
-  double size_;      // of a regular file, else 0
-  double read_ = 0;  // bytes
+  std::unique_ptr<InputBytes> input_;
+  double size_;  // of a regular file, else 0
   std::string buffer_;
   size_t start_ = 0;  // of what has not been handed out
   bool end_ = false;
@@ -65,12 +62,6 @@ class GivenLines : public LineSource {
 // later gets the number and with it what is meant for standard output or error. Reading and writing
 // them fails as before.
 void ReserveStandardDescriptors();
-
-// Opens a file for writing, "-" for standard output. Unavailable naming the file.
-absl::StatusOr<int> OpenOutput(const std::string& path);
-
-// Writes all bytes. Unavailable with the reason; Cancelled when the reader of a pipe is gone.
-absl::Status WriteAll(int fd, absl::string_view bytes);
 
 }  // namespace nibu
 

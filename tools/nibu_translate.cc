@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 
 #include "absl/flags/flag.h"
@@ -21,14 +19,20 @@
 #include "tools/flags.h"
 #include "tools/lines.h"
 #include "tools/memory.h"
+#include "tools/output_file.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
 #include "tools/signal_watcher.h"
 #include "tools/text_translator.h"
 
-ABSL_FLAG(std::string, src, "-",
-          "File with one segment a line (UTF-8; lines end in LF or CR LF); - is standard input.");
-ABSL_FLAG(std::string, out, "-", "File for the translations, a line each; - is standard output.");
+ABSL_FLAG(
+    std::string, src, "-",
+    "File with one segment a line (UTF-8, or compressed with gzip; lines end in LF or CR LF); "
+    "- is standard input.");
+ABSL_FLAG(
+    std::string, out, "-",
+    "File for the translations, a line each; - is standard output. A file appears under its name "
+    "when it is whole.");
 ABSL_FLAG(bool, tokenized, false,
           "Input and output are pieces separated by single spaces (no SentencePiece).");
 ABSL_FLAG(
@@ -170,6 +174,13 @@ int Fail(const absl::Status& status, int exit_status) {
   return exit_status;
 }
 
+// A signal ends the program: what is under way at --out stays beside it.
+void PrintInterrupted(OutputFile* out) {
+  if (const std::string place = out->Abandon(); !place.empty()) {
+    PrintError(Program(), "interrupted" + place);
+  }
+}
+
 int Main(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   ReserveStandardDescriptors();
@@ -181,6 +192,7 @@ int Main(int argc, char** argv) {
   std::unique_ptr<LineSource> source;
   const std::string src_path = absl::GetFlag(FLAGS_src);
   const std::string out_path = absl::GetFlag(FLAGS_out);
+  OutputFile out(out_path);
   if (!texts.empty()) {
     if (src_path != "-") {
       return Fail(absl::InvalidArgumentError("give either TEXT or --src, not both"), kExitUsage);
@@ -189,7 +201,7 @@ int Main(int argc, char** argv) {
   } else {
     absl::StatusOr<FileLines> file = FileLines::Open(src_path);
     if (!file.ok()) return Fail(file.status(), kExitFailure);
-    if (file->IsSameFile(out_path)) {
+    if (out.is_direct() && file->IsSameFile(out_path)) {
       return Fail(absl::InvalidArgumentError(
                       absl::StrCat(out_path == "-" ? "standard output" : out_path,
                                    ": is the file that is read; give the output another name")),
@@ -226,14 +238,15 @@ int Main(int argc, char** argv) {
   }
   const double load_seconds = Seconds(start);
   // Opened last: a model that cannot be read leaves an old output as it is.
-  const absl::StatusOr<int> out_fd = OpenOutput(out_path);
-  if (!out_fd.ok()) return Fail(out_fd.status(), kExitFailure);
+  if (const absl::Status status = out.Open(); !status.ok()) return Fail(status, kExitFailure);
+  signals.SetBeforeEnd([&] { PrintInterrupted(&out); });
+  SetFatalNote(out.Place());
 
   Totals totals;
   const AutoBool shown = absl::GetFlag(FLAGS_progress);
   // Not among the translations, where they go to a terminal too.
   ProgressBar bar(shown == AutoBool::kTrue ||
-                  (shown == AutoBool::kAuto && isatty(STDERR_FILENO) && !isatty(*out_fd)));
+                  (shown == AutoBool::kAuto && isatty(STDERR_FILENO) && !isatty(out.fd())));
   Pipeline::Options options;
   const TranslatorOptions& speed = settings->text.translator;
   // Enough for a thread while its longest line is under way, and several windows of the queue.
@@ -259,24 +272,25 @@ int Main(int argc, char** argv) {
     if (absl::IsCancelled(status)) _exit(0);
     bar.End();
     PrintError(Program(), absl::StrCat(out_path == "-" ? "standard output" : out_path,
-                                       ": cannot be written: ", status.message()));
+                                       ": cannot be written: ", status.message(), out.Abandon()));
     _exit(kExitFailure);
   };
 
-  Pipeline pipeline(std::move(options), *out_fd);
+  Pipeline pipeline(std::move(options), out.fd());
   signals.SetBeforeEnd([&] {
     if (pipeline.Stop(/*seconds=*/2)) bar.End();
+    PrintInterrupted(&out);
   });
   const Clock::time_point translating = Clock::now();
-  const absl::Status status = pipeline.Run(source.get());
-  signals.SetBeforeEnd(nullptr);
+  absl::Status status = pipeline.Run(source.get());
   const double seconds = Seconds(translating);
   bar.End();
-  if (!status.ok()) return Fail(status, kExitFailure);
-  if (close(*out_fd) != 0) {
-    return Fail(absl::UnavailableError(
-                    absl::StrCat(out_path, ": cannot be written: ", std::strerror(errno))),
-                kExitFailure);
+  if (status.ok()) status = out.Commit();
+  const std::string place = status.ok() ? "" : out.Abandon();
+  signals.SetBeforeEnd(nullptr);
+  SetFatalNote("");
+  if (!status.ok()) {
+    return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);
   }
   if (totals.too_long > 0) {
     const std::string lines = absl::StrCat(totals.too_long.load(), " line(s) of more than ",

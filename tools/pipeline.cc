@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "tools/output_file.h"
+
 namespace nibu {
 
 Pipeline::Pipeline(Options options, int out_fd)

@@ -213,16 +213,84 @@ TEST(CliTest, WorkThatFails) {
   fs::remove_all(damaged);
 }
 
-TEST(CliTest, NeverWritesOverItsInput) {
+TEST(CliTest, NeverWritesOverWhatIsBeingRead) {
   const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_same_", getpid());
   std::ofstream(file) << "A dog runs.\n";
   const std::string path = "'" + file.string() + "'";
   const std::string part = "is the file that is read";
-  ExpectOneLineError(Translate(absl::StrCat("--src=", path, " --out=", path)), 2, part);
-  ExpectOneLineError(Translate(absl::StrCat("--out=", path, " <", path)), 2, part);
   ExpectOneLineError(Translate(absl::StrCat("--src=", path, " >>", path)), 2, part);
+  ExpectOneLineError(Translate(absl::StrCat("--src=", path, " --out=/dev/stdout >>", path)), 2,
+                     part);
   EXPECT_EQ(ReadFile(file.string()), "A dog runs.\n");
+  // A file that is written aside may take its source's place.
+  EXPECT_EQ(Translate(absl::StrCat("--src=", path, " --out=", path)).status, 0);
+  EXPECT_EQ(ReadFile(file.string()), "Ein Hund rennt.\n");
+  std::ofstream(file) << "A dog runs.\n";
+  EXPECT_EQ(Translate(absl::StrCat("--out=", path, " <", path)).status, 0);
+  EXPECT_EQ(ReadFile(file.string()), "Ein Hund rennt.\n");
   fs::remove(file);
+}
+
+// What is finished stays beside the name, which an older file keeps.
+TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
+  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_part_", getpid());
+  fs::create_directories(folder);
+  const std::string out = (folder / "x.out").string();
+  std::ofstream(out) << "old";
+  const auto kept = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(Lines(outcome.err).size(), 1u) << outcome.err;
+    EXPECT_EQ(ReadFile(out), "old");
+    const std::string mark = "; what was finished is in ";
+    const size_t at = outcome.err.find(mark);
+    EXPECT_NE(at, std::string::npos) << outcome.err;
+    if (at == std::string::npos) return std::string();
+    const std::string place = Lines(outcome.err.substr(at + mark.size()))[0];
+    EXPECT_EQ(fs::path(place).parent_path(), folder);
+    const std::string lines = ReadFile(place);
+    fs::remove(place);
+    return lines;
+  };
+  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  const std::string whole = Translate("--beam_size=1", source).out;
+  // A full disk: the last whole line that there was room for is the end.
+  const std::string some =
+      kept(Shell(absl::StrCat("trap '' XFSZ; ulimit -f 4; '", kProgram,
+                              "' --compute_type=float32 --beam_size=1 --out=", out),
+                 source));
+  EXPECT_GT(some.size(), 2000u);
+  EXPECT_EQ(some, whole.substr(0, some.size()));
+  EXPECT_EQ(some.back(), '\n');
+  // A source that cannot be read on.
+  const std::string first = kept(Shell(
+      absl::StrCat("( gzip; echo damage ) | '", kProgram, "' --beam_size=1 --out=", out), source));
+  EXPECT_EQ(Lines(first).size(), Lines(whole).size());
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_EQ(kept(Shell(absl::StrCat("ulimit -v 1000000; ( echo 'A dog runs.'; sleep 1; "
+                                    "head -c 1500000000 /dev/zero | tr '\\0' a ) | '",
+                                    kProgram, "' --compute_type=float32 --threads=1 --out=", out),
+                       "")),
+            "Ein Hund rennt.\n");
+#endif
+  // Where nothing is finished, nothing stays.
+  const Outcome nothing = Translate(absl::StrCat("--out=", out), "\x1f\x8b");
+  ExpectOneLineError(nothing, 1, "standard input: ends within its gzip data; get the whole file\n");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
+  fs::remove_all(folder);
+}
+
+TEST(CliTest, CompressedInput) {
+  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en").substr(0, 2000);
+  const std::string expected = Translate("", source).out;
+  const Outcome gzip =
+      Shell(absl::StrCat("gzip | '", kProgram, "' --compute_type=float32"), source);
+  EXPECT_EQ(gzip.out, expected) << gzip.err;
+  ExpectOneLineError(Translate("--out=/dev/null", std::string("\xfd"
+                                                              "7zXZ\0",
+                                                              6)),
+                     1,
+                     "standard input: is compressed with xz; only gzip is read: decompress it with "
+                     "xz -dc");
 }
 
 TEST(CliTest, WritesAFile) {

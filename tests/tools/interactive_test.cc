@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,35 @@ TEST(InteractiveTest, InterruptionsLeaveWholeLines) {
     }
     EXPECT_EQ(program.Wait(), 128 + number);
     program.Close();
+  }
+}
+
+TEST(InteractiveTest, InterruptionsLeaveAFileBeside) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_signal_", getpid());
+  const std::string references = ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt");
+  for (const int number : {SIGINT, SIGTERM}) {
+    fs::create_directories(folder);
+    Interactive program({"--compute_type=float32", "--threads=2",
+                         absl::StrCat("--out=", (folder / "x.out").string())});
+    program.Write(ReadFile(NIBU_TESTDATA "/multi30k.en"));  // and no end of input
+    std::vector<std::string> files;
+    // Lines are written as they are ready.
+    for (int i = 0; i < 600 && (files.empty() || fs::file_size(files[0]) == 0); ++i) {
+      usleep(100'000);
+      files.clear();
+      for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+    }
+    program.Signal(number);
+    EXPECT_EQ(program.Wait(), 128 + number);
+    program.Close();
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_EQ(files[0].rfind((folder / "x.out.").string(), 0), 0u) << files[0];
+    const std::string lines = ReadFile(files[0]);
+    ASSERT_GT(lines.size(), 0u);
+    EXPECT_EQ(lines.back(), '\n');
+    EXPECT_EQ(lines, references.substr(0, lines.size()));
+    fs::remove_all(folder);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tools/lines.h"
+#include "tools/output_file.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
 
@@ -58,7 +59,7 @@ TEST(LinesTest, GivenTexts) {
 
 TEST(LinesTest, FilesThatCannotBeOpened) {
   EXPECT_TRUE(absl::IsNotFound(FileLines::Open("/nonexistent/x").status()));
-  EXPECT_TRUE(absl::IsUnavailable(OpenOutput("/nonexistent/x").status()));
+  EXPECT_TRUE(absl::IsUnavailable(OutputFile("/nonexistent/x").Open()));
 }
 
 TEST(LinesTest, ProgressCountsWhatWasHandedOut) {

@@ -1,0 +1,109 @@
+#include "tools/output_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "tools/input_bytes.h"
+
+namespace nibu {
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  if (path.empty() || path == "-" || path.back() == '/') return;
+  const std::string target = FollowLinks(path);
+  struct stat info;
+  if (lstat(target.c_str(), &info) == 0 ? S_ISREG(info.st_mode) : errno == ENOENT) {
+    pending_ = std::make_unique<PendingPath>(target);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ > STDERR_FILENO) close(fd_);
+}
+
+absl::Status OutputFile::Failed(absl::string_view why) const {
+  return absl::UnavailableError(
+      absl::StrCat(path_ == "-" ? "standard output" : path_, ": cannot be written: ", why));
+}
+
+absl::Status OutputFile::Open() {
+  if (path_ == "-") {
+    fd_ = STDOUT_FILENO;
+    return absl::OkStatus();
+  }
+  if (is_direct()) {
+    const std::filesystem::path target = FollowLinks(path_);
+    std::error_code error;
+    int number = 0;
+    // A descriptor of this process: those who share it go on where this ends.
+    if (absl::SimpleAtoi(target.filename().string(), &number) &&
+        std::filesystem::equivalent(target.parent_path(), "/proc/self/fd", error)) {
+      fd_ = dup(number);
+    } else {
+      fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    }
+    return fd_ >= 0 ? absl::OkStatus() : Failed(std::strerror(errno));
+  }
+  struct stat info;
+  const bool exists = stat(path_.c_str(), &info) == 0;
+  if (exists && access(path_.c_str(), W_OK) != 0) return Failed(std::strerror(errno));
+  const char* beside = pending_->path().c_str();
+  fd_ = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, exists ? info.st_mode & 0777 : 0666);
+  if (fd_ < 0 || (exists && fchmod(fd_, info.st_mode & 07777) != 0)) {
+    return Failed(absl::StrCat(beside, " cannot be made: ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Commit() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_direct()) {
+    if (fsync(fd_) != 0) return Failed(std::strerror(errno));
+    NIBU_RETURN_IF_ERROR(pending_->Commit());
+    pending_ = nullptr;
+  }
+  return close(std::exchange(fd_, -1)) == 0 ? absl::OkStatus() : Failed(std::strerror(errno));
+}
+
+std::string OutputFile::Place() const {
+  return is_direct() ? "" : absl::StrCat("; what was finished is in ", pending_->path());
+}
+
+std::string OutputFile::Abandon() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_direct() || fd_ < 0) return "";
+  // A full disk takes part of a line.
+  off_t size = lseek(fd_, 0, SEEK_END);
+  char last = '\0';
+  while (size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') --size;
+  if (size <= 0) {
+    pending_ = nullptr;  // removes it
+    return "";
+  }
+  pending_->Keep();
+  if (ftruncate(fd_, size) != 0) return Place() + ", its last line in part";
+  return Place();
+}
+
+absl::Status WriteAll(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0 && TryAgain(fd, POLLOUT)) continue;
+    if (n < 0 && errno == EPIPE) return absl::CancelledError("the reader has gone");
+    if (n < 0) return absl::UnavailableError(std::strerror(errno));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nibu
