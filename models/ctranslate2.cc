@@ -99,11 +99,8 @@ absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, Mo
   const float scale = Option(stack, "scale_embeddings", 1, source);
   const bool is_flag = stored == nullptr || stored->view.dtype == DType::kInt8;
   const float root = static_cast<float>(std::sqrt(std::max(model->d_model, 1)));
-  return take("scale_embeddings",
-              !is_flag        ? scale
-              : scale != 0.0f ? root
-                              : 1.0f,
-              &model->embedding_scale);
+  const float factor = !is_flag ? scale : scale != 0.0f ? root : 1.0f;
+  return take("scale_embeddings", factor, &model->embedding_scale);
 }
 
 // Size of a tensor's dimension; 0 when it is not there, so that the configuration is refused.

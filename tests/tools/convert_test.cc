@@ -259,9 +259,10 @@ TEST_F(ConvertTest, RandomWeights) {
              "vocab_target": 50, "max_positions": 64})";
   const std::string shape = (folder_ / "shape.json").string();
   ASSERT_EQ(Run(absl::StrCat("nibu-convert --config=", shape, " --out=", Out("m.nibu"))).status, 0);
-  EXPECT_FALSE(Translate(absl::StrCat("--tokenized --max_decoding_length=5 --model=", Out("m.nibu"),
-                                      " 't5'"))
-                   .empty());
+  const Outcome outcome = Run(absl::StrCat(
+      "nibu-translate --tokenized --max_decoding_length=5 --model=", Out("m.nibu"), " 't5'"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_FALSE(outcome.out.empty());
   ExpectError("nibu-convert --config=/no/shape.json --out=x.nibu", 1, "/no/shape.json");
 }
 
