@@ -4,6 +4,7 @@ find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(dnnl REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc)
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)

@@ -1,12 +1,17 @@
 #ifndef NIBU_TOKENIZER_BLANK_H_
 #define NIBU_TOKENIZER_BLANK_H_
 
+#include <cstdint>
+
 #include "absl/strings/string_view.h"
 
 namespace nibu {
 
-// Whether there is nothing but white space in a text (UTF-8): Unicode's property White_Space, zero
-// width spaces and byte order marks. What is not UTF-8 is not blank.
+// Whether a character is white space: Unicode's property White_Space, zero width spaces and byte
+// order marks.
+bool IsBlank(int32_t character);
+
+// Whether there is nothing but white space in a text (UTF-8). What is not UTF-8 is not blank.
 bool IsBlank(absl::string_view text);
 
 }  // namespace nibu

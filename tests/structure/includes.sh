@@ -24,5 +24,6 @@ forbid "nothing includes tools:" 'tools/' - engine models tokenizer
 forbid "oneDNN is engine/ops' alone:" 'dnnl' 'engine/ops/.*' engine models tokenizer tools
 forbid "SentencePiece is one file's alone:" 'sentencepiece_processor' \
   'tokenizer/sentencepiece_model.cc' engine models tokenizer tools
+forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/.*' engine models tokenizer tools
 forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '.*(\.cc|-inl\.h)' engine models tokenizer tools
 exit "$bad"

@@ -23,5 +23,6 @@ offend models/a.cc '"tokenizer/vocabulary.h"'
 offend models/a.h '"tools/flags.h"'
 offend models/a.cc '<dnnl.hpp>'
 offend tokenizer/a.cc '<sentencepiece_processor.h>'
+offend tools/a.cc '<unicode/uchar.h>'
 offend engine/a.h '"hwy/highway.h"'
 echo "includes keep to the borders"
