@@ -1,0 +1,24 @@
+// Lines, split as text of several languages. Nothing may be lost.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "tokenizer/blank.h"
+#include "tokenizer/sentence_splitter.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::unique_ptr<nibu::SentenceSplitter> splitters[] = {
+      *nibu::SentenceSplitter::Create("en"), *nibu::SentenceSplitter::Create("de"),
+      *nibu::SentenceSplitter::Create("hy"), *nibu::SentenceSplitter::Create("zh")};
+  const absl::string_view line(reinterpret_cast<const char*>(data), size);
+  for (const auto& splitter : splitters) {
+    size_t end = 0;
+    for (const nibu::TextSpan& span : splitter->Split(line)) {
+      if (span.begin < end || span.end <= span.begin || span.end > size) std::abort();
+      if (!nibu::IsBlank(line.substr(end, span.begin - end))) std::abort();
+      end = span.end;
+    }
+    if (!nibu::IsBlank(line.substr(end))) std::abort();
+  }
+  return 0;
+}
