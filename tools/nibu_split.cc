@@ -1,0 +1,132 @@
+// nibu-split: text in, sentences out.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "tokenizer/sentence_splitter.h"
+#include "tools/flags.h"
+#include "tools/lines.h"
+#include "tools/output_file.h"
+#include "tools/signal_watcher.h"
+
+ABSL_FLAG(std::string, src, "-",
+          "File with text (UTF-8), split line by line; - is standard input.");
+ABSL_FLAG(std::string, out, "-", "File for the sentences; - is standard output.");
+ABSL_FLAG(
+    std::string, language, "en",
+    "Language of the text: en, de-DE, zho_Hans, ... One that is not known gets the rules that "
+    "hold for all.");
+ABSL_FLAG(bool, json, false,
+          "A JSON object for every line of text, with the bytes where its sentences begin and end: "
+          "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}.");
+
+namespace nibu {
+namespace {
+
+ProgramInfo Program() {
+  return {
+      "nibu-split",
+      "[flags] [TEXT ...]",
+      "Splits each TEXT, or each line of --src, into sentences, and prints one a line; an empty\n"
+      "line stays one.",
+      {{"Text", {"language", "src"}}, {"Output", {"out", "json"}}}};
+}
+
+int Fail(const absl::Status& status, int exit_status) {
+  PrintError(Program(), status.message());
+  return exit_status;
+}
+
+// Of one line: its sentences, each with a line feed behind it.
+std::string SentenceLines(absl::string_view line, const std::vector<TextSpan>& sentences) {
+  if (sentences.empty()) return "\n";
+  std::string text;
+  for (const TextSpan& span : sentences) {
+    absl::StrAppend(&text, line.substr(span.begin, span.end - span.begin), "\n");
+  }
+  return text;
+}
+
+std::string JsonLine(uint64_t id, absl::string_view line, const std::vector<TextSpan>& sentences) {
+  nlohmann::ordered_json object = {{"id", id}, {"sentences", nlohmann::ordered_json::array()}};
+  for (const TextSpan& span : sentences) {
+    object["sentences"].push_back(
+        {{"begin", span.begin},
+         {"end", span.end},
+         {"text", std::string(line.substr(span.begin, span.end - span.begin))}});
+  }
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string OutputName() {
+  const std::string out = absl::GetFlag(FLAGS_out);
+  return out == "-" ? "standard output" : out;
+}
+
+// Every line is written as soon as it is split: the next one may have to be waited for.
+absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter, int fd) {
+  const bool json = absl::GetFlag(FLAGS_json);
+  std::string line;
+  for (uint64_t id = 0;; ++id) {
+    NIBU_ASSIGN_OR_RETURN(const bool more, source->Next(&line));
+    if (!more) return absl::OkStatus();
+    const std::vector<TextSpan> sentences = splitter.Split(line);
+    const absl::Status written =
+        WriteAll(fd, json ? JsonLine(id, line, sentences) : SentenceLines(line, sentences));
+    if (absl::IsCancelled(written)) return absl::OkStatus();  // nobody wants more
+    if (!written.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat(OutputName(), ": cannot be written: ", written.message()));
+    }
+  }
+}
+
+int Main(int argc, char** argv) {
+  ReserveStandardDescriptors();
+  static SignalWatcher& signals = *new SignalWatcher();
+  const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
+  const std::string src = absl::GetFlag(FLAGS_src);
+  OutputFile out(absl::GetFlag(FLAGS_out));
+  std::unique_ptr<LineSource> source;
+  if (!texts.empty()) {
+    if (src != "-") {
+      return Fail(absl::InvalidArgumentError("give either TEXT or --src, not both"), kExitUsage);
+    }
+    source = std::make_unique<GivenLines>(texts);
+  } else {
+    absl::StatusOr<FileLines> file = FileLines::Open(src);
+    if (!file.ok()) return Fail(file.status(), kExitFailure);
+    if (out.is_direct() && file->IsSameFile(absl::GetFlag(FLAGS_out))) {
+      return Fail(absl::InvalidArgumentError(absl::StrCat(
+                      OutputName(), ": is the file that is read; give the output another name")),
+                  kExitUsage);
+    }
+    source = std::make_unique<FileLines>(*std::move(file));
+  }
+  const auto splitter = SentenceSplitter::Create(absl::GetFlag(FLAGS_language));
+  if (!splitter.ok()) return Fail(splitter.status(), kExitFailure);
+  if (const absl::Status status = out.Open(); !status.ok()) return Fail(status, kExitFailure);
+  signals.SetBeforeEnd([&] {
+    if (const std::string place = out.Abandon(); !place.empty()) {
+      PrintError(Program(), "interrupted" + place);
+    }
+  });
+  absl::Status status = SplitLines(source.get(), **splitter, out.fd());
+  if (status.ok()) status = out.Commit();
+  const std::string place = status.ok() ? "" : out.Abandon();
+  signals.SetBeforeEnd(nullptr);
+  if (!status.ok()) {
+    return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace nibu
+
+int main(int argc, char** argv) { return nibu::Main(argc, argv); }
