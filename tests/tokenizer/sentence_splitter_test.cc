@@ -107,6 +107,12 @@ TEST(SentenceSplitterTest, MissingBlanks) {
   EXPECT_EQ(Split("hi", "यह है।वह है।"), (Sentences{"यह है।", "वह है।"}));
 }
 
+// Where no rule of ours says anything.
+TEST(SentenceSplitterTest, IcuDecidesBeforeSigns) {
+  EXPECT_EQ(Split("en", "It ended. = it began"), Sentences{"It ended. = it began"});
+  EXPECT_EQ(Split("en", "It ended. = It began"), (Sentences{"It ended.", "= It began"}));
+}
+
 TEST(SentenceSplitterTest, WhiteSpaceOfEveryKind) {
   EXPECT_EQ(Split("en", ""), Sentences{});
   EXPECT_EQ(Split("en", " \t\u00a0\u3000\u200b\ufeff\u2028"), Sentences{});

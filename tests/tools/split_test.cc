@@ -10,29 +10,29 @@
 namespace nibu {
 namespace {
 
-Outcome Run(const std::string& flags, const std::string& input = "") {
+Outcome RunSplit(const std::string& flags, const std::string& input = "") {
   return Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-split' ", flags), input);
 }
 
 TEST(SplitTest, ASentenceALine) {
-  const Outcome outcome = Run("", "Dr. Ames left. He was late!\r\n\n  \nNo end");
+  const Outcome outcome = RunSplit("", "Dr. Ames left. He was late!\r\n\n  \nNo end");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "Dr. Ames left.\nHe was late!\n\n\nNo end\n");
   EXPECT_EQ(outcome.err, "");
-  EXPECT_EQ(Run("", "").out, "");
-  EXPECT_EQ(Run("'One. Two.' '' -- -3.").out, "One.\nTwo.\n\n-3.\n");
+  EXPECT_EQ(RunSplit("", "").out, "");
+  EXPECT_EQ(RunSplit("'One. Two.' '' -- -3.").out, "One.\nTwo.\n\n-3.\n");
 }
 
 TEST(SplitTest, Languages) {
   const std::string text = "'Am 3. Mai kam sie.'";
-  EXPECT_EQ(Run("--language=deu_Latn " + text).out, "Am 3. Mai kam sie.\n");
-  EXPECT_EQ(Run(text).out, "Am 3.\nMai kam sie.\n");
-  EXPECT_EQ(Run("--language= '好。好。'").out, "好。\n好。\n");
+  EXPECT_EQ(RunSplit("--language=deu_Latn " + text).out, "Am 3. Mai kam sie.\n");
+  EXPECT_EQ(RunSplit(text).out, "Am 3.\nMai kam sie.\n");
+  EXPECT_EQ(RunSplit("--language= '好。好。'").out, "好。\n好。\n");
 }
 
 TEST(SplitTest, JsonHasBytes) {
   const std::string line = " Él vino.  \xff Go. ";
-  const Outcome outcome = Run("--json", absl::StrCat(line, "\n\n"));
+  const Outcome outcome = RunSplit("--json", absl::StrCat(line, "\n\n"));
   const auto lines = Lines(outcome.out);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[1], "{\"id\":1,\"sentences\":[]}");
@@ -50,18 +50,19 @@ TEST(SplitTest, JsonHasBytes) {
 
 TEST(SplitTest, FilesAndMistakes) {
   const std::string path = testing::TempDir() + "/nibu_split_test.txt";
-  EXPECT_EQ(Run(absl::StrCat("--out='", path, "'"), "One. Two.").out, "");
+  EXPECT_EQ(RunSplit(absl::StrCat("--out='", path, "'"), "One. Two.").out, "");
   EXPECT_EQ(ReadFile(path), "One.\nTwo.\n");
-  EXPECT_EQ(Run(absl::StrCat("--src='", path, "'")).out, "One.\nTwo.\n");
-  ExpectOneLineError("nibu-split", Run(absl::StrCat("--src='", path, "' --out='", path, "'")), 2,
-                     "is the file that is read");
-  ExpectOneLineError("nibu-split", Run(absl::StrCat("--src='", path, "' text")), 2, "not both");
-  ExpectOneLineError("nibu-split", Run("--src=/nowhere/file"), 1, "/nowhere/file");
-  ExpectOneLineError("nibu-split", Run("--out=/nowhere/file", "One."), 1, "/nowhere/file");
-  ExpectOneLineError("nibu-split", Run("--langage=de"), 2, "did you mean --language?");
-  ExpectOneLineError("nibu-split", Run("> /dev/full", "One."), 1, "standard output");
+  EXPECT_EQ(RunSplit(absl::StrCat("--src='", path, "'")).out, "One.\nTwo.\n");
+  ExpectOneLineError("nibu-split", RunSplit(absl::StrCat("--src='", path, "' --out='", path, "'")),
+                     2, "is the file that is read");
+  ExpectOneLineError("nibu-split", RunSplit(absl::StrCat("--src='", path, "' text")), 2,
+                     "not both");
+  ExpectOneLineError("nibu-split", RunSplit("--src=/nowhere/file"), 1, "/nowhere/file");
+  ExpectOneLineError("nibu-split", RunSplit("--out=/nowhere/file", "One."), 1, "/nowhere/file");
+  ExpectOneLineError("nibu-split", RunSplit("--langage=de"), 2, "did you mean --language?");
+  ExpectOneLineError("nibu-split", RunSplit("> /dev/full", "One."), 1, "standard output");
   std::filesystem::remove(path);
-  EXPECT_EQ(Run("--version").status, 0);
+  EXPECT_EQ(RunSplit("--version").status, 0);
   // The reader goes away first.
   EXPECT_EQ(Shell(absl::StrCat("yes 'One. Two.' | '", NIBU_BINARY_DIR,
                                "/bin/nibu-split' | head -n 1; echo ${PIPESTATUS[1]}"),
