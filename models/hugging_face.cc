@@ -68,11 +68,12 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
                         ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
   const JsonConfig* tokenizer = file.has_value() ? &*file : nullptr;
   bool separate = false;
-  if (tokenizer != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(separate, tokenizer->Bool("separate_vocabs", false));
-  }
   ModelVocabulary vocabulary;
   vocabulary.language_tokens = true;
+  if (tokenizer != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(separate, tokenizer->Bool("separate_vocabs", false));
+    NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, tokenizer->String("source_lang", ""));
+  }
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Vocabulary(directory, "vocab.json", model->vocab_source));
   const char* target_name = separate ? "target_vocab.json" : "vocab.json";

@@ -136,6 +136,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const Layout& layout, const Model
   vocabulary.source_sentencepiece = std::string(source);
   vocabulary.target_sentencepiece = std::string(target);
   NIBU_ASSIGN_OR_RETURN(vocabulary.language_tokens, object.Bool("language_tokens", false));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, object.String("source_language", ""));
   return vocabulary;
 }
 

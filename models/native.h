@@ -17,7 +17,7 @@
 //   "vocabulary": {
 //     "source_tokens": BLOCK, "target_tokens": BLOCK,
 //     "source_sentencepiece": BLOCK, "target_sentencepiece": BLOCK,      absent: the model has none
-//     "language_tokens": true}
+//     "language_tokens": true, "source_language": "en"}
 //   "languages": {"tokens": {"de": 17, ...}, "source_in_front": true,
 //                 "target_follows_start": true, "default_source": "", "default_target": ""}
 //                                                           optional: ModelLanguages

@@ -120,6 +120,7 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
                           file->Block(vocabulary.target_sentencepiece));
   }
   json["language_tokens"] = vocabulary.language_tokens;
+  json["source_language"] = vocabulary.source_language;
   const ModelLanguages& languages = vocabulary.languages;
   if (languages.languages.empty()) return absl::OkStatus();
   Json& header = file->header()["languages"];

@@ -257,13 +257,4 @@ std::vector<TextSpan> SentenceSplitter::Split(absl::string_view line) const {
   return Scan(language_->rules, *language_->icu, line).Run();
 }
 
-bool HasBlanksBetweenSentences(absl::string_view language) {
-  icu::Locale locale = LocaleOf(language);
-  UErrorCode status = U_ZERO_ERROR;
-  locale.addLikelySubtags(status);
-  constexpr absl::string_view kWithout[] = {"Hans", "Hant", "Hani", "Jpan", "Hira", "Kana"};
-  return std::find(std::begin(kWithout), std::end(kWithout), locale.getScript()) ==
-         std::end(kWithout);
-}
-
 }  // namespace nibu

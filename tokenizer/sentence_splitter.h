@@ -34,9 +34,6 @@ class SentenceSplitter {
   std::unique_ptr<const Language> language_;
 };
 
-// Whether a blank stands between the sentences of a language: not in Chinese and Japanese.
-bool HasBlanksBetweenSentences(absl::string_view language);
-
 }  // namespace nibu
 
 #endif  // NIBU_TOKENIZER_SENTENCE_SPLITTER_H_

@@ -131,6 +131,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     text.decoding = decoding;
     text.translator = options;
     text.max_input_length = options.max_source_length;
+    text.split_sentences = false;  // lines are measured whole
     NIBU_ASSIGN_OR_RETURN(engine.text, TextTranslator::Create(loaded_, text));
   } else {
     NIBU_ASSIGN_OR_RETURN(engine.ids, Translator::Create(loaded_.model, decoding, options));

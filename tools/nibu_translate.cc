@@ -36,8 +36,16 @@ ABSL_FLAG(
 ABSL_FLAG(bool, tokenized, false,
           "Input and output are pieces separated by single spaces (no SentencePiece).");
 ABSL_FLAG(
+    bool, split_sentences, true,
+    "Translate the sentences of a line one by one, and keep the white space between them; not "
+    "with --tokenized.");
+ABSL_FLAG(std::string, split_language, "",
+          "Language of the text, for --split_sentences: en, de-DE, zho_Hans, ...; empty: "
+          "--src_lang, or what the model says.");
+ABSL_FLAG(
     std::string, long_input, "split",
-    "What to do with a line of more than max_input_length tokens: split (at sentence or clause "
+    "What to do with a sentence (without --split_sentences: a line) of more than max_input_length "
+    "tokens: split (at sentence or clause "
     "ends; the translations are joined), truncate, or error (the line comes out empty and the "
     "exit status is 1).");
 ABSL_FLAG(
@@ -67,7 +75,9 @@ ProgramInfo Program() {
           "Translates each TEXT, or each line of --src, with an encoder-decoder Transformer. One\n"
           "output line for every input line, in order, as soon as it is ready.",
           {
-              {"Model and text", {"model", "src_lang", "tgt_lang", "src", "out", "tokenized"}},
+              {"Model and text",
+               {"model", "src_lang", "tgt_lang", "src", "out", "tokenized", "split_sentences",
+                "split_language"}},
               {"Search", SearchFlags()},
               {"Lengths",
                {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
@@ -107,6 +117,15 @@ absl::StatusOr<Settings> ReadFlags() {
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
   NIBU_ASSIGN_OR_RETURN(settings.text.translator, ReadTranslatorFlags());
   settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
+  settings.text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
+  if (settings.text.tokenized && settings.text.split_sentences && WasGiven("split_sentences")) {
+    return absl::InvalidArgumentError(
+        "--split_sentences needs text, not the pieces of --tokenized; give one of them");
+  }
+  settings.text.split_language = absl::GetFlag(FLAGS_split_language);
+  if (settings.text.split_language.empty()) {
+    settings.text.split_language = ReadLanguageFlags().source;
+  }
   NIBU_ASSIGN_OR_RETURN(settings.text.long_input, ParseLongInput(absl::GetFlag(FLAGS_long_input)));
   settings.text.max_input_length = settings.text.translator.max_source_length;
   return settings;

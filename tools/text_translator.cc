@@ -9,9 +9,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "engine/core/status_macros.h"
+#include "tokenizer/between_sentences.h"
 #include "tokenizer/blank.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
@@ -20,9 +20,17 @@
 
 namespace nibu {
 
+// What stands in front of a line, and the rest.
+struct TextTranslator::Line {
+  std::string language;           // ">>xx<<", a token; or empty
+  absl::string_view instruction;  // "<2xx> ", "translate English to German: ", text; or empty
+  absl::string_view text;
+};
+
 // A line whose parts are being translated.
 struct TextTranslator::Pending {
   TextResult result;
+  std::vector<std::string> between;  // before each part, and behind the last one
   std::vector<std::vector<Hypothesis>> parts;
   std::atomic<size_t> missing;
   Done done;
@@ -49,6 +57,9 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view
   }
   return std::shared_ptr<const Tokenizer>(*std::move(tokenizer));
 }
+
+// T5's vocabularies have it, and no other model's.
+bool HasSentinels(const Vocabulary& vocabulary) { return vocabulary.Contains("<extra_id_0>"); }
 
 }  // namespace
 
@@ -77,6 +88,13 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
                           MakeTokenizer("target", vocabulary.target_sentencepiece,
                                         *result->target_vocabulary_, options.tokenized));
   }
+  result->instructions_ = !vocabulary.language_tokens && HasSentinels(*result->source_vocabulary_);
+  if (options.split_sentences && !options.tokenized) {
+    std::string language = options.split_language;
+    if (language.empty()) language = vocabulary.source_language;
+    if (language.empty()) language = vocabulary.languages.default_source;
+    NIBU_ASSIGN_OR_RETURN(result->splitter_, SentenceSplitter::Create(language));
+  }
   TranslatorOptions translator = options.translator;
   translator.max_source_length = options.max_input_length;
   NIBU_ASSIGN_OR_RETURN(result->translator_,
@@ -86,21 +104,30 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(LoadedMod
 
 TextTranslator::~TextTranslator() = default;
 
-std::vector<std::string> TextTranslator::Pieces(absl::string_view line) const {
-  std::vector<std::string> pieces;
+TextTranslator::Line TextTranslator::Understand(absl::string_view line) const {
+  Line result{"", "", line};
   if (language_tokens_) {
-    absl::string_view text = line;
-    std::string token = TakeLanguageToken(*source_vocabulary_, &text);
-    if (IsBlank(text)) return {};
+    std::string token = TakeLanguageToken(*source_vocabulary_, &result.text);
     // "<2xx>" is a piece of text, which SentencePiece finds.
     if (absl::StartsWith(token, ">>")) {
-      pieces.push_back(std::move(token));
-      line = text;
+      result.language = std::move(token);
+    } else {
+      result.instruction = line.substr(0, line.size() - result.text.size());
     }
+  } else if (splitter_ != nullptr && instructions_ && absl::StartsWith(line, "translate ")) {
+    const size_t colon = line.find(": ");
+    result.instruction = line.substr(0, colon == line.npos ? 0 : colon + 2);
+    result.text.remove_prefix(result.instruction.size());
   }
-  if (IsBlank(line)) return {};
-  absl::StatusOr<std::vector<std::string>> encoded = source_tokenizer_->Encode(line);
-  // SentencePiece takes any bytes; should it refuse some after all, the line counts as empty.
+  return result;
+}
+
+std::vector<std::string> TextTranslator::Pieces(const Line& line, absl::string_view text) const {
+  std::vector<std::string> pieces;
+  if (!line.language.empty()) pieces.push_back(line.language);
+  absl::StatusOr<std::vector<std::string>> encoded =
+      source_tokenizer_->Encode(absl::StrCat(line.instruction, text));
+  // SentencePiece takes any bytes; should it refuse some after all, the text counts as empty.
   if (encoded.ok()) std::move(encoded->begin(), encoded->end(), std::back_inserter(pieces));
   return pieces;
 }
@@ -113,44 +140,73 @@ std::vector<int> TextTranslator::Ids(absl::Span<const std::string> pieces) const
 }
 
 std::vector<int> TextTranslator::Encode(absl::string_view line) const {
-  std::vector<int> ids = Ids(Pieces(line));
+  const Line understood = Understand(line);
+  if (IsBlank(understood.text)) return {};
+  std::vector<int> ids = Ids(Pieces(understood, understood.text));
   ids.resize(std::min(ids.size(), static_cast<size_t>(max_input_length())));
   return ids;
 }
 
+bool TextTranslator::AddText(const std::vector<std::string>& pieces, Pending* pending,
+                             std::vector<std::vector<int>>* sources) const {
+  const auto limit = static_cast<size_t>(max_input_length());
+  pending->result.source_tokens += static_cast<int>(pieces.size());
+  if (pieces.size() <= limit) {
+    sources->push_back(Ids(pieces));
+    return true;
+  }
+  pending->result.too_long = true;
+  if (options_.long_input == LongInput::kError) return false;
+  if (options_.long_input == LongInput::kTruncate) {
+    sources->push_back(Ids(absl::MakeConstSpan(pieces).subspan(0, limit)));
+    return true;
+  }
+  // A language token stands in front of every part.
+  size_t prefix = language_tokens_ ? LanguagePrefix(*source_vocabulary_, pieces) : 0;
+  if (prefix >= limit) prefix = 0;
+  const std::vector<std::string> text(pieces.begin() + static_cast<long>(prefix), pieces.end());
+  for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
+    std::vector<int> ids = Ids(absl::MakeConstSpan(pieces).subspan(0, prefix));
+    const std::vector<int> part = Ids(absl::MakeConstSpan(text).subspan(begin, end - begin));
+    ids.insert(ids.end(), part.begin(), part.end());
+    if (begin > 0) pending->between.push_back(" ");
+    sources->push_back(std::move(ids));
+  }
+  return true;
+}
+
 void TextTranslator::Submit(absl::string_view line, Done done) {
-  const std::vector<std::string> pieces = Pieces(line);
   auto pending = std::make_shared<Pending>();
   pending->done = std::move(done);
-  pending->result.source_tokens = static_cast<int>(pieces.size());
-  const auto limit = static_cast<size_t>(max_input_length());
-  pending->result.too_long = pieces.size() > limit;
-  if (pieces.empty()) {
-    pending->result.hypotheses.resize(1);
-    pending->done(std::move(pending->result));
-    return;
+  const Line understood = Understand(line);
+  const absl::string_view text = understood.text;
+  std::vector<TextSpan> spans;
+  // An instruction that is not known may be about the whole text.
+  const bool whole = splitter_ == nullptr || (instructions_ && understood.instruction.empty());
+  if (!whole) {
+    spans = splitter_->Split(text);
+  } else if (!IsBlank(text)) {
+    spans = {{0, text.size()}};
   }
-  if (pending->result.too_long && options_.long_input == LongInput::kError) {
-    pending->done(std::move(pending->result));
-    return;
-  }
-
   std::vector<std::vector<int>> sources;
-  if (!pending->result.too_long) {
-    sources.push_back(Ids(pieces));
-  } else if (options_.long_input == LongInput::kTruncate) {
-    sources.push_back(Ids(absl::MakeConstSpan(pieces).subspan(0, limit)));
-  } else {
-    // A language token stands in front of every part.
-    size_t prefix = language_tokens_ ? LanguagePrefix(*source_vocabulary_, pieces) : 0;
-    if (prefix >= limit) prefix = 0;
-    const std::vector<std::string> text(pieces.begin() + static_cast<long>(prefix), pieces.end());
-    for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
-      std::vector<int> ids = Ids(absl::MakeConstSpan(pieces).subspan(0, prefix));
-      const std::vector<int> part = Ids(absl::MakeConstSpan(text).subspan(begin, end - begin));
-      ids.insert(ids.end(), part.begin(), part.end());
-      sources.push_back(std::move(ids));
+  bool is_refused = false;
+  size_t end = 0;
+  for (const TextSpan& span : spans) {
+    pending->between.emplace_back(text.substr(end, span.begin - end));
+    end = span.end;
+    const std::vector<std::string> pieces =
+        Pieces(understood, text.substr(span.begin, span.end - span.begin));
+    if (pieces.empty()) {
+      pending->between.pop_back();
+    } else if (!AddText(pieces, pending.get(), &sources)) {
+      is_refused = true;
     }
+  }
+  pending->between.emplace_back(text.substr(end));
+  if (sources.empty() || is_refused) {
+    if (!is_refused) pending->result.hypotheses.resize(1);
+    pending->done(std::move(pending->result));
+    return;
   }
   pending->parts.resize(sources.size());
   pending->missing = sources.size();
@@ -166,37 +222,40 @@ TextResult TextTranslator::Finish(const Pending& pending) const {
   TextResult result = pending.result;
   size_t count = static_cast<size_t>(options_.decoding.num_hypotheses);
   for (const auto& part : pending.parts) count = std::min(count, part.size());
-  for (size_t n = 0; n < count; ++n) {
-    std::vector<const Hypothesis*> parts;
-    for (const auto& part : pending.parts) parts.push_back(&part[n]);
-    result.hypotheses.push_back(Join(parts));
-  }
+  for (size_t n = 0; n < count; ++n) result.hypotheses.push_back(Join(pending, n));
   if (!result.hypotheses.empty()) {
     result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());
   }
   return result;
 }
 
-TextHypothesis TextTranslator::Join(const std::vector<const Hypothesis*>& parts) const {
+TextHypothesis TextTranslator::Join(const Pending& pending, size_t n) const {
   TextHypothesis joined;
-  std::vector<std::string> texts;
   size_t length = 0;
-  for (const Hypothesis* part : parts) {
+  bool is_first = true;
+  for (size_t i = 0; i < pending.parts.size(); ++i) {
+    const Hypothesis& part = pending.parts[i][n];
     std::vector<std::string> tokens;
-    for (int id : part->tokens) tokens.push_back(target_vocabulary_->Token(id));
-    absl::StatusOr<std::string> text = target_tokenizer_->Decode(tokens);
-    if (text.ok() && !text->empty()) texts.push_back(*std::move(text));
+    for (int id : part.tokens) tokens.push_back(target_vocabulary_->Token(id));
+    const absl::StatusOr<std::string> text = target_tokenizer_->Decode(tokens);
+    if (text.ok() && !text->empty()) {
+      const absl::string_view between = pending.between[i];
+      absl::StrAppend(&joined.text,
+                      is_first ? between : BetweenTranslations(between, joined.text, *text), *text);
+      is_first = false;
+    }
     // The score of the EOS, where there is one, has no token.
-    joined.token_scores.insert(joined.token_scores.end(), part->token_scores.begin(),
-                               part->token_scores.begin() + static_cast<long>(tokens.size()));
+    joined.token_scores.insert(joined.token_scores.end(), part.token_scores.begin(),
+                               part.token_scores.begin() + static_cast<long>(tokens.size()));
     std::move(tokens.begin(), tokens.end(), std::back_inserter(joined.tokens));
-    joined.log_prob += part->log_prob;
-    joined.finished = joined.finished && part->finished;
-    length += part->token_scores.size();
+    joined.log_prob += part.log_prob;
+    joined.finished = joined.finished && part.finished;
+    length += part.token_scores.size();
   }
-  joined.text = absl::StrReplaceAll(absl::StrJoin(texts, " "), {{"\n", " "}, {"\r", " "}});
-  joined.score = parts.size() == 1
-                     ? parts[0]->score
+  if (!is_first) joined.text += pending.between.back();
+  absl::StrReplaceAll({{"\n", " "}, {"\r", " "}}, &joined.text);
+  joined.score = pending.parts.size() == 1
+                     ? pending.parts[0][n].score
                      : joined.log_prob / std::pow(static_cast<float>(std::max<size_t>(length, 1)),
                                                   options_.decoding.length_penalty);
   return joined;

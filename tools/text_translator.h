@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "engine/translator.h"
 #include "models/load_model.h"
+#include "tokenizer/sentence_splitter.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
@@ -25,6 +26,10 @@ enum class LongInput {
 
 struct TextOptions {
   bool tokenized = false;  // input and output are pieces separated by single spaces
+  // A line's sentences are translated one by one, and white space stays as it was; not if
+  // tokenized.
+  bool split_sentences = true;
+  std::string split_language;  // any code; empty: the model's source language
   LongInput long_input = LongInput::kSplit;
   int max_input_length = 1024;  // tokens, EOS not counted; never more than the model's positions
   DecodingOptions decoding;
@@ -33,7 +38,7 @@ struct TextOptions {
 
 struct TextHypothesis {
   std::string text;                 // without line breaks
-  std::vector<std::string> tokens;  // EOS left out
+  std::vector<std::string> tokens;  // of all sentences; EOS left out
   std::vector<float> token_scores;  // log-probability of each of the tokens
   float log_prob = 0;               // S, EOS included
   float score = 0;                  // S / L^length_penalty
@@ -46,7 +51,7 @@ struct TextResult {
   std::vector<TextHypothesis> hypotheses;
   int source_tokens = 0;
   int target_tokens = 0;  // of the best hypothesis
-  bool too_long = false;  // more than max_input_length tokens
+  bool too_long = false;  // more than max_input_length tokens, in a sentence
 };
 
 // Thread-safe.
@@ -77,15 +82,23 @@ class TextTranslator {
  private:
   struct Pending;
 
+  struct Line;
+
   TextTranslator() = default;
-  // Pieces of a line; a language token in front is one of them. None when there is no text.
-  std::vector<std::string> Pieces(absl::string_view line) const;
+  Line Understand(absl::string_view line) const;
+  // Pieces of a text of the line, what is said in front of all of them included.
+  std::vector<std::string> Pieces(const Line& line, absl::string_view text) const;
   std::vector<int> Ids(absl::Span<const std::string> pieces) const;
-  TextHypothesis Join(const std::vector<const Hypothesis*>& parts) const;
+  // Adds what is translated of a text, in parts if it is too long. False: it is refused.
+  bool AddText(const std::vector<std::string>& pieces, Pending* pending,
+               std::vector<std::vector<int>>* sources) const;
+  TextHypothesis Join(const Pending& pending, size_t n) const;
   TextResult Finish(const Pending& pending) const;
 
   TextOptions options_;
   bool language_tokens_ = false;
+  bool instructions_ = false;                         // T5: the text says what to do
+  std::unique_ptr<const SentenceSplitter> splitter_;  // null: lines are translated whole
   std::shared_ptr<const Vocabulary> source_vocabulary_;
   std::shared_ptr<const Vocabulary> target_vocabulary_;
   std::shared_ptr<const Tokenizer> source_tokenizer_;

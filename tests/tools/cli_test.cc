@@ -56,8 +56,8 @@ std::vector<Reference> ReadReference(const std::string& path) {
 // one of the other hypotheses, within 1e-4 of the reference's.
 int CountEqual(const std::string& source, const std::string& reference_path, int beam) {
   const auto references = ReadReference(reference_path);
-  const Outcome outcome =
-      Translate(absl::StrCat("--output_format=jsonl --beam_size=", beam), source);
+  const Outcome outcome = Translate(
+      absl::StrCat("--split_sentences=false --output_format=jsonl --beam_size=", beam), source);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto lines = Lines(outcome.out);
   EXPECT_EQ(lines.size(), references.size());
@@ -80,7 +80,7 @@ TEST(CliTest, EqualsTheReference) {
   const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
   EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.greedy.pieces", 1), 149);
   EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.beam4.pieces", 4), 148);
-  EXPECT_EQ(Translate("--beam_size=1", source).out,
+  EXPECT_EQ(Translate("--split_sentences=false --beam_size=1", source).out,
             ReadFile(NIBU_TESTDATA "/multi30k.en-de.greedy.txt"));
 }
 
@@ -365,24 +365,25 @@ TEST(CliTest, EmptyInputAndManyEmptyLines) {
 }
 
 TEST(CliTest, LongLines) {
+  const std::string flags = "--beam_size=1 --split_sentences=false ";
   std::string line;
   while (line.size() < 60000) absl::StrAppend(&line, "A dog runs. Two men are walking. ");
   const std::string input = line + "\nA dog runs.\n";
-  const Outcome split = Translate("--beam_size=1", input);
+  const Outcome split = Translate(flags, input);
   EXPECT_EQ(split.status, 0);
   const auto lines = Lines(split.out);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_GT(lines[0].size(), 1000u);
   EXPECT_EQ(lines[1], "Ein Hund rennt.");
   EXPECT_NE(split.err.find("nibu-translate: warning: 1 line(s)"), std::string::npos) << split.err;
-  const Outcome truncated = Translate("--beam_size=1 --long_input=truncate", input);
+  const Outcome truncated = Translate(flags + "--long_input=truncate", input);
   EXPECT_EQ(truncated.status, 0);
   EXPECT_LT(Lines(truncated.out)[0].size(), lines[0].size());
-  const Outcome error = Translate("--beam_size=1 --long_input=error", input);
+  const Outcome error = Translate(flags + "--long_input=error", input);
   EXPECT_EQ(error.status, 1);
   EXPECT_EQ(error.out, "\nEin Hund rennt.\n");
   // Sentences that fit are translated as if they stood alone.
-  EXPECT_EQ(Translate("--max_input_length=6", "A dog runs. Two men are walking.\n").out,
+  EXPECT_EQ(Translate(flags + "--max_input_length=6", "A dog runs. Two men are walking.\n").out,
             "Ein Hund rennt. Zwei Männer gehen.\n");
 }
 

@@ -28,6 +28,7 @@ TextOptions Greedy() {
   options.decoding.beam_size = 1;
   options.decoding.return_scores = false;
   options.translator.threads = 2;
+  options.split_sentences = false;
   return options;
 }
 

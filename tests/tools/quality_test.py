@@ -34,7 +34,8 @@ class Translator:
         if isa:
             environment["ONEDNN_MAX_CPU_ISA"] = isa
         done = subprocess.run(
-            [self.program, f"--compute_type={compute_type}", "--beam_size=4", f"--src={self.source}", *flags],
+            [self.program, f"--compute_type={compute_type}", "--beam_size=4", "--split_sentences=false",
+             f"--src={self.source}", *flags],
             env=environment, capture_output=True, check=False)
         if done.returncode == 2 and b"--compute_type=bfloat16 needs" in done.stderr:
             return None
@@ -48,7 +49,7 @@ class Translator:
 
 def loses_too_much(name, result, plain, most):
     if result is None:
-        print(f"{name}: not on this CPU")
+        print(f"skipped: quality of {name}, which this CPU does not have")
         return False
     loss = plain.score - result.score
     print(f"{name}: {result}; loses {loss:.2f} of at most {most}")
