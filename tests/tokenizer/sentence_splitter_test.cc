@@ -212,11 +212,11 @@ TEST(SentenceSplitterTest, SentencesAreSentences) {
   }
 }
 
-TEST(SentenceSplitterTest, MegabytesWithoutABlankOrAStop) {
+TEST(SentenceSplitterTest, LongLinesOfOneKind) {
   for (const char* unit : {"a", "a ", ".", "(. ", "A. ", "\"", ". - ", ".[1", "1. ", "。", "\xff",
                            "One. Two. ", ". —.. ", "( [ ", "é"}) {
     std::string line;
-    while (line.size() < 2000000) line += unit;
+    while (line.size() < 200000) line += unit;
     const auto spans = Splitter("en").Split(line);
     EXPECT_GE(spans.size(), 1u) << unit;
     EXPECT_EQ(spans.back().end, line.find_last_not_of(' ') + 1) << unit;
