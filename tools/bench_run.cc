@@ -64,6 +64,7 @@ absl::Status Bench::Load(ComputeType compute_type) {
     NIBU_ASSIGN_OR_RETURN(loaded_.model, RandomModel(config, compute_type, /*seed=*/1));
   } else {
     NIBU_ASSIGN_OR_RETURN(loaded_, LoadModel(workload_.model.path, compute_type));
+    NIBU_RETURN_IF_ERROR(ChooseSentencePiece(&loaded_.vocabulary));
     NIBU_ASSIGN_OR_RETURN(LoadedModel draft, LoadDraft(loaded_, workload_.model));
     draft_ = std::move(draft.model);
   }

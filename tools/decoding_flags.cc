@@ -7,9 +7,11 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
 #include "models/mapped_file.h"
 #include "models/shortlist_file.h"
+#include "tokenizer/language_code.h"
 #include "tools/bundled_model.h"
 #include "tools/flags.h"
 
@@ -17,10 +19,13 @@ ABSL_FLAG(std::string, model, "",
           "Directory or file of a model, in any supported format. Empty: the bundled "
           "English-German model.");
 ABSL_FLAG(std::string, src_lang, "",
-          "Language of the source, for models that have to be told (M2M-100 en, NLLB eng_Latn, "
-          "mBART en_XX).");
+          "Language of the source, for models that have to be told; en, eng, en-US, eng_Latn, ...: "
+          "in any common form.");
 ABSL_FLAG(std::string, tgt_lang, "",
           "Language to translate into, for models that have to be told.");
+ABSL_FLAG(std::string, sentencepiece, "",
+          "SOURCE.spm[,TARGET.spm]: SentencePiece models for a model without them; one serves both "
+          "sides.");
 ABSL_FLAG(
     int, beam_size, 4,
     "Hypotheses kept at each step; 1 is greedy search. A model's own default is used in place "
@@ -110,6 +115,14 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
     for (const auto& language : model.languages) {
       if (language.code == code) return language.token;
     }
+    const std::vector<std::string> same = SameLanguage(given, codes);
+    if (same.size() > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag, "=", given, " may be ", absl::StrJoin(same, " or "), " of this model; say which"));
+    }
+    for (const auto& language : model.languages) {
+      if (!same.empty() && language.code == same[0]) return language.token;
+    }
     const std::string nearest = Nearest(given, codes);
     return absl::InvalidArgumentError(
         absl::StrCat(flag,
@@ -153,6 +166,17 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
         absl::StrCat("--draft_model needs --beam_size=1, not ", options.beam_size));
   }
   return options;
+}
+
+absl::Status ChooseSentencePiece(ModelVocabulary* vocabulary) {
+  const std::string paths = absl::GetFlag(FLAGS_sentencepiece);
+  if (paths.empty()) return absl::OkStatus();
+  const std::vector<std::string> files = absl::StrSplit(paths, absl::MaxSplits(',', 1));
+  NIBU_ASSIGN_OR_RETURN(const auto source, MappedFile::Open(files.front()));
+  NIBU_ASSIGN_OR_RETURN(const auto target, MappedFile::Open(files.back()));
+  vocabulary->source_sentencepiece = std::string(source->bytes());
+  vocabulary->target_sentencepiece = std::string(target->bytes());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(

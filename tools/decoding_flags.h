@@ -41,6 +41,8 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // InvalidArgument, with the codes that there are: a language is missing, unknown, or not wanted.
 absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
                                                      const LanguageFlags& flags);
+// --sentencepiece's, where it is given, in place of the model's own. An error names the file.
+absl::Status ChooseSentencePiece(ModelVocabulary* vocabulary);
 // The model's shortlist, or --shortlist's, or none. An error names the file.
 absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
     const ModelVocabulary& vocabulary, std::shared_ptr<const Shortlist> own);

@@ -41,8 +41,8 @@ ProgramInfo Program() {
       {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it ends",
         {"compute_type", "threads", "beam_size", "batch_size", "source_length"}},
        {"What",
-        {"model", "src_lang", "tgt_lang", "config", "random_weights", "src", "sentences",
-         "output_length", "max_input_length"}}}};
+        {"model", "src_lang", "tgt_lang", "sentencepiece", "config", "random_weights", "src",
+         "sentences", "output_length", "max_input_length"}}}};
   const std::vector<std::string> swept = program.groups[0].flags;
   const auto rest = [&swept](std::vector<std::string> flags) {
     flags.erase(std::remove_if(flags.begin(), flags.end(),

@@ -76,8 +76,8 @@ ProgramInfo Program() {
           "output line for every input line, in order, as soon as it is ready.",
           {
               {"Model and text",
-               {"model", "src_lang", "tgt_lang", "src", "out", "tokenized", "split_sentences",
-                "split_language"}},
+               {"model", "src_lang", "tgt_lang", "src", "out", "tokenized", "sentencepiece",
+                "split_sentences", "split_language"}},
               {"Search", SearchFlags()},
               {"Lengths",
                {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
@@ -121,6 +121,10 @@ absl::StatusOr<Settings> ReadFlags() {
   if (settings.text.tokenized && settings.text.split_sentences && WasGiven("split_sentences")) {
     return absl::InvalidArgumentError(
         "--split_sentences needs text, not the pieces of --tokenized; give one of them");
+  }
+  if (settings.text.tokenized && WasGiven("sentencepiece")) {
+    return absl::InvalidArgumentError(
+        "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them");
   }
   settings.text.split_language = absl::GetFlag(FLAGS_split_language);
   if (settings.text.split_language.empty()) {
@@ -238,6 +242,9 @@ int Main(int argc, char** argv) {
   absl::StatusOr<LoadedModel> model = LoadModel(*std::move(opened), settings->model.compute_type);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
   if (!model->note.empty()) PrintWarning(Program(), model->note);
+  if (const absl::Status read = ChooseSentencePiece(&model->vocabulary); !read.ok()) {
+    return Fail(read, kExitFailure);
+  }
   absl::StatusOr<std::optional<Frame>> frame = ChooseLanguages(*model, ReadLanguageFlags());
   if (!frame.ok()) return Fail(frame.status(), kExitUsage);
   settings->text.decoding.frame = *std::move(frame);

@@ -12,7 +12,7 @@ packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsen
 case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
-  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-14-dev) ;;
+  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-dev) ;;
   chroot) packages=(debootstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
 esac

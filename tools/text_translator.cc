@@ -46,8 +46,9 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view
   if (tokenized) return std::make_shared<const SpaceTokenizer>();
   if (sentencepiece.empty()) {
     return absl::InvalidArgumentError(
-        "the model has no SentencePiece model; give its pieces separated by spaces, with "
-        "--tokenized");
+        "the model has no SentencePiece model; give it with --sentencepiece, or pieces separated "
+        "by "
+        "spaces with --tokenized");
   }
   absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
       SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);

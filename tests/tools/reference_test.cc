@@ -58,8 +58,8 @@ TEST(LanguagesTest, MissingAndUnknownOnesAreAnsweredWithAllThereAre) {
                    "--src_lang is needed with this model; it has de, en, fr");
   ExpectUsageError(Translate("m2m", "--src_lang=de", "a\n"),
                    "--tgt_lang is needed with this model; it has de, en, fr");
-  ExpectUsageError(Translate("mbart50", "--src_lang=de", "a\n"),
-                   "--src_lang=de is not a language of this model, did you mean de_DE?; it has "
+  ExpectUsageError(Translate("mbart50", "--src_lang=dd_DE", "a\n"),
+                   "--src_lang=dd_DE is not a language of this model, did you mean de_DE?; it has "
                    "de_DE, en_XX, fr_XX");
   ExpectUsageError(Translate("nllb", "--tgt_lang=xyzzy", "a\n"),
                    "--tgt_lang=xyzzy is not a language of this model; it has deu_Latn, eng_Latn, "
@@ -75,6 +75,17 @@ TEST(LanguagesTest, TheModelsOwnNeedNotBeSaid) {
             Translate("mbart50", "--src_lang=fr_XX --tgt_lang=en_XX", text).out);
   EXPECT_NE(Translate("mbart50", "--src_lang=fr_XX", text).out,
             Translate("mbart50", "--src_lang=fr_XX --tgt_lang=de_DE", text).out);
+}
+
+TEST(LanguagesTest, CodesOfAnyForm) {
+  const std::string text = "the cat sat on the mat\n";
+  const std::string expected =
+      Translate("nllb", "--src_lang=eng_Latn --tgt_lang=fra_Latn", text).out;
+  EXPECT_NE(expected, "");
+  for (const char* flags : {"--src_lang=en --tgt_lang=fr", "--src_lang=eng --tgt_lang=fr-CA",
+                            "--src_lang=en_US --tgt_lang=fra"}) {
+    EXPECT_EQ(Translate("nllb", flags, text).out, expected) << flags;
+  }
 }
 
 TEST(LanguagesTest, OtherModelsHaveNone) {
@@ -111,6 +122,27 @@ TEST(CheckpointsTest, EqualTheReference) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(outcome.out, expected);
   }
+}
+
+// In place of a model's own; models without one are tested with CTranslate2's.
+TEST(SentencePieceTest, OfTheCommandLine) {
+  const std::string bundled = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+  const auto run = [&](const std::string& flags) {
+    return Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' ", flags,
+                              " 'A man is riding a bicycle.'"),
+                 "");
+  };
+  const std::string expected = "Ein Mann fährt Fahrrad.\n";
+  const std::string spm = bundled + "/source.spm";
+  EXPECT_EQ(run(absl::StrCat("--sentencepiece='", spm, "'")).out, expected);
+  EXPECT_EQ(run(absl::StrCat("--sentencepiece='", spm, ",", bundled, "/target.spm'")).out,
+            expected);
+  ExpectOneLineError("nibu-translate", run("--sentencepiece=/nowhere.spm"), 1, "/nowhere.spm");
+  ExpectOneLineError("nibu-translate",
+                     run(absl::StrCat("--sentencepiece='", bundled, "/config.json'")), 1,
+                     "SentencePiece of the source");
+  ExpectOneLineError("nibu-translate", run(absl::StrCat("--tokenized --sentencepiece='", spm, "'")),
+                     2, "--tokenized");
 }
 
 TEST(CheckpointsTest, WithoutSentencePieceTheyNeedPieces) {

@@ -1,0 +1,44 @@
+#include "tokenizer/language_code.h"
+
+#include <unicode/locid.h>
+
+namespace nibu {
+namespace {
+
+struct Language {
+  explicit Language(absl::string_view code) {
+    icu::Locale locale = icu::Locale::createCanonical(std::string(code).c_str());
+    if (locale.isBogus()) return;
+    name = locale.getLanguage();
+    region = locale.getCountry();
+    if (region == "XX") region.clear();  // mBART's codes without one
+    says_script = *locale.getScript() != 0 || !region.empty();
+    UErrorCode status = U_ZERO_ERROR;
+    locale.addLikelySubtags(status);
+    script = locale.getScript();
+  }
+
+  std::string name;
+  std::string script;  // the likely one, if it is not said
+  std::string region;  // empty: it is not said
+  bool says_script = false;
+};
+
+}  // namespace
+
+std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes) {
+  const Language wanted(code);
+  std::vector<std::string> same;
+  std::vector<std::string> same_region;
+  if (wanted.name.empty()) return same;
+  for (const std::string& known : codes) {
+    const Language language(known);
+    if (language.name != wanted.name) continue;
+    if (wanted.says_script && language.script != wanted.script) continue;
+    same.push_back(known);
+    if (!wanted.region.empty() && language.region == wanted.region) same_region.push_back(known);
+  }
+  return same_region.empty() ? same : same_region;
+}
+
+}  // namespace nibu
