@@ -36,11 +36,11 @@ ABSL_FLAG(int, num_hypotheses, 1, "Hypotheses returned for a line, best first (n
 ABSL_FLAG(float, length_penalty, 1,
           "Hypotheses are ranked by log-probability / length^length_penalty. A model's own default "
           "is used in place of 1.");
-ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least.");
+ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least, for a sentence.");
 ABSL_FLAG(int, max_decoding_length, 256,
-          "Tokens generated at most (never more than the model's positions).");
+          "Tokens generated at most, for a sentence (never more than the model's positions).");
 ABSL_FLAG(int, max_input_length, 1024,
-          "Tokens of a line translated in one piece (never more than the model's positions).");
+          "Tokens of a sentence translated in one piece (never more than the model's positions).");
 ABSL_FLAG(std::string, compute_type, "auto",
           "Type of the matrix products: float32, bfloat16, int8, or auto, the fastest on this CPU "
           "(int8 on any x86-64 since SSE4.1).");

@@ -14,8 +14,9 @@
 #include "tools/output_file.h"
 #include "tools/signal_watcher.h"
 
-ABSL_FLAG(std::string, src, "-",
-          "File with text (UTF-8), split line by line; - is standard input.");
+ABSL_FLAG(
+    std::string, src, "-",
+    "File with text (UTF-8, or compressed with gzip), split line by line; - is standard input.");
 ABSL_FLAG(std::string, out, "-", "File for the sentences; - is standard output.");
 ABSL_FLAG(
     std::string, language, "en",
@@ -117,9 +118,11 @@ int Main(int argc, char** argv) {
     }
   });
   absl::Status status = SplitLines(source.get(), **splitter, out.fd());
-  if (status.ok()) status = out.Commit();
-  const std::string place = status.ok() ? "" : out.Abandon();
-  signals.SetBeforeEnd(nullptr);
+  std::string place;
+  signals.Finish([&] {
+    if (status.ok()) status = out.Commit();
+    if (!status.ok()) place = out.Abandon();
+  });
   if (!status.ok()) {
     return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);
   }

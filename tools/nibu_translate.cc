@@ -311,9 +311,11 @@ int Main(int argc, char** argv) {
   absl::Status status = pipeline.Run(source.get());
   const double seconds = Seconds(translating);
   bar.End();
-  if (status.ok()) status = out.Commit();
-  const std::string place = status.ok() ? "" : out.Abandon();
-  signals.SetBeforeEnd(nullptr);
+  std::string place;
+  signals.Finish([&] {
+    if (status.ok()) status = out.Commit();
+    if (!status.ok()) place = out.Abandon();
+  });
   SetFatalNote("");
   if (!status.ok()) {
     return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);

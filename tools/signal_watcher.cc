@@ -32,4 +32,10 @@ void SignalWatcher::SetBeforeEnd(std::function<void()> f) {
   before_end_ = std::move(f);
 }
 
+void SignalWatcher::Finish(const std::function<void()>& last) {
+  const std::lock_guard<std::mutex> lock(mutex_);  // never free again once a signal is dealt with
+  before_end_ = nullptr;
+  last();
+}
+
 }  // namespace nibu

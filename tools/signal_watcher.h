@@ -15,6 +15,9 @@ class SignalWatcher {
   SignalWatcher();
   // What to do before the end; nothing when empty.
   void SetBeforeEnd(std::function<void()> f);
+  // Calls `last`, which a signal can no longer cut short; then there is nothing left to do before
+  // the end. Where a signal came first, the program ends instead.
+  void Finish(const std::function<void()>& last);
 
  private:
   sigset_t signals_;

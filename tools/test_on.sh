@@ -6,7 +6,7 @@ set -euo pipefail
 
 suite=${1:-}
 preset=${2:-release}
-[ -n "$suite" ] || { echo "Usage: tools/test_on.sh SUITE [PRESET]" >&2; exit 2; }
+[[ "$suite" =~ ^[a-z]+$ ]] || { echo "Usage: tools/test_on.sh SUITE [PRESET]" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || { echo "test_on.sh: error: a chroot needs root; run it with sudo" >&2; exit 1; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 chroot="$source/build/chroot/$suite"
@@ -17,7 +17,8 @@ if [ ! -e "$chroot/complete" ]; then
   mkdir -p "$chroot"
   echo "test_on.sh: installing Debian $suite into $chroot" >&2
   log="$source/build/chroot/$suite.log"
-  debootstrap --variant=minbase "$suite" "$chroot" "${NIBU_MIRROR:-http://deb.debian.org/debian}" \
+  # In a mount namespace of its own, here and below: nothing stays mounted.
+  unshare --mount --fork debootstrap --variant=minbase "$suite" "$chroot" "${NIBU_MIRROR:-http://deb.debian.org/debian}" \
     >"$log" 2>&1 || { tail -n 20 "$log" >&2; echo "test_on.sh: error: debootstrap failed" >&2; exit 1; }
   touch "$chroot/complete"
 fi
@@ -30,12 +31,13 @@ copy() {  # FROM TO
   tar -C "$1" --exclude=./build --exclude=./.git -c . | tar -C "$2" -x --no-same-owner
 }
 copy "$source" "$chroot/nibu/nibu"
+rm -rf "$chroot/nibu/shared"
 [ ! -d "$source/../shared" ] || copy "$source/../shared" "$chroot/nibu/shared"
 
-# In a mount namespace of its own: nothing stays mounted.
 unshare --mount --fork bash -euo pipefail -c '
   mount -t proc proc "$1/proc"
   exec env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin NIBU_WERROR="$3" \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     chroot "$1" bash -euo pipefail -c "
       cd /nibu/nibu
       said=\$(tools/quickstart.sh \"A man is riding a bicycle.\")

@@ -59,6 +59,15 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view
   return std::shared_ptr<const Tokenizer>(*std::move(tokenizer));
 }
 
+// Length of "translate English to German: ", or 0.
+size_t TranslateInstruction(absl::string_view line) {
+  const size_t colon = line.find(": ");
+  const absl::string_view front = line.substr(0, colon);
+  const bool is_one = colon != line.npos && absl::StartsWith(front, "translate ") &&
+                      absl::StrContains(front, " to ") && front.find_first_of(".!?") == front.npos;
+  return is_one ? colon + 2 : 0;
+}
+
 // T5's vocabularies have it, and no other model's.
 bool HasSentinels(const Vocabulary& vocabulary) { return vocabulary.Contains("<extra_id_0>"); }
 
@@ -115,9 +124,8 @@ TextTranslator::Line TextTranslator::Understand(absl::string_view line) const {
     } else {
       result.instruction = line.substr(0, line.size() - result.text.size());
     }
-  } else if (splitter_ != nullptr && instructions_ && absl::StartsWith(line, "translate ")) {
-    const size_t colon = line.find(": ");
-    result.instruction = line.substr(0, colon == line.npos ? 0 : colon + 2);
+  } else if (splitter_ != nullptr && instructions_) {
+    result.instruction = line.substr(0, TranslateInstruction(line));
     result.text.remove_prefix(result.instruction.size());
   }
   return result;

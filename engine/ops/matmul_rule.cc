@@ -32,6 +32,16 @@ int LeastRows(const MatmulKind& kind) {
   return 1;
 }
 
+// oneDNN 2.6's AMX kernels share longer reductions out to passes, and how many depends on the rows;
+// odd ones sooner.
+int PartInputs(const MatmulKind& kind) {
+  if (kind.type != ComputeType::kBFloat16 || kind.isa < Isa::kAmx || kind.onednn >= 3) {
+    return kind.in;
+  }
+  if (kind.in % 2 != 0) return std::min(kind.in, 512);
+  return kind.in > 1280 ? 1024 : kind.in;
+}
+
 // oneDNN 2.6's AMX kernels end in an illegal instruction with 64 and 16 rows of nearly two blocks
 // of inputs.
 bool Crashes(const MatmulKind& kind, int rows) {
@@ -61,10 +71,7 @@ MatmulRule RuleFor(const MatmulKind& kind) {
         !rule.row_counts.empty() && rule.row_counts.back() >= MatmulContext::kMostRows;
     if (rows >= least && !is_enough && !Crashes(kind, rows)) rule.row_counts.push_back(rows);
   }
-  // oneDNN 2.6 shares longer reductions out to passes, and how many depends on the rows.
-  const bool is_cut = kind.type == ComputeType::kBFloat16 && kind.isa == Isa::kAmx &&
-                      kind.onednn < 3 && kind.in > 1280;
-  rule.part_inputs = is_cut ? 1024 : kind.in;
+  rule.part_inputs = PartInputs(kind);
   return rule;
 }
 

@@ -164,8 +164,8 @@ TEST(CTranslate2, Alignment) {
   for (const auto& [name, value] :
        {std::pair("alignment_layer", 1), std::pair("alignment_layer", -2),
         std::pair("alignment_heads", 3), std::pair("alignment_heads", -1)}) {
-    EXPECT_THAT(Error([&](TinyCTranslate2* t) {
-                  t->AddScalar(absl::StrCat("decoder/", name), static_cast<int8_t>(value));
+    EXPECT_THAT(Error([n = name, v = value](TinyCTranslate2* t) {
+                  t->AddScalar(absl::StrCat("decoder/", n), static_cast<int8_t>(v));
                 }),
                 HasSubstr(absl::StrCat("model configuration: ", name, " is ", value)));
   }

@@ -145,6 +145,36 @@ TEST(InteractiveTest, InterruptionsLeaveAFileBeside) {
   }
 }
 
+// Whenever the signal comes: what is under its name is whole, or what was there before.
+TEST(InteractiveTest, InterruptionsNeverLeaveHalfAFile) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_half_", getpid());
+  fs::create_directories(folder);
+  const fs::path source = folder / "source";
+  const fs::path out = folder / "out";
+  std::string lines;
+  for (int i = 0; i < 20; ++i) lines += ReadFile(NIBU_TESTDATA "/multi30k.en");
+  std::ofstream(source) << lines;
+  for (int i = 0; i < 10; ++i) {
+    std::ofstream(out) << "before\n";
+    // The input is a file: nothing holds the reading back.
+    Interactive program({"--compute_type=float32", "--beam_size=1",
+                         absl::StrCat("--src=", source.string()),
+                         absl::StrCat("--out=", out.string())});
+    usleep(static_cast<useconds_t>(100'000 + 60'000 * i));
+    program.Signal(i % 2 == 0 ? SIGINT : SIGTERM);
+    program.Close();
+    const int status = program.Wait();
+    const std::string left = ReadFile(out);
+    if (status == 0) {
+      EXPECT_EQ(std::count(left.begin(), left.end(), '\n'), 20 * 150);
+    } else {
+      EXPECT_EQ(left, "before\n") << status;
+    }
+  }
+  fs::remove_all(folder);
+}
+
 // A job that its shell runs in the background ignores SIGINT.
 TEST(InteractiveTest, AnIgnoredSignalStaysIgnored) {
   const auto before = signal(SIGINT, SIG_IGN);  // the child inherits it
