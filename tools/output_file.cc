@@ -59,6 +59,10 @@ absl::Status OutputFile::Open() {
   if (exists && access(path_.c_str(), W_OK) != 0) return Failed(std::strerror(errno));
   const char* beside = pending_->path().c_str();
   fd_ = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, exists ? info.st_mode & 0777 : 0666);
+  // Only root may give a file away, and has to.
+  if (fd_ >= 0 && exists && geteuid() == 0 && fchown(fd_, info.st_uid, info.st_gid) != 0) {
+    return Failed(std::strerror(errno));
+  }
   if (fd_ < 0 || (exists && fchmod(fd_, info.st_mode & 07777) != 0)) {
     return Failed(absl::StrCat(beside, " cannot be made: ", std::strerror(errno)));
   }

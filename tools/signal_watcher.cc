@@ -9,7 +9,7 @@ namespace nibu {
 
 SignalWatcher::SignalWatcher() {
   sigemptyset(&signals_);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action;
     // Who started this may want it to be left alone (a job in the background, nohup).
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;

@@ -120,7 +120,7 @@ TEST(InteractiveTest, InterruptionsLeaveAFileBeside) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_signal_", getpid());
   const std::string references = ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt");
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     fs::create_directories(folder);
     Interactive program({"--compute_type=float32", "--threads=2",
                          absl::StrCat("--out=", (folder / "x.out").string())});
