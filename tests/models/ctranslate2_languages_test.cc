@@ -211,7 +211,8 @@ void ExpectReferenceTranslations(const std::string& name, const LoadedModel& loa
     ASSERT_TRUE(translator.ok()) << translator.status();
     const Hypothesis best = (*translator)->Translate({expected["source"]})[0][0];
     EXPECT_EQ(best.tokens, expected["tokens"].get<std::vector<int>>()) << expected.dump();
-    EXPECT_EQ(Text(loaded.vocabulary.target_tokens, best.tokens), expected["translation"]);
+    EXPECT_EQ(Text(loaded.vocabulary.target_tokens, best.tokens),
+              expected["translation"].get<std::string>());
     EXPECT_THAT(best.token_scores,
                 ::testing::Pointwise(::testing::FloatNear(1e-4f),
                                      expected["token_scores"].get<std::vector<float>>()));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -147,7 +148,7 @@ TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
 }
 
 TEST(CliTest, OutOfMemoryOrThreads) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
   GTEST_SKIP() << "a sanitizer needs all addresses";
 #endif
   for (const char* command : {"ulimit -v 150000; ", "ulimit -v 4000000; "}) {
@@ -265,7 +266,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
   const std::string first = kept(Shell(
       absl::StrCat("( gzip; echo damage ) | '", kProgram, "' --beam_size=1 --out=", out), source));
   EXPECT_EQ(Lines(first).size(), Lines(whole).size());
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
   EXPECT_EQ(kept(Shell(absl::StrCat("ulimit -v 1000000; ( echo 'A dog runs.'; sleep 1; "
                                     "head -c 1500000000 /dev/zero | tr '\\0' a ) | '",
                                     kProgram, "' --compute_type=float32 --threads=1 --out=", out),

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "engine/drafter.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
@@ -13,7 +14,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 #define NIBU_COUNTS_ALLOCATIONS 0  // the sanitizers bring their own allocator
 #else
 #define NIBU_COUNTS_ALLOCATIONS 1
