@@ -36,6 +36,7 @@ rm -rf "$chroot/nibu/shared"
 
 unshare --mount --fork bash -euo pipefail -c '
   mount -t proc proc "$1/proc"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
   exec env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin NIBU_WERROR="$3" \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     chroot "$1" bash -euo pipefail -c "
