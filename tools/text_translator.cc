@@ -47,8 +47,7 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view
   if (sentencepiece.empty()) {
     return absl::InvalidArgumentError(
         "the model has no SentencePiece model; give it with --sentencepiece, or pieces separated "
-        "by "
-        "spaces with --tokenized");
+        "by spaces with --tokenized");
   }
   absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
       SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
