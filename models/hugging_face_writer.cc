@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
-#include "models/hugging_face.h"
+#include "models/containers/safetensors_writer.h"
+#include "models/files/new_file.h"
+#include "models/formats/hugging_face.h"
 #include "models/load_model.h"
-#include "models/new_file.h"
-#include "models/safetensors_writer.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {

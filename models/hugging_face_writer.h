@@ -12,8 +12,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "models/opened_model.h"
-#include "models/tensor_plan.h"
+#include "models/assembly/opened_model.h"
+#include "models/assembly/tensor_plan.h"
 
 namespace nibu {
 

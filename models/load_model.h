@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/model/weights.h"
-#include "models/opened_model.h"
+#include "models/assembly/opened_model.h"
 
 namespace nibu {
 

@@ -10,12 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/weight_list.h"
+#include "models/files/new_file.h"
 #include "models/load_model.h"
-#include "models/model_config_json.h"
-#include "models/native.h"
-#include "models/native_parts.h"
-#include "models/new_file.h"
-#include "models/weight_list.h"
+#include "models/native/model_config_json.h"
+#include "models/native/native.h"
+#include "models/native/native_parts.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {

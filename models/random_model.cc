@@ -9,12 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
-#include "models/build_model.h"
-#include "models/json.h"
-#include "models/mapped_file.h"
-#include "models/model_config_json.h"
-#include "models/native.h"
-#include "models/weight_list.h"
+#include "models/assembly/build_model.h"
+#include "models/assembly/weight_list.h"
+#include "models/files/json.h"
+#include "models/files/mapped_file.h"
+#include "models/native/model_config_json.h"
+#include "models/native/native.h"
 
 namespace nibu {
 namespace {

@@ -14,10 +14,10 @@
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
+#include "models/assembly/weight_list.h"
 #include "models/load_model.h"
-#include "models/model_config_json.h"
-#include "models/native.h"
-#include "models/weight_list.h"
+#include "models/native/model_config_json.h"
+#include "models/native/native.h"
 #include "tools/memory.h"
 
 namespace nibu {

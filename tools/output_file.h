@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "models/new_file.h"
+#include "models/files/new_file.h"
 
 namespace nibu {
 

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <string>
 
-#include "models/checkpoint.h"
-#include "models/fairseq.h"
-#include "models/opennmt.h"
+#include "models/formats/checkpoint.h"
+#include "models/formats/fairseq.h"
+#include "models/formats/opennmt.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);

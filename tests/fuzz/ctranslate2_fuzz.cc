@@ -1,8 +1,8 @@
 #include <cstdint>
 #include <string>
 
-#include "models/ctranslate2.h"
-#include "models/ctranslate2_bin.h"
+#include "models/containers/ctranslate2_bin.h"
+#include "models/formats/ctranslate2.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);

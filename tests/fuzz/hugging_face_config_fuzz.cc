@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "models/hugging_face.h"
-#include "models/vocabulary_file.h"
+#include "models/formats/hugging_face.h"
+#include "models/vocabulary/vocabulary_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view input(reinterpret_cast<const char*>(data), size);

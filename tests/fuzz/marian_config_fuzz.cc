@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "models/marian_config.h"
-#include "models/yaml.h"
+#include "models/files/yaml.h"
+#include "models/formats/marian_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto json = nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "models/native.h"
+#include "models/native/native.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/npz.h"
+#include "models/containers/npz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);

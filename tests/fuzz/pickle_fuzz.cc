@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/pickle.h"
+#include "models/files/pickle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static constexpr absl::string_view kGlobals[] = {"collections OrderedDict", "m f"};

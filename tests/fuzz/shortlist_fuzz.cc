@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/shortlist_file.h"
+#include "models/vocabulary/shortlist_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   nibu::ModelVocabulary vocabulary;

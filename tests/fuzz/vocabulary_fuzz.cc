@@ -1,10 +1,10 @@
 // Vocabularies as lines, as lines with counts, as a JSON array, and as {token: id}.
 #include <cstdint>
 
-#include "models/ctranslate2.h"
-#include "models/fairseq.h"
-#include "models/json.h"
-#include "models/vocabulary_file.h"
+#include "models/files/json.h"
+#include "models/formats/ctranslate2.h"
+#include "models/formats/fairseq.h"
+#include "models/vocabulary/vocabulary_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "models/yaml.h"
+#include "models/files/yaml.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");

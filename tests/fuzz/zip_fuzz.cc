@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/zip.h"
+#include "models/files/zip.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);

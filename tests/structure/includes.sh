@@ -1,29 +1,67 @@
 #!/usr/bin/env bash
 # includes.sh ROOT: fails when an #include crosses a border that the folders must keep:
-#   tools -> models, tokenizer, engine; models -> engine; tokenizer and engine -> nobody.
+#   tools -> models, tokenizer, engine; models -> engine; tokenizer -> engine/core; engine -> nobody;
+# or goes up the stairs inside of a folder.
 set -euo pipefail
 cd "$1"
 bad=0
 
+# includes PATTERN FOLDER...: "FILE:#include ..." of all that match PATTERN.
+includes() {
+  local pattern=$1
+  shift
+  find "$@" \( -name '*.h' -o -name '*.cc' \) -exec \
+    grep -HE "^ *# *include +[<\"]($pattern)" {} + || true
+}
+
 # forbid MESSAGE PATTERN EXCEPT FOLDER...: no source of the folders includes what matches PATTERN, but for
-# the files that match EXCEPT.
+# the lines "FILE:#include ..." that begin with EXCEPT.
 forbid() {
   local message=$1 pattern=$2 except=$3 lines
   shift 3
-  lines=$(find "$@" \( -name '*.h' -o -name '*.cc' \) -exec \
-    grep -HE "^ *# *include +[<\"]($pattern)" {} + | grep -vE "^($except):" || true)
+  lines=$(includes "$pattern" "$@" | grep -vE "^($except)" || true)
   [ -n "$lines" ] || return 0
   printf '%s\n%s\n' "$message" "$lines"
   bad=1
 }
 
+# floors FOLDER FLOOR...: the rooms of a folder, from the ground up, ROOM or ROOM,ROOM for those on one
+# floor; "." are the files in the hall. A room includes itself and what lies below it.
+floors() {
+  local folder=$1 lines
+  shift
+  lines=$(includes "$folder/" "$folder" | awk -v folder="$folder" -v floors="$*" '
+    function room(path) {
+      sub("^" folder "/", "", path)
+      return path ~ "/" ? substr(path, 1, index(path, "/") - 1) : "."
+    }
+    BEGIN {
+      for (i = split(floors, list, " "); i > 0; --i) {
+        for (j = split(list[i], rooms, ","); j > 0; --j) floor[rooms[j]] = i
+      }
+    }
+    {
+      from = room(substr($0, 1, index($0, ":") - 1))
+      split($0, quoted, "[<\"]")
+      to = room(quoted[2])
+      if (!(from in floor) || !(to in floor) || (from != to && floor[to] >= floor[from])) print
+    }')
+  [ -n "$lines" ] || return 0
+  printf '%s\n%s\n' "$folder has its floors, from the ground up: $*" "$lines"
+  bad=1
+}
+
 forbid "engine knows no file format and no text:" '(models|tokenizer)/' - engine
-forbid "tokenizer knows no engine and no model:" '(engine|models)/' - tokenizer
+forbid "tokenizer knows no model, and of the engine its core:" '(engine|models)/' \
+  'tokenizer/[^:]*: *# *include +"engine/core/' tokenizer
 forbid "models know no text:" 'tokenizer/' - models
 forbid "nothing includes tools:" 'tools/' - engine models tokenizer
-forbid "oneDNN is engine/ops' alone:" 'dnnl' 'engine/ops/.*' engine models tokenizer tools
+forbid "oneDNN is engine/ops' alone:" 'dnnl' 'engine/ops/' engine models tokenizer tools
 forbid "SentencePiece is one file's alone:" 'sentencepiece_processor' \
-  'tokenizer/sentencepiece_model.cc' engine models tokenizer tools
-forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/.*' engine models tokenizer tools
-forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '.*(\.cc|-inl\.h)' engine models tokenizer tools
+  'tokenizer/sentencepiece_model.cc:' engine models tokenizer tools
+forbid "yaml-cpp is one file's alone:" 'yaml-cpp' 'models/files/yaml.cc:' engine models tokenizer tools
+forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/' engine models tokenizer tools
+forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '[^:]*(\.cc|-inl\.h):' engine models tokenizer tools
+floors engine core ops attention model search .
+floors models files containers assembly vocabulary formats,native .
 exit "$bad"

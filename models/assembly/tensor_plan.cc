@@ -1,0 +1,234 @@
+#include "models/assembly/tensor_plan.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/quantize.h"
+#include "models/assembly/weight_list.h"
+
+namespace nibu {
+namespace {
+
+bool IsInteger(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kInt16; }
+
+enum class Kind { kMap, kTokens, kOther };
+
+DType WrittenType(Kind kind, DType stored, Quantization quantization) {
+  if (!quantization.has_value()) return stored;
+  switch (*quantization) {
+    case ComputeType::kFloat32:
+      return DType::kFloat32;
+    case ComputeType::kBFloat16:
+      return kind == Kind::kOther ? stored : DType::kBFloat16;
+    case ComputeType::kInt8:
+      return kind == Kind::kMap && !IsInteger(stored) ? DType::kInt8 : stored;
+  }
+  return stored;
+}
+
+class Planner {
+ public:
+  Planner(TensorSource* source, Quantization quantization)
+      : source_(*source), quantization_(quantization) {}
+
+  absl::Status Map(const WeightList::Map& from, const WeightList::Map& to) {
+    NIBU_RETURN_IF_ERROR(Weights(from, to));
+    return Biases(from, to);
+  }
+
+  absl::Status Table(const WeightList::Table& from, const WeightList::Table& to) {
+    NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+                          source_.GetMatrix(from.name, from.columns, from.rows, true));
+    return Add(from.tokens ? Kind::kTokens : Kind::kOther, to.name, from.name, matrix, 0,
+               from.rows);
+  }
+
+  absl::Status Vector(const std::string& from, int size, int64_t first, int64_t rows,
+                      const std::string& to) {
+    if (from.empty()) {
+      if (!to.empty()) {
+        PlannedTensor zeros;
+        zeros.name = to;
+        zeros.shape = {rows};
+        zeros.rows = rows;
+        plan_.push_back(std::move(zeros));
+      }
+      return absl::OkStatus();
+    }
+    NIBU_ASSIGN_OR_RETURN(TensorView view, source_.GetVector(from, size));
+    view.shape = {size, 1};
+    NIBU_RETURN_IF_ERROR(Add(Kind::kOther, to, from, MatrixView{view, true, {}}, first, rows));
+    plan_.back().shape = {rows};
+    return absl::OkStatus();
+  }
+
+  std::vector<PlannedTensor> Take() { return std::move(plan_); }
+
+ private:
+  absl::Status Weights(const WeightList::Map& from, const WeightList::Map& to) {
+    const auto sources = static_cast<int>(from.names.weights.size());
+    const auto targets = static_cast<int>(to.names.weights.size());
+    if (targets % sources != 0 || from.out % targets != 0) {
+      return absl::InternalError(absl::StrCat("cannot write ", sources, " tensors as ", targets));
+    }
+    const int stored = from.out / sources;
+    const int written = from.out / targets;
+    for (int i = 0; i < targets; ++i) {
+      const std::string& name = from.names.weights[static_cast<size_t>(i * written / stored)];
+      NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
+                            source_.GetMatrix(name, from.in, stored, from.out_in));
+      NIBU_RETURN_IF_ERROR(Add(Kind::kMap, to.names.weights[static_cast<size_t>(i)], name, matrix,
+                               i * written % stored, written));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Biases(const WeightList::Map& from, const WeightList::Map& to) {
+    const auto targets = static_cast<int>(to.names.biases.size());
+    const auto sources = std::max(1, static_cast<int>(from.names.biases.size()));
+    if (targets == 0) {
+      return from.names.biases.empty() ? absl::OkStatus() : Refuse(from.names.biases[0]);
+    }
+    const int stored = from.out / sources;
+    const int written = from.out / targets;
+    for (int i = 0; i < targets; ++i) {
+      const auto which = static_cast<size_t>(i * written / stored);
+      const std::string name = from.names.biases.empty() ? "" : from.names.biases[which];
+      NIBU_RETURN_IF_ERROR(Vector(name, stored, i * written % stored, written,
+                                  to.names.biases[static_cast<size_t>(i)]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Refuse(const std::string& from) const {
+    return absl::UnimplementedError(absl::StrCat(source_.description(), ": tensor \"", from,
+                                                 "\" has no place in the format to be written"));
+  }
+
+  absl::Status Add(Kind kind, const std::string& name, const std::string& from_name,
+                   const MatrixView& from, int64_t first_row, int64_t rows) {
+    if (name.empty()) return Refuse(from_name);
+    PlannedTensor tensor;
+    tensor.name = name;
+    tensor.dtype = WrittenType(kind, from.values.dtype, quantization_);
+    tensor.shape = {rows, from.values.shape[from.out_in ? 1 : 0]};
+    tensor.activation_scale = kind == Kind::kMap ? from.activation_scale : 0;
+    tensor.from = from;
+    tensor.first_row = first_row;
+    tensor.rows = rows;
+    tensor.from_name = from_name;
+    tensor.from_file = source_.Find(from_name)->file->path();
+    plan_.push_back(std::move(tensor));
+    return absl::OkStatus();
+  }
+
+  TensorSource& source_;
+  const Quantization quantization_;
+  std::vector<PlannedTensor> plan_;
+};
+
+// Copies row `row` of [out, in] out of a matrix that may be stored the other way.
+void CopyRow(const MatrixView& matrix, int64_t row, char* out) {
+  const size_t size = DTypeSize(matrix.values.dtype);
+  const auto* data = static_cast<const char*>(matrix.values.data);
+  const auto columns = static_cast<size_t>(matrix.values.shape[1]);
+  const auto at = static_cast<size_t>(row);
+  if (matrix.out_in) {
+    std::memcpy(out, data + at * columns * size, columns * size);
+    return;
+  }
+  const auto inputs = static_cast<size_t>(matrix.values.shape[0]);
+  for (size_t i = 0; i < inputs; ++i) {
+    std::memcpy(out + i * size, data + (i * columns + at) * size, size);
+  }
+}
+
+// Appends `values` to `data` as one row of type `dtype`.
+void AppendRow(DType dtype, const std::vector<float>& values, TensorData* data) {
+  const size_t at = data->bytes.size();
+  data->bytes.resize(at + values.size() * DTypeSize(dtype));
+  char* out = data->bytes.data() + at;
+  switch (dtype) {
+    case DType::kBFloat16: {
+      std::vector<uint16_t> rounded(values.size());
+      RoundToBFloat16(values.data(), values.size(), rounded.data());
+      std::memcpy(out, rounded.data(), rounded.size() * sizeof(uint16_t));
+      break;
+    }
+    case DType::kInt8: {
+      const float scale =
+          QuantizeWeights(values.data(), values.size(), 1, reinterpret_cast<int8_t*>(out));
+      data->scales.push_back(scale > 0 ? std::min(1.0f / scale, FLT_MAX) : 1.0f);
+      break;
+    }
+    default:  // float32
+      std::memcpy(out, values.data(), values.size() * sizeof(float));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<PlannedTensor>> PlanTensors(const OpenedModel& model,
+                                                       const NameTable& to,
+                                                       Quantization quantization) {
+  const WeightList from = ListWeights(model.config, model.names);
+  const WeightList target = ListWeights(model.config, to);
+  Planner planner(model.source.get(), quantization);
+  for (size_t i = 0; i < from.tables.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(planner.Table(from.tables[i], target.tables[i]));
+  }
+  for (size_t i = 0; i < from.vectors.size(); ++i) {
+    const int size = from.vectors[i].size;
+    NIBU_RETURN_IF_ERROR(
+        planner.Vector(from.vectors[i].name, size, 0, size, target.vectors[i].name));
+  }
+  for (size_t i = 0; i < from.maps.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(planner.Map(from.maps[i], target.maps[i]));
+  }
+  NIBU_RETURN_IF_ERROR(CheckLeftovers(model.names, model.source.get()));
+  return planner.Take();
+}
+
+absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor) {
+  TensorData data;
+  const auto columns = static_cast<size_t>(tensor.shape.size() == 2 ? tensor.shape[1] : 1);
+  const size_t row_bytes = columns * DTypeSize(tensor.dtype);
+  if (tensor.from_name.empty()) {
+    data.bytes.assign(static_cast<size_t>(tensor.rows) * row_bytes, '\0');
+    return data;
+  }
+  const MatrixView& from = tensor.from;
+  const bool kept = tensor.dtype == from.values.dtype;
+  std::string row(columns * DTypeSize(from.values.dtype), '\0');
+  std::vector<float> values(columns);
+  data.bytes.reserve(static_cast<size_t>(tensor.rows) * row_bytes);
+  for (int64_t r = tensor.first_row; r < tensor.first_row + tensor.rows; ++r) {
+    CopyRow(from, r, row.data());
+    const size_t scale = from.scales.size() == 1 ? 0 : static_cast<size_t>(r);
+    if (kept) {
+      data.bytes.append(row);
+      if (from.scales.size() > 1) data.scales.push_back(from.scales[scale]);
+      if (IsInteger(tensor.dtype)) continue;
+    }
+    ConvertToFloat(from.values.dtype, row.data(), columns, values.data());
+    if (!AllFinite(values.data(), columns)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(tensor.from_file, ": tensor \"", tensor.from_name,
+                       "\" holds NaN or infinite values; the file is damaged"));
+    }
+    if (kept) continue;
+    if (!from.scales.empty()) {
+      for (float& value : values) value /= from.scales[scale];
+    }
+    AppendRow(tensor.dtype, values, &data);
+  }
+  if (kept && from.scales.size() == 1) data.scales.assign(1, from.scales[0]);
+  return data;
+}
+
+}  // namespace nibu

@@ -1,0 +1,147 @@
+#include "models/containers/ctranslate2_bin.h"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/files/byte_reader.h"
+
+namespace nibu {
+namespace {
+
+constexpr uint32_t kNewest = 6;
+constexpr absl::string_view kScale = "_scale";
+
+absl::Status Damaged(const MappedFile& file, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again"));
+}
+
+// A string without its NUL; the reader fails when it is not one.
+std::string ReadString(ByteReader* reader) {
+  absl::string_view text = reader->ReadBytes(reader->Read<uint16_t>());
+  if (text.empty() || text.back() != '\0') {
+    reader->ReadBytes(~uint64_t{0});
+    return "";
+  }
+  text.remove_suffix(1);
+  return std::string(text);
+}
+
+bool TypeOf(uint32_t version, uint8_t code, DType* dtype) {
+  static constexpr DType kTypes[] = {DType::kFloat32, DType::kInt8,    DType::kInt16,
+                                     DType::kInt32,   DType::kFloat16, DType::kBFloat16};
+  if (version < 4) {
+    if (code != 1 && code != 2 && code != 4) return false;
+    *dtype = code == 4 ? DType::kFloat32 : code == 2 ? DType::kInt16 : DType::kInt8;
+    return true;
+  }
+  if (code >= sizeof(kTypes) / sizeof(kTypes[0])) return false;
+  *dtype = kTypes[code];
+  return true;
+}
+
+absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const MappedFile>& file,
+                          ByteReader* reader, TensorSource* source) {
+  std::string name = ReadString(reader);
+  StoredTensor tensor;
+  tensor.file = file;
+  const auto rank = reader->Read<uint8_t>();
+  if (rank > 8) return Damaged(*file, absl::StrCat("\"", name, "\" has rank ", rank));
+  for (int i = 0; i < rank; ++i) tensor.view.shape.push_back(reader->Read<uint32_t>());
+  const auto type = reader->Read<uint8_t>();
+  if (!reader->ok()) return Damaged(*file, "it ends too early");
+  if (!TypeOf(version, type, &tensor.view.dtype)) {
+    return Damaged(*file, absl::StrCat("\"", name, "\" has the unknown type ", type));
+  }
+  uint64_t bytes = reader->Read<uint32_t>();
+  if (version < 4) bytes *= type;
+  uint64_t expected = DTypeSize(tensor.view.dtype);
+  for (const int64_t dim : tensor.view.shape) {
+    if (__builtin_mul_overflow(expected, static_cast<uint64_t>(dim), &expected)) {
+      return Damaged(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
+    }
+  }
+  if (bytes != expected) {
+    return Damaged(*file, absl::StrCat("\"", name, "\" of shape ", ShapeString(tensor.view.shape),
+                                       " needs ", expected, " bytes, it has ", bytes));
+  }
+  tensor.view.data = reader->ReadBytes(bytes).data();
+  if (!reader->ok()) return Damaged(*file, absl::StrCat("it ends inside of \"", name, "\""));
+  return source->Add(std::move(name), std::move(tensor));
+}
+
+// Puts the values of every NAME_scale into NAME.
+absl::Status AttachScales(const MappedFile& file, TensorSource* source) {
+  for (const std::string& name : source->Names()) {
+    if (!absl::EndsWith(name, kScale)) continue;
+    const std::string weight = name.substr(0, name.size() - kScale.size());
+    const StoredTensor* target = source->Find(weight);
+    const StoredTensor* scale = source->Find(name);
+    if (target == nullptr || scale->view.dtype != DType::kFloat32 || scale->view.shape.size() > 1) {
+      return Damaged(file, absl::StrCat("\"", name, "\" is not the scale of anything"));
+    }
+    std::vector<float> values(static_cast<size_t>(scale->view.elements()));
+    if (!values.empty()) std::memcpy(values.data(), scale->view.data, scale->view.bytes());
+    source->SetScales(weight, std::move(values));
+    source->Ignore(name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsCTranslate2Bin(absl::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto version = reader.Read<uint32_t>();
+  if (version == 1) return reader.Read<uint32_t>() > 0 && reader.ok();
+  if (version < 2 || version > 1000) return false;
+  const std::string spec = ReadString(&reader);
+  return reader.ok() && !spec.empty();
+}
+
+absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const MappedFile> file) {
+  ByteReader reader(file->bytes());
+  const auto version = reader.Read<uint32_t>();
+  if (version == 1 || version > kNewest) {
+    return absl::UnimplementedError(absl::StrCat(file->path(), ": CTranslate2 binary version ",
+                                                 version, " is not supported, 2 to ", kNewest,
+                                                 " are; convert the model again"));
+  }
+  if (version == 0) return Damaged(*file, "it has no version");
+  CTranslate2File result{ReadString(&reader), TensorSource(file->path())};
+  reader.Read<uint32_t>();  // revision
+  const auto count = reader.Read<uint32_t>();
+  if (!reader.ok()) return Damaged(*file, "it ends too early");
+  for (uint32_t i = 0; i < count; ++i) {
+    NIBU_RETURN_IF_ERROR(ReadVariable(version, file, &reader, &result.source));
+  }
+  if (version >= 3) {
+    const auto aliases = reader.Read<uint32_t>();
+    for (uint32_t i = 0; i < aliases && reader.ok(); ++i) {
+      std::string alias = ReadString(&reader);
+      const std::string name = ReadString(&reader);
+      if (!reader.ok()) break;
+      const StoredTensor* target = result.source.Find(name);
+      if (target == nullptr) {
+        return Damaged(
+            *file, absl::StrCat("\"", alias, "\" stands for \"", name, "\", which is not there"));
+      }
+      const StoredTensor* scale = result.source.Find(absl::StrCat(name, kScale));
+      if (scale != nullptr) {
+        NIBU_RETURN_IF_ERROR(result.source.Add(absl::StrCat(alias, kScale), *scale));
+      }
+      NIBU_RETURN_IF_ERROR(result.source.Add(std::move(alias), *target));
+    }
+  }
+  if (!reader.ok()) return Damaged(*file, "it ends too early");
+  if (reader.remaining() > 0) return Damaged(*file, "it goes on after its last variable");
+  NIBU_RETURN_IF_ERROR(AttachScales(*file, &result.source));
+  return result;
+}
+
+}  // namespace nibu

@@ -1,0 +1,31 @@
+// Reader of Marian's binary model files.
+//
+//   u64 1 | u64 n | n x { u64 name bytes (with a NUL) | u64 type | u64 rank | u64 data bytes } |
+//   names | dimensions, i32 each | u64 pad | pad bytes | data, one tensor after the other
+//
+// types: 0x404 float32, 0x402 float16, 0x101 int8; intgemm8 0x10001, or 0x4101 in the fork whose
+// files Firefox uses: int8 elements, then one f32 s, so that weight = element / s. Such a matrix is
+// stored transposed ([out, in], though its dimensions say [in, out]), an embedding ("...Wemb") as
+// it is. For a matrix W the tensor W_QuantMultA is a static multiplier of its inputs, the output
+// layer's is none_QuantMultA.
+#ifndef NIBU_MODELS_CONTAINERS_MARIAN_BIN_H_
+#define NIBU_MODELS_CONTAINERS_MARIAN_BIN_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "models/containers/tensor_source.h"
+#include "models/files/mapped_file.h"
+
+namespace nibu {
+
+bool IsMarianBin(absl::string_view bytes);
+
+// InvalidArgument naming the file when it is damaged; Unimplemented for packed and CPU-specific
+// types, with what to do.
+absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const MappedFile> file);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_CONTAINERS_MARIAN_BIN_H_

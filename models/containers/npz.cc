@@ -1,0 +1,112 @@
+#include "models/containers/npz.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "engine/core/status_macros.h"
+#include "models/files/byte_reader.h"
+#include "models/files/zip.h"
+
+namespace nibu {
+namespace {
+
+// What follows "'key': " in the header, or nothing.
+absl::string_view Field(absl::string_view header, absl::string_view key) {
+  const std::string quoted = absl::StrCat("'", key, "':");
+  const size_t at = header.find(quoted);
+  if (at == absl::string_view::npos) return {};
+  return absl::StripLeadingAsciiWhitespace(header.substr(at + quoted.size()));
+}
+
+bool ParseType(absl::string_view descr, DType* dtype) {
+  static constexpr struct {
+    absl::string_view name;
+    DType dtype;
+  } kTypes[] = {{"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16}, {"'|i1'", DType::kInt8},
+                {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},   {"'<i4'", DType::kInt32},
+                {"'<i8'", DType::kInt64}};
+  for (const auto& type : kTypes) {
+    if (!absl::StartsWith(descr, type.name)) continue;
+    *dtype = type.dtype;
+    return true;
+  }
+  return false;
+}
+
+// "(2, 3), ..." -> {2, 3}
+bool ParseShape(absl::string_view text, Shape* shape) {
+  if (!absl::ConsumePrefix(&text, "(")) return false;
+  const size_t end = text.find(')');
+  if (end == absl::string_view::npos) return false;
+  for (absl::string_view part : absl::StrSplit(text.substr(0, end), ',')) {
+    part = absl::StripAsciiWhitespace(part);
+    if (part.empty()) continue;
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(part, &size) || size < 0 || shape->size() == 8) return false;
+    shape->push_back(size);
+  }
+  return true;
+}
+
+absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view where) {
+  const auto wrong = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat(where, what));
+  };
+  ByteReader reader(bytes);
+  if (reader.ReadBytes(6) != "\x93NUMPY") return wrong("is not a NumPy array");
+  const auto major = reader.Read<uint8_t>();
+  reader.Read<uint8_t>();
+  const absl::string_view header =
+      reader.ReadBytes(major == 1 ? reader.Read<uint16_t>() : reader.Read<uint32_t>());
+  if (!reader.ok() || major < 1 || major > 3) return wrong("is not a whole NumPy array");
+  TensorView view;
+  if (!ParseType(Field(header, "descr"), &view.dtype)) {
+    return absl::UnimplementedError(absl::StrCat(
+        where, "has a type that nibu does not read: ", Field(header, "descr").substr(0, 20)));
+  }
+  if (!absl::StartsWith(Field(header, "fortran_order"), "False") ||
+      !ParseShape(Field(header, "shape"), &view.shape)) {
+    return wrong("is not stored row by row, or its shape is damaged");
+  }
+  uint64_t size = DTypeSize(view.dtype);
+  for (const int64_t dim : view.shape) {
+    if (__builtin_mul_overflow(size, static_cast<uint64_t>(dim), &size)) {
+      return wrong("has an impossible shape");
+    }
+  }
+  if (size != reader.remaining()) {
+    return wrong(absl::StrCat("of shape ", ShapeString(view.shape), " needs ", size,
+                              " bytes, it has ", reader.remaining()));
+  }
+  view.data = reader.rest().data();
+  return view;
+}
+
+}  // namespace
+
+absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const MappedFile> file) {
+  NIBU_ASSIGN_OR_RETURN(const ZipArchive archive, ZipArchive::Open(file));
+  TensorSource source(file->path());
+  for (const auto& [member_name, member] : archive.members()) {
+    absl::string_view name = member_name;
+    absl::ConsumeSuffix(&name, ".npy");
+    absl::string_view bytes;
+    StoredTensor tensor;
+    NIBU_ASSIGN_OR_RETURN(tensor.file, archive.Read(member, true, &bytes));
+    NIBU_ASSIGN_OR_RETURN(tensor.view,
+                          ReadArray(bytes, absl::StrCat(file->path(), ": tensor \"", name, "\" ")));
+    NIBU_RETURN_IF_ERROR(source.Add(std::string(name), std::move(tensor)));
+  }
+  file->DropPages();  // the checksums have touched all of them
+  return source;
+}
+
+}  // namespace nibu

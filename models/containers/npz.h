@@ -1,0 +1,24 @@
+// Reader of NumPy's .npz: a zip archive (zip.h) of members NAME.npy, each
+//
+//   "\x93NUMPY" | u8 major | u8 minor | u16 (major 1) or u32 header bytes | header | data
+//
+// The header is a Python dictionary, {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#ifndef NIBU_MODELS_CONTAINERS_NPZ_H_
+#define NIBU_MODELS_CONTAINERS_NPZ_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "models/containers/tensor_source.h"
+#include "models/files/mapped_file.h"
+
+namespace nibu {
+
+// The tensors, by their names without ".npy"; of types <f4, <f2, |i1, |u1, <i2, <i4 and <i8. The
+// archive's checksums are checked. InvalidArgument or Unimplemented naming file and member.
+absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const MappedFile> file);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_CONTAINERS_NPZ_H_

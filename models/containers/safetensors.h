@@ -1,0 +1,29 @@
+// Reader of safetensors files.
+//
+//   u64 n | n bytes of JSON | data                                              (little-endian)
+//
+// The JSON, blanks allowed at its end, is one object of name -> tensor:
+//   "__metadata__": {string: string, ...}, optional
+//   name: {"dtype": "F32" | "F16" | "BF16" | "I8" | "U8" | "I16" | "I32" | "I64" | ...,
+//          "shape": [non-negative integers], row-major,
+//          "data_offsets": [begin, end)} counted from the first byte of the data
+// The tensors cover the data without holes or overlap; n is at most 100 MB.
+// https://github.com/huggingface/safetensors#format
+#ifndef NIBU_MODELS_CONTAINERS_SAFETENSORS_H_
+#define NIBU_MODELS_CONTAINERS_SAFETENSORS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "models/containers/tensor_source.h"
+#include "models/files/mapped_file.h"
+
+namespace nibu {
+
+// Everything above is checked, nothing is trusted: InvalidArgument (one line, naming the file) for
+// any file that breaks a rule, Unimplemented for dtypes that nibu has no use for.
+absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const MappedFile> file);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_CONTAINERS_SAFETENSORS_H_

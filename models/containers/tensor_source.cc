@@ -1,0 +1,175 @@
+#include "models/containers/tensor_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
+
+absl::Status WrongShape(absl::string_view name, const StoredTensor& tensor, const Shape& expected) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      tensor.file->path(), ": tensor \"", name, "\" has shape ", ShapeString(tensor.view.shape),
+      ", expected ", ShapeString(expected), "; weights and configuration do not belong together"));
+}
+
+absl::Status WrongType(absl::string_view name, const StoredTensor& tensor,
+                       absl::Span<const DType> allowed) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      tensor.file->path(), ": tensor \"", name, "\" has type ", DTypeName(tensor.view.dtype),
+      ", expected ", absl::StrJoin(allowed, " or ", [](std::string* out, DType dtype) {
+        out->append(DTypeName(dtype));
+      })));
+}
+
+bool Contains(absl::Span<const DType> allowed, DType dtype) {
+  return std::find(allowed.begin(), allowed.end(), dtype) != allowed.end();
+}
+
+}  // namespace
+
+bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
+  return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
+         a.transposed == b.transposed &&
+         (a.view.data == b.view.data || std::memcmp(a.view.data, b.view.data, a.view.bytes()) == 0);
+}
+
+absl::Status TensorSource::Add(std::string name, StoredTensor tensor) {
+  const std::string path = tensor.file->path();
+  auto [it, inserted] = tensors_.try_emplace(std::move(name), Entry{std::move(tensor)});
+  if (!inserted) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": tensor \"", it->first, "\" is there twice"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TensorSource::Absorb(TensorSource other) {
+  for (auto& [name, entry] : other.tensors_) {
+    NIBU_RETURN_IF_ERROR(Add(name, std::move(entry.tensor)));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> TensorSource::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : tensors_) names.push_back(name);
+  return names;
+}
+
+bool TensorSource::Has(absl::string_view name) const { return Find(name) != nullptr; }
+
+const StoredTensor* TensorSource::Find(absl::string_view name) const {
+  const auto it = tensors_.find(name);
+  return it == tensors_.end() ? nullptr : &it->second.tensor;
+}
+
+absl::StatusOr<TensorSource::Entry*> TensorSource::Use(absl::string_view name,
+                                                       const Shape& expected) {
+  const auto it = tensors_.find(name);
+  if (it == tensors_.end()) {
+    return absl::NotFoundError(absl::StrCat(
+        description_, ": tensor \"", name, "\" is missing, expected with shape ",
+        ShapeString(expected), "; the model is incomplete or of another architecture"));
+  }
+  it->second.used = true;
+  return &it->second;
+}
+
+absl::StatusOr<TensorView> TensorSource::Get(absl::string_view name, const Shape& shape,
+                                             absl::Span<const DType> allowed) {
+  NIBU_ASSIGN_OR_RETURN(const Entry* entry, Use(name, shape));
+  const StoredTensor& tensor = entry->tensor;
+  if (tensor.view.shape != shape) return WrongShape(name, tensor, shape);
+  if (!Contains(allowed, tensor.view.dtype)) return WrongType(name, tensor, allowed);
+  return tensor.view;
+}
+
+absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64_t in, int64_t out,
+                                                   bool out_in) {
+  const Shape shape = out_in ? Shape{out, in} : Shape{in, out};
+  NIBU_ASSIGN_OR_RETURN(const Entry* entry, Use(name, shape));
+  const StoredTensor& tensor = entry->tensor;
+  if (tensor.view.shape != shape) return WrongShape(name, tensor, shape);
+  if (!Contains(kFloats, tensor.view.dtype)) {
+    if (tensor.view.dtype != DType::kInt8 && tensor.view.dtype != DType::kInt16) {
+      return WrongType(name, tensor, kFloats);
+    }
+    if (tensor.scales.size() != 1 && tensor.scales.size() != static_cast<size_t>(out)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          tensor.file->path(), ": integer tensor \"", name, "\" of shape ", ShapeString(shape),
+          " has ", tensor.scales.size(), " scales, expected 1 or ", out));
+    }
+  }
+  for (const float scale : tensor.scales) {
+    if (!std::isfinite(scale) || scale <= 0.0f) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          tensor.file->path(), ": tensor \"", name, "\" has a scale that makes no sense, ", scale));
+    }
+  }
+  MatrixView matrix{tensor.view, out_in, tensor.scales, tensor.activation_scale};
+  if (tensor.transposed) {
+    std::swap(matrix.values.shape[0], matrix.values.shape[1]);
+    matrix.out_in = !out_in;
+  }
+  return matrix;
+}
+
+void TensorSource::SetScales(absl::string_view name, std::vector<float> scales) {
+  const auto it = tensors_.find(name);
+  if (it != tensors_.end()) it->second.tensor.scales = std::move(scales);
+}
+
+void TensorSource::SetActivationScale(absl::string_view name, float scale) {
+  const auto it = tensors_.find(name);
+  if (it != tensors_.end()) it->second.tensor.activation_scale = scale;
+}
+
+absl::StatusOr<TensorView> TensorSource::GetVector(absl::string_view name, int64_t size) {
+  const Shape shape = {size};
+  NIBU_ASSIGN_OR_RETURN(const Entry* entry, Use(name, shape));
+  const StoredTensor& tensor = entry->tensor;
+  if (tensor.view.shape != shape && tensor.view.shape != Shape{1, size}) {
+    return WrongShape(name, tensor, shape);
+  }
+  if (!Contains(kFloats, tensor.view.dtype)) return WrongType(name, tensor, kFloats);
+  TensorView view = tensor.view;
+  view.shape = shape;
+  return view;
+}
+
+void TensorSource::Ignore(absl::string_view name) {
+  const auto it = tensors_.find(name);
+  if (it != tensors_.end()) it->second.used = true;
+}
+
+absl::Status TensorSource::CheckAllUsed() const {
+  constexpr size_t kNamed = 3;
+  std::vector<absl::string_view> unused;
+  size_t count = 0;
+  for (const auto& [name, entry] : tensors_) {
+    if (entry.used) continue;
+    if (++count <= kNamed) unused.push_back(name);
+  }
+  if (count == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      description_, ": ", count, " tensor", count == 1 ? "" : "s",
+      " of no known use: ", absl::StrJoin(unused, ", "), count > kNamed ? ", ..." : "",
+      "; weights and configuration do not belong together, or the architecture is not supported"));
+}
+
+void TensorSource::DropPages() const {
+  std::set<const MappedFile*> files;
+  for (const auto& [name, entry] : tensors_) files.insert(entry.tensor.file.get());
+  for (const MappedFile* file : files) file->DropPages();
+}
+
+}  // namespace nibu

@@ -1,0 +1,76 @@
+// Reader of PyTorch's torch.save files, in both forms.
+//
+// Since 1.6 a zip archive (zip.h):
+//   NAME/data.pkl      the saved object as a pickle (pickle.h)
+//   NAME/data/KEY      the raw bytes of one storage, little-endian unless NAME/byteorder says "big"
+// Before:
+//   pickle 0x1950a86a20f9469cfc6c | pickle 1001 | pickle {"little_endian": True, ...} |
+//   pickle of the object | pickle of a list of the storages' keys |
+//   for each of these { i64 elements | raw bytes }
+//
+// The object's tensors are calls of torch._utils._rebuild_tensor_v2(storage, first element, sizes,
+// strides, requires_grad, hooks), where storage is the persistent id
+// ("storage", torch.FloatStorage, key, device, elements). Several tensors may share a storage.
+#ifndef NIBU_MODELS_CONTAINERS_TORCH_FILE_H_
+#define NIBU_MODELS_CONTAINERS_TORCH_FILE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "models/containers/tensor_source.h"
+#include "models/files/mapped_file.h"
+#include "models/files/pickle.h"
+
+namespace nibu {
+
+// Immutable.
+class TorchFile {
+ public:
+  // Whether the bytes begin as either form does.
+  static bool IsTorch(absl::string_view bytes);
+
+  // InvalidArgument or Unimplemented naming the file: damaged, refers to functions other than those
+  // above, a TorchScript program, big-endian. `classes`, which outlive the file: names that may be
+  // referred to besides; a value of one of them is no more than its arguments and attributes.
+  static absl::StatusOr<TorchFile> Open(std::shared_ptr<const MappedFile> file,
+                                        absl::Span<const absl::string_view> classes = {});
+
+  const Pickle& pickle() const { return pickle_; }
+  const PickleValue& root() const { return pickle_[pickle_.root()]; }
+  const MappedFile& file() const { return *file_; }
+
+  // The tensors of a dictionary {name: tensor}, whose views point into the file. InvalidArgument or
+  // Unimplemented naming the tensor: outside its storage, not row-major, of an unknown type, or no
+  // tensor at all.
+  absl::StatusOr<TensorSource> Tensors(const PickleValue& dict) const;
+
+ private:
+  struct Storage {
+    absl::string_view type;  // "torch FloatStorage"
+    int64_t elements = 0;
+    absl::string_view bytes;
+    std::shared_ptr<const MappedFile> file;
+  };
+
+  TorchFile(std::shared_ptr<const MappedFile> file, absl::Span<const absl::string_view> classes);
+  absl::Status OpenZip();
+  absl::Status OpenStream();
+  absl::Status CollectStorages();
+  absl::Status Damaged(absl::string_view what) const;
+  absl::StatusOr<StoredTensor> Tensor(absl::string_view name, const PickleValue& value) const;
+
+  std::shared_ptr<const MappedFile> file_;
+  std::vector<absl::string_view> globals_;
+  std::shared_ptr<const MappedFile> pickle_file_;  // keeps the pickle's bytes
+  Pickle pickle_;
+  absl::flat_hash_map<std::string, Storage> storages_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_CONTAINERS_TORCH_FILE_H_

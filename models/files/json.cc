@@ -1,0 +1,196 @@
+#include "models/files/json.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMaxDepth = 32;
+constexpr size_t kMaxQuoted = 60;
+
+// Builds the document value by value.
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  Json root;
+  std::string error;
+  // Reading ends behind this key of the root, if it is set.
+  std::optional<std::string> wanted;
+  bool found = false;
+
+  bool null() override { return Add(nullptr); }
+  bool boolean(bool value) override { return Add(value); }
+  bool number_integer(number_integer_t value) override { return Add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return Add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return Add(value); }
+  bool string(string_t& value) override { return Add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(size_t) override { return Open(Json::object()); }
+  bool start_array(size_t) override { return Open(Json::array()); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+
+  bool key(string_t& value) override {
+    auto [it, inserted] = open_.back()->get_ref<Json::object_t&>().try_emplace(value);
+    if (!inserted) {
+      error = absl::StrCat("the key \"", value.substr(0, kMaxQuoted), "\" is there twice");
+      return false;
+    }
+    slot_ = &it->second;
+    if (open_.size() == 1) wanted_is_open_ = wanted.has_value() && value == *wanted;
+    return true;
+  }
+
+  bool parse_error(size_t position, const std::string&, const Json::exception&) override {
+    if (error.empty()) error = absl::StrCat("not JSON at byte ", position);
+    return false;
+  }
+
+ private:
+  // The place of the next value: the root, a key's value, or a new element of an array.
+  Json* Place(Json value) {
+    if (open_.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    if (open_.back()->is_array()) {
+      open_.back()->push_back(std::move(value));
+      return &open_.back()->back();
+    }
+    *slot_ = std::move(value);
+    return slot_;
+  }
+  bool Add(Json value) {
+    Place(std::move(value));
+    return GoOn();
+  }
+  bool Open(Json value) {
+    if (open_.size() == kMaxDepth) {
+      error = absl::StrCat("nested deeper than ", kMaxDepth);
+      return false;
+    }
+    open_.push_back(Place(std::move(value)));
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return GoOn();
+  }
+  // After a value: whether there is more to read.
+  bool GoOn() {
+    found = wanted_is_open_ && open_.size() == 1;
+    return !found;
+  }
+
+  // Addresses stay valid: a container does not grow while one of its elements is open.
+  std::vector<Json*> open_;
+  Json* slot_ = nullptr;
+  bool wanted_is_open_ = false;  // the value being read is the wanted one, or inside of it
+};
+
+}  // namespace
+
+absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) {
+  Builder builder;
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+  }
+  return std::move(builder.root);
+}
+
+absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& file,
+                                     const std::string& key) {
+  Builder builder;
+  builder.wanted = key;
+  if (!Json::sax_parse(text.begin(), text.end(), &builder) && !builder.found) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+  }
+  if (!builder.root.is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+  }
+  return builder.found ? std::move(builder.root[key]) : Json();
+}
+
+std::string QuotedJson(const Json& value) {
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
+}
+
+absl::StatusOr<JsonConfig> JsonConfig::Parse(absl::string_view text, std::string file) {
+  NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
+  return From(std::move(json), std::move(file));
+}
+
+absl::StatusOr<JsonConfig> JsonConfig::From(Json json, std::string file) {
+  if (!json.is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+  }
+  return JsonConfig(std::move(json), std::move(file));
+}
+
+JsonConfig JsonConfig::With(const Json& absent, const Json& fixed) const {
+  JsonConfig result = *this;
+  for (const auto& [key, value] : absent.items()) {
+    if (Find(key) == nullptr) result.object_[key] = value;
+  }
+  result.object_.update(fixed);
+  return result;
+}
+
+const Json* JsonConfig::Find(const std::string& key) const {
+  const auto it = object_.find(key);
+  return it == object_.end() || it->is_null() ? nullptr : &*it;
+}
+
+absl::Status JsonConfig::Wrong(const std::string& key, absl::string_view expected) const {
+  const Json* value = Find(key);
+  return absl::InvalidArgumentError(
+      absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ",
+                   value == nullptr ? "nothing" : QuotedJson(*value)));
+}
+
+absl::StatusOr<std::optional<int>> JsonConfig::OptionalInt(const std::string& key) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number_integer()) return Wrong(key, "an integer");
+  if (value->is_number_unsigned()) {
+    if (value->get<uint64_t>() > std::numeric_limits<int>::max()) return Wrong(key, "below 2^31");
+    return static_cast<int>(value->get<uint64_t>());
+  }
+  if (value->get<int64_t>() < std::numeric_limits<int>::min()) return Wrong(key, "above -2^31");
+  return static_cast<int>(value->get<int64_t>());
+}
+
+absl::StatusOr<int> JsonConfig::Int(const std::string& key, int absent) const {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> value, OptionalInt(key));
+  return value.value_or(absent);
+}
+
+absl::StatusOr<float> JsonConfig::Float(const std::string& key, float absent) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return absent;
+  if (!value->is_number()) return Wrong(key, "a number");
+  return value->get<float>();
+}
+
+absl::StatusOr<bool> JsonConfig::Bool(const std::string& key, bool absent) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return absent;
+  if (!value->is_boolean()) return Wrong(key, "true or false");
+  return value->get<bool>();
+}
+
+absl::StatusOr<std::string> JsonConfig::String(const std::string& key,
+                                               absl::string_view absent) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return std::string(absent);
+  if (!value->is_string()) return Wrong(key, "a string");
+  return value->get<std::string>();
+}
+
+}  // namespace nibu

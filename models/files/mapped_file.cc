@@ -1,0 +1,76 @@
+#include "models/files/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace nibu {
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
+  return Map(path, /*copy_on_write=*/false);
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::OpenCopyOnWrite(
+    const std::string& path) {
+  return Map(path, /*copy_on_write=*/true);
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Map(const std::string& path,
+                                                                  bool copy_on_write) {
+  // Not blocking, lest a named pipe hangs the program.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR) {
+      return absl::NotFoundError(absl::StrCat(path, ": no such file"));
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": cannot be opened: ", std::strerror(error)));
+  }
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return absl::FailedPreconditionError(absl::StrCat(path, ": not a regular file"));
+  }
+  auto file = std::shared_ptr<MappedFile>(new MappedFile(path));
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size > 0) {
+    const int access = copy_on_write ? PROT_READ | PROT_WRITE : PROT_READ;
+    void* mapping = mmap(nullptr, size, access, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    if (mapping == MAP_FAILED) {
+      const int error = errno;
+      close(fd);
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, ": cannot be mapped into memory: ", std::strerror(error)));
+    }
+    file->mapping_ = mapping;
+    file->bytes_ = absl::string_view(static_cast<const char*>(mapping), size);
+    if (copy_on_write) file->writable_ = {static_cast<char*>(mapping), size};
+  }
+  close(fd);
+  return file;
+}
+
+std::shared_ptr<const MappedFile> MappedFile::InMemory(std::string path, std::string bytes) {
+  auto file = std::shared_ptr<MappedFile>(new MappedFile(std::move(path)));
+  file->owned_ = std::move(bytes);
+  file->bytes_ = file->owned_;
+  return file;
+}
+
+MappedFile::~MappedFile() {
+  if (mapping_ != nullptr) munmap(mapping_, bytes_.size());
+}
+
+void MappedFile::DropPages() const {
+  if (mapping_ != nullptr) madvise(mapping_, bytes_.size(), MADV_DONTNEED);
+}
+
+}  // namespace nibu

@@ -1,0 +1,55 @@
+// A file's bytes without a copy.
+#ifndef NIBU_MODELS_FILES_MAPPED_FILE_H_
+#define NIBU_MODELS_FILES_MAPPED_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace nibu {
+
+// A regular file mapped read-only; unmapped on destruction, so that its pages do not stay in this
+// process's memory. Immutable; threads may share it. The file must not be truncated while it is
+// mapped (reading past its new end would end the process).
+class MappedFile {
+ public:
+  // NotFound or FailedPrecondition naming the file: missing, unreadable, not a regular file.
+  static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
+  // The same, but bytes may be written to: each page that is becomes this process's own, the file
+  // stays as it is.
+  static absl::StatusOr<std::shared_ptr<const MappedFile>> OpenCopyOnWrite(const std::string& path);
+  // Bytes that are already in memory, for example an unpacked member of an archive. `path` names
+  // them in messages.
+  static std::shared_ptr<const MappedFile> InMemory(std::string path, std::string bytes);
+
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Valid as long as this object.
+  absl::string_view bytes() const { return bytes_; }
+  // The same of a file of OpenCopyOnWrite; of any other, nothing.
+  absl::Span<char> writable() const { return writable_; }
+
+  // Gives the memory of the pages read so far back; they are read again from the file when touched.
+  void DropPages() const;
+
+ private:
+  explicit MappedFile(std::string path) : path_(std::move(path)) {}
+  static absl::StatusOr<std::shared_ptr<const MappedFile>> Map(const std::string& path,
+                                                               bool copy_on_write);
+
+  std::string path_;
+  std::string owned_;        // InMemory
+  void* mapping_ = nullptr;  // Open
+  absl::string_view bytes_;
+  absl::Span<char> writable_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FILES_MAPPED_FILE_H_

@@ -1,0 +1,159 @@
+#include "models/files/new_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace nibu {
+namespace {
+
+absl::Status CannotWrite(const std::string& path, int error) {
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+}
+
+std::string ParentOf(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// The paths of all PendingPaths.
+struct PendingPaths {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+PendingPaths& Pending() {
+  static PendingPaths& pending = *new PendingPaths();
+  return pending;
+}
+
+}  // namespace
+
+absl::StatusOr<NewFile> NewFile::Create(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return CannotWrite(path, errno);
+  return NewFile(path, fd);
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), size_(other.size_) {}
+
+NewFile::~NewFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status NewFile::Failed() const { return CannotWrite(path_, errno); }
+
+absl::Status NewFile::Append(absl::string_view bytes) {
+  const uint64_t at = size_;
+  size_ += bytes.size();
+  return WriteAt(at, bytes);
+}
+
+absl::Status NewFile::WriteAt(uint64_t offset, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Failed();
+    bytes.remove_prefix(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NewFile::Truncate(uint64_t size) {
+  if (ftruncate(fd_, static_cast<off_t>(size)) != 0) return Failed();
+  size_ = size;
+  return absl::OkStatus();
+}
+
+bool NewFile::Holds(uint64_t offset, absl::string_view bytes) const {
+  char buffer[1 << 16];
+  while (!bytes.empty()) {
+    const size_t most = std::min(bytes.size(), sizeof(buffer));
+    const ssize_t n = pread(fd_, buffer, most, static_cast<off_t>(offset));
+    if (n <= 0 || std::memcmp(buffer, bytes.data(), static_cast<size_t>(n)) != 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+  return true;
+}
+
+absl::Status NewFile::Sync() { return fsync(fd_) == 0 ? absl::OkStatus() : Failed(); }
+
+std::string FollowLinks(const std::string& path) {
+  std::filesystem::path file = path;
+  std::error_code error;
+  constexpr int kMost = 40;  // as the system does; what is left then cannot be opened
+  for (int i = 0; i < kMost && std::filesystem::is_symlink(file, error); ++i) {
+    struct statfs system;
+    if (statfs(ParentOf(file.string()).c_str(), &system) == 0 &&
+        system.f_type == PROC_SUPER_MAGIC) {
+      break;
+    }
+    const std::filesystem::path next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / next;
+  }
+  return file.string();
+}
+
+PendingPath::PendingPath(std::string target) : target_(std::move(target)) {
+  while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
+  target_ = FollowLinks(target_);
+  const std::string first = absl::StrCat(target_, ".tmp-", getpid());
+  path_ = first;
+  std::error_code error;
+  // Another process that had the number may have left something.
+  for (int i = 2; std::filesystem::exists(path_, error); ++i) path_ = absl::StrCat(first, "-", i);
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.insert(path_);
+}
+
+PendingPath::~PendingPath() {
+  if (kept_) return;
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.erase(path_);
+}
+
+void PendingPath::Keep() {
+  kept_ = true;
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.erase(path_);
+}
+
+void PendingPath::RemoveAll() {
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  for (const std::string& path : Pending().paths) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+  }
+}
+
+absl::Status PendingPath::Commit() {
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) return CannotWrite(target_, errno);
+  // The name must reach the disk, too; where a directory cannot be synced, it does in time.
+  const int fd = open(ParentOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    (void)fsync(fd);
+    close(fd);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nibu

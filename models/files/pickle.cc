@@ -1,0 +1,349 @@
+#include "models/files/pickle.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/files/byte_reader.h"
+
+namespace nibu {
+
+using Kind = PickleValue::Kind;
+
+// The stack machine. One Step an opcode.
+class PickleMachine {
+ public:
+  PickleMachine(absl::string_view bytes, const std::string& file,
+                absl::Span<const absl::string_view> globals)
+      : reader_(bytes), file_(file), globals_(globals) {}
+
+  absl::StatusOr<Pickle> Run(size_t* consumed) {
+    while (!stopped_) {
+      const auto opcode = reader_.Read<uint8_t>();
+      if (!reader_.ok()) return Damaged("it ends too early");
+      NIBU_RETURN_IF_ERROR(Step(opcode));
+      if (!reader_.ok()) return Damaged("it ends too early");
+      if (pickle_.values_.size() > kMaxValues) return Damaged("too many values");
+    }
+    *consumed = reader_.position();
+    return std::move(pickle_);
+  }
+
+ private:
+  static constexpr size_t kMaxValues = 1'000'000;
+
+  absl::Status Damaged(absl::string_view what) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_, ": not a whole pickle: ", what, " (at byte ", reader_.position(), ")"));
+  }
+
+  void Push(PickleValue value) {
+    stack_.push_back(static_cast<PickleRef>(pickle_.values_.size()));
+    pickle_.values_.push_back(std::move(value));
+  }
+  void PushInt(int64_t integer, Kind kind = Kind::kInt) {
+    PickleValue value;
+    value.kind = kind;
+    value.integer = integer;
+    Push(std::move(value));
+  }
+  void PushText(absl::string_view text, Kind kind = Kind::kString) {
+    PickleValue value;
+    value.kind = kind;
+    value.text = text;
+    Push(std::move(value));
+  }
+  void PushItems(Kind kind, std::vector<PickleRef> items) {
+    PickleValue value;
+    value.kind = kind;
+    value.items = std::move(items);
+    Push(std::move(value));
+  }
+
+  // Values above the newest mark (or above the bottom).
+  size_t Available() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
+
+  // Takes the top `n` values off, in the order in which they were pushed.
+  bool Pop(size_t n, std::vector<PickleRef>* items) {
+    if (Available() < n) return false;
+    items->assign(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
+    stack_.resize(stack_.size() - n);
+    return true;
+  }
+  bool PopToMark(std::vector<PickleRef>* items) {
+    if (marks_.empty()) return false;
+    Pop(Available(), items);
+    marks_.pop_back();
+    return true;
+  }
+
+  absl::Status Tuple(size_t n) {
+    std::vector<PickleRef> items;
+    if (!Pop(n, &items)) return Damaged("a value is missing");
+    PushItems(Kind::kTuple, std::move(items));
+    return absl::OkStatus();
+  }
+  absl::Status Collect(Kind kind) {
+    std::vector<PickleRef> items;
+    if (!PopToMark(&items)) return Damaged("a mark is missing");
+    if (kind == Kind::kDict && items.size() % 2 != 0) return Damaged("a key has no value");
+    PushItems(kind, std::move(items));
+    return absl::OkStatus();
+  }
+  // Appends `items` to the list or dictionary on top of the stack.
+  absl::Status Extend(Kind kind, const std::vector<PickleRef>& items) {
+    if (Available() < 1) return Damaged("a value is missing");
+    PickleValue& target = pickle_.values_[stack_.back()];
+    if (target.kind != kind || (kind == Kind::kDict && items.size() % 2 != 0)) {
+      return Damaged("values are put where none can be");
+    }
+    target.items.insert(target.items.end(), items.begin(), items.end());
+    return absl::OkStatus();
+  }
+  absl::Status ExtendBy(Kind kind, size_t n) {
+    std::vector<PickleRef> items;
+    if (!Pop(n, &items)) return Damaged("a value is missing");
+    return Extend(kind, items);
+  }
+  absl::Status ExtendToMark(Kind kind) {
+    std::vector<PickleRef> items;
+    if (!PopToMark(&items)) return Damaged("a mark is missing");
+    return Extend(kind, items);
+  }
+
+  absl::Status Global(absl::string_view module, absl::string_view name) {
+    const std::string both = absl::StrCat(module, " ", name);
+    for (const absl::string_view global : globals_) {
+      if (global != both) continue;
+      PushText(global, Kind::kGlobal);
+      return absl::OkStatus();
+    }
+    return absl::UnimplementedError(
+        absl::StrCat(file_, ": refers to \"", absl::Utf8SafeCHexEscape(both.substr(0, 100)),
+                     "\", which has no place in a file of weights; nothing was executed"));
+  }
+
+  absl::Status Call() {
+    std::vector<PickleRef> items;  // function, arguments
+    if (!Pop(2, &items)) return Damaged("a value is missing");
+    const PickleValue& function = pickle_.values_[items[0]];
+    const PickleValue& arguments = pickle_.values_[items[1]];
+    if (function.kind != Kind::kGlobal || arguments.kind != Kind::kTuple) {
+      return Damaged("a call of something that is no function");
+    }
+    if ((function.text == "collections OrderedDict" && arguments.items.empty()) ||
+        function.text == "collections defaultdict") {
+      PushItems(Kind::kDict, {});
+    } else {
+      PushItems(Kind::kCall, std::move(items));
+    }
+    return absl::OkStatus();
+  }
+
+  // An object's attributes. Those of a dictionary (PyTorch's _metadata) are of no use.
+  absl::Status Build() {
+    std::vector<PickleRef> items;
+    if (!Pop(1, &items) || Available() < 1) return Damaged("a value is missing");
+    PickleValue& object = pickle_.values_[stack_.back()];
+    if (object.kind == Kind::kCall && object.items.size() == 2) {
+      object.items.push_back(items[0]);
+    } else if (object.kind != Kind::kDict) {
+      return Damaged("attributes are given to something that has none");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Put(uint64_t index) {
+    if (Available() < 1) return Damaged("a value is missing");
+    if (memo_.size() > kMaxValues) return Damaged("too many values");
+    memo_[index] = stack_.back();
+    return absl::OkStatus();
+  }
+  absl::Status Get(uint64_t index) {
+    const auto it = memo_.find(index);
+    if (it == memo_.end()) return Damaged("a value is missing");
+    stack_.push_back(it->second);
+    // Values cost memory when they are referred to as well.
+    if (++references_ > 4 * kMaxValues) return Damaged("too many values");
+    return absl::OkStatus();
+  }
+
+  absl::Status Step(uint8_t opcode) {
+    switch (opcode) {
+      case 0x80: {  // PROTO
+        const auto version = reader_.Read<uint8_t>();
+        if (version > 5) return Damaged("an unknown protocol");
+        return absl::OkStatus();
+      }
+      case 0x95:  // FRAME
+        reader_.Read<uint64_t>();
+        return absl::OkStatus();
+      case '.':  // STOP
+        if (stack_.size() != 1 || !marks_.empty()) return Damaged("values are left over");
+        pickle_.root_ = stack_[0];
+        stopped_ = true;
+        return absl::OkStatus();
+      case '(':  // MARK
+        if (marks_.size() > kMaxValues) return Damaged("too many values");
+        marks_.push_back(stack_.size());
+        return absl::OkStatus();
+      case '0':  // POP
+        if (Available() < 1) return Damaged("a value is missing");
+        stack_.pop_back();
+        return absl::OkStatus();
+
+      case 'N':  // NONE
+        PushInt(0, Kind::kNone);
+        return absl::OkStatus();
+      case 0x88:  // NEWTRUE
+      case 0x89:  // NEWFALSE
+        PushInt(opcode == 0x88 ? 1 : 0, Kind::kBool);
+        return absl::OkStatus();
+      case 'J':  // BININT
+        PushInt(reader_.Read<int32_t>());
+        return absl::OkStatus();
+      case 'K':  // BININT1
+        PushInt(reader_.Read<uint8_t>());
+        return absl::OkStatus();
+      case 'M':  // BININT2
+        PushInt(reader_.Read<uint16_t>());
+        return absl::OkStatus();
+      case 0x8a:  // LONG1
+        return Long();
+      case 'G':  // BINFLOAT, big-endian
+        return Float();
+
+      case 'U':   // SHORT_BINSTRING
+      case 'C':   // SHORT_BINBYTES
+      case 0x8c:  // SHORT_BINUNICODE
+        PushText(reader_.ReadBytes(reader_.Read<uint8_t>()));
+        return absl::OkStatus();
+      case 'T':  // BINSTRING
+      case 'B':  // BINBYTES
+      case 'X':  // BINUNICODE
+        PushText(reader_.ReadBytes(reader_.Read<uint32_t>()));
+        return absl::OkStatus();
+
+      case ')':  // EMPTY_TUPLE
+        return Tuple(0);
+      case 0x85:  // TUPLE1
+      case 0x86:  // TUPLE2
+      case 0x87:  // TUPLE3
+        return Tuple(opcode - 0x84u);
+      case 't':  // TUPLE
+        return Collect(Kind::kTuple);
+      case ']':  // EMPTY_LIST
+        PushItems(Kind::kList, {});
+        return absl::OkStatus();
+      case 'l':  // LIST
+        return Collect(Kind::kList);
+      case 'a':  // APPEND
+        return ExtendBy(Kind::kList, 1);
+      case 'e':  // APPENDS
+        return ExtendToMark(Kind::kList);
+      case '}':  // EMPTY_DICT
+        PushItems(Kind::kDict, {});
+        return absl::OkStatus();
+      case 'd':  // DICT
+        return Collect(Kind::kDict);
+      case 's':  // SETITEM
+        return ExtendBy(Kind::kDict, 2);
+      case 'u':  // SETITEMS
+        return ExtendToMark(Kind::kDict);
+
+      case 'c': {  // GLOBAL
+        const absl::string_view module = reader_.ReadLine();
+        return Global(module, reader_.ReadLine());
+      }
+      case 0x93: {  // STACK_GLOBAL
+        std::vector<PickleRef> items;
+        if (!Pop(2, &items)) return Damaged("a value is missing");
+        return Global(pickle_.values_[items[0]].text, pickle_.values_[items[1]].text);
+      }
+      case 'R':   // REDUCE
+      case 0x81:  // NEWOBJ
+        return Call();
+      case 'b':  // BUILD
+        return Build();
+      case 'Q': {  // BINPERSID
+        std::vector<PickleRef> items;
+        if (!Pop(1, &items)) return Damaged("a value is missing");
+        PushItems(Kind::kPersistent, std::move(items));
+        return absl::OkStatus();
+      }
+
+      case 'q':  // BINPUT
+        return Put(reader_.Read<uint8_t>());
+      case 'r':  // LONG_BINPUT
+        return Put(reader_.Read<uint32_t>());
+      case 0x94:  // MEMOIZE
+        return Put(memo_.size());
+      case 'h':  // BINGET
+        return Get(reader_.Read<uint8_t>());
+      case 'j':  // LONG_BINGET
+        return Get(reader_.Read<uint32_t>());
+      default:
+        return absl::UnimplementedError(
+            absl::StrCat(file_, ": pickle opcode 0x", absl::Hex(opcode),
+                         ", which has no place in a file of weights; nothing was executed"));
+    }
+  }
+
+  // A signed little-endian number of as many bytes as it takes.
+  absl::Status Long() {
+    const auto size = reader_.Read<uint8_t>();
+    const absl::string_view bytes = reader_.ReadBytes(size);
+    if (size > sizeof(int64_t)) return Damaged("an integer of more than 64 bits");
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      value |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
+    }
+    const bool negative = !bytes.empty() && (bytes.back() & 0x80) != 0;
+    if (negative && size < sizeof(int64_t)) value |= ~uint64_t{0} << (8 * size);
+    PushInt(static_cast<int64_t>(value));
+    return absl::OkStatus();
+  }
+
+  absl::Status Float() {
+    PickleValue value;
+    value.kind = Kind::kFloat;
+    const uint64_t bits = __builtin_bswap64(reader_.Read<uint64_t>());
+    std::memcpy(&value.number, &bits, sizeof(bits));
+    Push(std::move(value));
+    return absl::OkStatus();
+  }
+
+  ByteReader reader_;
+  const std::string& file_;
+  const absl::Span<const absl::string_view> globals_;
+  Pickle pickle_;
+  std::vector<PickleRef> stack_;
+  std::vector<size_t> marks_;
+  absl::flat_hash_map<uint64_t, PickleRef> memo_;
+  size_t references_ = 0;
+  bool stopped_ = false;
+};
+
+absl::StatusOr<Pickle> Pickle::Read(absl::string_view bytes, const std::string& file,
+                                    absl::Span<const absl::string_view> globals, size_t* consumed) {
+  return PickleMachine(bytes, file, globals).Run(consumed);
+}
+
+const PickleValue* Pickle::Attributes(const PickleValue& object) const {
+  if (object.kind != Kind::kCall || object.items.size() != 3) return nullptr;
+  const PickleValue& state = values_[object.items[2]];
+  return state.kind == Kind::kDict ? &state : nullptr;
+}
+
+const PickleValue* Pickle::Find(const PickleValue& dict, absl::string_view key) const {
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+    const PickleValue& k = values_[dict.items[i]];
+    if (k.kind == Kind::kString && k.text == key) return &values_[dict.items[i + 1]];
+  }
+  return nullptr;
+}
+
+}  // namespace nibu

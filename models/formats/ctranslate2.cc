@@ -1,0 +1,372 @@
+#include "models/formats/ctranslate2.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
+#include "engine/ops/convert.h"
+#include "models/containers/ctranslate2_bin.h"
+#include "models/files/json.h"
+#include "models/files/mapped_file.h"
+#include "models/formats/ctranslate2_languages.h"
+#include "models/formats/multilingual.h"
+#include "models/vocabulary/shortlist_file.h"
+#include "models/vocabulary/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+// Positions are computed for as long as no sentence is longer.
+constexpr int kMaxPositions = 2048;
+
+// A scalar variable, which counts as used; nothing when it is not there.
+std::optional<float> Scalar(const std::string& name, TensorSource* source) {
+  const StoredTensor* tensor = source->Find(name);
+  if (tensor == nullptr || tensor->view.elements() != 1) return std::nullopt;
+  source->Ignore(name);
+  float value = 0;
+  ConvertToFloat(tensor->view.dtype, tensor->view.data, 1, &value);
+  return value;
+}
+
+// A string variable, which counts as used; `absent` when it is not there.
+std::string Text(const std::string& name, const char* absent, TensorSource* source) {
+  const StoredTensor* tensor = source->Find(name);
+  if (tensor == nullptr || tensor->view.dtype != DType::kInt8) return absent;
+  source->Ignore(name);
+  return std::string(static_cast<const char*>(tensor->view.data), tensor->view.bytes());
+}
+
+// A scalar of a stack ("encoder/num_heads"), which older files have once for both ("num_heads").
+float Option(const std::string& stack, const std::string& name, float absent,
+             TensorSource* source) {
+  const std::optional<float> common = Scalar(name, source);
+  const std::optional<float> own = Scalar(absl::StrCat(stack, "/", name), source);
+  return own.value_or(common.value_or(absent));
+}
+
+absl::StatusOr<Activation> ReadActivation(float code, const TensorSource& source) {
+  static constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGeluTanh,
+                                                Activation::kSwish, Activation::kGelu,
+                                                Activation::kGeluSigmoid};
+  for (int i = 0; i < 5; ++i) {
+    if (code == static_cast<float>(i)) return kActivations[i];
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(source.description(), ": activation ", code, " is not supported, 0 to 4 are"));
+}
+
+// What a stack's layers do. ModelConfig has one field for both stacks, so they must agree.
+absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, ModelConfig* model) {
+  for (const char* name :
+       {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
+    if (Option(stack, name, 0, source) != 0.0f) {
+      return absl::UnimplementedError(
+          absl::StrCat(source->description(), ": \"", name,
+                       "\" is set, which nibu does not support; use a model "
+                       "without it"));
+    }
+  }
+  for (const char* name : {"alibi_use_positive_positions", "scale_alibi"}) {
+    Option(stack, name, 0, source);
+    source->Ignore(absl::StrCat(stack, "/", name));
+  }
+  const auto take = [&](const char* name, auto value, auto* field) -> absl::Status {
+    if (stack == "decoder" && *field != value) {
+      return absl::UnimplementedError(
+          absl::StrCat(source->description(), ": \"", name,
+                       "\" of the decoder is not that of the encoder, which nibu does not support; "
+                       "use a model whose stacks are alike"));
+    }
+    *field = value;
+    return absl::OkStatus();
+  };
+  const bool pre_norm = Option(stack, "pre_norm", 1, source) != 0.0f;
+  NIBU_RETURN_IF_ERROR(
+      take("pre_norm", pre_norm ? NormOrder::kPre : NormOrder::kPost, &model->norm_order));
+  NIBU_ASSIGN_OR_RETURN(const Activation activation,
+                        ReadActivation(Option(stack, "activation", 0, source), *source));
+  NIBU_RETURN_IF_ERROR(take("activation", activation, &model->activation));
+  // A flag, or the scale itself.
+  const StoredTensor* stored = source->Find(absl::StrCat(stack, "/scale_embeddings"));
+  const float scale = Option(stack, "scale_embeddings", 1, source);
+  const bool is_flag = stored == nullptr || stored->view.dtype == DType::kInt8;
+  const float root = static_cast<float>(std::sqrt(std::max(model->d_model, 1)));
+  const float factor = !is_flag ? scale : scale != 0.0f ? root : 1.0f;
+  return take("scale_embeddings", factor, &model->embedding_scale);
+}
+
+// Size of a tensor's dimension; 0 when it is not there, so that the configuration is refused.
+int Size(const TensorSource& source, const std::string& name, size_t dimension) {
+  const StoredTensor* tensor = source.Find(name);
+  if (tensor == nullptr || tensor->view.shape.size() != 2) return 0;
+  return static_cast<int>(std::min<int64_t>(tensor->view.shape[dimension], INT32_MAX));
+}
+
+int Layers(const TensorSource& source, absl::string_view stack) {
+  int n = 0;
+  while (source.Has(absl::StrCat(stack, "/layer_", n, "/self_attention/linear_0/weight"))) ++n;
+  return n;
+}
+
+std::string SourceTable(const TensorSource& source) {
+  const char* numbered = "encoder/embeddings_0/weight";
+  return source.Has(numbered) ? numbered : "encoder/embeddings/weight";
+}
+
+MapNames Affine(const TensorSource& source, const std::string& name) {
+  MapNames names{{name + "/weight"}, {}};
+  if (source.Has(name + "/bias")) names.biases.push_back(name + "/bias");
+  return names;
+}
+
+NormNames Norm(const std::string& name) { return {name + "/gamma", name + "/beta"}; }
+
+StackNames Stack(const TensorSource& source, const std::string& stack) {
+  StackNames names;
+  names.positions = stack + "/position_encodings/encodings";
+  names.embedding_norm = Norm(stack + "/layernorm_embedding");
+  names.final_norm = Norm(stack + "/layer_norm");
+  names.layer = [&source, stack](int i) {
+    const std::string layer = absl::StrCat(stack, "/layer_", i);
+    const std::string self = layer + "/self_attention";
+    const std::string cross = layer + "/attention";
+    LayerNames n;
+    n.self_qkv = Affine(source, self + "/linear_0");
+    n.self_out = Affine(source, self + "/linear_1");
+    n.self_norm = Norm(self + "/layer_norm");
+    n.cross_q = Affine(source, cross + "/linear_0");
+    n.cross_kv = Affine(source, cross + "/linear_1");
+    n.cross_out = Affine(source, cross + "/linear_2");
+    n.cross_norm = Norm(cross + "/layer_norm");
+    n.ffn_up = Affine(source, layer + "/ffn/linear_0");
+    n.ffn_down = Affine(source, layer + "/ffn/linear_1");
+    n.ffn_norm = Norm(layer + "/ffn/layer_norm");
+    return n;
+  };
+  return names;
+}
+
+// NAME.json or NAME.txt.
+absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory,
+                                                    const std::string& name) {
+  for (const char* suffix : {".json", ".txt"}) {
+    const auto file = MappedFile::Open(absl::StrCat(directory, "/", name, suffix));
+    if (file.ok()) return ReadCTranslate2Vocabulary((*file)->bytes(), (*file)->path());
+    if (!absl::IsNotFound(file.status())) return file.status();
+  }
+  return absl::NotFoundError(
+      absl::StrCat(directory, "/", name, ".json: no such file, nor .txt; the model is incomplete"));
+}
+
+bool Exists(const std::string& path) { return MappedFile::Open(path).ok(); }
+
+absl::Status ReadVocabularies(const std::string& directory, const std::string& unk,
+                              const ModelConfig& model, ModelVocabulary* vocabulary) {
+  const bool shared =
+      Exists(directory + "/shared_vocabulary.json") || Exists(directory + "/shared_vocabulary.txt");
+  const struct {
+    const char* name;
+    int size;
+    std::vector<std::string>* tokens;
+  } sides[] = {{"source_vocabulary", model.vocab_source, &vocabulary->source_tokens},
+               {"target_vocabulary", model.vocab_target, &vocabulary->target_tokens}};
+  for (const auto& side : sides) {
+    const std::string name = shared ? "shared_vocabulary" : side.name;
+    NIBU_ASSIGN_OR_RETURN(*side.tokens, Vocabulary(directory, name));
+    if (std::find(side.tokens->begin(), side.tokens->end(), unk) == side.tokens->end()) {
+      side.tokens->push_back(unk);
+    }
+    if (side.tokens->size() != static_cast<size_t>(side.size)) {
+      return WrongVocabularySize(absl::StrCat(directory, "/", name), side.tokens->size(), side.size,
+                                 "model.bin");
+    }
+  }
+  const auto source = MappedFile::Open(directory + "/source.spm");
+  const auto target = MappedFile::Open(directory + "/target.spm");
+  if (source.ok() && target.ok()) {
+    vocabulary->source_sentencepiece = std::string((*source)->bytes());
+    vocabulary->target_sentencepiece = std::string((*target)->bytes());
+    return absl::OkStatus();
+  }
+  for (const char* name : {kMultilingualSentencePiece, "sentencepiece.model", "spiece.model"}) {
+    const auto both = MappedFile::Open(absl::StrCat(directory, "/", name));
+    if (!both.ok()) continue;
+    vocabulary->source_sentencepiece = std::string((*both)->bytes());
+    vocabulary->target_sentencepiece = vocabulary->source_sentencepiece;
+    break;
+  }
+  return absl::OkStatus();
+}
+
+// Vocabularies and special tokens: config.json's, or the older files' variables and defaults.
+absl::Status ReadTokens(const std::string& directory, const JsonConfig& config,
+                        OpenedModel* opened) {
+  TensorSource* source = opened->source.get();
+  ModelConfig* model = &opened->config;
+  ModelVocabulary* vocabulary = &opened->vocabulary;
+  const auto flag = [source](const char* name, bool absent) {
+    return Scalar(name, source).value_or(absent ? 1.0f : 0.0f) != 0.0f;
+  };
+  const bool with_source_eos = flag("with_source_eos", false);
+  const bool with_source_bos = flag("with_source_bos", false);
+  const bool with_target_bos = flag("with_target_bos", true);
+  const bool user_start = flag("user_decoder_start_tokens", false);
+  const bool zero_start = Option("decoder", "start_from_zero_embedding", 0, source) != 0.0f;
+  NIBU_ASSIGN_OR_RETURN(const bool add_eos, config.Bool("add_source_eos", with_source_eos));
+  NIBU_ASSIGN_OR_RETURN(const bool add_bos, config.Bool("add_source_bos", with_source_bos));
+  if (add_bos) {
+    return absl::UnimplementedError(absl::StrCat(
+        directory, ": sources that begin with a token (add_source_bos) are not supported"));
+  }
+  NIBU_ASSIGN_OR_RETURN(const std::string bos,
+                        config.String("bos_token", Text("bos_token", "<s>", source)));
+  NIBU_ASSIGN_OR_RETURN(const std::string eos,
+                        config.String("eos_token", Text("eos_token", "</s>", source)));
+  NIBU_ASSIGN_OR_RETURN(const std::string unk,
+                        config.String("unk_token", Text("unk_token", "<unk>", source)));
+  NIBU_ASSIGN_OR_RETURN(std::string start,
+                        config.String("decoder_start_token", with_target_bos ? bos : eos));
+  const auto stored_start = config.object().find("decoder_start_token");
+  const bool no_decoder_start =
+      stored_start == config.object().end() ? user_start : stored_start->is_null();
+  if (no_decoder_start) start = eos;
+  NIBU_RETURN_IF_ERROR(ReadVocabularies(directory, unk, *model, vocabulary));
+
+  const std::string source_file = directory + "/source vocabulary";
+  const std::string target_file = directory + "/target vocabulary";
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary->source_tokens, unk, source_file));
+  NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary->target_tokens, unk, target_file));
+  NIBU_ASSIGN_OR_RETURN(model->eos, FindToken(vocabulary->target_tokens, eos, target_file));
+  model->source_suffix.clear();
+  if (add_eos) {
+    NIBU_ASSIGN_OR_RETURN(const int suffix, FindToken(vocabulary->source_tokens, eos, source_file));
+    model->source_suffix.push_back(suffix);
+  }
+  model->decoder_start = -1;
+  if (!zero_start) {
+    NIBU_ASSIGN_OR_RETURN(model->decoder_start,
+                          FindToken(vocabulary->target_tokens, start, target_file));
+  }
+  return ReadCTranslate2Languages(directory, config, no_decoder_start, opened);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_view bytes,
+                                                                   const std::string& file) {
+  std::vector<std::string> tokens;
+  // "[" may also be a text vocabulary's first token, or begin it.
+  const size_t next = bytes.find_first_not_of(" \t\r\n", 1);
+  if (absl::StartsWith(bytes, "[") && next != absl::string_view::npos && bytes[next] == '"') {
+    NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(bytes, file));
+    for (const nlohmann::json& token : json) {
+      if (!token.is_string()) {
+        return absl::InvalidArgumentError(absl::StrCat(file, ": not an array of tokens"));
+      }
+      tokens.push_back(token.get<std::string>());
+    }
+    return tokens;
+  }
+  for (absl::string_view line : absl::StrSplit(bytes, '\n')) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    tokens.emplace_back(line);
+  }
+  if (!tokens.empty() && tokens.back().empty()) tokens.pop_back();  // after the last line's end
+  return tokens;
+}
+
+absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, TensorSource* source) {
+  if (spec != "TransformerSpec" && spec != "TransformerBase" && spec != "TransformerBig") {
+    return absl::UnimplementedError(
+        absl::StrCat(source->description(), ": a model of kind \"", spec,
+                     "\"; only encoder-decoder Transformers (TransformerSpec) are supported"));
+  }
+  for (const char* name : {"relative_attention_bias", "relative_position_keys"}) {
+    if (!source->Has(absl::StrCat("encoder/layer_0/self_attention/", name))) continue;
+    return absl::UnimplementedError(
+        absl::StrCat(source->description(), ": relative positions (", name,
+                     ") are not supported; of T5 and MADLAD, load the Hugging Face ",
+                     "directory that it was converted from"));
+  }
+  ModelConfig model;
+  const std::string table = SourceTable(*source);
+  model.d_model = Size(*source, table, 1);
+  model.vocab_source = Size(*source, table, 0);
+  model.vocab_target = Size(*source, "decoder/embeddings/weight", 0);
+  model.ffn_encoder = Size(*source, "encoder/layer_0/ffn/linear_0/weight", 0);
+  model.ffn_decoder = Size(*source, "decoder/layer_0/ffn/linear_0/weight", 0);
+  model.layers_encoder = Layers(*source, "encoder");
+  model.layers_decoder = Layers(*source, "decoder");
+
+  const float heads = spec == "TransformerBig" ? 16.0f : 8.0f;
+  const auto count = [](float value) {  // 0, which is refused, for what is no count
+    return value >= 1.0f && value <= 1e6f ? static_cast<int>(value) : 0;
+  };
+  model.heads_encoder = count(Option("encoder", "num_heads", heads, source));
+  model.heads_decoder = count(Option("decoder", "num_heads", heads, source));
+  for (const std::string stack : {"encoder", "decoder"}) {
+    NIBU_RETURN_IF_ERROR(ReadStackOptions(stack, source, &model));
+  }
+  const auto whole = [](float value) {  // what is refused, for what is far from any model
+    return std::abs(value) <= 1e6f ? static_cast<int>(value) : INT32_MAX;
+  };
+  model.alignment_layer = whole(Option("decoder", "alignment_layer", -1, source));
+  model.alignment_heads = whole(Option("decoder", "alignment_heads", 1, source));
+  model.embedding_norm = source->Has("encoder/layernorm_embedding/gamma");
+  model.final_norm = source->Has("encoder/layer_norm/gamma");
+
+  if (source->Has("encoder/position_encodings/encodings")) {
+    model.position_kind = PositionKind::kLearned;
+    model.max_positions = Size(*source, "encoder/position_encodings/encodings", 0);
+  } else {
+    model.position_kind = PositionKind::kSinusoidalHalfMinusOne;
+    model.position_offset = 1;
+    model.max_positions = kMaxPositions;
+  }
+  return model;
+}
+
+NameTable CTranslate2Names(const TensorSource& source) {
+  NameTable table;
+  table.encoder = Stack(source, "encoder");
+  table.decoder = Stack(source, "decoder");
+  table.encoder.tokens = SourceTable(source);
+  table.decoder.tokens = "decoder/embeddings/weight";
+  table.output = "decoder/projection/weight";
+  if (source.Has("decoder/projection/bias")) table.output_bias = "decoder/projection/bias";
+  return table;
+}
+
+absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
+  NIBU_ASSIGN_OR_RETURN(auto bin, MappedFile::Open(directory + "/model.bin"));
+  NIBU_ASSIGN_OR_RETURN(CTranslate2File file, ReadCTranslate2Bin(std::move(bin)));
+  OpenedModel opened;
+  opened.format = "CTranslate2";
+  opened.config_file = directory + "/model.bin";
+  opened.source = std::make_unique<TensorSource>(std::move(file.source));
+  NIBU_ASSIGN_OR_RETURN(opened.config, ReadCTranslate2Config(file.spec, opened.source.get()));
+  opened.names = CTranslate2Names(*opened.source);
+  const std::string config_path = directory + "/config.json";
+  const auto config_file = MappedFile::Open(config_path);
+  NIBU_ASSIGN_OR_RETURN(
+      const JsonConfig config,
+      JsonConfig::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
+  NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
+                        config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
+  NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &opened));
+  const auto vmap = MappedFile::Open(directory + "/vmap.txt");
+  if (vmap.ok()) {
+    NIBU_ASSIGN_OR_RETURN(opened.shortlist, ReadShortlist(**vmap, opened.vocabulary, {}));
+  }
+  return opened;
+}
+
+}  // namespace nibu

@@ -1,0 +1,332 @@
+#include "models/formats/fairseq.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
+#include "models/files/mapped_file.h"
+#include "models/formats/checkpoint.h"
+#include "models/formats/hugging_face.h"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kPad = 1;
+constexpr int kEos = 2;
+constexpr int kUnk = 3;
+// Positions are counted from the id behind the padding's.
+constexpr int kPositionOffset = kPad + 1;
+
+constexpr absl::string_view kClasses[] = {
+    "argparse Namespace",
+    // What training went on with: counters, numbers of numpy.
+    "fairseq.meters AverageMeter",
+    "fairseq.meters StopwatchMeter",
+    "fairseq.meters TimeMeter",
+    "fairseq.logging.meters AverageMeter",
+    "fairseq.logging.meters StopwatchMeter",
+    "fairseq.logging.meters TimeMeter",
+    "numpy dtype",
+    "numpy.core.multiarray scalar",
+    "numpy._core.multiarray scalar",
+    "_codecs encode",
+};
+
+// Options of variants that nibu does not have.
+constexpr const char* kUnsupported[] = {"adaptive_input",
+                                        "adaptive_softmax_cutoff",
+                                        "base_layers",
+                                        "char_inputs",
+                                        "cross_self_attention",
+                                        "decoder_layers_to_keep",
+                                        "encoder_layers_to_keep",
+                                        "merge_src_tgt_embed",
+                                        "no_cross_attention",
+                                        "no_token_positional_embeddings",
+                                        "quant_noise_pq"};
+
+bool IsSet(const Json* value) {
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number()) return value->get<double>() != 0;
+  return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
+}
+
+// One number or truth that encoder and decoder have of their own, but must share.
+absl::Status CheckSame(const JsonConfig& options, const std::string& name) {
+  const Json* encoder = options.Find("encoder_" + name);
+  const Json* decoder = options.Find("decoder_" + name);
+  if (encoder == nullptr || decoder == nullptr || *encoder == *decoder) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      options.file(), ": encoder_", name, " is ", QuotedJson(*encoder), " and decoder_", name, " ",
+      QuotedJson(*decoder), "; nibu reads models in which they are the same"));
+}
+
+absl::StatusOr<Activation> ReadActivation(const JsonConfig& options) {
+  static constexpr struct {
+    absl::string_view name;
+    Activation activation;
+  } kActivations[] = {{"relu", Activation::kRelu},
+                      {"gelu", Activation::kGelu},
+                      {"gelu_fast", Activation::kGeluTanh},
+                      {"gelu_accurate", Activation::kGeluTanh},
+                      {"swish", Activation::kSwish}};
+  NIBU_ASSIGN_OR_RETURN(const std::string name, options.String("activation_fn", "relu"));
+  for (const auto& entry : kActivations) {
+    if (entry.name == name) return entry.activation;
+  }
+  return options.Wrong("activation_fn", "relu, gelu, gelu_fast, gelu_accurate or swish");
+}
+
+// The first, second or last third of the rows of a tensor.
+absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const std::string& name,
+                                   const std::string& file) {
+  StoredTensor part = tensor;
+  if (part.transposed || part.view.shape.empty() || part.view.shape[0] % 3 != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": tensor \"", name, "\" has shape ",
+                                                   ShapeString(part.view.shape),
+                                                   ", expected a first size that 3 divides"));
+  }
+  part.view.shape[0] /= 3;
+  part.view.data =
+      static_cast<const char*>(part.view.data) + static_cast<size_t>(third) * part.view.bytes();
+  return part;
+}
+
+// Older names, made those of today: one tensor of q, k and v; norms that were numbered.
+absl::StatusOr<TensorSource> Renamed(const TensorSource& source) {
+  TensorSource result(source.description());
+  for (const std::string& name : source.Names()) {
+    const StoredTensor& tensor = *source.Find(name);
+    std::string renamed = name;
+    for (const char* kind : {"weight", "bias"}) {
+      const std::string fused = absl::StrCat(".in_proj_", kind);
+      if (!absl::EndsWith(name, fused)) continue;
+      const std::string prefix = name.substr(0, name.size() - fused.size());
+      renamed.clear();
+      for (int i = 0; i < 3; ++i) {
+        NIBU_ASSIGN_OR_RETURN(StoredTensor part, Third(tensor, i, name, source.description()));
+        NIBU_RETURN_IF_ERROR(result.Add(
+            absl::StrCat(prefix, ".", std::string(1, "qkv"[i]), "_proj.", kind), std::move(part)));
+      }
+    }
+    if (renamed.empty()) continue;
+    const size_t number = renamed.find(".layer_norms.");
+    if (number != std::string::npos) {
+      const bool in_decoder = absl::StartsWith(name, "decoder.");
+      const std::string rest = renamed.substr(number + 13);
+      std::string norm;
+      if (absl::StartsWith(rest, "0.")) norm = ".self_attn_layer_norm.";
+      if (absl::StartsWith(rest, "1.")) {
+        norm = in_decoder ? ".encoder_attn_layer_norm." : ".final_layer_norm.";
+      }
+      if (in_decoder && absl::StartsWith(rest, "2.")) norm = ".final_layer_norm.";
+      if (!norm.empty()) renamed = absl::StrCat(renamed.substr(0, number), norm, rest.substr(2));
+    }
+    NIBU_RETURN_IF_ERROR(result.Add(std::move(renamed), tensor));
+  }
+  return result;
+}
+
+// The names of the weights; which of several tied ones `source` holds decides.
+NameTable Names(const FairseqConfig& config, const TensorSource& source) {
+  NameTable table;
+  table.encoder = HuggingFaceStack("encoder");
+  table.decoder = HuggingFaceStack("decoder");
+  std::vector<std::string> decoder = {"decoder.embed_tokens.weight"};
+  if (config.tied_output) decoder.push_back("decoder.output_projection.weight");
+  if (config.shared_embeddings) {
+    decoder.insert(decoder.begin(), "encoder.embed_tokens.weight");
+    table.encoder.tokens = Tied(decoder, source, &table);
+    table.decoder.tokens = table.encoder.tokens;
+  } else {
+    table.encoder.tokens = "encoder.embed_tokens.weight";
+    table.decoder.tokens = Tied(decoder, source, &table);
+  }
+  table.output = "decoder.output_projection.weight";
+  if (config.tied_output) {
+    table.output = table.decoder.tokens;
+  } else if (!source.Has(table.output) && source.Has("decoder.embed_out")) {
+    table.output = "decoder.embed_out";
+  }
+  for (const char* stack : {"encoder", "decoder"}) {
+    for (const char* name :
+         {".version", ".embed_positions._float_tensor", ".embed_positions.weights"}) {
+      table.ignored.push_back(absl::StrCat(stack, name));
+    }
+  }
+  return table;
+}
+
+absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory,
+                                                    const std::string& language) {
+  const std::string path = absl::StrCat(directory, "/dict.", language, ".txt");
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  if (absl::IsNotFound(file.status())) {
+    return absl::NotFoundError(absl::StrCat(
+        path, ": no such file; a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
+  }
+  if (!file.ok()) return file.status();
+  return ReadFairseqDictionary((*file)->bytes(), path);
+}
+
+}  // namespace
+
+absl::Span<const absl::string_view> FairseqClasses() { return kClasses; }
+
+bool IsFairseq(const TorchFile& torch) {
+  const PickleValue& root = torch.root();
+  if (root.kind != PickleValue::Kind::kDict) return false;
+  const auto has = [&](absl::string_view key) { return torch.pickle().Find(root, key) != nullptr; };
+  return has("model") && (has("args") || has("cfg"));
+}
+
+JsonConfig FairseqOptions(const TorchFile& torch) {
+  const Pickle& pickle = torch.pickle();
+  const PickleValue& root = torch.root();
+  Json options = Json::object();
+  if (const PickleValue* cfg = pickle.Find(root, "cfg");
+      cfg != nullptr && cfg->kind == PickleValue::Kind::kDict) {
+    // Each has its name, that of the task or of the architecture, as "_name".
+    for (const auto& [part, name] : {std::pair("task", "task"), std::pair("model", "arch")}) {
+      Json entries = CheckpointOptions(pickle, pickle.Find(*cfg, part));
+      if (entries.contains("_name")) options.emplace(name, entries["_name"]);
+      options.update(entries);
+    }
+  }
+  options.update(CheckpointOptions(pickle, pickle.Find(root, "args")));
+  return *JsonConfig::From(std::move(options), torch.file().path());
+}
+
+absl::StatusOr<FairseqConfig> ReadFairseqConfig(const JsonConfig& options) {
+  NIBU_ASSIGN_OR_RETURN(const std::string arch, options.String("arch", "transformer"));
+  if (!absl::StartsWith(arch, "transformer") || absl::StartsWith(arch, "transformer_lm")) {
+    return options.Wrong("arch", "one of fairseq's \"transformer\" translation models");
+  }
+  NIBU_ASSIGN_OR_RETURN(const std::string task, options.String("task", "translation"));
+  if (task != "translation") return options.Wrong("task", "\"translation\"");
+  for (const char* key : kUnsupported) {
+    if (IsSet(options.Find(key))) {
+      return absl::UnimplementedError(
+          absl::StrCat(options.file(), ": trained with \"", key,
+                       "\"; nibu reads fairseq's transformer models without it"));
+    }
+  }
+  for (const char* name : {"embed_dim", "normalize_before", "learned_pos"}) {
+    NIBU_RETURN_IF_ERROR(CheckSame(options, name));
+  }
+  FairseqConfig config;
+  ModelConfig& model = config.model;
+  NIBU_ASSIGN_OR_RETURN(model.d_model, options.Int("encoder_embed_dim", 512));
+  for (const char* key : {"decoder_input_dim", "decoder_output_dim"}) {
+    NIBU_ASSIGN_OR_RETURN(const int dim, options.Int(key, model.d_model));
+    if (dim != model.d_model) return options.Wrong(key, absl::StrCat(model.d_model));
+  }
+  NIBU_ASSIGN_OR_RETURN(model.heads_encoder, options.Int("encoder_attention_heads", 8));
+  NIBU_ASSIGN_OR_RETURN(model.heads_decoder, options.Int("decoder_attention_heads", 8));
+  NIBU_ASSIGN_OR_RETURN(model.ffn_encoder, options.Int("encoder_ffn_embed_dim", 2048));
+  NIBU_ASSIGN_OR_RETURN(model.ffn_decoder, options.Int("decoder_ffn_embed_dim", model.ffn_encoder));
+  NIBU_ASSIGN_OR_RETURN(model.layers_encoder, options.Int("encoder_layers", 6));
+  NIBU_ASSIGN_OR_RETURN(model.layers_decoder, options.Int("decoder_layers", 6));
+  NIBU_ASSIGN_OR_RETURN(model.activation, ReadActivation(options));
+  NIBU_ASSIGN_OR_RETURN(const bool pre_norm, options.Bool("encoder_normalize_before", false));
+  model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
+  NIBU_ASSIGN_OR_RETURN(model.embedding_norm, options.Bool("layernorm_embedding", false));
+  NIBU_ASSIGN_OR_RETURN(const bool unscaled, options.Bool("no_scale_embedding", false));
+  if (!unscaled) model.embedding_scale = std::sqrt(static_cast<float>(std::max(model.d_model, 1)));
+
+  NIBU_ASSIGN_OR_RETURN(const bool learned, options.Bool("encoder_learned_pos", false));
+  model.position_kind = learned ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
+  model.position_offset = kPositionOffset;
+  NIBU_ASSIGN_OR_RETURN(const int older, options.Int("max_positions", 1024));
+  NIBU_ASSIGN_OR_RETURN(const int source, options.Int("max_source_positions", older));
+  NIBU_ASSIGN_OR_RETURN(const int target, options.Int("max_target_positions", older));
+  if (learned && source != target) {
+    return options.Wrong("max_target_positions",
+                         absl::StrCat("max_source_positions, ", source, ", of learned positions"));
+  }
+  model.max_positions = std::min(source, target);
+  NIBU_ASSIGN_OR_RETURN(config.shared_embeddings, options.Bool("share_all_embeddings", false));
+  NIBU_ASSIGN_OR_RETURN(config.tied_output,
+                        options.Bool("share_decoder_input_output_embed", false));
+  config.tied_output = config.tied_output || config.shared_embeddings;
+
+  model.eos = kEos;
+  model.unk = kUnk;
+  model.unk_target = kUnk;
+  model.decoder_start = kEos;
+  model.source_suffix = {kEos};
+  model.suppressed = {kPad};
+  NIBU_ASSIGN_OR_RETURN(config.source_language, options.String("source_lang", ""));
+  NIBU_ASSIGN_OR_RETURN(config.target_language, options.String("target_lang", ""));
+  for (const char* key : {"source_lang", "target_lang"}) {
+    NIBU_ASSIGN_OR_RETURN(const std::string language, options.String(key, ""));
+    if (language.empty() || absl::StrContains(language, "/")) {
+      return options.Wrong(key, "the XX of a dict.XX.txt");
+    }
+  }
+  return config;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view text,
+                                                               const std::string& file) {
+  std::vector<std::string> tokens = {"<s>", "<pad>", "</s>", "<unk>"};
+  absl::flat_hash_set<absl::string_view> seen;
+  int number = 0;
+  if (absl::EndsWith(text, "\n")) text.remove_suffix(1);
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    if (absl::EndsWith(line, "\r")) line.remove_suffix(1);
+    const size_t space = line.rfind(' ');
+    int64_t count = 0;
+    if (space == absl::string_view::npos || space == 0 ||
+        !absl::SimpleAtoi(line.substr(space + 1), &count)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file, ": line ", number, " is not a token, a space and a count"));
+    }
+    const absl::string_view token = line.substr(0, space);
+    if (!seen.insert(token).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file, ": line ", number, " has \"", token, "\" for the second time"));
+    }
+    tokens.emplace_back(token);
+  }
+  return tokens;
+}
+
+absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
+  const JsonConfig options = FairseqOptions(torch);
+  NIBU_ASSIGN_OR_RETURN(FairseqConfig config, ReadFairseqConfig(options));
+  NIBU_ASSIGN_OR_RETURN(const TensorSource stored,
+                        torch.Tensors(*torch.pickle().Find(torch.root(), "model")));
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, Renamed(stored));
+  const std::string directory = DirectoryOf(torch.file().path());
+  OpenedModel opened;
+  opened.format = "fairseq";
+  opened.config_file = torch.file().path();
+  ModelVocabulary& vocabulary = opened.vocabulary;
+  vocabulary.source_language = config.source_language;
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, Dictionary(directory, config.source_language));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens, Dictionary(directory, config.target_language));
+  config.model.vocab_source = static_cast<int>(vocabulary.source_tokens.size());
+  config.model.vocab_target = static_cast<int>(vocabulary.target_tokens.size());
+  NIBU_RETURN_IF_ERROR(ReadSentencePieceFiles(directory, &vocabulary));
+
+  opened.names = Names(config, source);
+  // Old pre-norm models have no norm behind the last layer.
+  config.model.final_norm = source.Has(opened.names.encoder.final_norm.gamma);
+  opened.config = std::move(config.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
+}
+
+}  // namespace nibu

@@ -1,0 +1,55 @@
+// Reader of fairseq's Transformer checkpoints:
+//
+//   NAME.pt        {"args": options or None, "cfg": {"model": options, "task": options, ...},
+//                   "model": {name: tensor}, ...}, options being a dictionary or an object
+//   dict.XX.txt    beside it, one for source_lang and one for target_lang: "token count" lines,
+//                  whose ids follow those of <s>, <pad>, </s> and <unk>, 0 to 3
+//   *.model, *.spm optional: SentencePiece models
+//
+// Positions are counted from 2: sinusoidal (sin | cos halves, 10000^(-i / (d/2 - 1))) or learned.
+// The source ends in </s>, the decoder starts from it. <pad> is never generated.
+//
+// https://github.com/facebookresearch/fairseq
+#ifndef NIBU_MODELS_FORMATS_FAIRSEQ_H_
+#define NIBU_MODELS_FORMATS_FAIRSEQ_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "models/assembly/opened_model.h"
+#include "models/containers/torch_file.h"
+#include "models/files/json.h"
+
+namespace nibu {
+
+// Python classes of which objects are found in checkpoints.
+absl::Span<const absl::string_view> FairseqClasses();
+
+// Whether a checkpoint is fairseq's.
+bool IsFairseq(const TorchFile& torch);
+
+struct FairseqConfig {
+  ModelConfig model;               // sizes of the vocabularies and final_norm come from elsewhere
+  bool shared_embeddings = false;  // of encoder, decoder and output
+  bool tied_output = false;        // the output layer is the decoder's embedding
+  std::string source_language;
+  std::string target_language;
+};
+
+// The options of a checkpoint of any age. Absent ones have fairseq's defaults.
+JsonConfig FairseqOptions(const TorchFile& torch);
+// InvalidArgument or Unimplemented naming the option that is wrong or not supported.
+absl::StatusOr<FairseqConfig> ReadFairseqConfig(const JsonConfig& options);
+
+// The tokens of a dict.XX.txt by id.
+absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view text,
+                                                               const std::string& file);
+
+absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FORMATS_FAIRSEQ_H_

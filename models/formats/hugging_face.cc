@@ -1,0 +1,338 @@
+#include "models/formats/hugging_face.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/containers/weights_file.h"
+#include "models/files/mapped_file.h"
+#include "models/vocabulary/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+constexpr char kExpected[] =
+    "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
+    "vocab.json, source.spm and target.spm";
+
+absl::StatusOr<Activation> ReadActivation(const JsonConfig& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::string name, config.String("activation_function", "gelu"));
+  const std::optional<Activation> activation = ActivationByName(name);
+  if (activation.has_value()) return *activation;
+  return config.Wrong(
+      "activation_function",
+      "relu, swish, silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or quick_gelu");
+}
+
+// bad_words_ids: sequences never generated; nibu takes those of one token.
+absl::Status AddBadWords(const JsonConfig& file, std::vector<int>* suppressed) {
+  const char* key = "bad_words_ids";
+  const nlohmann::json* lists = file.Find(key);
+  if (lists == nullptr) return absl::OkStatus();
+  if (!lists->is_array()) return file.Wrong(key, "a list of lists of one token id");
+  for (const nlohmann::json& list : *lists) {
+    if (!list.is_array() || list.size() != 1 || !list[0].is_number_unsigned() ||
+        list[0].get<uint64_t>() > INT32_MAX) {
+      return file.Wrong(key, "a list of lists of one token id");
+    }
+    suppressed->push_back(static_cast<int>(list[0].get<uint64_t>()));
+  }
+  return absl::OkStatus();
+}
+
+// A special token's text: "</s>", or {"content": "</s>", ...}.
+absl::StatusOr<std::string> SpecialToken(const JsonConfig* tokenizer, const std::string& key,
+                                         absl::string_view absent) {
+  const nlohmann::json* value = tokenizer == nullptr ? nullptr : tokenizer->Find(key);
+  if (value == nullptr) return std::string(absent);
+  if (value->is_object() && value->contains("content")) value = &(*value)["content"];
+  if (!value->is_string()) return tokenizer->Wrong(key, "a token");
+  return value->get<std::string>();
+}
+
+absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory, const char* name,
+                                                    int size) {
+  NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                        OpenRequiredFile(directory, name, kExpected));
+  NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(file->bytes(), file->path()));
+  return TokensById(json, file->path(), size, "config.json");
+}
+
+// Reads the vocabularies; sets the ids of `model` that they decide.
+absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> file,
+                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  const JsonConfig* tokenizer = file.has_value() ? &*file : nullptr;
+  bool separate = false;
+  ModelVocabulary vocabulary;
+  vocabulary.language_tokens = true;
+  if (tokenizer != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(separate, tokenizer->Bool("separate_vocabs", false));
+    NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, tokenizer->String("source_lang", ""));
+  }
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
+                        Vocabulary(directory, "vocab.json", model->vocab_source));
+  const char* target_name = separate ? "target_vocab.json" : "vocab.json";
+  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
+                        Vocabulary(directory, target_name, model->vocab_target));
+  const std::string source_file = absl::StrCat(directory, "/vocab.json");
+  NIBU_ASSIGN_OR_RETURN(const std::string eos, SpecialToken(tokenizer, "eos_token", "</s>"));
+  NIBU_ASSIGN_OR_RETURN(const int suffix, FindToken(vocabulary.source_tokens, eos, source_file));
+  model->source_suffix = {suffix};
+  NIBU_ASSIGN_OR_RETURN(const std::string unk, SpecialToken(tokenizer, "unk_token", "<unk>"));
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, unk, source_file));
+  NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary.target_tokens, unk,
+                                                     absl::StrCat(directory, "/", target_name)));
+
+  NIBU_ASSIGN_OR_RETURN(const auto source, OpenRequiredFile(directory, "source.spm", kExpected));
+  vocabulary.source_sentencepiece = std::string(source->bytes());
+  NIBU_ASSIGN_OR_RETURN(const auto target, OpenRequiredFile(directory, "target.spm", kExpected));
+  vocabulary.target_sentencepiece = std::string(target->bytes());
+  return vocabulary;
+}
+
+MapNames Affine(absl::string_view prefix, std::vector<absl::string_view> parts) {
+  MapNames names;
+  for (const absl::string_view part : parts) {
+    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
+    names.biases.push_back(absl::StrCat(prefix, part, ".bias"));
+  }
+  return names;
+}
+
+NormNames Norm(absl::string_view prefix) {
+  return {absl::StrCat(prefix, ".weight"), absl::StrCat(prefix, ".bias")};
+}
+
+}  // namespace
+
+StackNames HuggingFaceStack(const std::string& stack) {
+  StackNames names;
+  names.positions = absl::StrCat(stack, ".embed_positions.weight");
+  names.embedding_norm = Norm(absl::StrCat(stack, ".layernorm_embedding"));
+  names.final_norm = Norm(absl::StrCat(stack, ".layer_norm"));
+  names.layer = [stack](int i) {
+    const std::string layer = absl::StrCat(stack, ".layers.", i, ".");
+    LayerNames n;
+    n.self_qkv = Affine(layer, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
+    n.self_out = Affine(layer, {"self_attn.out_proj"});
+    n.self_norm = Norm(layer + "self_attn_layer_norm");
+    n.cross_q = Affine(layer, {"encoder_attn.q_proj"});
+    n.cross_kv = Affine(layer, {"encoder_attn.k_proj", "encoder_attn.v_proj"});
+    n.cross_out = Affine(layer, {"encoder_attn.out_proj"});
+    n.cross_norm = Norm(layer + "encoder_attn_layer_norm");
+    n.ffn_up = Affine(layer, {"fc1"});
+    n.ffn_down = Affine(layer, {"fc2"});
+    n.ffn_norm = Norm(layer + "final_layer_norm");
+    return n;
+  };
+  return names;
+}
+
+std::optional<Activation> ActivationByName(absl::string_view name) {
+  static constexpr struct {
+    absl::string_view name;
+    Activation activation;
+  } kActivations[] = {{"relu", Activation::kRelu},
+                      {"swish", Activation::kSwish},
+                      {"silu", Activation::kSwish},
+                      {"gelu", Activation::kGelu},
+                      {"gelu_new", Activation::kGeluTanh},
+                      {"gelu_fast", Activation::kGeluTanh},
+                      {"gelu_pytorch_tanh", Activation::kGeluTanh},
+                      {"quick_gelu", Activation::kGeluSigmoid}};
+  for (const auto& entry : kActivations) {
+    if (entry.name == name) return entry.activation;
+  }
+  return std::nullopt;
+}
+
+std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
+                 NameTable* table) {
+  const auto it = std::find_if(names.begin(), names.end(),
+                               [&](const std::string& name) { return source.Has(name); });
+  const std::string& original = it == names.end() ? names[0] : *it;
+  for (const std::string& name : names) {
+    if (name != original) table->copies.emplace_back(name, original);
+  }
+  return original;
+}
+
+absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path) {
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (!file.ok()) return file.status();
+  NIBU_ASSIGN_OR_RETURN(JsonConfig config, JsonConfig::Parse((*file)->bytes(), path));
+  return std::optional<JsonConfig>(std::move(config));
+}
+
+absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
+                                                                   const char* name,
+                                                                   absl::string_view expected) {
+  absl::StatusOr<std::shared_ptr<const MappedFile>> file =
+      MappedFile::Open(absl::StrCat(directory, "/", name));
+  if (absl::IsNotFound(file.status())) {
+    return absl::NotFoundError(absl::StrCat(directory, "/", name, ": no such file; ", expected));
+  }
+  if (file.ok() && (*file)->bytes().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat((*file)->path(), ": not a whole file, it is empty; download it again"));
+  }
+  return file;
+}
+
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
+                                               const JsonConfig* generation) {
+  const bool override = generation != nullptr && generation->Find(key) != nullptr;
+  const JsonConfig& file = override ? *generation : config;
+  const nlohmann::json* value = file.Find(key);
+  if (value != nullptr && value->is_array()) {
+    if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
+        (*value)[0].get<uint64_t>() > INT32_MAX) {
+      return file.Wrong(key, "one token id");
+    }
+    return static_cast<int>((*value)[0].get<uint64_t>());
+  }
+  return file.OptionalInt(key);
+}
+
+absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation,
+                          ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos,
+                        ReadTokenId("eos_token_id", config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad,
+                        ReadTokenId("pad_token_id", config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> start,
+                        ReadTokenId("decoder_start_token_id", config, generation));
+  constexpr int kDefaultPad = 58100;
+  model->eos = eos.value_or(0);
+  model->decoder_start = start.value_or(kDefaultPad);
+  model->suppressed = {pad.value_or(kDefaultPad)};
+  const bool override = generation != nullptr && generation->Find("bad_words_ids") != nullptr;
+  NIBU_RETURN_IF_ERROR(AddBadWords(override ? *generation : config, &model->suppressed));
+  std::sort(model->suppressed.begin(), model->suppressed.end());
+  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
+                          model->suppressed.end());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
+                                                        const JsonConfig* generation) {
+  HuggingFaceConfig result;
+  ModelConfig& model = result.model;
+  NIBU_ASSIGN_OR_RETURN(model.d_model, config.Int("d_model", 1024));
+  NIBU_ASSIGN_OR_RETURN(model.heads_encoder, config.Int("encoder_attention_heads", 16));
+  NIBU_ASSIGN_OR_RETURN(model.heads_decoder, config.Int("decoder_attention_heads", 16));
+  NIBU_ASSIGN_OR_RETURN(model.ffn_encoder, config.Int("encoder_ffn_dim", 4096));
+  NIBU_ASSIGN_OR_RETURN(model.ffn_decoder, config.Int("decoder_ffn_dim", 4096));
+  NIBU_ASSIGN_OR_RETURN(model.layers_encoder, config.Int("encoder_layers", 12));
+  NIBU_ASSIGN_OR_RETURN(model.layers_decoder, config.Int("decoder_layers", 12));
+  NIBU_ASSIGN_OR_RETURN(model.vocab_source, config.Int("vocab_size", 58101));
+  NIBU_ASSIGN_OR_RETURN(model.vocab_target, config.Int("decoder_vocab_size", model.vocab_source));
+  NIBU_ASSIGN_OR_RETURN(model.max_positions, config.Int("max_position_embeddings", 1024));
+  NIBU_ASSIGN_OR_RETURN(model.activation, ReadActivation(config));
+
+  NIBU_ASSIGN_OR_RETURN(const bool pre_norm, config.Bool("normalize_before", false));
+  model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
+  NIBU_ASSIGN_OR_RETURN(model.norm_epsilon, config.Float("layer_norm_eps", 1e-5f));
+  NIBU_ASSIGN_OR_RETURN(model.embedding_norm, config.Bool("normalize_embedding", false));
+  NIBU_ASSIGN_OR_RETURN(model.final_norm, config.Bool("add_final_layer_norm", false));
+  NIBU_ASSIGN_OR_RETURN(const bool scaled, config.Bool("scale_embedding", false));
+  model.embedding_scale = scaled ? static_cast<float>(std::sqrt(std::max(model.d_model, 1))) : 1.0f;
+
+  NIBU_ASSIGN_OR_RETURN(result.static_positions, config.Bool("static_position_embeddings", true));
+  model.position_kind =
+      result.static_positions ? PositionKind::kSinusoidalHalf : PositionKind::kLearned;
+  NIBU_ASSIGN_OR_RETURN(result.shared_embeddings,
+                        config.Bool("share_encoder_decoder_embeddings", true));
+  NIBU_ASSIGN_OR_RETURN(result.tied_output, config.Bool("tie_word_embeddings", true));
+  if (result.shared_embeddings && model.vocab_target != model.vocab_source) {
+    return config.Wrong("decoder_vocab_size",
+                        absl::StrCat("vocab_size, ", model.vocab_source,
+                                     ", when encoder and decoder share their embeddings"));
+  }
+  NIBU_RETURN_IF_ERROR(ReadTokenIds(config, generation, &model));
+  return result;
+}
+
+NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source) {
+  NameTable table;
+  table.encoder = HuggingFaceStack("model.encoder");
+  table.decoder = HuggingFaceStack("model.decoder");
+  std::vector<std::string> decoder = {"model.decoder.embed_tokens.weight"};
+  if (config.tied_output) decoder.push_back("lm_head.weight");
+  if (config.shared_embeddings) {
+    std::vector<std::string> all = {"model.shared.weight", "model.encoder.embed_tokens.weight"};
+    all.insert(all.end(), decoder.begin(), decoder.end());
+    table.encoder.tokens = Tied(all, source, &table);
+    table.decoder.tokens = table.encoder.tokens;
+  } else {
+    table.encoder.tokens = "model.encoder.embed_tokens.weight";
+    table.decoder.tokens = Tied(decoder, source, &table);
+  }
+  table.output = config.tied_output ? table.decoder.tokens : "lm_head.weight";
+  if (source.Has("final_logits_bias")) table.output_bias = "final_logits_bias";
+  return table;
+}
+
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
+                                                const JsonConfig* generation) {
+  const auto file_of = [&](const char* key) -> const JsonConfig& {
+    return generation != nullptr && generation->Find(key) != nullptr ? *generation : config;
+  };
+  const auto number = [&](const char* key, int least) -> absl::StatusOr<std::optional<float>> {
+    const JsonConfig& file = file_of(key);
+    if (file.Find(key) == nullptr) return std::nullopt;
+    NIBU_ASSIGN_OR_RETURN(const float value, file.Float(key, 0));
+    if (!(value >= static_cast<float>(least) && value <= 1000)) {
+      return file.Wrong(key, absl::StrCat(least, " to 1000"));
+    }
+    return value;
+  };
+  ModelDefaults defaults;
+  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, file_of("num_beams").OptionalInt("num_beams"));
+  if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
+    return file_of("num_beams").Wrong("num_beams", "1 to 1000");
+  }
+  NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, number("length_penalty", -1000));
+  NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, number("max_length_factor", 0));
+  return defaults;
+}
+
+absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
+                                                  const JsonConfig& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
+                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      HuggingFaceConfig marian,
+      ReadHuggingFaceConfig(config, generation.has_value() ? &*generation : nullptr));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<int> forced,
+      ReadTokenId("forced_bos_token_id", config, generation.has_value() ? &*generation : nullptr));
+  if (forced.has_value()) {
+    return absl::UnimplementedError(absl::StrCat(
+        config.file(), ": \"forced_bos_token_id\" is not supported for Marian models"));
+  }
+  OpenedModel opened;
+  opened.format = "Hugging Face MarianMT";
+  NIBU_ASSIGN_OR_RETURN(opened.defaults,
+                        ReadModelDefaults(config, generation.has_value() ? &*generation : nullptr));
+  opened.config_file = config.file();
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
+
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
+  opened.names = HuggingFaceNames(marian, source);
+  // Positions that the file holds are used as they are.
+  if (source.Has(opened.names.encoder.positions) || source.Has(opened.names.decoder.positions)) {
+    marian.model.position_kind = PositionKind::kLearned;
+  }
+  opened.config = std::move(marian.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
+}
+
+}  // namespace nibu

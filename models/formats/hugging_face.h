@@ -1,0 +1,82 @@
+// Reader of Hugging Face MarianMT directories, the form in which the OPUS-MT models are published:
+//
+//   config.json              sizes, activation, token ids (fields: ReadHuggingFaceConfig)
+//   generation_config.json   optional; its token ids win over config.json's
+//   model.safetensors        weights, or their other forms (weights_file.h)
+//   vocab.json               {token: id}, every id from 0 to vocab_size - 1 once
+//   target_vocab.json        the target's, when tokenizer_config.json has "separate_vocabs": true
+//   source.spm, target.spm   SentencePiece models; ids come from vocab.json, not from them
+//   tokenizer_config.json    optional
+//
+// https://huggingface.co/docs/transformers/model_doc/marian
+#ifndef NIBU_MODELS_FORMATS_HUGGING_FACE_H_
+#define NIBU_MODELS_FORMATS_HUGGING_FACE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "models/assembly/opened_model.h"
+#include "models/containers/tensor_source.h"
+#include "models/files/json.h"
+#include "models/files/mapped_file.h"
+
+namespace nibu {
+
+struct HuggingFaceConfig {
+  ModelConfig model;              // unk and source_suffix come from the vocabulary
+  bool shared_embeddings = true;  // of encoder and decoder
+  bool tied_output = true;        // the output layer is the decoder's embedding
+  bool static_positions = true;   // sinusoidal, computed where the file does not hold them
+};
+
+// Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
+// Unimplemented naming the field that is wrong or not supported.
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
+                                                        const JsonConfig* generation);
+
+// The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
+NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
+
+// The names within a stack: transformers took those of fairseq. `stack`: "model.encoder", ...
+StackNames HuggingFaceStack(const std::string& stack);
+
+// A companion of config.json; none when there is no such file.
+absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path);
+// A file without which the directory is no model, and not an empty one; `expected` says what such
+// a directory has.
+absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
+                                                                   const char* name,
+                                                                   absl::string_view expected);
+
+// "relu", "gelu_new", ...; none: not known.
+std::optional<Activation> ActivationByName(absl::string_view name);
+
+// The first of tied tensors that the file holds; the others may be there as copies.
+std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
+                 NameTable* table);
+
+// Sets eos, decoder_start and suppressed (padding, bad_words_ids).
+absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation,
+                          ModelConfig* model);
+
+// The id that a field names: generation_config.json's, else config.json's. A list of one id counts
+// as that id.
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
+                                               const JsonConfig* generation);
+
+// "num_beams" and "length_penalty", of generation_config.json, else of config.json; and
+// "max_length_factor", of which only nibu knows.
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
+                                                const JsonConfig* generation);
+
+// `config`: the directory's config.json.
+absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
+                                                  const JsonConfig& config);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FORMATS_HUGGING_FACE_H_

@@ -1,0 +1,383 @@
+#include "models/formats/marian.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/containers/marian_bin.h"
+#include "models/containers/npz.h"
+#include "models/files/byte_reader.h"
+#include "models/files/json.h"
+#include "models/files/yaml.h"
+#include "models/files/zip.h"
+#include "models/formats/marian_config.h"
+#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/shortlist_file.h"
+#include "models/vocabulary/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+constexpr char kConfigTensor[] = "special:model.yml";
+constexpr absl::string_view kFactored = ".fsv";
+
+// What a model consists of: paths, and what decoder.yml says of them.
+struct MarianFiles {
+  std::string model;
+  std::vector<std::string> vocabularies;  // source, target
+  std::string shortlist;                  // empty: none
+  LexicalLimits limits;
+  ModelDefaults defaults;
+  bool allow_unknown = false;
+};
+
+// Options that say how Marian is to run, not what is to come out.
+constexpr absl::string_view kIgnoredOptions[] = {"mini-batch",
+                                                 "mini-batch-words",
+                                                 "maxi-batch",
+                                                 "maxi-batch-sort",
+                                                 "workspace",
+                                                 "cpu-threads",
+                                                 "devices",
+                                                 "num-devices",
+                                                 "gemm-precision",
+                                                 "gemm-type",
+                                                 "optimize",
+                                                 "int8shift",
+                                                 "quiet",
+                                                 "quiet-translation",
+                                                 "log",
+                                                 "log-level",
+                                                 "skip-cost",
+                                                 "max-length",
+                                                 "max-length-crop",
+                                                 "max-length-break",
+                                                 "mini-batch-break-size",
+                                                 "ssplit-mode",
+                                                 "ssplit-prefix-file",
+                                                 "fp16",
+                                                 "precision",
+                                                 "port",
+                                                 "seed",
+                                                 "version",
+                                                 "tsv",
+                                                 "tsv-fields",
+                                                 "cache-translations",
+                                                 "alignment",
+                                                 "n-best",
+                                                 "stat-freq",
+                                                 "relative-paths"};
+
+std::string Resolve(const std::string& directory, const std::string& path) {
+  return path[0] == '/' ? path : absl::StrCat(directory, "/", path);
+}
+
+// A list of `count` file names.
+absl::Status ReadPaths(const JsonConfig& yml, const std::string& key, size_t count,
+                       const std::string& directory, std::vector<std::string>* paths) {
+  const nlohmann::json* list = yml.Find(key);
+  if (list == nullptr || !list->is_array() || list->size() != count) {
+    return yml.Wrong(key, absl::StrCat("a list of ", count, count == 1 ? " file" : " files"));
+  }
+  for (const nlohmann::json& item : *list) {
+    if (!item.is_string() || item.get_ref<const std::string&>().empty()) {
+      return yml.Wrong(key, "a list of file names");
+    }
+    paths->push_back(Resolve(directory, item.get<std::string>()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<float> Number(const JsonConfig& yml, const std::string& key, float absent) {
+  const nlohmann::json* value = yml.Find(key);
+  if (value == nullptr) return absent;
+  if (value->is_boolean()) return value->get<bool>() ? 1.0f : 0.0f;  // "normalize: true"
+  if (!value->is_number()) return yml.Wrong(key, "a number");
+  return value->get<float>();
+}
+
+// shortlist: [path, first, best, threshold] of a text file, or [path, whether to check it].
+absl::Status ReadShortlistOption(const JsonConfig& yml, const std::string& directory,
+                                 MarianFiles* files) {
+  const char* key = "shortlist";
+  const nlohmann::json* list = yml.Find(key);
+  if (list == nullptr || (list->is_array() && list->empty())) return absl::OkStatus();
+  if (!list->is_array() || list->size() > 4 || !(*list)[0].is_string() ||
+      (*list)[0].get_ref<const std::string&>().empty()) {
+    return yml.Wrong(key, "a list: file name, first, best, threshold");
+  }
+  files->shortlist = Resolve(directory, (*list)[0].get<std::string>());
+  for (size_t i = 1; i < list->size(); ++i) {
+    const nlohmann::json& item = (*list)[i];
+    if (item.is_boolean()) continue;
+    if (!item.is_number() || item < 0 || item > 1'000'000) {
+      return yml.Wrong(key, "a list: file name, first, best, threshold");
+    }
+    if (i == 1) files->limits.first = item.get<int>();
+    if (i == 2) files->limits.best = item.get<int>();
+    if (i == 3) files->limits.threshold = item.get<float>();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MarianFiles> ReadDecoderYml(const JsonConfig& yml, const std::string& directory) {
+  for (const auto& [key, value] : yml.object().items()) {
+    const absl::string_view option = key;
+    const auto is = [&](absl::string_view known) { return known == option; };
+    const bool used = key == "models" || key == "vocabs" || key == "shortlist" ||
+                      key == "beam-size" || key == "normalize" || key == "word-penalty" ||
+                      key == "max-length-factor" || key == "allow-unk" || key == "weights";
+    if (!used && !std::any_of(std::begin(kIgnoredOptions), std::end(kIgnoredOptions), is)) {
+      return absl::UnimplementedError(absl::StrCat(yml.file(), ": option \"", key,
+                                                   "\" is not supported; remove it from the file"));
+    }
+  }
+  MarianFiles files;
+  std::vector<std::string> models;
+  NIBU_RETURN_IF_ERROR(ReadPaths(yml, "models", 1, directory, &models));
+  files.model = models[0];
+  NIBU_RETURN_IF_ERROR(ReadPaths(yml, "vocabs", 2, directory, &files.vocabularies));
+  NIBU_RETURN_IF_ERROR(ReadShortlistOption(yml, directory, &files));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> beam_size, yml.OptionalInt("beam-size"));
+  if (beam_size.has_value() && (*beam_size < 1 || *beam_size > 1000)) {
+    return yml.Wrong("beam-size", "1 to 1000");
+  }
+  files.defaults.beam_size = beam_size;
+  NIBU_ASSIGN_OR_RETURN(files.defaults.length_penalty, Number(yml, "normalize", 0));
+  NIBU_ASSIGN_OR_RETURN(const float factor, Number(yml, "max-length-factor", 0));
+  if (!(factor >= 0)) return yml.Wrong("max-length-factor", "at least 0");
+  if (factor > 0) files.defaults.max_length_factor = factor;
+  NIBU_ASSIGN_OR_RETURN(const float word_penalty, Number(yml, "word-penalty", 0));
+  if (word_penalty != 0.0f) {
+    return absl::UnimplementedError(absl::StrCat(
+        yml.file(), ": \"word-penalty\" other than 0 is not supported; remove it from the file"));
+  }
+  NIBU_ASSIGN_OR_RETURN(files.allow_unknown, yml.Bool("allow-unk", false));
+  return files;
+}
+
+absl::Status OnlyOne(const std::string& directory, absl::string_view what,
+                     const std::vector<std::string>& found, absl::string_view kinds) {
+  if (found.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(directory, ": ", found.empty() ? "no" : "more than one", " ", what, " (", kinds,
+                   ") in it; put one there, or a decoder.yml that names it"));
+}
+
+bool IsYaml(absl::string_view name) {
+  return absl::EndsWith(name, ".yml") || absl::EndsWith(name, ".yaml");
+}
+
+// A vocabulary of tokens and ids; else it is a SentencePiece model.
+bool IsList(absl::string_view name) { return IsYaml(name) || absl::EndsWith(name, ".json"); }
+
+// What is in a directory without decoder.yml. `model`: the model's path, empty to look for it, too.
+absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::string& model) {
+  std::vector<std::string> models;
+  std::vector<std::string> pieces;
+  std::vector<std::string> lists;
+  std::vector<std::string> shortlists;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string path = entry.path().string();
+    const std::string name = entry.path().filename().string();
+    if (absl::EndsWith(name, ".spm") || absl::EndsWith(name, kFactored)) {
+      pieces.push_back(path);
+    } else if (IsYaml(name)) {
+      lists.push_back(path);
+    } else if (absl::EndsWith(name, ".npz") || absl::EndsWith(name, ".bin")) {
+      NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+      if (IsMarianModel(*file)) models.push_back(path);
+      if (IsBinaryShortlist(file->bytes())) shortlists.push_back(path);
+    }
+  }
+  if (!model.empty()) models = {model};
+  if (models.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
+                     "the model, or put a decoder.yml there that names it"));
+  }
+  NIBU_RETURN_IF_ERROR(OnlyOne(directory, "model", models, "*.npz, *.bin"));
+  MarianFiles files;
+  files.model = models[0];
+  files.vocabularies = pieces.empty() ? lists : pieces;
+  std::vector<std::string>& vocabularies = files.vocabularies;
+  if (vocabularies.size() == 1) vocabularies.push_back(vocabularies[0]);
+  if (vocabularies.size() != 2) {
+    NIBU_RETURN_IF_ERROR(OnlyOne(directory, "vocabulary", {}, "*.spm, *.yml"));
+  }
+  const auto is_source = [](const std::string& path) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    return absl::StartsWith(name, "src") || absl::StartsWith(name, "source");
+  };
+  if (is_source(vocabularies[1])) std::swap(vocabularies[0], vocabularies[1]);
+  if (vocabularies[0] != vocabularies[1] && !is_source(vocabularies[0])) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        directory, ": which vocabulary is the source's? Name it source.spm, or add a decoder.yml"));
+  }
+  if (shortlists.size() > 1) {
+    NIBU_RETURN_IF_ERROR(OnlyOne(directory, "shortlist", shortlists, "*.bin"));
+  }
+  if (!shortlists.empty()) files.shortlist = shortlists[0];
+  return files;
+}
+
+absl::StatusOr<MarianFiles> Files(const std::string& path) {
+  const bool is_directory = std::filesystem::is_directory(path);
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string directory = is_directory     ? path
+                                : parent.empty() ? std::string(".")
+                                                 : parent.string();
+  const std::string decoder = absl::StrCat(directory, "/decoder.yml");
+  absl::StatusOr<MarianFiles> files = absl::InternalError("");
+  if (const auto file = MappedFile::Open(decoder); file.ok()) {
+    NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml((*file)->bytes(), decoder));
+    NIBU_ASSIGN_OR_RETURN(const JsonConfig yml, JsonConfig::From(std::move(json), decoder));
+    files = ReadDecoderYml(yml, directory);
+  } else {
+    files = FindFiles(directory, is_directory ? "" : path);
+  }
+  if (files.ok() && !is_directory) files->model = path;
+  return files;
+}
+
+absl::StatusOr<std::vector<std::string>> Tokens(const MappedFile& file, int size,
+                                                std::string* pieces) {
+  if (absl::EndsWith(file.path(), kFactored)) {
+    return absl::UnimplementedError(absl::StrCat(
+        file.path(), ": a factored vocabulary, which nibu does not support; use a model whose ",
+        "vocabulary is a .spm or a .yml"));
+  }
+  if (!IsList(file.path())) {
+    NIBU_ASSIGN_OR_RETURN(auto tokens, ReadSentencePieces(file.bytes(), file.path()));
+    if (tokens.size() != static_cast<size_t>(size)) {
+      return WrongVocabularySize(file.path(), tokens.size(), size, "the model");
+    }
+    *pieces = std::string(file.bytes());
+    return tokens;
+  }
+  NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseYaml(file.bytes(), file.path()));
+  NIBU_ASSIGN_OR_RETURN(auto tokens, TokensById(json, file.path(), size, "the model"));
+  // Text is cut by the SentencePiece models that stand beside such vocabularies.
+  return tokens;
+}
+
+absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, ModelConfig* model) {
+  ModelVocabulary vocabulary;
+  NIBU_ASSIGN_OR_RETURN(const auto source, MappedFile::Open(files.vocabularies[0]));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
+                        Tokens(*source, model->vocab_source, &vocabulary.source_sentencepiece));
+  NIBU_ASSIGN_OR_RETURN(const auto target, MappedFile::Open(files.vocabularies[1]));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
+                        Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
+  if (IsList(source->path()) && IsList(target->path())) {
+    const std::string directory = std::filesystem::path(source->path()).parent_path().string();
+    const auto source_pieces = MappedFile::Open(absl::StrCat(directory, "/source.spm"));
+    const auto target_pieces = MappedFile::Open(absl::StrCat(directory, "/target.spm"));
+    if (source_pieces.ok() && target_pieces.ok()) {
+      vocabulary.source_sentencepiece = std::string((*source_pieces)->bytes());
+      vocabulary.target_sentencepiece = std::string((*target_pieces)->bytes());
+    }
+    vocabulary.language_tokens = true;
+  }
+  NIBU_ASSIGN_OR_RETURN(const int suffix,
+                        FindToken(vocabulary.source_tokens, "</s>", source->path()));
+  model->source_suffix = {suffix};
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, "<unk>", source->path()));
+  NIBU_ASSIGN_OR_RETURN(model->eos, FindToken(vocabulary.target_tokens, "</s>", target->path()));
+  NIBU_ASSIGN_OR_RETURN(model->unk_target,
+                        FindToken(vocabulary.target_tokens, "<unk>", target->path()));
+  if (!files.allow_unknown) model->suppressed = {model->unk_target};
+  return vocabulary;
+}
+
+// The tensors W_QuantMultA go to their W.
+absl::Status AttachMultipliers(const std::string& output, TensorSource* source) {
+  constexpr absl::string_view kSuffix = "_QuantMultA";
+  for (const std::string& name : source->Names()) {
+    if (!absl::EndsWith(name, kSuffix)) continue;
+    std::string matrix = name.substr(0, name.size() - kSuffix.size());
+    source->Ignore(name);
+    // By an accident of the converter the embedding's own is of no meaning.
+    if (absl::EndsWith(matrix, "Wemb")) continue;
+    if (matrix == "none") matrix = output;
+    NIBU_ASSIGN_OR_RETURN(const TensorView view, source->Get(name, {1, 1}, {DType::kFloat32}));
+    const float scale =
+        ByteReader({static_cast<const char*>(view.data), sizeof(float)}).Read<float>();
+    if (!(scale > 0.0f && scale < 1e30f)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale));
+    }
+    source->SetActivationScale(matrix, scale);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JsonConfig> ModelYml(const TensorSource& source) {
+  const StoredTensor* tensor = source.Find(kConfigTensor);
+  if (tensor == nullptr || DTypeSize(tensor->view.dtype) != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(source.description(), ": no \"", kConfigTensor, "\" in it; ",
+                     "it is not a model of a version of Marian that nibu can read"));
+  }
+  absl::string_view text(static_cast<const char*>(tensor->view.data), tensor->view.bytes());
+  while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+  const std::string name = absl::StrCat(source.description(), ": ", kConfigTensor);
+  NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml(text, name));
+  return JsonConfig::From(std::move(json), name);
+}
+
+}  // namespace
+
+bool IsMarianModel(const MappedFile& file) {
+  if (IsMarianBin(file.bytes())) return true;
+  if (!ZipArchive::IsZip(file.bytes())) return false;
+  return absl::EndsWith(file.path(), ".npz") ||
+         absl::StrContains(file.bytes().substr(0, 200), ".npy");
+}
+
+bool IsMarianDirectory(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (entry.path().filename() == "decoder.yml") return true;
+    const auto file = MappedFile::Open(entry.path().string());
+    if (file.ok() && IsMarianModel(**file)) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
+  NIBU_ASSIGN_OR_RETURN(const MarianFiles files, Files(path));
+  NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(files.model));
+  const bool binary = IsMarianBin(file->bytes());
+  NIBU_ASSIGN_OR_RETURN(TensorSource source,
+                        binary ? ReadMarianBin(std::move(file)) : ReadNpz(std::move(file)));
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig yml, ModelYml(source));
+  NIBU_ASSIGN_OR_RETURN(MarianConfig config, ReadMarianConfig(yml));
+
+  OpenedModel opened;
+  opened.format = binary ? "Marian binary" : "Marian npz";
+  opened.config_file = yml.file();
+  opened.defaults = files.defaults;
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabularies(files, &config.model));
+  opened.names = MarianNames(config, source);
+  NIBU_RETURN_IF_ERROR(AttachMultipliers(opened.names.output, &source));
+  if (!files.shortlist.empty()) {
+    NIBU_ASSIGN_OR_RETURN(const auto shortlist, MappedFile::Open(files.shortlist));
+    NIBU_ASSIGN_OR_RETURN(opened.shortlist,
+                          ReadShortlist(*shortlist, opened.vocabulary, files.limits));
+  }
+  opened.config = std::move(config.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
+}
+
+}  // namespace nibu

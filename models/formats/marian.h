@@ -1,0 +1,34 @@
+// Reader of Marian models as they are published: a directory, or its model file, with
+//
+//   *.npz or *.bin    the weights and, as "special:model.yml", their configuration
+//   (marian_config.h)
+//   *.spm or *.yml    the vocabularies: SentencePiece models, whose ids are the model's, or
+//                     "token: id" lines (source.spm and target.spm beside them then cut the text)
+//   decoder.yml       optional: models, vocabs, shortlist, and options that become defaults
+//   a binary shortlist, without decoder.yml found by its content
+//
+// Without decoder.yml one vocabulary file serves both sides; of two, the one whose name begins with
+// "src" or "source" is the source's.
+#ifndef NIBU_MODELS_FORMATS_MARIAN_H_
+#define NIBU_MODELS_FORMATS_MARIAN_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/assembly/opened_model.h"
+#include "models/files/mapped_file.h"
+
+namespace nibu {
+
+// Whether `file` is a Marian model, by its content.
+bool IsMarianModel(const MappedFile& file);
+
+// Whether a directory holds a decoder.yml or a Marian model.
+bool IsMarianDirectory(const std::string& directory);
+
+// `path`: the directory, or a model file in it.
+absl::StatusOr<OpenedModel> OpenMarian(const std::string& path);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FORMATS_MARIAN_H_

@@ -1,0 +1,258 @@
+#include "models/formats/marian_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+// Sinusoids have no end; more than any sentence needs.
+constexpr int kMaxPositions = 2048;
+
+absl::Status Unsupported(const JsonConfig& yml, absl::string_view key) {
+  const nlohmann::json* value = yml.Find(std::string(key));
+  if (value == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat(yml.file(), ": \"", key,
+                     "\" is left to its default, which nibu does not support; use a model trained ",
+                     "with another setting"));
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(yml.file(), ": \"", key, "\" is ", QuotedJson(*value),
+                   ", which nibu does not support; use a model trained without it"));
+}
+
+// Whether a value says no: absent, false, 0, "", "none" or an empty list.
+bool IsOff(const JsonConfig& yml, const std::string& key) {
+  const nlohmann::json* value = yml.Find(key);
+  if (value == nullptr) return true;
+  if (value->is_boolean()) return !value->get<bool>();
+  if (value->is_number()) return value->get<double>() == 0;
+  if (value->is_string()) return value->get<std::string>().empty() || *value == "none";
+  return value->empty();
+}
+
+// Options that change the network in ways that are not supported.
+absl::Status RefuseUnsupported(const JsonConfig& yml) {
+  for (const char* key :
+       {"lemma-dim-emb", "lemma-dependency", "ulr", "right-left", "transformer-no-projection",
+        "transformer-rnn-projection", "transformer-no-affine", "transformer-no-bias", "input-types",
+        "layer-normalization", "transformer-train-segment-embeddings"}) {
+    if (!IsOff(yml, key)) return Unsupported(yml, key);
+  }
+  constexpr int kDepth = 2;
+  const char* key = "transformer-ffn-depth";
+  NIBU_ASSIGN_OR_RETURN(const int depth, yml.Int(key, kDepth));
+  if (depth != kDepth) return Unsupported(yml, key);
+  const char* decoder_key = "transformer-decoder-ffn-depth";
+  NIBU_ASSIGN_OR_RETURN(const int decoder_depth, yml.Int(decoder_key, 0));
+  // 0: the encoder's.
+  if (decoder_depth != 0 && decoder_depth != kDepth) return Unsupported(yml, decoder_key);
+  return absl::OkStatus();
+}
+
+// Dropout ("d") is for training, "a" adds the residual, "n" is a layer norm.
+absl::StatusOr<bool> Norms(const JsonConfig& yml, const std::string& key,
+                           absl::string_view absent) {
+  NIBU_ASSIGN_OR_RETURN(const std::string steps, yml.String(key, absent));
+  if (steps.find_first_not_of("dan") != std::string::npos) return Unsupported(yml, key);
+  return absl::StrContains(steps, 'n');
+}
+
+absl::Status ReadNorms(const JsonConfig& yml, ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const bool before, Norms(yml, "transformer-preprocess", ""));
+  NIBU_ASSIGN_OR_RETURN(const bool after, Norms(yml, "transformer-postprocess", "dan"));
+  NIBU_ASSIGN_OR_RETURN(model->embedding_norm, Norms(yml, "transformer-postprocess-emb", "d"));
+  NIBU_ASSIGN_OR_RETURN(model->final_norm, Norms(yml, "transformer-postprocess-top", ""));
+  if (before == after) return Unsupported(yml, "transformer-postprocess");
+  NIBU_ASSIGN_OR_RETURN(const std::string steps, yml.String("transformer-postprocess", "dan"));
+  if (!absl::StrContains(steps, 'a') || (after && steps.find('a') > steps.find('n'))) {
+    return Unsupported(yml, "transformer-postprocess");
+  }
+  model->norm_order = before ? NormOrder::kPre : NormOrder::kPost;
+  model->norm_epsilon = 1e-6f;
+  return absl::OkStatus();
+}
+
+absl::Status ReadMemory(const JsonConfig& yml, ModelConfig* model) {
+  const char* key = "transformer-decoder-autoreg";
+  NIBU_ASSIGN_OR_RETURN(const std::string memory, yml.String(key, "self-attention"));
+  if (memory == "self-attention") return absl::OkStatus();
+  if (memory != "rnn") return Unsupported(yml, key);
+  NIBU_ASSIGN_OR_RETURN(const std::string cell, yml.String("dec-cell", "gru"));
+  if (cell != "ssru") return Unsupported(yml, "dec-cell");
+  model->decoder_memory = DecoderMemory::kSsru;
+  return absl::OkStatus();
+}
+
+// "last", or a number from 1. Marian takes the attention of the layer's first head.
+absl::Status ReadAlignment(const JsonConfig& yml, ModelConfig* model) {
+  const char* key = "transformer-guided-alignment-layer";
+  const nlohmann::json* stored = yml.Find(key);
+  if (stored == nullptr || *stored == "last") return absl::OkStatus();
+  NIBU_ASSIGN_OR_RETURN(const int number, yml.Int(key, 0));
+  if (number < 1 || number > model->layers_decoder)
+    return yml.Wrong(key, "last, or 1 to dec-depth");
+  model->alignment_layer = number - 1;
+  return absl::OkStatus();
+}
+
+absl::Status ReadVocabularySizes(const JsonConfig& yml, ModelConfig* model) {
+  const nlohmann::json* sizes = yml.Find("dim-vocabs");
+  if (sizes == nullptr || !sizes->is_array() || sizes->size() != 2) {
+    return yml.Wrong("dim-vocabs", "a list of two sizes");
+  }
+  int* const fields[] = {&model->vocab_source, &model->vocab_target};
+  for (size_t i = 0; i < 2; ++i) {
+    const nlohmann::json& size = (*sizes)[i];
+    if (!size.is_number_integer() || size < 1 || size > (1 << 24)) {
+      return yml.Wrong("dim-vocabs", "a list of two sizes");
+    }
+    *fields[i] = size.get<int>();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadTiedLayers(const JsonConfig& yml, MarianConfig* config) {
+  const char* key = "transformer-tied-layers";
+  const nlohmann::json* layers = yml.Find(key);
+  if (layers == nullptr || (layers->is_array() && layers->empty())) return absl::OkStatus();
+  if (!layers->is_array() || layers->size() != static_cast<size_t>(config->model.layers_decoder)) {
+    return yml.Wrong(key, "a list with a number for each decoder layer");
+  }
+  for (const nlohmann::json& layer : *layers) {
+    if (!layer.is_number_integer() || layer < 1 || layer > config->model.layers_decoder) {
+      return yml.Wrong(key, "a list of layer numbers from 1 to dec-depth");
+    }
+    config->tied_layers.push_back(layer.get<int>());
+  }
+  return absl::OkStatus();
+}
+
+NormNames Norm(const std::string& prefix, bool before) {
+  const char* suffix = before ? "_pre" : "";
+  return {absl::StrCat(prefix, "_ln_scale", suffix), absl::StrCat(prefix, "_ln_bias", suffix)};
+}
+
+MapNames Affine(const std::string& prefix, std::vector<absl::string_view> parts) {
+  MapNames names;
+  for (const absl::string_view part : parts) {
+    names.weights.push_back(absl::StrCat(prefix, "W", part));
+    names.biases.push_back(absl::StrCat(prefix, "b", part));
+  }
+  return names;
+}
+
+LayerNames Layer(const std::string& layer, bool before) {
+  LayerNames n;
+  n.self_qkv = Affine(layer + "_self_", {"q", "k", "v"});
+  n.self_out = Affine(layer + "_self_", {"o"});
+  n.self_norm = Norm(layer + "_self_Wo", before);
+  n.ssru = {{layer + "_rnn_Wf", layer + "_rnn_W"}, {layer + "_rnn_bf", ""}};
+  n.ssru_norm = Norm(layer + "_rnn_ffn", before);
+  n.cross_q = Affine(layer + "_context_", {"q"});
+  n.cross_kv = Affine(layer + "_context_", {"k", "v"});
+  n.cross_out = Affine(layer + "_context_", {"o"});
+  n.cross_norm = Norm(layer + "_context_Wo", before);
+  n.ffn_up = Affine(layer + "_ffn_", {"1"});
+  n.ffn_down = Affine(layer + "_ffn_", {"2"});
+  n.ffn_norm = Norm(layer + "_ffn_ffn", before);
+  return n;
+}
+
+StackNames Stack(const std::string& stack, bool before, const std::vector<int>& tied_layers) {
+  StackNames names;
+  names.positions = "Wpos";
+  names.embedding_norm = Norm(stack + "_emb", true);
+  names.final_norm = Norm(stack + "_top", false);
+  names.layer = [stack, before, tied_layers](int i) {
+    const int number = tied_layers.empty() ? i + 1 : tied_layers[static_cast<size_t>(i)];
+    return Layer(absl::StrCat(stack, "_l", number), before);
+  };
+  return names;
+}
+
+}  // namespace
+
+absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& yml) {
+  MarianConfig config;
+  ModelConfig& model = config.model;
+  NIBU_ASSIGN_OR_RETURN(const std::string type, yml.String("type", ""));
+  if (type != "transformer") return yml.Wrong("type", "\"transformer\"");
+  NIBU_RETURN_IF_ERROR(RefuseUnsupported(yml));
+  NIBU_ASSIGN_OR_RETURN(model.d_model, yml.Int("dim-emb", 512));
+  NIBU_ASSIGN_OR_RETURN(model.heads_encoder, yml.Int("transformer-heads", 8));
+  model.heads_decoder = model.heads_encoder;
+  NIBU_ASSIGN_OR_RETURN(model.layers_encoder, yml.Int("enc-depth", 6));
+  NIBU_ASSIGN_OR_RETURN(model.layers_decoder, yml.Int("dec-depth", 6));
+  NIBU_ASSIGN_OR_RETURN(model.ffn_encoder, yml.Int("transformer-dim-ffn", 2048));
+  NIBU_ASSIGN_OR_RETURN(const int decoder, yml.Int("transformer-decoder-dim-ffn", 0));
+  model.ffn_decoder = decoder == 0 ? model.ffn_encoder : decoder;
+  NIBU_RETURN_IF_ERROR(ReadVocabularySizes(yml, &model));
+
+  NIBU_ASSIGN_OR_RETURN(const std::string activation,
+                        yml.String("transformer-ffn-activation", "swish"));
+  if (activation == "relu") {
+    model.activation = Activation::kRelu;
+  } else if (activation == "swish") {
+    model.activation = Activation::kSwish;
+  } else if (activation == "gelu") {
+    model.activation = Activation::kGelu;
+  } else {
+    return yml.Wrong("transformer-ffn-activation", "relu, swish or gelu");
+  }
+  NIBU_RETURN_IF_ERROR(ReadNorms(yml, &model));
+  NIBU_RETURN_IF_ERROR(ReadMemory(yml, &model));
+  NIBU_RETURN_IF_ERROR(ReadAlignment(yml, &model));
+
+  NIBU_ASSIGN_OR_RETURN(const bool learned,
+                        yml.Bool("transformer-train-position-embeddings", false));
+  if (learned) {
+    // Marian does not scale embeddings that learned positions are added to.
+    model.position_kind = PositionKind::kLearned;
+    model.embedding_scale = 1.0f;
+    NIBU_ASSIGN_OR_RETURN(model.max_positions, yml.Int("max-length", 50));
+  } else {
+    model.position_kind = PositionKind::kSinusoidalHalfMinusOne;
+    model.embedding_scale = static_cast<float>(std::sqrt(std::max(model.d_model, 1)));
+    model.max_positions = kMaxPositions;
+  }
+  NIBU_ASSIGN_OR_RETURN(config.tied_all, yml.Bool("tied-embeddings-all", false));
+  NIBU_ASSIGN_OR_RETURN(config.tied_source, yml.Bool("tied-embeddings-src", false));
+  NIBU_ASSIGN_OR_RETURN(config.tied_output, yml.Bool("tied-embeddings", false));
+  NIBU_ASSIGN_OR_RETURN(const bool no_bias, yml.Bool("output-omit-bias", false));
+  config.output_bias = !no_bias;
+  NIBU_RETURN_IF_ERROR(ReadTiedLayers(yml, &config));
+  model.decoder_start = -1;
+  return config;
+}
+
+NameTable MarianNames(const MarianConfig& config, const TensorSource& source) {
+  const bool before = config.model.norm_order == NormOrder::kPre;
+  NameTable table;
+  table.out_in = false;
+  table.encoder = Stack("encoder", before, {});
+  table.decoder = Stack("decoder", before, config.tied_layers);
+  const bool shared = config.tied_all || config.tied_source;
+  table.encoder.tokens = shared ? "Wemb" : "encoder_Wemb";
+  table.decoder.tokens = shared ? "Wemb" : "decoder_Wemb";
+  if (config.tied_all || config.tied_output) {
+    table.output = table.decoder.tokens;
+  } else if (source.Has("decoder_ff_logit_out_Wt")) {
+    table.output = "decoder_ff_logit_out_Wt";
+  } else {
+    table.output = "decoder_ff_logit_out_W";
+    table.output_out_in = false;
+  }
+  if (config.output_bias) table.output_bias = "decoder_ff_logit_out_b";
+  table.ignored = {"special:model.yml"};
+  return table;
+}
+
+}  // namespace nibu

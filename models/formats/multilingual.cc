@@ -1,0 +1,373 @@
+#include "models/formats/multilingual.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/containers/weights_file.h"
+#include "models/files/mapped_file.h"
+#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kExpected[] =
+    "a Hugging Face directory of M2M-100, NLLB or mBART has config.json, model.safetensors or "
+    "pytorch_model.bin, sentencepiece.bpe.model, special_tokens_map.json or tokenizer.json, and "
+    "M2M-100's has vocab.json";
+
+// Positions are counted from here; 0 and 1 were those of padding.
+constexpr int kPositionOffset = 2;
+
+// What all models of a type have, and what a config.json that does not say otherwise means.
+struct TypeFields {
+  Json absent;
+  Json fixed;
+};
+
+TypeFields FieldsOf(bool is_mbart) {
+  const Json fixed = {{"normalize_before", true},
+                      {"add_final_layer_norm", true},
+                      {"normalize_embedding", is_mbart},
+                      {"static_position_embeddings", !is_mbart},
+                      {"share_encoder_decoder_embeddings", true},
+                      {"decoder_vocab_size", nullptr}};
+  Json absent = {{"eos_token_id", 2}, {"pad_token_id", 1}, {"decoder_start_token_id", 2}};
+  absent["vocab_size"] = is_mbart ? 50265 : 128112;
+  absent["activation_function"] = is_mbart ? "gelu" : "relu";
+  absent["scale_embedding"] = !is_mbart;
+  return {absent, fixed};
+}
+
+// A vocabulary being put together; ids may come in any order.
+class TokenTable {
+ public:
+  TokenTable(int size, std::string directory) : size_(size), directory_(std::move(directory)) {}
+
+  // The same token may be set twice. InvalidArgument: no such id, or another token has it.
+  absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
+    if (id < 0 || id >= size_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(directory_, "/", file, ": token \"", token, "\" has id ", id,
+                       ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says"));
+    }
+    const std::string& known = tokens_.try_emplace(id, token).first->second;
+    if (known != token) {
+      return absl::InvalidArgumentError(absl::StrCat(directory_, "/", file, ": id ", id,
+                                                     " belongs to both \"", known, "\" and \"",
+                                                     token, "\""));
+    }
+    return absl::OkStatus();
+  }
+
+  int size() const { return size_; }
+  const std::string& directory() const { return directory_; }
+  const std::map<int64_t, std::string>& tokens() const { return tokens_; }
+
+  // The tokens by id; ids that have none, few of them, have an empty one.
+  absl::StatusOr<std::vector<std::string>> List() const {
+    constexpr size_t kMostUnused = 1024;  // vocabularies are padded to a round size
+    if (static_cast<size_t>(size_) - tokens_.size() > kMostUnused) {
+      return WrongVocabularySize(directory_, tokens_.size(), size_, "config.json");
+    }
+    std::vector<std::string> list(static_cast<size_t>(size_));
+    for (const auto& [id, token] : tokens_) list[static_cast<size_t>(id)] = token;
+    return list;
+  }
+
+ private:
+  const int size_;
+  const std::string directory_;
+  std::map<int64_t, std::string> tokens_;
+};
+
+// The text of "</s>" or {"content": "</s>", ...}; null for anything else.
+const std::string* Content(const Json& token) {
+  if (token.is_string()) return token.get_ptr<const std::string*>();
+  if (!token.is_object()) return nullptr;
+  const auto content = token.find("content");
+  return content == token.end() ? nullptr : content->get_ptr<const std::string*>();
+}
+
+absl::Status WrongTokens(const TokenTable& table, absl::string_view file, absl::string_view key) {
+  return absl::InvalidArgumentError(absl::StrCat(table.directory(), "/", file, ": \"", key,
+                                                 "\" is not a list of tokens with their ids"));
+}
+
+absl::Status AddTokenizerJson(TokenTable* table) {
+  constexpr char kFile[] = "tokenizer.json";
+  const auto file = MappedFile::Open(absl::StrCat(table->directory(), "/", kFile));
+  if (absl::IsNotFound(file.status())) return absl::OkStatus();
+  if (!file.ok()) return file.status();
+  NIBU_ASSIGN_OR_RETURN(const Json added,
+                        ParseJsonMember((*file)->bytes(), (*file)->path(), "added_tokens"));
+  if (added.is_null()) return absl::OkStatus();
+  if (!added.is_array()) return WrongTokens(*table, kFile, "added_tokens");
+  for (const Json& token : added) {
+    const std::string* content = Content(token);
+    const auto id = token.is_object() ? token.find("id") : token.end();
+    if (content == nullptr || id == token.end() || !id->is_number_integer()) {
+      return WrongTokens(*table, kFile, "added_tokens");
+    }
+    NIBU_RETURN_IF_ERROR(table->Set(id->get<int64_t>(), *content, kFile));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddDecoderTokens(const JsonConfig* tokenizer, TokenTable* table) {
+  constexpr char kFile[] = "tokenizer_config.json";
+  constexpr char kKey[] = "added_tokens_decoder";
+  const Json* added = tokenizer == nullptr ? nullptr : tokenizer->Find(kKey);
+  if (added == nullptr) return absl::OkStatus();
+  if (!added->is_object()) return WrongTokens(*table, kFile, kKey);
+  for (const auto& [id_text, token] : added->items()) {
+    int64_t id = 0;
+    const std::string* content = Content(token);
+    if (content == nullptr || !absl::SimpleAtoi(id_text, &id)) {
+      return WrongTokens(*table, kFile, kKey);
+    }
+    NIBU_RETURN_IF_ERROR(table->Set(id, *content, kFile));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddAddedTokens(TokenTable* table) {
+  constexpr char kFile[] = "added_tokens.json";
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> added,
+                        ReadOptionalConfig(absl::StrCat(table->directory(), "/", kFile)));
+  if (!added.has_value()) return absl::OkStatus();
+  for (const auto& [content, id] : added->object().items()) {
+    if (!id.is_number_integer()) return added->Wrong(content, "an id");
+    NIBU_RETURN_IF_ERROR(table->Set(id.get<int64_t>(), content, kFile));
+  }
+  return absl::OkStatus();
+}
+
+// The languages listed, in order, from id `first` on.
+absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
+  for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
+    NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> file,
+                          ReadOptionalConfig(absl::StrCat(table->directory(), "/", name)));
+    const Json* list = file.has_value() ? file->Find("additional_special_tokens") : nullptr;
+    if (list == nullptr || list->empty()) continue;
+    if (!list->is_array()) return file->Wrong("additional_special_tokens", "a list of tokens");
+    for (const Json& token : *list) {
+      const std::string* content = Content(token);
+      if (content == nullptr) return file->Wrong("additional_special_tokens", "a list of tokens");
+      if (LanguageCode(*content).empty()) continue;
+      NIBU_RETURN_IF_ERROR(table->Set(first++, *content, name));
+    }
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+// The pieces; returns the id behind theirs. A vocab.json beside them has the ids.
+absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepiece,
+                              TokenTable* table) {
+  if (has_vocab_json) {
+    NIBU_ASSIGN_OR_RETURN(const auto file,
+                          OpenRequiredFile(table->directory(), "vocab.json", kExpected));
+    NIBU_ASSIGN_OR_RETURN(const Json json, ParseJson(file->bytes(), file->path()));
+    const int size =
+        static_cast<int>(std::min(json.size(), static_cast<size_t>(std::max(table->size(), 0))));
+    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> tokens,
+                          TokensById(json, file->path(), size, "config.json"));
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i), tokens[i], "vocab.json"));
+    }
+    return size;
+  }
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
+                        ReadSentencePieces(sentencepiece.bytes(), sentencepiece.path()));
+  const std::vector<std::string> first = {"<unk>", "<s>", "</s>"};
+  if (pieces.size() <= first.size() || !std::equal(first.begin(), first.end(), pieces.begin())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>"));
+  }
+  const std::vector<std::string> special = {"<s>", "<pad>", "</s>", "<unk>"};
+  for (size_t i = 0; i < special.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(
+        table->Set(static_cast<int64_t>(i), special[i], kMultilingualSentencePiece));
+  }
+  for (size_t i = first.size(); i < pieces.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(
+        table->Set(static_cast<int64_t>(i) + 1, pieces[i], kMultilingualSentencePiece));
+  }
+  return static_cast<int>(pieces.size()) + 1;
+}
+
+// A language that the tokenizer's configuration was saved with; empty: none.
+absl::StatusOr<std::string> DefaultLanguage(const JsonConfig& tokenizer, const char* key,
+                                            const std::vector<ModelLanguages::Language>& known) {
+  NIBU_ASSIGN_OR_RETURN(const std::string code, tokenizer.String(key, ""));
+  for (const auto& language : known) {
+    if (language.code == code) return code;
+  }
+  if (!code.empty()) return tokenizer.Wrong(key, "one of the model's languages");
+  return code;
+}
+
+// Reads the vocabulary; sets the ids of `model` that it decides.
+absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
+                                               const JsonConfig& config,
+                                               std::optional<int> forced_target,
+                                               ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
+                        OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
+  NIBU_ASSIGN_OR_RETURN(std::optional<JsonConfig> tokenizer,
+                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  const bool has_vocab_json = MappedFile::Open(absl::StrCat(directory, "/vocab.json")).ok();
+
+  TokenTable table(model->vocab_source, directory);
+  NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
+  NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
+  NIBU_RETURN_IF_ERROR(AddDecoderTokens(tokenizer.has_value() ? &*tokenizer : nullptr, &table));
+  NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
+  const auto has_languages = [&] {
+    return std::any_of(table.tokens().lower_bound(behind_pieces), table.tokens().end(),
+                       [](const auto& entry) { return !LanguageCode(entry.second).empty(); });
+  };
+  if (!has_languages()) NIBU_RETURN_IF_ERROR(AddListedLanguages(behind_pieces, &table));
+  if (!has_languages()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory, ": no language tokens in it; ", kExpected));
+  }
+  MultilingualParts parts;
+  NIBU_ASSIGN_OR_RETURN(parts.tokens, table.List());
+  parts.first_language = behind_pieces;
+  parts.sentencepiece = std::string(sentencepiece->bytes());
+  parts.forced_target = forced_target;
+  parts.tokenizer = std::move(tokenizer);
+  parts.is_mbart = model->position_kind == PositionKind::kLearned;
+  parts.language_starts = model->decoder_start != model->eos;
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class, config.String("tokenizer_class", ""));
+  return MultilingualVocabulary(directory, std::move(parts), model);
+}
+
+}  // namespace
+
+std::string LanguageCode(absl::string_view token) {
+  if (token.size() > 4 && absl::StartsWith(token, "__") && absl::EndsWith(token, "__")) {
+    return std::string(token.substr(2, token.size() - 4));
+  }
+  const auto is_word = [](absl::string_view word, size_t shortest, size_t longest) {
+    return word.size() >= shortest && word.size() <= longest &&
+           std::all_of(word.begin(), word.end(),
+                       [](char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); });
+  };
+  const size_t middle = token.find('_');
+  if (middle == absl::string_view::npos || !is_word(token.substr(0, middle), 2, 3) ||
+      !is_word(token.substr(middle + 1), 2, 4)) {
+    return "";
+  }
+  return std::string(token);
+}
+
+absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
+                                                       MultilingualParts parts,
+                                                       ModelConfig* model) {
+  ModelVocabulary vocabulary;
+  ModelLanguages& languages = vocabulary.languages;
+  vocabulary.source_tokens = std::move(parts.tokens);
+  for (size_t i = 0; i < vocabulary.source_tokens.size(); ++i) {
+    std::string& token = vocabulary.source_tokens[i];
+    const int id = static_cast<int>(i);
+    std::string code = id < parts.first_language ? "" : LanguageCode(token);
+    // What is no text is never generated.
+    const bool is_text =
+        !token.empty() && code.empty() && token != "<s>" && token != "<pad>" && token != "<mask>";
+    if (!is_text) model->suppressed.push_back(id);
+    if (token.empty()) token = absl::StrCat("<unused ", id, ">");
+    if (code.empty()) continue;
+    if (parts.forced_target == id) languages.default_target = code;
+    languages.languages.push_back({std::move(code), id});
+  }
+  std::sort(languages.languages.begin(), languages.languages.end(),
+            [](const auto& a, const auto& b) { return a.code < b.code; });
+  std::sort(model->suppressed.begin(), model->suppressed.end());
+  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
+                          model->suppressed.end());
+  vocabulary.target_tokens = vocabulary.source_tokens;
+  vocabulary.source_sentencepiece = std::move(parts.sentencepiece);
+  vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary.source_tokens, "<unk>", directory));
+  model->unk_target = model->unk;
+  model->source_suffix = {model->eos};
+
+  if (const std::optional<JsonConfig>& tokenizer = parts.tokenizer; tokenizer.has_value()) {
+    NIBU_ASSIGN_OR_RETURN(languages.default_source,
+                          DefaultLanguage(*tokenizer, "src_lang", languages.languages));
+    if (languages.default_target.empty()) {
+      NIBU_ASSIGN_OR_RETURN(languages.default_target,
+                            DefaultLanguage(*tokenizer, "tgt_lang", languages.languages));
+    }
+    NIBU_ASSIGN_OR_RETURN(const bool legacy, tokenizer->Bool("legacy_behaviour", false));
+    languages.source_in_front = !legacy;
+    NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class,
+                          tokenizer->String("tokenizer_class", parts.tokenizer_class));
+  }
+  if (parts.is_mbart &&
+      (parts.tokenizer_class.empty() ? parts.language_starts
+                                     : absl::StartsWith(parts.tokenizer_class, "MBartTokenizer"))) {
+    languages.source_in_front = false;
+    languages.target_follows_start = false;
+  }
+  return vocabulary;
+}
+
+absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& config,
+                                                         const JsonConfig* generation) {
+  NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
+  const bool is_mbart = type == "mbart";
+  const TypeFields fields = FieldsOf(is_mbart);
+  NIBU_ASSIGN_OR_RETURN(
+      HuggingFaceConfig result,
+      ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed), generation));
+  result.model.position_kind =
+      is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
+  result.model.position_offset = kPositionOffset;
+  return result;
+}
+
+absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
+                                             const JsonConfig& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation_file,
+                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+  const JsonConfig* generation = generation_file.has_value() ? &*generation_file : nullptr;
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config, generation));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
+                        ReadTokenId("forced_bos_token_id", config, generation));
+  OpenedModel opened;
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, config, forced, &read.model));
+  const bool is_mbart = read.model.position_kind == PositionKind::kLearned;
+  const auto& language = opened.vocabulary.languages.languages[0];
+  const bool is_nllb =
+      language.code == opened.vocabulary.source_tokens[static_cast<size_t>(language.token)];
+  opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
+  opened.config_file = config.file();
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, generation));
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
+  opened.names = HuggingFaceNames(read, source);
+  // Files of old versions hold the computed positions and a version.
+  for (const char* stack : {"model.encoder", "model.decoder"}) {
+    opened.names.ignored.push_back(absl::StrCat(stack, ".version"));
+    if (!is_mbart) opened.names.ignored.push_back(absl::StrCat(stack, ".embed_positions.weights"));
+  }
+  opened.config = std::move(read.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
+}
+
+}  // namespace nibu

@@ -1,0 +1,311 @@
+#include "models/formats/opennmt.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/formats/checkpoint.h"
+#include "models/vocabulary/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::json;
+using Kind = PickleValue::Kind;
+
+// Positions that OpenNMT-py computes.
+constexpr int kMaxPositions = 5000;
+
+constexpr absl::string_view kClasses[] = {
+    "argparse Namespace",
+    // The vocabularies of versions 1 and 2.
+    "collections Counter",
+    "collections defaultdict",
+    "onmt.inputters.text_dataset TextMultiField",
+    "onmt.inputters.text_dataset _feature_tokenize",
+    "onmt.inputters.inputter AlignField",
+    "onmt.inputters.inputter make_src",
+    "onmt.inputters.inputter make_tgt",
+    "onmt.inputters.inputter parse_align_idx",
+    "torchtext.data.field Field",
+    "torchtext.data.field LabelField",
+    "torchtext.data.field RawField",
+    "torchtext.vocab Vocab",
+    "functools partial",
+    "torch float32",
+    "torch int64",
+};
+
+// Options of variants that nibu does not have, and the values that switch them off.
+struct Off {
+  const char* key;
+  Json value;
+};
+const std::vector<Off>& Unsupported() {
+  static const std::vector<Off>& options = *new std::vector<Off>{{"copy_attn", false},
+                                                                 {"max_relative_positions", 0},
+                                                                 {"lora_embedding", false},
+                                                                 {"lora_layers", Json::array()},
+                                                                 {"n_src_feats", 0},
+                                                                 {"num_experts", 0},
+                                                                 {"num_kv", 0},
+                                                                 {"parallel_residual", false},
+                                                                 {"position_encoding", true},
+                                                                 {"quant_type", ""},
+                                                                 {"sliding_window", 0},
+                                                                 {"model_task", "seq2seq"},
+                                                                 {"model_type", "text"},
+                                                                 {"encoder_type", "transformer"},
+                                                                 {"decoder_type", "transformer"},
+                                                                 {"generator_function", "softmax"}};
+  return options;
+}
+
+absl::Status ReadFeedForward(const JsonConfig& options, ModelConfig* model) {
+  constexpr char kKey[] = "pos_ffn_activation_fn";
+  NIBU_ASSIGN_OR_RETURN(const std::string name, options.String(kKey, "relu"));
+  if (name == "relu") {
+    model->activation = Activation::kRelu;
+  } else if (name == "gelu" || name == "gated-gelu") {
+    model->activation = Activation::kGelu;
+  } else if (name == "silu") {
+    model->activation = Activation::kSwish;
+  } else {
+    return options.Wrong(kKey, "relu, gelu, silu or gated-gelu");
+  }
+  model->gated_ffn = name == "silu" || name == "gated-gelu";
+  return absl::OkStatus();
+}
+
+// A size that an option of both stacks sets (where it is above 0), or one of each; they must agree.
+absl::StatusOr<int> Size(const JsonConfig& options, const std::vector<const char*>& keys) {
+  int size = 0;
+  for (const char* key : keys) {
+    NIBU_ASSIGN_OR_RETURN(const int value, options.Int(key, 0));
+    if (value <= 0) continue;
+    if (size > 0 && value != size) return options.Wrong(key, absl::StrCat(size));
+    size = value;
+  }
+  if (size > 0) return size;
+  return options.Wrong(keys[0], "a size");
+}
+
+MapNames Maps(const TensorSource& source, const std::string& prefix,
+              const std::vector<const char*>& parts) {
+  MapNames names;
+  for (const char* part : parts) {
+    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
+    const std::string bias = absl::StrCat(prefix, part, ".bias");
+    if (source.Has(bias)) names.biases.push_back(bias);
+  }
+  return names;
+}
+
+NormNames Norm(const TensorSource& source, const std::string& name) {
+  const std::string beta = absl::StrCat(name, ".bias");
+  return {absl::StrCat(name, ".weight"), source.Has(beta) ? beta : ""};
+}
+
+// Maps may have biases or not; `source` has the answer.
+StackNames Stack(const TensorSource* source, const std::string& stack) {
+  const bool is_decoder = stack == "decoder";
+  StackNames names;
+  names.tokens = absl::StrCat(stack, ".embeddings.make_embedding.emb_luts.0.weight");
+  names.final_norm = Norm(*source, absl::StrCat(stack, ".layer_norm"));
+  names.layer = [source, stack, is_decoder](int i) {
+    const std::string layer =
+        absl::StrCat(stack, is_decoder ? ".transformer_layers." : ".transformer.", i, ".");
+    LayerNames n;
+    n.self_qkv =
+        Maps(*source, layer + "self_attn.", {"linear_query", "linear_keys", "linear_values"});
+    n.self_out = Maps(*source, layer + "self_attn.", {"final_linear"});
+    n.self_norm = Norm(*source, layer + (is_decoder ? "layer_norm_1" : "layer_norm"));
+    n.cross_q = Maps(*source, layer + "context_attn.", {"linear_query"});
+    n.cross_kv = Maps(*source, layer + "context_attn.", {"linear_keys", "linear_values"});
+    n.cross_out = Maps(*source, layer + "context_attn.", {"final_linear"});
+    n.cross_norm = Norm(*source, layer + "layer_norm_2");
+    n.ffn_up = Maps(*source, layer + "feed_forward.", {"w_1"});
+    n.ffn_gate = Maps(*source, layer + "feed_forward.", {"w_3"});
+    n.ffn_down = Maps(*source, layer + "feed_forward.", {"w_2"});
+    n.ffn_norm = Norm(*source, layer + "feed_forward.layer_norm");
+    return n;
+  };
+  return names;
+}
+
+NameTable Names(const TensorSource* source) {
+  NameTable table;
+  table.encoder = Stack(source, "encoder");
+  table.decoder = Stack(source, "decoder");
+  // Older ones are a sequence of which the map is the first.
+  const std::string output = source->Has("generator.0.weight") ? "generator.0" : "generator";
+  table.output = output + ".weight";
+  if (source->Has(output + ".bias")) table.output_bias = output + ".bias";
+  for (const char* stack : {"encoder", "decoder"}) {
+    table.ignored.push_back(absl::StrCat(stack, ".embeddings.make_embedding.pe.pe"));
+  }
+  return table;
+}
+
+// The tensors of both dictionaries; the generator's are called "generator.NAME".
+absl::StatusOr<TensorSource> Tensors(const TorchFile& torch) {
+  const PickleValue* model = torch.pickle().Find(torch.root(), "model");
+  const PickleValue* generator = torch.pickle().Find(torch.root(), "generator");
+  if (model == nullptr || generator == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        torch.file().path(), ": its weights are not in it; save it with save_format=pytorch"));
+  }
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, torch.Tensors(*model));
+  NIBU_ASSIGN_OR_RETURN(const TensorSource output, torch.Tensors(*generator));
+  for (const std::string& name : output.Names()) {
+    NIBU_RETURN_IF_ERROR(source.Add(absl::StrCat("generator.", name), *output.Find(name)));
+  }
+  return source;
+}
+
+// What "vocab" has for a side; null: nothing.
+const PickleValue* SideOf(const Pickle& pickle, const PickleValue& vocab, absl::string_view side) {
+  if (vocab.kind == Kind::kDict) return pickle.Find(vocab, side);
+  for (const PickleRef ref : vocab.items) {
+    const PickleValue& pair = pickle[ref];
+    if (pair.kind == Kind::kTuple && pair.items.size() == 2 &&
+        pickle.Is(pair.items[0], Kind::kString) && pickle[pair.items[0]].text == side) {
+      return &pickle[pair.items[1]];
+    }
+  }
+  return nullptr;
+}
+
+// The tokens by id of a list, or of the list deep in an object: the first of its "fields", its
+// "vocab", its "itos".
+absl::StatusOr<std::vector<std::string>> Tokens(const TorchFile& torch, absl::string_view side) {
+  const absl::Status wrong = absl::InvalidArgumentError(absl::StrCat(
+      torch.file().path(), ": its vocabulary of \"", side, "\" is in an unknown form"));
+  const Pickle& pickle = torch.pickle();
+  const PickleValue* vocab = pickle.Find(torch.root(), "vocab");
+  const PickleValue* value = vocab == nullptr ? nullptr : SideOf(pickle, *vocab, side);
+  const auto attribute = [&](const char* name) -> const PickleValue* {
+    const PickleValue* attributes = pickle.Attributes(*value);
+    return attributes == nullptr ? nullptr : pickle.Find(*attributes, name);
+  };
+  if (value == nullptr) return wrong;
+  if (const PickleValue* fields = attribute("fields"); fields != nullptr) {
+    if (fields->kind != Kind::kList || fields->items.size() != 1) return wrong;  // more: features
+    const PickleValue& first = pickle[fields->items[0]];
+    if (first.kind != Kind::kTuple || first.items.size() != 2) return wrong;
+    value = &pickle[first.items[1]];
+  }
+  for (const char* name : {"vocab", "itos"}) {
+    if (const PickleValue* inner = attribute(name); inner != nullptr) value = inner;
+  }
+  if (value->kind != Kind::kList) return wrong;
+  std::vector<std::string> tokens;
+  for (const PickleRef ref : value->items) {
+    if (!pickle.Is(ref, Kind::kString)) return wrong;
+    tokens.emplace_back(pickle[ref].text);
+  }
+  return tokens;
+}
+
+}  // namespace
+
+absl::Span<const absl::string_view> OpenNmtClasses() { return kClasses; }
+
+bool IsOpenNmt(const TorchFile& torch) {
+  const PickleValue& root = torch.root();
+  return root.kind == Kind::kDict && torch.pickle().Find(root, "opt") != nullptr &&
+         torch.pickle().Find(root, "vocab") != nullptr;
+}
+
+absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const JsonConfig& options) {
+  for (const Off& off : Unsupported()) {
+    const Json* value = options.Find(off.key);
+    if (value != nullptr && *value != off.value) {
+      return absl::UnimplementedError(
+          absl::StrCat(options.file(), ": trained with ", off.key, " = ", QuotedJson(*value),
+                       "; nibu reads OpenNMT-py's Transformers with ", QuotedJson(off.value)));
+    }
+  }
+  NIBU_ASSIGN_OR_RETURN(const std::string attention,
+                        options.String("self_attn_type", "scaled-dot"));
+  if (attention != "scaled-dot" && attention != "scaled-dot-flash") {
+    return options.Wrong("self_attn_type", "scaled-dot or scaled-dot-flash");
+  }
+  ModelConfig model;
+  NIBU_ASSIGN_OR_RETURN(model.d_model,
+                        Size(options, {"hidden_size", "rnn_size", "enc_hid_size", "dec_hid_size",
+                                       "enc_rnn_size", "dec_rnn_size"}));
+  NIBU_ASSIGN_OR_RETURN(model.heads_encoder, options.Int("heads", 8));
+  model.heads_decoder = model.heads_encoder;
+  NIBU_ASSIGN_OR_RETURN(model.ffn_encoder, options.Int("transformer_ff", 2048));
+  model.ffn_decoder = model.ffn_encoder;
+  NIBU_ASSIGN_OR_RETURN(const int layers, options.Int("layers", -1));
+  NIBU_ASSIGN_OR_RETURN(model.layers_encoder, options.Int("enc_layers", 2));
+  NIBU_ASSIGN_OR_RETURN(model.layers_decoder, options.Int("dec_layers", 2));
+  if (layers > 0) model.layers_encoder = model.layers_decoder = layers;
+  NIBU_RETURN_IF_ERROR(ReadFeedForward(options, &model));
+
+  model.norm_order = NormOrder::kPre;
+  model.final_norm = true;
+  NIBU_ASSIGN_OR_RETURN(const std::string norm, options.String("layer_norm", "standard"));
+  if (norm != "standard" && norm != "rms") return options.Wrong("layer_norm", "standard or rms");
+  model.norm_kind = norm == "rms" ? NormKind::kRms : NormKind::kLayer;
+  NIBU_ASSIGN_OR_RETURN(model.norm_epsilon, options.Float("norm_eps", 1e-6f));
+  model.embedding_scale = std::sqrt(static_cast<float>(std::max(model.d_model, 1)));
+
+  constexpr char kPositions[] = "position_encoding_type";
+  NIBU_ASSIGN_OR_RETURN(const std::string positions,
+                        options.String(kPositions, "SinusoidalInterleaved"));
+  if (positions == "SinusoidalInterleaved") {
+    model.position_kind = PositionKind::kSinusoidalInterleaved;
+  } else if (positions == "SinusoidalConcat") {
+    model.position_kind = PositionKind::kSinusoidalHalfMinusOne;
+  } else {
+    return options.Wrong(kPositions, "SinusoidalInterleaved or SinusoidalConcat");
+  }
+  model.max_positions = kMaxPositions;
+  return model;
+}
+
+absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
+  const Pickle& pickle = torch.pickle();
+  const std::string& path = torch.file().path();
+  NIBU_ASSIGN_OR_RETURN(
+      const JsonConfig options,
+      JsonConfig::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "opt")), path));
+  OpenedModel opened;
+  opened.format = "OpenNMT-py";
+  opened.config_file = path;
+  NIBU_ASSIGN_OR_RETURN(opened.config, ReadOpenNmtConfig(options));
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, Tensors(torch));
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  opened.names = Names(opened.source.get());
+
+  ModelVocabulary& vocabulary = opened.vocabulary;
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, Tokens(torch, "src"));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens, Tokens(torch, "tgt"));
+  ModelConfig& config = opened.config;
+  config.vocab_source = static_cast<int>(vocabulary.source_tokens.size());
+  config.vocab_target = static_cast<int>(vocabulary.target_tokens.size());
+  NIBU_ASSIGN_OR_RETURN(
+      const JsonConfig vocab,
+      JsonConfig::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "vocab")), path));
+  NIBU_ASSIGN_OR_RETURN(const std::string start, vocab.String("decoder_start_token", "<s>"));
+  const auto target_id = [&](const std::string& token) {
+    return FindToken(vocabulary.target_tokens, token, path);
+  };
+  NIBU_ASSIGN_OR_RETURN(config.unk, FindToken(vocabulary.source_tokens, "<unk>", path));
+  NIBU_ASSIGN_OR_RETURN(config.unk_target, target_id("<unk>"));
+  NIBU_ASSIGN_OR_RETURN(config.eos, target_id("</s>"));
+  NIBU_ASSIGN_OR_RETURN(config.decoder_start, target_id(start));
+  NIBU_ASSIGN_OR_RETURN(const int pad, target_id("<blank>"));
+  config.suppressed = {pad};
+  NIBU_RETURN_IF_ERROR(ReadSentencePieceFiles(DirectoryOf(path), &vocabulary));
+  return opened;
+}
+
+}  // namespace nibu

@@ -1,0 +1,43 @@
+// Reader of OpenNMT-py's Transformer checkpoints, versions 1 to 3:
+//
+//   NAME.pt         {"model": {name: tensor}, "generator": {name: tensor}, "opt": options,
+//                    "vocab": vocabularies, ...}, options being an object
+//   *.model, *.spm  optional: SentencePiece models beside it
+//
+// "vocab" holds, for "src" and "tgt", a list of tokens by id (version 3), or a field, or a field of
+// fields, whose vocabulary has such a list (before; also as a list of (side, vocabulary)).
+//
+// All are pre-norm, with a norm behind the last layer of each stack. Positions are counted from 0,
+// sin and cos in turn, or, with "SinusoidalConcat", sin | cos halves. The source has no </s>; the
+// decoder starts from <s>, or from "decoder_start_token". <blank>, the padding, is never generated.
+//
+// https://github.com/OpenNMT/OpenNMT-py
+#ifndef NIBU_MODELS_FORMATS_OPENNMT_H_
+#define NIBU_MODELS_FORMATS_OPENNMT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "models/assembly/opened_model.h"
+#include "models/containers/torch_file.h"
+#include "models/files/json.h"
+
+namespace nibu {
+
+// Python classes of which objects are found in checkpoints.
+absl::Span<const absl::string_view> OpenNmtClasses();
+
+// Whether a checkpoint is OpenNMT-py's.
+bool IsOpenNmt(const TorchFile& torch);
+
+// Absent options have OpenNMT-py's defaults; sizes of the vocabularies and token ids come from
+// elsewhere. InvalidArgument or Unimplemented naming the option that is wrong or not supported.
+absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const JsonConfig& options);
+
+absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FORMATS_OPENNMT_H_

@@ -1,0 +1,205 @@
+#include "models/formats/t5.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "engine/core/status_macros.h"
+#include "models/containers/weights_file.h"
+#include "models/files/mapped_file.h"
+#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/vocabulary_file.h"
+
+namespace nibu {
+namespace {
+
+constexpr char kExpected[] =
+    "a Hugging Face directory of T5, mT5 or MADLAD has config.json, model.safetensors or "
+    "pytorch_model.bin, and spiece.model";
+
+// "relu", "gated-gelu", ...; newer files say it a second time, in two fields of their own.
+absl::Status ReadFeedForward(const JsonConfig& config, bool is_mt5, ModelConfig* model) {
+  const char* key = "feed_forward_proj";
+  NIBU_ASSIGN_OR_RETURN(const std::string projection,
+                        config.String(key, is_mt5 ? "gated-gelu" : "relu"));
+  absl::string_view name = projection;
+  const bool gated = absl::ConsumePrefix(&name, "gated-");
+  if (gated && name == "gelu") name = "gelu_new";  // what it was trained with
+  NIBU_ASSIGN_OR_RETURN(model->gated_ffn, config.Bool("is_gated_act", gated));
+  NIBU_ASSIGN_OR_RETURN(const std::string activation, config.String("dense_act_fn", name));
+  const std::optional<Activation> found = ActivationByName(activation);
+  if (!found.has_value()) return config.Wrong(key, "relu, gelu, silu, gated-gelu or gated-silu");
+  model->activation = *found;
+  return absl::OkStatus();
+}
+
+MapNames Maps(absl::string_view prefix, const std::vector<absl::string_view>& parts) {
+  MapNames names;
+  for (const absl::string_view part : parts) {
+    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
+  }
+  return names;
+}
+
+NormNames Norm(absl::string_view prefix) { return {absl::StrCat(prefix, "layer_norm.weight"), ""}; }
+
+StackNames Stack(const std::string& stack, bool is_decoder, bool gated) {
+  StackNames names;
+  names.positions =
+      absl::StrCat(stack, ".block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+  names.final_norm = Norm(absl::StrCat(stack, ".final_"));
+  names.layer = [stack, is_decoder, gated](int i) {
+    const std::string self = absl::StrCat(stack, ".block.", i, ".layer.0.");
+    const std::string cross = absl::StrCat(stack, ".block.", i, ".layer.1.");
+    const std::string ffn = absl::StrCat(stack, ".block.", i, ".layer.", is_decoder ? 2 : 1, ".");
+    LayerNames n;
+    n.self_qkv = Maps(self + "SelfAttention.", {"q", "k", "v"});
+    n.self_out = Maps(self + "SelfAttention.", {"o"});
+    n.self_norm = Norm(self);
+    n.cross_q = Maps(cross + "EncDecAttention.", {"q"});
+    n.cross_kv = Maps(cross + "EncDecAttention.", {"k", "v"});
+    n.cross_out = Maps(cross + "EncDecAttention.", {"o"});
+    n.cross_norm = Norm(cross);
+    n.ffn_up = Maps(ffn + "DenseReluDense.", {gated ? "wi_0" : "wi"});
+    n.ffn_gate = Maps(ffn + "DenseReluDense.", {"wi_1"});
+    n.ffn_down = Maps(ffn + "DenseReluDense.", {"wo"});
+    n.ffn_norm = Norm(ffn);
+    return n;
+  };
+  return names;
+}
+
+NameTable Names(const HuggingFaceConfig& config, const TensorSource& source) {
+  NameTable table;
+  table.encoder = Stack("encoder", false, config.model.gated_ffn);
+  table.decoder = Stack("decoder", true, config.model.gated_ffn);
+  table.encoder.tokens =
+      Tied({"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}, source,
+           &table);
+  table.decoder.tokens = table.encoder.tokens;
+  // An output layer that is there counts, whatever the configuration calls tied.
+  const bool own = source.Has("lm_head.weight") || !config.tied_output;
+  table.output = own ? "lm_head.weight" : table.decoder.tokens;
+  table.ignored = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
+  return table;
+}
+
+// Reads the vocabulary; sets the ids of `model` that it decides.
+absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
+                        OpenRequiredFile(directory, "spiece.model", kExpected));
+  NIBU_ASSIGN_OR_RETURN(std::vector<std::string> tokens,
+                        ReadSentencePieces(sentencepiece->bytes(), sentencepiece->path()));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer,
+                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  int extra = 100;
+  if (tokenizer.has_value()) {
+    NIBU_ASSIGN_OR_RETURN(extra, tokenizer->Int("extra_ids", extra));
+  }
+  // Vocabularies are filled up to a round number.
+  constexpr int kMostBehind = 1 << 16;
+  const int pieces = static_cast<int>(tokens.size());
+  const int behind = model->vocab_source - pieces;
+  if (model->vocab_source < pieces || behind > kMostBehind) {
+    return WrongVocabularySize(sentencepiece->path(), tokens.size(), model->vocab_source,
+                               "config.json");
+  }
+  ModelVocabulary vocabulary;
+  vocabulary.language_tokens =
+      std::any_of(tokens.begin(), tokens.end(),
+                  [](const std::string& piece) { return absl::StartsWith(piece, "<2"); });
+  extra = std::clamp(extra, 0, behind);
+  for (int i = 0; i < behind; ++i) {
+    model->suppressed.push_back(pieces + i);  // no text
+    tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
+                               : absl::StrCat("<unused ", pieces + i, ">"));
+  }
+  std::sort(model->suppressed.begin(), model->suppressed.end());
+  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
+                          model->suppressed.end());
+  NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(tokens, "<unk>", sentencepiece->path()));
+  model->unk_target = model->unk;
+  model->source_suffix = {model->eos};
+  vocabulary.source_tokens = std::move(tokens);
+  vocabulary.target_tokens = vocabulary.source_tokens;
+  vocabulary.source_sentencepiece = std::string(sentencepiece->bytes());
+  vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;
+  return vocabulary;
+}
+
+}  // namespace
+
+absl::StatusOr<HuggingFaceConfig> ReadT5Config(const JsonConfig& config,
+                                               const JsonConfig* generation) {
+  NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
+  const bool is_mt5 = type == "mt5";
+  HuggingFaceConfig result;
+  ModelConfig& model = result.model;
+  NIBU_ASSIGN_OR_RETURN(model.d_model, config.Int("d_model", 512));
+  NIBU_ASSIGN_OR_RETURN(model.d_head, config.Int("d_kv", 64));
+  NIBU_ASSIGN_OR_RETURN(model.heads_encoder, config.Int("num_heads", is_mt5 ? 6 : 8));
+  model.heads_decoder = model.heads_encoder;
+  NIBU_ASSIGN_OR_RETURN(model.ffn_encoder, config.Int("d_ff", is_mt5 ? 1024 : 2048));
+  model.ffn_decoder = model.ffn_encoder;
+  NIBU_ASSIGN_OR_RETURN(model.layers_encoder, config.Int("num_layers", is_mt5 ? 8 : 6));
+  NIBU_ASSIGN_OR_RETURN(model.layers_decoder,
+                        config.Int("num_decoder_layers", model.layers_encoder));
+  NIBU_ASSIGN_OR_RETURN(model.vocab_source, config.Int("vocab_size", is_mt5 ? 250112 : 32128));
+  model.vocab_target = model.vocab_source;
+  NIBU_RETURN_IF_ERROR(ReadFeedForward(config, is_mt5, &model));
+  model.attention_scale = 1.0f;  // it is in the weights
+
+  model.norm_kind = NormKind::kRms;
+  model.norm_order = NormOrder::kPre;
+  model.final_norm = true;
+  model.norm_epsilon = 1e-6f;
+  if (const nlohmann::json* epsilon = config.Find("layer_norm_epsilon"); epsilon != nullptr) {
+    if (!epsilon->is_number()) return config.Wrong("layer_norm_epsilon", "a number");
+    model.norm_epsilon = epsilon->get<float>();
+  }
+
+  model.position_kind = PositionKind::kRelative;
+  NIBU_ASSIGN_OR_RETURN(model.position_buckets, config.Int("relative_attention_num_buckets", 32));
+  NIBU_ASSIGN_OR_RETURN(model.position_max_distance,
+                        config.Int("relative_attention_max_distance", 128));
+  // No position is too far away; this is what such models are trained with.
+  NIBU_ASSIGN_OR_RETURN(model.max_positions, config.Int("n_positions", 1024));
+
+  NIBU_ASSIGN_OR_RETURN(result.tied_output, config.Bool("tie_word_embeddings", !is_mt5));
+  // Newer files tie in either case, and say apart whether the output is scaled.
+  NIBU_ASSIGN_OR_RETURN(const bool scaled,
+                        config.Bool("scale_decoder_outputs", result.tied_output));
+  if (scaled) {
+    model.output_scale = 1.0f / std::sqrt(static_cast<float>(std::max(model.d_model, 1)));
+  }
+  const nlohmann::json absent = {
+      {"eos_token_id", 1}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}};
+  NIBU_RETURN_IF_ERROR(
+      ReadTokenIds(config.With(absent, nlohmann::json::object()), generation, &model));
+  return result;
+}
+
+absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const JsonConfig& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
+                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+  const JsonConfig* overriding = generation.has_value() ? &*generation : nullptr;
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5, ReadT5Config(config, overriding));
+  OpenedModel opened;
+  opened.format = "Hugging Face T5";
+  opened.config_file = config.file();
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, overriding));
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &t5.model));
+  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
+  opened.names = Names(t5, source);
+  opened.config = std::move(t5.model);
+  opened.source = std::make_unique<TensorSource>(std::move(source));
+  return opened;
+}
+
+}  // namespace nibu

@@ -1,0 +1,38 @@
+// Reader of Hugging Face directories of the T5 family (T5 1.0 and 1.1, Flan-T5, mT5, MADLAD-400):
+//
+//   config.json              "model_type": "t5" or "mt5" (fields: ReadT5Config)
+//   generation_config.json   optional; its token ids win over config.json's
+//   model.safetensors        weights, or their other forms (weights_file.h)
+//   spiece.model             SentencePiece model; its ids are the model's, and behind them the
+//   model
+//                            may have extra ids and unused ones
+//   tokenizer_config.json    optional
+//
+// What the model is to do is said in the text: T5's "translate English to German: ...", MADLAD's
+// "<2de> ...", whose language token is an ordinary piece.
+//
+// Raffel et al. 2020, Xue et al. 2021, Kudugunta et al. 2023;
+// https://huggingface.co/docs/transformers/model_doc/t5
+#ifndef NIBU_MODELS_FORMATS_T5_H_
+#define NIBU_MODELS_FORMATS_T5_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/assembly/opened_model.h"
+#include "models/files/json.h"
+#include "models/formats/hugging_face.h"
+
+namespace nibu {
+
+// Absent fields have transformers' defaults. `generation` may be null. InvalidArgument naming the
+// field that is wrong.
+absl::StatusOr<HuggingFaceConfig> ReadT5Config(const JsonConfig& config,
+                                               const JsonConfig* generation);
+
+// `config`: the directory's config.json.
+absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const JsonConfig& config);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FORMATS_T5_H_

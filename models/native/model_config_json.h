@@ -1,0 +1,22 @@
+// ModelConfig as JSON: an object with its fields by their names. Enumerations are words, as in
+// configs/*.json: "activation": "relu", "norm_order": "post", ...
+#ifndef NIBU_MODELS_NATIVE_MODEL_CONFIG_JSON_H_
+#define NIBU_MODELS_NATIVE_MODEL_CONFIG_JSON_H_
+
+#include "absl/status/status.h"
+#include "engine/model/config.h"
+#include "models/files/json.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+
+// All fields.
+nlohmann::json ConfigToJson(const ModelConfig& config);
+
+// Sets the fields that `json` has. InvalidArgument naming file and field: of another type, an
+// unknown word, or not a field. Whether the values make sense is for Validate().
+absl::Status ConfigFromJson(const JsonConfig& json, ModelConfig* config);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_NATIVE_MODEL_CONFIG_JSON_H_

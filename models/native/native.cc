@@ -1,0 +1,383 @@
+#include "models/native/native.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/files/byte_reader.h"
+#include "models/files/json.h"
+#include "models/native/model_config_json.h"
+#include "models/native/native_parts.h"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMagicSize = sizeof(kNativeMagic) - 1;
+
+absl::Status Damaged(const std::string& path, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": not a whole .nibu file: ", what,
+                                                 "; copy it again, or convert the model again"));
+}
+
+uint32_t Checksum(absl::string_view bytes) {
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+// A file whose preamble and header are sound.
+struct Layout {
+  std::shared_ptr<const MappedFile> file;
+  uint64_t end = 0;  // of the blocks
+  Json header;
+};
+
+absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const MappedFile> file) {
+  const absl::string_view bytes = file->bytes();
+  ByteReader reader(bytes.substr(0, kNativePreamble));
+  reader.ReadBytes(kMagicSize);
+  const auto version = reader.Read<uint32_t>();
+  const auto checksum = reader.Read<uint32_t>();
+  const auto offset = reader.Read<uint64_t>();
+  const auto size = reader.Read<uint64_t>();
+  const absl::string_view zeros = reader.rest();
+  if (!reader.ok() || bytes.size() < kNativePreamble) {
+    return Damaged(file->path(), "it ends too early");
+  }
+  if (version != kNativeVersion) {
+    return absl::UnimplementedError(absl::StrCat(file->path(), ": .nibu version ", version,
+                                                 " is not supported, version ", kNativeVersion,
+                                                 " is; convert the model again"));
+  }
+  if (zeros.find_first_not_of('\0') != absl::string_view::npos || offset < kNativePreamble ||
+      offset > bytes.size() || size != bytes.size() - offset) {
+    return Damaged(file->path(),
+                   absl::StrCat("its header is said to be at ", offset, " and ", size,
+                                " bytes long, the file has ", bytes.size(), " bytes"));
+  }
+  const absl::string_view header = bytes.substr(offset);
+  if (Checksum(header) != checksum) return Damaged(file->path(), "its header is damaged");
+  const std::string path = file->path();
+  NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(header, path));
+  if (!json.is_object()) return Damaged(path, "its header is no object");
+  return Layout{std::move(file), offset, std::move(json)};
+}
+
+struct Block {
+  absl::string_view bytes;
+  uint32_t checksum = 0;
+};
+
+absl::StatusOr<Block> ReadBlock(const Layout& layout, const Json& json, absl::string_view name) {
+  if (!json.is_array() || json.size() != 3 ||
+      !std::all_of(json.begin(), json.end(),
+                   [](const Json& n) { return n.is_number_unsigned(); })) {
+    return Damaged(layout.file->path(), absl::StrCat("\"", name, "\" has no place"));
+  }
+  const auto offset = json[0].get<uint64_t>();
+  const auto size = json[1].get<uint64_t>();
+  const auto checksum = json[2].get<uint64_t>();
+  if (offset % kNativeAlignment != 0 || offset < kNativePreamble || offset > layout.end ||
+      size > layout.end - offset || checksum > UINT32_MAX) {
+    return Damaged(layout.file->path(), absl::StrCat("\"", name, "\" lies outside the data"));
+  }
+  return Block{layout.file->bytes().substr(offset, size), static_cast<uint32_t>(checksum)};
+}
+
+absl::Status CheckBlock(const Layout& layout, const Block& block, absl::string_view name) {
+  if (Checksum(block.bytes) == block.checksum) return absl::OkStatus();
+  return Damaged(layout.file->path(), absl::StrCat("the checksum of \"", name, "\" is wrong"));
+}
+
+// An object's member, which must be an object.
+absl::StatusOr<JsonConfig> Object(const Layout& layout, const char* key) {
+  const auto it = layout.header.find(key);
+  const std::string name = absl::StrCat(layout.file->path(), ": header: ", key);
+  return JsonConfig::From(it == layout.header.end() ? Json() : *it, name);
+}
+
+// A small part that is read at load, its checksum verified. Absent: empty.
+absl::StatusOr<absl::string_view> Part(const Layout& layout, const JsonConfig& object,
+                                       const std::string& key) {
+  const Json* json = object.Find(key);
+  if (json == nullptr) return absl::string_view();
+  NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, *json, key));
+  NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, key));
+  return block.bytes;
+}
+
+absl::StatusOr<std::vector<std::string>> Tokens(const Layout& layout, const JsonConfig& object,
+                                                const std::string& key, int size) {
+  NIBU_ASSIGN_OR_RETURN(const absl::string_view bytes, Part(layout, object, key));
+  auto tokens = DecodeTokens(bytes);
+  if (!tokens.ok()) return Damaged(layout.file->path(), tokens.status().message());
+  if (tokens->size() != static_cast<size_t>(size)) {
+    return Damaged(layout.file->path(),
+                   absl::StrCat("\"", key, "\" has ", tokens->size(), " tokens, expected ", size));
+  }
+  return tokens;
+}
+
+absl::StatusOr<ModelVocabulary> ReadVocabulary(const Layout& layout, const ModelConfig& config) {
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "vocabulary"));
+  ModelVocabulary vocabulary;
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
+                        Tokens(layout, object, "source_tokens", config.vocab_source));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
+                        Tokens(layout, object, "target_tokens", config.vocab_target));
+  NIBU_ASSIGN_OR_RETURN(const auto source, Part(layout, object, "source_sentencepiece"));
+  NIBU_ASSIGN_OR_RETURN(const auto target, Part(layout, object, "target_sentencepiece"));
+  vocabulary.source_sentencepiece = std::string(source);
+  vocabulary.target_sentencepiece = std::string(target);
+  NIBU_ASSIGN_OR_RETURN(vocabulary.language_tokens, object.Bool("language_tokens", false));
+  NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, object.String("source_language", ""));
+  return vocabulary;
+}
+
+absl::StatusOr<ModelLanguages> ReadLanguages(const Layout& layout, const ModelConfig& config) {
+  ModelLanguages languages;
+  if (!layout.header.contains("languages")) return languages;
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "languages"));
+  const Json* tokens = object.Find("tokens");
+  const int64_t limit = std::min(config.vocab_source, config.vocab_target);
+  if (tokens == nullptr || !tokens->is_object()) return object.Wrong("tokens", "an object");
+  for (const auto& [code, token] : tokens->items()) {
+    if (!token.is_number_unsigned() || token >= limit) return object.Wrong("tokens", "token ids");
+    languages.languages.push_back({code, token.get<int>()});
+  }
+  NIBU_ASSIGN_OR_RETURN(languages.source_in_front, object.Bool("source_in_front", true));
+  NIBU_ASSIGN_OR_RETURN(languages.target_follows_start, object.Bool("target_follows_start", true));
+  NIBU_ASSIGN_OR_RETURN(languages.default_source, object.String("default_source", ""));
+  NIBU_ASSIGN_OR_RETURN(languages.default_target, object.String("default_target", ""));
+  return languages;
+}
+
+absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "defaults"));
+  ModelDefaults defaults;
+  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, object.OptionalInt("beam_size"));
+  if (object.Find("length_penalty") != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, object.Float("length_penalty", 0));
+  }
+  if (object.Find("max_length_factor") != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, object.Float("max_length_factor", 0));
+  }
+  return defaults;
+}
+
+absl::StatusOr<DType> ReadDType(const JsonConfig& object) {
+  NIBU_ASSIGN_OR_RETURN(const std::string name, object.String("dtype", ""));
+  for (const DType dtype :
+       {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt8, DType::kInt16}) {
+    if (name == DTypeName(dtype)) return dtype;
+  }
+  return object.Wrong("dtype", "float32, float16, bfloat16, int8 or int16");
+}
+
+absl::StatusOr<std::vector<float>> ReadScales(const Layout& layout, const Json& json,
+                                              const std::string& name) {
+  NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
+  if (block.bytes.size() % sizeof(float) != 0) {
+    return Damaged(layout.file->path(), absl::StrCat("\"", name, "\" has half a scale"));
+  }
+  NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, name));
+  std::vector<float> scales(block.bytes.size() / sizeof(float));
+  if (!scales.empty()) std::memcpy(scales.data(), block.bytes.data(), block.bytes.size());
+  return scales;
+}
+
+absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string& name,
+                                        const Json& json) {
+  const std::string& path = layout.file->path();
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig object,
+                        JsonConfig::From(json, absl::StrCat(path, ": header: ", name)));
+  StoredTensor tensor;
+  tensor.file = layout.file;
+  NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, ReadDType(object));
+  const Json* shape = object.Find("shape");
+  if (shape == nullptr || !shape->is_array() || shape->empty() || shape->size() > 2) {
+    return object.Wrong("shape", "one or two sizes");
+  }
+  uint64_t bytes = DTypeSize(tensor.view.dtype);
+  for (const Json& dim : *shape) {
+    if (!dim.is_number_unsigned() || dim > INT32_MAX ||
+        __builtin_mul_overflow(bytes, dim.get<uint64_t>(), &bytes)) {
+      return object.Wrong("shape", "one or two sizes");
+    }
+    tensor.view.shape.push_back(dim.get<int64_t>());
+  }
+  const Json* data = object.Find("data");
+  NIBU_ASSIGN_OR_RETURN(const Block block,
+                        ReadBlock(layout, data == nullptr ? Json() : *data, name));
+  if (block.bytes.size() != bytes) {
+    return Damaged(path,
+                   absl::StrCat("tensor \"", name, "\" of shape ", ShapeString(tensor.view.shape),
+                                " needs ", bytes, " bytes, it has ", block.bytes.size()));
+  }
+  tensor.view.data = block.bytes.data();
+  if (const Json* scales = object.Find("scales"); scales != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(tensor.scales, ReadScales(layout, *scales, name + ": scales"));
+  }
+  if (const Json* scale = object.Find("activation_scale"); scale != nullptr) {
+    if (!scale->is_number() || !(scale->get<float>() > 0) || scale->get<float>() > 1e30f) {
+      return object.Wrong("activation_scale", "a number above 0");
+    }
+    tensor.activation_scale = scale->get<float>();
+  }
+  return tensor;
+}
+
+absl::StatusOr<PackedMaps> ReadPacked(const Layout& layout) {
+  PackedMaps packed;
+  if (!layout.header.contains("packed")) return packed;
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "packed"));
+  NIBU_ASSIGN_OR_RETURN(packed.fingerprint, object.String("fingerprint", ""));
+  NIBU_ASSIGN_OR_RETURN(const std::string type, object.String("compute_type", ""));
+  const ComputeType types[] = {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8};
+  const auto found = std::find_if(std::begin(types), std::end(types),
+                                  [&](ComputeType t) { return type == ComputeTypeName(t); });
+  if (found == std::end(types)) return object.Wrong("compute_type", "float32, bfloat16 or int8");
+  packed.compute_type = *found;
+  packed.owner = layout.file;
+  const Json* maps = object.Find("maps");
+  if (maps == nullptr || !maps->is_object()) return object.Wrong("maps", "an object");
+  const absl::Span<char> memory = layout.file->writable();
+  for (const auto& [name, json] : maps->items()) {
+    NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
+    if (memory.empty()) continue;
+    const auto offset = static_cast<size_t>(block.bytes.data() - layout.file->bytes().data());
+    packed.maps[name] = memory.subspan(offset, block.bytes.size());
+  }
+  return packed;
+}
+
+MapNames Map(const TensorSource* source, const std::string& prefix,
+             const std::vector<std::string>& parts) {
+  MapNames names;
+  for (const std::string& part : parts) {
+    const std::string bias = absl::StrCat(prefix, part, ".bias");
+    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
+    names.biases.push_back(source == nullptr || source->Has(bias) ? bias : "");
+  }
+  const auto empty = [](const std::string& name) { return name.empty(); };
+  if (std::all_of(names.biases.begin(), names.biases.end(), empty)) names.biases.clear();
+  return names;
+}
+
+NormNames Norm(const TensorSource* source, const std::string& prefix) {
+  const std::string beta = prefix + ".beta";
+  return {prefix + ".gamma", source == nullptr || source->Has(beta) ? beta : ""};
+}
+
+StackNames Stack(const TensorSource* source, const std::string& stack) {
+  StackNames names;
+  names.tokens = stack + ".tokens";
+  names.positions = stack + ".positions";
+  names.embedding_norm = Norm(source, stack + ".embedding_norm");
+  names.final_norm = Norm(source, stack + ".final_norm");
+  names.layer = [source, stack](int i) {
+    const std::string layer = absl::StrCat(stack, ".", i, ".");
+    LayerNames n;
+    n.self_qkv = Map(source, layer + "self.", {"q", "k", "v"});
+    n.self_out = Map(source, layer + "self.", {"out"});
+    n.self_norm = Norm(source, layer + "self.norm");
+    n.ssru = Map(source, layer + "ssru.", {"gate", "value"});
+    n.ssru_norm = Norm(source, layer + "ssru.norm");
+    n.cross_q = Map(source, layer + "cross.", {"q"});
+    n.cross_kv = Map(source, layer + "cross.", {"k", "v"});
+    n.cross_out = Map(source, layer + "cross.", {"out"});
+    n.cross_norm = Norm(source, layer + "cross.norm");
+    n.ffn_up = Map(source, layer + "ffn.", {"up"});
+    n.ffn_gate = Map(source, layer + "ffn.", {"gate"});
+    n.ffn_down = Map(source, layer + "ffn.", {"down"});
+    n.ffn_norm = Norm(source, layer + "ffn.norm");
+    return n;
+  };
+  return names;
+}
+
+// Checks the checksum of every block below `json`.
+absl::Status CheckBlocks(const Layout& layout, const Json& json, const std::string& name) {
+  if (json.is_array()) {
+    NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
+    return CheckBlock(layout, block, name);
+  }
+  if (!json.is_object()) return absl::OkStatus();
+  for (const auto& [key, value] : json.items()) {
+    if (key == "shape") continue;
+    NIBU_RETURN_IF_ERROR(CheckBlocks(layout, value, key == "data" ? name : key));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsNative(absl::string_view bytes) {
+  return bytes.substr(0, kMagicSize) == absl::string_view(kNativeMagic, kMagicSize);
+}
+
+NameTable NativeNames(const TensorSource* source) {
+  NameTable table;
+  table.encoder = Stack(source, "encoder");
+  table.decoder = Stack(source, "decoder");
+  table.output = "output.weight";
+  if (source == nullptr || source->Has("output.bias")) table.output_bias = "output.bias";
+  return table;
+}
+
+absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file) {
+  NIBU_ASSIGN_OR_RETURN(const Layout layout, ReadHeader(std::move(file)));
+  const std::string& path = layout.file->path();
+  for (const auto& [key, value] : layout.header.items()) {
+    if (key != "config" && key != "vocabulary" && key != "defaults" && key != "shortlist" &&
+        key != "tensors" && key != "packed" && key != "languages") {
+      return absl::UnimplementedError(
+          absl::StrCat(path, ": header: unknown field \"", key, "\"; a newer nibu may know it"));
+    }
+  }
+  OpenedModel opened;
+  opened.format = "nibu";
+  opened.config_file = path;
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig config, Object(layout, "config"));
+  NIBU_RETURN_IF_ERROR(ConfigFromJson(config, &opened.config));
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(layout, opened.config));
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary.languages, ReadLanguages(layout, opened.config));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadDefaults(layout));
+  if (const auto it = layout.header.find("shortlist"); it != layout.header.end()) {
+    NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, *it, "shortlist"));
+    NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, "shortlist"));
+    auto shortlist = DecodeShortlist(block.bytes, opened.config);
+    if (!shortlist.ok()) return Damaged(path, shortlist.status().message());
+    opened.shortlist = *std::move(shortlist);
+  }
+  opened.source = std::make_unique<TensorSource>(path);
+  NIBU_ASSIGN_OR_RETURN(const JsonConfig tensors, Object(layout, "tensors"));
+  for (const auto& [name, json] : tensors.object().items()) {
+    NIBU_ASSIGN_OR_RETURN(StoredTensor tensor, ReadTensor(layout, name, json));
+    NIBU_RETURN_IF_ERROR(opened.source->Add(name, std::move(tensor)));
+  }
+  NIBU_ASSIGN_OR_RETURN(PackedMaps packed, ReadPacked(layout));
+  opened.source->SetPacked(std::move(packed));
+  opened.source->SetShared();
+  opened.names = NativeNames(opened.source.get());
+  return opened;
+}
+
+absl::Status VerifyNative(const MappedFile& file) {
+  // Not owned: `file` lives on.
+  const std::shared_ptr<const MappedFile> alias(std::shared_ptr<const MappedFile>(), &file);
+  NIBU_ASSIGN_OR_RETURN(const Layout layout, ReadHeader(alias));
+  for (const char* key : {"vocabulary", "shortlist", "tensors", "packed"}) {
+    const auto it = layout.header.find(key);
+    if (it != layout.header.end()) NIBU_RETURN_IF_ERROR(CheckBlocks(layout, *it, key));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nibu

@@ -1,0 +1,88 @@
+// The native format, .nibu: one file that holds a whole model and is used from where it lies.
+// Everything is little-endian.
+//
+//   0   u8[8]  0x89 "nibu" CR LF 0x1a
+//   8   u32    version, 1
+//   12  u32    CRC-32 of the header (polynomial 0xedb88320, as in zip and PNG)
+//   16  u64    offset of the header
+//   24  u64    bytes of the header, with which the file ends
+//   32  u8[32] zeros
+//   64  blocks, each at a multiple of 64 bytes, zeros between them
+//   ... header
+//
+// The header is a JSON object; BLOCK is [offset, bytes, CRC-32 of the bytes], and several may be
+// the same (tied weights):
+//
+//   "config": {...}                the fields of ModelConfig (model_config_json.h)
+//   "vocabulary": {
+//     "source_tokens": BLOCK, "target_tokens": BLOCK,
+//     "source_sentencepiece": BLOCK, "target_sentencepiece": BLOCK,      absent: the model has none
+//     "language_tokens": true, "source_language": "en"}
+//   "languages": {"tokens": {"de": 17, ...}, "source_in_front": true,
+//                 "target_follows_start": true, "default_source": "", "default_target": ""}
+//                                                           optional: ModelLanguages
+//   "defaults": {"beam_size": 4, "length_penalty": 1.0, "max_length_factor": 3.0}   what is set
+//   "shortlist": BLOCK                                                    optional
+//   "tensors": {NAME: {"dtype": "float32", "shape": [rows, columns], "data": BLOCK,
+//                      "scales": BLOCK, "activation_scale": 12.5}}
+//   "packed": {"compute_type": "int8", "fingerprint": "avx512_core_vnni, oneDNN 2.6.3, ...",
+//              "maps": {NAME: BLOCK}}                                     optional
+//
+// Tensors: row-major; maps are [out, in]. dtype: float32, float16, bfloat16, int8, int16. Integers
+// have scales, f32, one or one a row, weight = value / scale. activation_scale: see MatrixView.
+// Names: {encoder,decoder}.tokens, .positions (learned ones: position_offset + max_positions rows;
+// relative ones: [buckets, heads]), .embedding_norm, .final_norm;
+// {encoder,decoder}.N.self.{q,k,v,out}, .self.norm, .ffn.{up,gate,down}, .ffn.norm;
+// decoder.N.cross.{q,k,v,out}, .cross.norm, decoder.N.ssru.{gate,value}, .ssru.norm; output. Maps
+// and output have .weight and .bias, norms .gamma and .beta (no bias or beta: zeros).
+//
+// Tokens: u32 n | u32 bytes of each token | the tokens, one after the other.
+//
+// Shortlist, u32 each: first | copy_source | n always | always[] | n offsets | offsets[] | n ids |
+//   ids[] | n phrases | n x {n source | source[] | n targets | targets[]} (see Shortlist)
+//
+// Packed maps are what Linear::packed_bytes() gave, named by their first matrix; those of the
+// output layer are "output.weight/0", ... They are good for the CPU and oneDNN of the fingerprint
+// alone; elsewhere the maps are packed from the tensors at load, as they are for other compute
+// types.
+//
+// Reading checks the preamble, the header's checksum, every offset, size and shape, and the
+// checksums of all blocks but those of tensors and packed maps, which are not touched: what loading
+// costs does not depend on their size.
+#ifndef NIBU_MODELS_NATIVE_NATIVE_H_
+#define NIBU_MODELS_NATIVE_NATIVE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "models/assembly/build_model.h"
+#include "models/assembly/opened_model.h"
+#include "models/containers/tensor_source.h"
+#include "models/files/mapped_file.h"
+
+namespace nibu {
+
+constexpr char kNativeMagic[] = "\x89nibu\r\n\x1a";
+constexpr uint32_t kNativeVersion = 1;
+constexpr size_t kNativePreamble = 64;
+constexpr size_t kNativeAlignment = 64;
+
+bool IsNative(absl::string_view bytes);
+
+// Tables and packed maps stay where they are in `file`. InvalidArgument naming it: damaged.
+// Unimplemented: a newer version.
+absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file);
+
+// Reads the whole file. InvalidArgument naming the first tensor or part whose checksum is wrong.
+absl::Status VerifyNative(const MappedFile& file);
+
+// The names above. Where `source` is given (it must outlive the table), those that it lacks and
+// that mean zeros are left empty.
+NameTable NativeNames(const TensorSource* source);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_NATIVE_NATIVE_H_

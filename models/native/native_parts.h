@@ -1,0 +1,27 @@
+// Vocabularies and shortlists as the native format holds them (native.h describes the bytes).
+#ifndef NIBU_MODELS_NATIVE_NATIVE_PARTS_H_
+#define NIBU_MODELS_NATIVE_NATIVE_PARTS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "engine/model/config.h"
+#include "engine/search/shortlist.h"
+
+namespace nibu {
+
+std::string EncodeTokens(const std::vector<std::string>& tokens);
+// InvalidArgument: not such bytes.
+absl::StatusOr<std::vector<std::string>> DecodeTokens(absl::string_view bytes);
+
+std::string EncodeShortlist(const Shortlist& shortlist);
+// InvalidArgument: not such bytes, or tokens outside the vocabularies of `config`.
+absl::StatusOr<std::shared_ptr<const Shortlist>> DecodeShortlist(absl::string_view bytes,
+                                                                 const ModelConfig& config);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_NATIVE_NATIVE_PARTS_H_

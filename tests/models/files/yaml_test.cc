@@ -1,0 +1,101 @@
+#include "models/files/yaml.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+void ExpectYaml(const std::string& text, const std::string& json) {
+  const absl::StatusOr<Json> value = ParseYaml(text, "f.yml");
+  ASSERT_TRUE(value.ok()) << value.status() << "\n" << text;
+  EXPECT_EQ(*value, Json::parse(json)) << text;
+}
+
+std::string Error(const std::string& text) {
+  const absl::StatusOr<Json> value = ParseYaml(text, "f.yml");
+  EXPECT_FALSE(value.ok()) << text;
+  return std::string(value.status().message());
+}
+
+TEST(Yaml, Scalars) {
+  ExpectYaml("a: 1\nb: -2.5\nc: true\nd: false\ne: ~\nf:\ng: null\nh: text with spaces\n",
+             R"({"a":1,"b":-2.5,"c":true,"d":false,"e":null,"f":null,"g":null,
+                 "h":"text with spaces"})");
+  ExpectYaml("a: 1e-3\nb: v1.9.56\nc: nan\nd: inf\ne: 0x10\nf: \"1\"\ng: 'true'\nh: ''",
+             R"({"a":0.001,"b":"v1.9.56","c":"nan","d":"inf","e":16,"f":"1","g":"true","h":""})");
+  ExpectYaml("a: x # comment\n# comment\n\n  # comment\nb: x#y\n", R"({"a":"x","b":"x#y"})");
+}
+
+TEST(Yaml, Keys) {
+  ExpectYaml("\"a: b\": 1\n'c''d': 2\ne:f: 3\n:x: 4\n-x: 5\n?x : 6\nx#y: 7\n",
+             R"({"a: b":1,"c'd":2,"e:f":3,":x":4,"-x":5,"?x":6,"x#y":7})");
+}
+
+TEST(Yaml, Escapes) {
+  ExpectYaml(R"("\"\\\/\n\t\x41\u00e4\u20AC\U0001F600\0": 1)",
+             "{\"\\\"\\\\/\\n\\tA\u00e4\u20ac\U0001F600\\u0000\":1}");
+  EXPECT_THAT(Error(R"("\q": 1)"), HasSubstr("f.yml: line 1 has an unknown escape"));
+  EXPECT_THAT(Error(R"("\u12": 1)"), HasSubstr("escape"));
+  EXPECT_THAT(Error(R"("\Uffffffff": 1)"), HasSubstr("escape"));
+}
+
+TEST(Yaml, Sequences) {
+  ExpectYaml("a:\n- 1\n- x\nb:\n  - 2\n  -\nc: [1, x, \"y, z\", 'w']\nd: []\ne: {}\n",
+             R"({"a":[1,"x"],"b":[2,null],"c":[1,"x","y, z","w"],"d":[],"e":{}})");
+  ExpectYaml("a:\n  []\nb: 1\nc:\n  {}\nd:\n  [1, 2]\n", R"({"a":[],"b":1,"c":{},"d":[1,2]})");
+  ExpectYaml("---\n- a\n- [b]\n-\n  - c\n", R"(["a",["b"],["c"]])");
+  ExpectYaml("a:\n  b:\n    c: 1\n  d: 2\ne: 3\n", R"({"a":{"b":{"c":1},"d":2},"e":3})");
+  ExpectYaml("a: 1\r\nb: 2\r\n", R"({"a":1,"b":2})");
+}
+
+TEST(Yaml, JsonIsYaml) {
+  ExpectYaml("{\"a\": [1, {\"b\": 2}]}", R"({"a":[1,{"b":2}]})");
+  ExpectYaml("", "null");
+  ExpectYaml("# nothing\n", "null");
+}
+
+TEST(Yaml, RefusesTheRest) {
+  for (const char* text : {"a",
+                           "a: &x 1",
+                           "a: *x",
+                           "a: !t 1",
+                           "a: |\n  text",
+                           "a: >\n  text",
+                           "? a\n: b",
+                           "a: {b: 1}",
+                           "a: [1",
+                           "a: [1 [2]]",
+                           "a: \"x",
+                           "a: 'x",
+                           "a: \"x\" y",
+                           "\"a\" b",
+                           "a: 1\n   b: 2",
+                           "a:\n    b: 1\n  c: 2",
+                           "- 1\na: 2",
+                           "a: 1\na: 2",
+                           "@a: 1",
+                           "a: `b`",
+                           "%YAML 1.2\n",
+                           "a: 1\n--- \nb: 2",
+                           "{a: 1}",
+                           "\"a\":1"}) {
+    EXPECT_THAT(Error(text), HasSubstr("f.yml: ")) << text;
+  }
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += std::string(static_cast<size_t>(i), ' ') + "a:\n";
+  EXPECT_THAT(Error(deep), HasSubstr("nested too deeply"));
+}
+
+TEST(Yaml, NamesTheLine) {
+  EXPECT_THAT(Error("a: 1\n\n# x\nb: [\n"), HasSubstr("f.yml: line 4 has a list"));
+}
+
+}  // namespace
+}  // namespace nibu

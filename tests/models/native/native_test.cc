@@ -1,0 +1,387 @@
+#include "models/native/native.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/translator.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/hugging_face_writer.h"
+#include "models/load_model.h"
+#include "models/native/model_config_json.h"
+#include "models/native_writer.h"
+#include "tests/models/native_file.h"
+#include "tests/models/tiny_ctranslate2.h"
+#include "tests/models/tiny_marian.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::Header;
+using testing::ReadFile;
+using testing::TempFolder;
+using testing::TinyCTranslate2;
+using testing::TinyMarian;
+using testing::TinyMarianModel;
+using ::testing::UnorderedElementsAre;
+using testing::WithHeader;
+using testing::WriteFile;
+
+constexpr ComputeType kTypes[] = {ComputeType::kFloat32, ComputeType::kInt8};
+
+// Tokens and scores of a few sentences, by a shortlist where the model has one.
+std::vector<std::pair<std::vector<int>, float>> Translations(const LoadedModel& loaded) {
+  DecodingOptions options;
+  options.beam_size = 2;
+  options.max_decoding_length = 8;
+  auto translator = Translator::Create(loaded.model, options, {});
+  EXPECT_TRUE(translator.ok()) << translator.status();
+  std::vector<std::pair<std::vector<int>, float>> translations;
+  const std::vector<std::vector<int>> sources = {{2}, {3, 2, 3}, {1, 2, 3, 0, 2, 3}};
+  for (const auto& hypotheses : (*translator)->Translate(sources)) {
+    translations.emplace_back(hypotheses[0].tokens, hypotheses[0].score);
+  }
+  return translations;
+}
+
+void Convert(const std::string& model, const std::string& path, const NativeOptions& options) {
+  absl::StatusOr<OpenedModel> opened = OpenModel(model);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const absl::Status status = WriteNative(*opened, options, path);
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+void ExpectSameModel(const std::string& a, const std::string& b) {
+  for (const ComputeType type : kTypes) {
+    const absl::StatusOr<LoadedModel> first = LoadModel(a, type);
+    const absl::StatusOr<LoadedModel> second = LoadModel(b, type);
+    ASSERT_TRUE(first.ok()) << first.status();
+    ASSERT_TRUE(second.ok()) << second.status();
+    EXPECT_EQ(second->note, "");
+    EXPECT_EQ(Translations(*first), Translations(*second)) << ComputeTypeName(type);
+    EXPECT_EQ(first->vocabulary.source_tokens, second->vocabulary.source_tokens);
+    EXPECT_EQ(first->vocabulary.target_tokens, second->vocabulary.target_tokens);
+    EXPECT_EQ(first->vocabulary.source_sentencepiece, second->vocabulary.source_sentencepiece);
+    EXPECT_EQ(first->vocabulary.target_sentencepiece, second->vocabulary.target_sentencepiece);
+    EXPECT_EQ(first->vocabulary.language_tokens, second->vocabulary.language_tokens);
+    EXPECT_EQ(first->vocabulary.source_language, second->vocabulary.source_language);
+    EXPECT_EQ(first->vocabulary.languages.languages.size(),
+              second->vocabulary.languages.languages.size());
+    EXPECT_EQ(first->defaults.beam_size, second->defaults.beam_size);
+    EXPECT_EQ(first->defaults.length_penalty, second->defaults.length_penalty);
+    EXPECT_EQ(first->defaults.max_length_factor, second->defaults.max_length_factor);
+    EXPECT_EQ(ConfigToJson(first->model->config), ConfigToJson(second->model->config));
+    ASSERT_EQ(first->shortlist == nullptr, second->shortlist == nullptr);
+    if (first->shortlist == nullptr) continue;
+    EXPECT_EQ(first->shortlist->Candidates({2, 3}, 6, 0),
+              second->shortlist->Candidates({2, 3}, 6, 0));
+  }
+}
+
+// The model at `path`, written without and with packed weights, is still the same model.
+void ExpectNativeIsTheSame(const std::string& path) {
+  SCOPED_TRACE(path);
+  const TempFolder folder;
+  Convert(path, folder / "plain.nibu", {});
+  ExpectSameModel(path, folder / "plain.nibu");
+  for (const ComputeType type : kTypes) {
+    Convert(path, folder / "packed.nibu", {{}, type});
+    ExpectSameModel(path, folder / "packed.nibu");
+  }
+  // And once more, from the native file.
+  Convert(folder / "packed.nibu", folder / "again.nibu", {});
+  EXPECT_EQ(ReadFile(folder / "plain.nibu"), ReadFile(folder / "again.nibu"));
+}
+
+TEST(Native, HoldsModelsOfEveryKind) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  ExpectNativeIsTheSame(folder.path());
+  for (const char* name : {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad", "fairseq-new",
+                           "fairseq-old", "opennmt-2", "opennmt-3"}) {
+    ExpectNativeIsTheSame(absl::StrCat(NIBU_TESTDATA, "/", name));
+  }
+}
+
+TEST(Native, HoldsMarianModels) {
+  for (const bool ssru : {false, true}) {
+    const TinyMarianModel tiny(ssru);
+    const TempFolder folder;
+    WriteFile(folder / "m.bin", tiny.Bin(/*intgemm8=*/ssru));
+    WriteFile(folder / "v.spm", tiny.VocabularySpm());
+    WriteFile(folder / "lex", "a b 0.5\nb a 0.5\nc c 0.9\n");
+    WriteFile(folder / "decoder.yml",
+              "models:\n- m.bin\nvocabs: [v.spm, v.spm]\nbeam-size: 5\nnormalize: 0.5\n"
+              "shortlist:\n- lex\n- 2\n- 2\n");
+    ExpectNativeIsTheSame(folder.path());
+  }
+}
+
+TEST(Native, HoldsCTranslate2Models) {
+  for (const uint8_t type : {0, 1, 2}) {
+    const TempFolder folder;
+    TinyCTranslate2 tiny(6, type);
+    tiny.AddScalar("decoder/alignment_layer", 0);
+    tiny.AddScalar("decoder/alignment_heads", 2);
+    tiny.Write(folder);
+    WriteFile(folder / "config.json", R"({"add_source_eos": true, "layer_norm_epsilon": 1e-6})");
+    WriteFile(folder / "vmap.txt", "\tx\na\tx <s>\na b\tx\n");
+    ExpectNativeIsTheSame(folder.path());
+  }
+}
+
+TEST(Native, PackedMapsAndTablesStayInTheFile) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  absl::StatusOr<OpenedModel> opened = OpenModel(folder / "m.nibu");
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  TensorSource& source = *opened->source;
+  const auto model =
+      BuildModel(opened->config, opened->names, ComputeType::kFloat32, &source).value();
+  const auto& maps = source.packed().maps;
+  EXPECT_EQ(model->weights.encoder[1].self.qkv.packed_bytes().data(),
+            maps.at("encoder.1.self.q.weight").data());
+  EXPECT_EQ(model->weights.decoder[0].ffn.down.packed_bytes().data(),
+            maps.at("decoder.0.ffn.down.weight").data());
+  EXPECT_EQ(model->weights.output.blocks[0].packed_bytes().data(),
+            maps.at("output.weight/0").data());
+  EXPECT_EQ(model->weights.source.tokens, model->weights.target.tokens);
+  // Tied weights are there once.
+  EXPECT_EQ(source.Find("encoder.tokens")->view.data, source.Find("output.weight")->view.data);
+  // For another type they are packed from the tensors.
+  const auto int8 = BuildModel(opened->config, opened->names, ComputeType::kInt8, &source).value();
+  const char* packed = int8->weights.encoder[1].self.qkv.packed_bytes().data();
+  const absl::string_view file = source.Find("encoder.tokens")->file->bytes();
+  EXPECT_TRUE(packed < file.data() || packed >= file.data() + file.size());
+}
+
+TEST(Native, PackedForAnotherCpu) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  WriteFile(folder / "other.nibu", WithHeader(ReadFile(folder / "m.nibu"), [](auto* header) {
+              (*header)["packed"]["fingerprint"] = "z80, oneDNN 1.0";
+            }));
+  const absl::StatusOr<LoadedModel> loaded =
+      LoadModel(folder / "other.nibu", ComputeType::kFloat32);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_THAT(loaded->note, HasSubstr("other.nibu: its packed weights are for z80, oneDNN 1.0"));
+  EXPECT_EQ(loaded->note.find('\n'), std::string::npos);
+  EXPECT_EQ(Translations(*loaded), Translations(*LoadModel(folder.path(), ComputeType::kFloat32)));
+  EXPECT_EQ(LoadModel(folder / "other.nibu", ComputeType::kInt8)->note, "");
+}
+
+TEST(Native, TiedLayersAreOne) {
+  TinyMarianModel tiny;
+  tiny.options["transformer-tied-layers"] = "\n- 1\n- 1";
+  for (auto it = tiny.tensors.begin(); it != tiny.tensors.end();) {
+    it = it->first.rfind("decoder_l2_", 0) == 0 ? tiny.tensors.erase(it) : std::next(it);
+  }
+  const TempFolder folder;
+  WriteFile(folder / "model.npz", tiny.Npz());
+  WriteFile(folder / "vocab.spm", tiny.VocabularySpm());
+  ExpectNativeIsTheSame(folder.path());
+  Convert(folder.path(), folder / "m.nibu", {ComputeType::kInt8, {}});
+  for (const ComputeType type : kTypes) {
+    const auto loaded = LoadModel(folder / "m.nibu", type);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    const auto& decoder = loaded->model->weights.decoder;
+    EXPECT_EQ(decoder[0].cross.kv.packed(), decoder[1].cross.kv.packed());
+    EXPECT_NE(decoder[0].cross.kv.packed(), loaded->model->weights.encoder[0].self.qkv.packed());
+  }
+}
+
+// Equal bytes do not make maps of other shapes, or with another activation, the same.
+TEST(Native, EqualBytesAreNotEqualMaps) {
+  const TempFolder folder;
+  TinyMarian tiny;
+  for (auto& [name, tensor] : tiny.tensors) {
+    if (name.find("layers.0.fc") == std::string::npos) continue;
+    std::fill(tensor.values.begin(), tensor.values.end(), 0.5f);
+  }
+  tiny.Write(folder);
+  ExpectNativeIsTheSame(folder.path());
+}
+
+// How many tensors have each type.
+std::map<std::string, int> Types(const std::string& file) {
+  std::map<std::string, int> types;
+  const nlohmann::json header = Header(ReadFile(file));
+  for (const auto& [name, tensor] : header["tensors"].items()) {
+    ++types[tensor["dtype"].template get<std::string>()];
+  }
+  return types;
+}
+
+TEST(Native, Quantization) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  const std::string path = folder / "m.nibu";
+  // 2 tables, 1 bias, 36 maps (with the output layer) with 35 biases, 10 norms of 2.
+  Convert(folder.path(), path, {});
+  const int all = Types(path)["float32"];
+  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all)));
+  Convert(folder.path(), path, {ComputeType::kInt8, {}});
+  const int maps = 2 * 6 + 2 * 10 + 1;
+  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps),
+                                                std::make_pair("int8", maps)));
+  // What int8 makes of the weights is the same at conversion and at load.
+  EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8)),
+            Translations(*LoadModel(path, ComputeType::kInt8)));
+  Convert(folder.path(), path, {ComputeType::kBFloat16, {}});
+  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps - 2),
+                                                std::make_pair("bfloat16", maps + 2)));
+  Convert(path, path, {ComputeType::kFloat32, {}});  // over itself
+  EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all)));
+}
+
+TEST(Native, KeepsInt8) {
+  const TempFolder folder;
+  TinyCTranslate2 tiny(6, /*type_of_weights=*/1);
+  tiny.Write(folder);
+  absl::StatusOr<OpenedModel> before = OpenModel(folder.path());
+  ASSERT_TRUE(before.ok()) << before.status();
+  for (const Quantization quantization : {Quantization(), Quantization(ComputeType::kInt8)}) {
+    ASSERT_TRUE(WriteNative(*before, {quantization, {}}, folder / "m.nibu").ok());
+    const absl::StatusOr<OpenedModel> after = OpenModel(folder / "m.nibu");
+    ASSERT_TRUE(after.ok()) << after.status();
+    const StoredTensor& fused =
+        *before->source->Find("encoder/layer_0/self_attention/linear_0/weight");
+    const size_t part = fused.view.bytes() / 3;
+    for (size_t i = 0; i < 3; ++i) {
+      const StoredTensor& split = *after->source->Find(absl::StrCat("encoder.0.self.",
+                                                                    i == 0   ? "q"
+                                                                    : i == 1 ? "k"
+                                                                             : "v",
+                                                                    ".weight"));
+      ASSERT_EQ(split.view.bytes(), part);
+      EXPECT_EQ(
+          std::memcmp(split.view.data, static_cast<const char*>(fused.view.data) + i * part, part),
+          0);
+      EXPECT_EQ(split.scales,
+                std::vector<float>(fused.scales.begin() + static_cast<long>(i) * 8,
+                                   fused.scales.begin() + static_cast<long>(i) * 8 + 8));
+    }
+  }
+}
+
+std::string Error(const TempFolder& folder, const std::string& bytes) {
+  WriteFile(folder / "damaged.nibu", bytes);
+  const auto loaded = LoadModel(folder / "damaged.nibu", ComputeType::kFloat32);
+  EXPECT_FALSE(loaded.ok());
+  const std::string message(loaded.status().message());
+  EXPECT_THAT(message, HasSubstr("damaged.nibu: "));
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  return message;
+}
+
+TEST(Native, NamesWhatIsWrong) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  const std::string good = ReadFile(folder / "m.nibu");
+  const auto error = [&](const std::function<void(nlohmann::json*)>& change) {
+    return Error(folder, WithHeader(good, change));
+  };
+  for (const size_t size : {8u, 40u, 64u, 1000u}) {
+    EXPECT_THAT(Error(folder, good.substr(0, size)), HasSubstr("not a whole .nibu file"));
+  }
+  EXPECT_THAT(Error(folder, good + "x"), HasSubstr("its header is said to be"));
+  std::string other = good;
+  other[8] = 2;
+  EXPECT_THAT(Error(folder, other), HasSubstr(".nibu version 2 is not supported"));
+  other = good;
+  other.back() = ' ';
+  EXPECT_THAT(Error(folder, other), HasSubstr("its header is damaged"));
+  EXPECT_THAT(error([](auto* h) { (*h)["more"] = 1; }), HasSubstr("unknown field \"more\""));
+  EXPECT_THAT(error([](auto* h) { (*h)["config"]["colour"] = 1; }),
+              HasSubstr("unknown field \"colour\""));
+  EXPECT_THAT(error([](auto* h) { (*h)["config"]["activation"] = "step"; }),
+              HasSubstr("\"activation\" must be one of none, relu, gelu"));
+  EXPECT_THAT(error([](auto* h) { (*h)["config"]["vocab_source"] = 8; }),
+              HasSubstr("\"source_tokens\" has 7 tokens, expected 8"));
+  EXPECT_THAT(error([](auto* h) {
+                (*h)["tensors"]["output.weight"]["shape"] = {8, 7};
+              }),
+              HasSubstr("tensor \"output.weight\" has shape [8, 7], expected [7, 8]"));
+  EXPECT_THAT(error([](auto* h) {
+                (*h)["tensors"]["output.weight"]["shape"] = {7, 9};
+              }),
+              HasSubstr("needs 252 bytes, it has 224"));
+  EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["output.weight"]["data"][0] = 1 << 30; }),
+              HasSubstr("\"output.weight\" lies outside the data"));
+  EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["output.weight"]["data"][0] = 65; }),
+              HasSubstr("lies outside the data"));
+  EXPECT_THAT(error([](auto* h) { (*h)["tensors"].erase("encoder.0.ffn.up.weight"); }),
+              HasSubstr("tensor \"encoder.0.ffn.up.weight\" is missing"));
+  EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["more"] = (*h)["tensors"]["output.bias"]; }),
+              HasSubstr("of no known use: more"));
+  EXPECT_THAT(error([](auto* h) {
+                (*h)["packed"]["maps"]["encoder.0.ffn.up.weight"] =
+                    (*h)["packed"]["maps"]["encoder.0.ffn.down.weight"];
+              }),
+              HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": it is another map"));
+  EXPECT_THAT(error([](auto* h) { (*h)["packed"]["maps"]["encoder.0.ffn.up.weight"][1] = 100; }),
+              HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": "));
+}
+
+TEST(Native, VerifyReadsEveryByte) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
+  const std::string good = ReadFile(folder / "m.nibu");
+  EXPECT_TRUE(VerifyNative(*MappedFile::InMemory("m.nibu", good)).ok());
+  const nlohmann::json header = Header(good);
+  const auto damage = [&](const nlohmann::json& block) {
+    std::string damaged = good;
+    damaged[block[0].get<size_t>() + block[1].get<size_t>() / 2] ^= 1;
+    return std::string(VerifyNative(*MappedFile::InMemory("m.nibu", damaged)).message());
+  };
+  EXPECT_THAT(damage(header["tensors"]["decoder.1.cross.k.weight"]["data"]),
+              HasSubstr("the checksum of \"decoder.1.cross.k.weight\" is wrong"));
+  EXPECT_THAT(damage(header["packed"]["maps"]["output.weight/0"]),
+              HasSubstr("the checksum of \"output.weight/0\" is wrong"));
+  EXPECT_THAT(damage(header["vocabulary"]["source_tokens"]), HasSubstr("checksum"));
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+TEST(Native, AFailureLeavesNothingBehind) {
+  const TempFolder folder;
+  TinyMarian tiny;
+  tiny.tensors["model.decoder.layers.1.fc2.weight"].values[5] =
+      std::numeric_limits<float>::quiet_NaN();
+  tiny.Write(folder);
+  const TempFolder out;
+  const auto opened = OpenModel(folder.path());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_THAT(std::string(WriteNative(*opened, {}, out / "m.nibu").message()),
+              HasSubstr("\"model.decoder.layers.1.fc2.weight\" holds NaN or infinite values"));
+  EXPECT_THAT(FilesIn(out.path()), ElementsAre());
+  WriteFile(out / "m.nibu", "old");
+  EXPECT_FALSE(WriteNative(*opened, {}, out / "m.nibu").ok());
+  EXPECT_THAT(FilesIn(out.path()), ElementsAre("m.nibu"));
+  EXPECT_EQ(ReadFile(out / "m.nibu"), "old");
+  EXPECT_FALSE(WriteHuggingFace(*opened, {}, out / "hf").ok());
+  EXPECT_THAT(FilesIn(out.path()), ElementsAre("m.nibu"));
+  EXPECT_THAT(std::string(WriteNative(*opened, {}, out / "no/m.nibu").message()),
+              HasSubstr("no/m.nibu"));
+}
+
+}  // namespace
+}  // namespace nibu
