@@ -61,7 +61,7 @@ absl::Status CheckExpressible(const OpenedModel& model) {
     return Cannot("a T5 model");
   }
   if (!model.vocabulary.languages.languages.empty()) return Cannot("a choice of languages");
-  if (model.shortlist != nullptr) return Cannot("a shortlist (--shortlist=none leaves it out)");
+  if (model.shortlist != nullptr) return Cannot("a shortlist (it can be left out)");
   if (config.source_suffix.size() != 1) return Cannot("a model whose sources end in no token");
   const float root = std::sqrt(static_cast<float>(config.d_model));
   if (config.embedding_scale != 1.0f && config.embedding_scale != root) {

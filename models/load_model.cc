@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/ctranslate2_bin.h"
+#include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/files/mapped_file.h"
 #include "models/formats/checkpoint.h"
 #include "models/formats/ctranslate2.h"
 #include "models/formats/hugging_face.h"
@@ -37,7 +37,7 @@ bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, "\x1f\x8b"
 std::string CompressedFile(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const auto file = MappedFile::Open(entry.path().string());
+    const auto file = FileBytes::Open(entry.path().string());
     if (file.ok() && IsGzip((*file)->bytes())) return entry.path().string();
   }
   return "";
@@ -55,9 +55,9 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
     return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
   }
   if (!std::filesystem::is_directory(status)) {
-    NIBU_ASSIGN_OR_RETURN(const auto model, MappedFile::Open(path));
+    NIBU_ASSIGN_OR_RETURN(const auto model, FileBytes::Open(path));
     if (IsNative(model->bytes())) {
-      NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::OpenCopyOnWrite(path));
+      NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::OpenCopyOnWrite(path));
       return OpenNative(std::move(file));
     }
     if (IsMarianModel(*model)) return OpenMarian(path);
@@ -65,10 +65,10 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
     if (IsGzip(model->bytes())) return Compressed(path);
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
   }
-  const auto bin = MappedFile::Open(absl::StrCat(path, "/model.bin"));
+  const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
   if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
   const std::string config_path = absl::StrCat(path, "/config.json");
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(config_path);
+  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(config_path);
   if (absl::IsNotFound(file.status())) {
     if (IsMarianDirectory(path)) return OpenMarian(path);
     if (IsCheckpointDirectory(path)) return OpenCheckpoint(path);
@@ -77,7 +77,7 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
     return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
   }
   if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig config, JsonConfig::Parse((*file)->bytes(), config_path));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile config, ConfigFile::Parse((*file)->bytes(), config_path));
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   if (type == "marian") return OpenHuggingFaceMarian(path, config);
   if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
@@ -122,7 +122,7 @@ absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_ty
       packed.fingerprint != PackFingerprint()) {
     loaded.note = absl::StrCat(opened.config_file, ": its packed weights are for ",
                                packed.fingerprint, ", this is ", PackFingerprint(),
-                               "; they were packed again (nibu-convert does so for good)");
+                               "; they were packed again (converting the model does so for good)");
   }
   return loaded;
 }

@@ -188,7 +188,7 @@ absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
   if (options.packed.has_value()) {
     NIBU_RETURN_IF_ERROR(AddPacked(pending.path(), *options.packed, &file));
   }
-  NIBU_ASSIGN_OR_RETURN(const auto written, MappedFile::Open(pending.path()));
+  NIBU_ASSIGN_OR_RETURN(const auto written, FileBytes::Open(pending.path()));
   NIBU_RETURN_IF_ERROR(VerifyNative(*written));
   NIBU_RETURN_IF_ERROR(
       LoadModel(pending.path(), options.packed.value_or(ComputeType::kFloat32)).status());

@@ -11,8 +11,8 @@
 #include "engine/core/status_macros.h"
 #include "models/assembly/build_model.h"
 #include "models/assembly/weight_list.h"
+#include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/files/mapped_file.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
 
@@ -39,7 +39,7 @@ class RandomTensors {
     }
     std::string bytes(pool.size() * sizeof(uint16_t), '\0');
     std::memcpy(bytes.data(), pool.data(), bytes.size());
-    file_ = MappedFile::InMemory("random weights", std::move(bytes));
+    file_ = FileBytes::InMemory("random weights", std::move(bytes));
   }
 
   StoredTensor Random(Shape shape) { return At(2 * flat_ + random_() % kSpread, std::move(shape)); }
@@ -62,7 +62,7 @@ class RandomTensors {
 
   std::mt19937 random_;
   size_t flat_ = 0;  // ones, and as many zeros
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const FileBytes> file_;
 };
 
 std::vector<std::string> MadeUpTokens(int size, const ModelConfig& config) {
@@ -76,8 +76,8 @@ std::vector<std::string> MadeUpTokens(int size, const ModelConfig& config) {
 }  // namespace
 
 absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path) {
-  NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig json, JsonConfig::Parse(file->bytes(), path));
+  NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile json, ConfigFile::Parse(file->bytes(), path));
   ModelConfig config;
   config.source_suffix = {config.eos};
   NIBU_RETURN_IF_ERROR(ConfigFromJson(json, &config));

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/vocabulary/shortlist_file.h"
 #include "tokenizer/language_code.h"
 #include "tools/bundled_model.h"
@@ -172,8 +172,8 @@ absl::Status ChooseSentencePiece(ModelVocabulary* vocabulary) {
   const std::string paths = absl::GetFlag(FLAGS_sentencepiece);
   if (paths.empty()) return absl::OkStatus();
   const std::vector<std::string> files = absl::StrSplit(paths, absl::MaxSplits(',', 1));
-  NIBU_ASSIGN_OR_RETURN(const auto source, MappedFile::Open(files.front()));
-  NIBU_ASSIGN_OR_RETURN(const auto target, MappedFile::Open(files.back()));
+  NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.front()));
+  NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.back()));
   vocabulary->source_sentencepiece = std::string(source->bytes());
   vocabulary->target_sentencepiece = std::string(target->bytes());
   return absl::OkStatus();
@@ -184,7 +184,7 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
   const std::string path = absl::GetFlag(FLAGS_shortlist);
   if (path.empty()) return own;
   if (path == "none") return nullptr;
-  NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
   return ReadShortlist(*file, vocabulary, {});
 }
 

@@ -280,7 +280,7 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, const InspectOptions
     facts["tensors"].push_back(TensorFacts(name, *model.source->Find(name)));
     model.source->DropPages();
   }
-  if (const auto file = MappedFile::Open(path); file.ok() && IsNative((*file)->bytes())) {
+  if (const auto file = FileBytes::Open(path); file.ok() && IsNative((*file)->bytes())) {
     const absl::Status verified = VerifyNative(**file);
     facts["checksums"] = verified.ok();
     if (inspection.status.ok()) inspection.status = verified;

@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kNewest = 6;
 constexpr absl::string_view kScale = "_scale";
 
-absl::Status Damaged(const MappedFile& file, absl::string_view what) {
+absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again"));
 }
@@ -45,7 +45,7 @@ bool TypeOf(uint32_t version, uint8_t code, DType* dtype) {
   return true;
 }
 
-absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const MappedFile>& file,
+absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const FileBytes>& file,
                           ByteReader* reader, TensorSource* source) {
   std::string name = ReadString(reader);
   StoredTensor tensor;
@@ -76,7 +76,7 @@ absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const MappedFi
 }
 
 // Puts the values of every NAME_scale into NAME.
-absl::Status AttachScales(const MappedFile& file, TensorSource* source) {
+absl::Status AttachScales(const FileBytes& file, TensorSource* source) {
   for (const std::string& name : source->Names()) {
     if (!absl::EndsWith(name, kScale)) continue;
     const std::string weight = name.substr(0, name.size() - kScale.size());
@@ -104,7 +104,7 @@ bool IsCTranslate2Bin(absl::string_view bytes) {
   return reader.ok() && !spec.empty();
 }
 
-absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileBytes> file) {
   ByteReader reader(file->bytes());
   const auto version = reader.Read<uint32_t>();
   if (version == 1 || version > kNewest) {

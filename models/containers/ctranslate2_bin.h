@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
@@ -32,7 +32,7 @@ struct CTranslate2File {
 bool IsCTranslate2Bin(absl::string_view bytes);
 
 // InvalidArgument naming the file: damaged. Unimplemented: version 1, or one that is not known.
-absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const MappedFile> file);
+absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileBytes> file);
 
 }  // namespace nibu
 

@@ -28,12 +28,12 @@ struct Item {
   uint64_t data_bytes;
 };
 
-absl::Status Damaged(const MappedFile& file, absl::string_view what) {
+absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat(file.path(), ": not a whole Marian model: ", what, "; download it again"));
 }
 
-absl::Status UnknownType(const MappedFile& file, absl::string_view name, uint64_t type) {
+absl::Status UnknownType(const FileBytes& file, absl::string_view name, uint64_t type) {
   return absl::UnimplementedError(absl::StrCat(
       file.path(), ": tensor \"", name, "\" has type 0x", absl::Hex(type),
       ", which is none of float32, float16 and intgemm8 (packed for one kind of CPU?); "
@@ -47,7 +47,7 @@ bool IsMarianBin(absl::string_view bytes) {
   return reader.Read<uint64_t>() == kVersion && reader.Read<uint64_t>() > 0 && reader.ok();
 }
 
-absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file) {
   ByteReader reader(file->bytes());
   if (reader.Read<uint64_t>() != kVersion) return Damaged(*file, "it does not begin like one");
   const auto count = reader.Read<uint64_t>();

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
@@ -24,7 +24,7 @@ bool IsMarianBin(absl::string_view bytes);
 
 // InvalidArgument naming the file when it is damaged; Unimplemented for packed and CPU-specific
 // types, with what to do.
-absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const MappedFile> file);
+absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file);
 
 }  // namespace nibu
 

@@ -92,7 +92,7 @@ absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view 
 
 }  // namespace
 
-absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file) {
   NIBU_ASSIGN_OR_RETURN(const ZipArchive archive, ZipArchive::Open(file));
   TensorSource source(file->path());
   for (const auto& [member_name, member] : archive.members()) {

@@ -11,13 +11,13 @@
 
 #include "absl/status/statusor.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
 // The tensors, by their names without ".npy"; of types <f4, <f2, |i1, |u1, <i2, <i4 and <i8. The
 // archive's checksums are checked. InvalidArgument or Unimplemented naming file and member.
-absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const MappedFile> file);
+absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file);
 
 }  // namespace nibu
 

@@ -156,14 +156,14 @@ bool ParseDType(absl::string_view name, DType* dtype) {
   return false;
 }
 
-absl::Status Damaged(const MappedFile& file, absl::string_view what) {
+absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat(file.path(), ": not a whole safetensors file: ", what, "; download it again"));
 }
 
 // The tensor's place and size, its offsets still unchecked against its neighbours'.
 absl::StatusOr<StoredTensor> CheckTensor(const HeaderTensor& header, absl::string_view data,
-                                         std::shared_ptr<const MappedFile> file) {
+                                         std::shared_ptr<const FileBytes> file) {
   StoredTensor tensor;
   if (!ParseDType(header.dtype, &tensor.view.dtype)) {
     return absl::UnimplementedError(absl::StrCat(file->path(), ": tensor \"", header.name,
@@ -196,7 +196,7 @@ absl::StatusOr<StoredTensor> CheckTensor(const HeaderTensor& header, absl::strin
 
 }  // namespace
 
-absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> file) {
   const absl::string_view bytes = file->bytes();
   uint64_t header_size = 0;
   if (bytes.size() < sizeof(header_size)) {

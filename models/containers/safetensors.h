@@ -16,13 +16,13 @@
 
 #include "absl/status/statusor.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
 // Everything above is checked, nothing is trusted: InvalidArgument (one line, naming the file) for
 // any file that breaks a rule, Unimplemented for dtypes that nibu has no use for.
-absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const MappedFile> file);
+absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> file);
 
 }  // namespace nibu
 

@@ -167,9 +167,9 @@ absl::Status TensorSource::CheckAllUsed() const {
 }
 
 void TensorSource::DropPages() const {
-  std::set<const MappedFile*> files;
+  std::set<const FileBytes*> files;
   for (const auto& [name, entry] : tensors_) files.insert(entry.tensor.file.get());
-  for (const MappedFile* file : files) file->DropPages();
+  for (const FileBytes* file : files) file->DropPages();
 }
 
 }  // namespace nibu

@@ -19,14 +19,14 @@
 #include "absl/types/span.h"
 #include "engine/core/tensor.h"
 #include "engine/ops/linear.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
 // One tensor as its container holds it.
 struct StoredTensor {
   TensorView view;  // points into `file`
-  std::shared_ptr<const MappedFile> file;
+  std::shared_ptr<const FileBytes> file;
   // Integer tensors: weight = value / scale; one scale, or one for each output. Empty: none known.
   std::vector<float> scales;
   // The data are laid out as the transpose of what `view.shape` says.

@@ -45,14 +45,14 @@ bool TorchFile::IsTorch(absl::string_view bytes) {
   return ZipArchive::IsZip(bytes) || bytes.substr(0, kStreamStart.size()) == kStreamStart;
 }
 
-TorchFile::TorchFile(std::shared_ptr<const MappedFile> file,
+TorchFile::TorchFile(std::shared_ptr<const FileBytes> file,
                      absl::Span<const absl::string_view> classes)
     : file_(std::move(file)), globals_({kDict, kTensor, kParameter}) {
   for (const StorageType& type : kStorageTypes) globals_.push_back(type.name);
   globals_.insert(globals_.end(), classes.begin(), classes.end());
 }
 
-absl::StatusOr<TorchFile> TorchFile::Open(std::shared_ptr<const MappedFile> file,
+absl::StatusOr<TorchFile> TorchFile::Open(std::shared_ptr<const FileBytes> file,
                                           absl::Span<const absl::string_view> classes) {
   TorchFile torch(std::move(file), classes);
   if (ZipArchive::IsZip(torch.file_->bytes())) {

@@ -23,7 +23,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/files/pickle.h"
 
 namespace nibu {
@@ -37,12 +37,12 @@ class TorchFile {
   // InvalidArgument or Unimplemented naming the file: damaged, refers to functions other than those
   // above, a TorchScript program, big-endian. `classes`, which outlive the file: names that may be
   // referred to besides; a value of one of them is no more than its arguments and attributes.
-  static absl::StatusOr<TorchFile> Open(std::shared_ptr<const MappedFile> file,
+  static absl::StatusOr<TorchFile> Open(std::shared_ptr<const FileBytes> file,
                                         absl::Span<const absl::string_view> classes = {});
 
   const Pickle& pickle() const { return pickle_; }
   const PickleValue& root() const { return pickle_[pickle_.root()]; }
-  const MappedFile& file() const { return *file_; }
+  const FileBytes& file() const { return *file_; }
 
   // The tensors of a dictionary {name: tensor}, whose views point into the file. InvalidArgument or
   // Unimplemented naming the tensor: outside its storage, not row-major, of an unknown type, or no
@@ -54,19 +54,19 @@ class TorchFile {
     absl::string_view type;  // "torch FloatStorage"
     int64_t elements = 0;
     absl::string_view bytes;
-    std::shared_ptr<const MappedFile> file;
+    std::shared_ptr<const FileBytes> file;
   };
 
-  TorchFile(std::shared_ptr<const MappedFile> file, absl::Span<const absl::string_view> classes);
+  TorchFile(std::shared_ptr<const FileBytes> file, absl::Span<const absl::string_view> classes);
   absl::Status OpenZip();
   absl::Status OpenStream();
   absl::Status CollectStorages();
   absl::Status Damaged(absl::string_view what) const;
   absl::StatusOr<StoredTensor> Tensor(absl::string_view name, const PickleValue& value) const;
 
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const FileBytes> file_;
   std::vector<absl::string_view> globals_;
-  std::shared_ptr<const MappedFile> pickle_file_;  // keeps the pickle's bytes
+  std::shared_ptr<const FileBytes> pickle_file_;  // keeps the pickle's bytes
   Pickle pickle_;
   absl::flat_hash_map<std::string, Storage> storages_;
 };

@@ -9,20 +9,20 @@
 #include "engine/core/status_macros.h"
 #include "models/containers/safetensors.h"
 #include "models/containers/torch_file.h"
+#include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/files/mapped_file.h"
 
 namespace nibu {
 namespace {
 
-absl::StatusOr<TensorSource> ReadWeights(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<TensorSource> ReadWeights(std::shared_ptr<const FileBytes> file) {
   if (!TorchFile::IsTorch(file->bytes())) return ReadSafetensors(std::move(file));
   NIBU_ASSIGN_OR_RETURN(const TorchFile torch, TorchFile::Open(std::move(file)));
   return torch.Tensors(torch.pickle()[torch.pickle().root()]);
 }
 
-absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const MappedFile& index) {
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig config, JsonConfig::Parse(index.bytes(), index.path()));
+absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const FileBytes& index) {
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile config, ConfigFile::Parse(index.bytes(), index.path()));
   const nlohmann::json* map = config.Find("weight_map");
   if (map == nullptr || !map->is_object()) {
     return config.Wrong("weight_map", "an object of tensor: file");
@@ -38,7 +38,7 @@ absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const Map
   }
   TensorSource all(index.path());
   for (const auto& [name, tensors] : shards) {
-    NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(absl::StrCat(directory, "/", name)));
+    NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(absl::StrCat(directory, "/", name)));
     NIBU_ASSIGN_OR_RETURN(TensorSource part, ReadWeights(std::move(file)));
     // Some of those that the index names may be in no file: the converter of huggingface.co leaves
     // copies of tied tensors out of the files, and in the index.
@@ -57,10 +57,10 @@ absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const Map
 
 absl::StatusOr<TensorSource> OpenWeights(const std::string& directory) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
-    auto file = MappedFile::Open(absl::StrCat(directory, "/", name));
+    auto file = FileBytes::Open(absl::StrCat(directory, "/", name));
     if (file.ok()) return ReadWeights(*std::move(file));
     if (!absl::IsNotFound(file.status())) return file.status();
-    const auto index = MappedFile::Open(absl::StrCat(directory, "/", name, ".index.json"));
+    const auto index = FileBytes::Open(absl::StrCat(directory, "/", name, ".index.json"));
     if (index.ok()) return ReadSharded(directory, **index);
     if (!absl::IsNotFound(index.status())) return index.status();
   }

@@ -121,20 +121,20 @@ std::string QuotedJson(const Json& value) {
   return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
 }
 
-absl::StatusOr<JsonConfig> JsonConfig::Parse(absl::string_view text, std::string file) {
+absl::StatusOr<ConfigFile> ConfigFile::Parse(absl::string_view text, std::string file) {
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
   return From(std::move(json), std::move(file));
 }
 
-absl::StatusOr<JsonConfig> JsonConfig::From(Json json, std::string file) {
+absl::StatusOr<ConfigFile> ConfigFile::From(Json json, std::string file) {
   if (!json.is_object()) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
   }
-  return JsonConfig(std::move(json), std::move(file));
+  return ConfigFile(std::move(json), std::move(file));
 }
 
-JsonConfig JsonConfig::With(const Json& absent, const Json& fixed) const {
-  JsonConfig result = *this;
+ConfigFile ConfigFile::With(const Json& absent, const Json& fixed) const {
+  ConfigFile result = *this;
   for (const auto& [key, value] : absent.items()) {
     if (Find(key) == nullptr) result.object_[key] = value;
   }
@@ -142,19 +142,19 @@ JsonConfig JsonConfig::With(const Json& absent, const Json& fixed) const {
   return result;
 }
 
-const Json* JsonConfig::Find(const std::string& key) const {
+const Json* ConfigFile::Find(const std::string& key) const {
   const auto it = object_.find(key);
   return it == object_.end() || it->is_null() ? nullptr : &*it;
 }
 
-absl::Status JsonConfig::Wrong(const std::string& key, absl::string_view expected) const {
+absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expected) const {
   const Json* value = Find(key);
   return absl::InvalidArgumentError(
       absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ",
                    value == nullptr ? "nothing" : QuotedJson(*value)));
 }
 
-absl::StatusOr<std::optional<int>> JsonConfig::OptionalInt(const std::string& key) const {
+absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& key) const {
   const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number_integer()) return Wrong(key, "an integer");
@@ -166,26 +166,26 @@ absl::StatusOr<std::optional<int>> JsonConfig::OptionalInt(const std::string& ke
   return static_cast<int>(value->get<int64_t>());
 }
 
-absl::StatusOr<int> JsonConfig::Int(const std::string& key, int absent) const {
+absl::StatusOr<int> ConfigFile::Int(const std::string& key, int absent) const {
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> value, OptionalInt(key));
   return value.value_or(absent);
 }
 
-absl::StatusOr<float> JsonConfig::Float(const std::string& key, float absent) const {
+absl::StatusOr<float> ConfigFile::Float(const std::string& key, float absent) const {
   const Json* value = Find(key);
   if (value == nullptr) return absent;
   if (!value->is_number()) return Wrong(key, "a number");
   return value->get<float>();
 }
 
-absl::StatusOr<bool> JsonConfig::Bool(const std::string& key, bool absent) const {
+absl::StatusOr<bool> ConfigFile::Bool(const std::string& key, bool absent) const {
   const Json* value = Find(key);
   if (value == nullptr) return absent;
   if (!value->is_boolean()) return Wrong(key, "true or false");
   return value->get<bool>();
 }
 
-absl::StatusOr<std::string> JsonConfig::String(const std::string& key,
+absl::StatusOr<std::string> ConfigFile::String(const std::string& key,
                                                absl::string_view absent) const {
   const Json* value = Find(key);
   if (value == nullptr) return std::string(absent);

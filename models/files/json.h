@@ -27,14 +27,14 @@ std::string QuotedJson(const nlohmann::json& value);
 
 // Typed look-ups in a configuration file that is one object. Errors name file, field, what was
 // expected and what is there. Null counts as absent.
-class JsonConfig {
+class ConfigFile {
  public:
-  static absl::StatusOr<JsonConfig> Parse(absl::string_view text, std::string file);
+  static absl::StatusOr<ConfigFile> Parse(absl::string_view text, std::string file);
   // From a document that was read already (YAML).
-  static absl::StatusOr<JsonConfig> From(nlohmann::json json, std::string file);
+  static absl::StatusOr<ConfigFile> From(nlohmann::json json, std::string file);
 
   // A copy in which absent fields have the values of `absent`, and those of `fixed` have these.
-  JsonConfig With(const nlohmann::json& absent, const nlohmann::json& fixed) const;
+  ConfigFile With(const nlohmann::json& absent, const nlohmann::json& fixed) const;
 
   const std::string& file() const { return file_; }
   const nlohmann::json& object() const { return object_; }
@@ -52,7 +52,7 @@ class JsonConfig {
   absl::Status Wrong(const std::string& key, absl::string_view expected) const;
 
  private:
-  JsonConfig(nlohmann::json object, std::string file)
+  ConfigFile(nlohmann::json object, std::string file)
       : object_(std::move(object)), file_(std::move(file)) {}
 
   nlohmann::json object_;

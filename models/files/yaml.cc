@@ -1,271 +1,153 @@
 #include "models/files/yaml.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "engine/core/status_macros.h"
+#include "absl/strings/strip.h"
 #include "models/files/json.h"
+#include "yaml-cpp/eventhandler.h"
+#include "yaml-cpp/exceptions.h"
+#include "yaml-cpp/parser.h"
 
 namespace nibu {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxDepth = 16;
-
-void AppendUtf8(uint32_t c, std::string* out) {
-  if (c < 0x80) {
-    out->push_back(static_cast<char>(c));
-    return;
-  }
-  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  static constexpr uint32_t kLead[] = {0, 0xc0, 0xe0, 0xf0};
-  out->push_back(static_cast<char>(kLead[more] | c >> (6 * more)));
-  for (int i = more - 1; i >= 0; --i) {
-    out->push_back(static_cast<char>(0x80 | (c >> (6 * i) & 0x3f)));
-  }
-}
+constexpr size_t kMaxBytes = 1 << 26;
+constexpr size_t kMaxDepth = 32;
+// Which yaml-cpp takes for the end of its input.
+constexpr char kEnd = 4;
 
 // What a plain scalar means.
-Json PlainValue(absl::string_view text) {
-  if (text.empty() || text == "~" || text == "null") return nullptr;
+Json PlainValue(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
   int64_t integer = 0;
   if (absl::SimpleAtoi(text, &integer)) return integer;
   double number = 0;
-  const bool numeric = absl::ascii_isdigit(static_cast<unsigned char>(text.back())) ||
-                       text.back() == '.';  // not "inf", "nan", "1e"
+  const char last = text.empty() ? ' ' : text.back();
+  const bool numeric = absl::ascii_isdigit(static_cast<unsigned char>(last)) ||
+                       last == '.';  // not "inf", "nan", "1e"
   if (numeric && absl::SimpleAtod(text, &number)) return number;
-  return std::string(text);
+  return text;
 }
 
-class YamlParser {
+// Builds the document value by value. What it refuses is thrown, as yaml-cpp's own errors are.
+class Builder final : public YAML::EventHandler {
  public:
-  YamlParser(absl::string_view text, const std::string& file) : file_(file) {
-    int number = 0;
-    for (absl::string_view raw : absl::StrSplit(text, '\n')) {
-      ++number;
-      if (!raw.empty() && raw.back() == '\r') raw.remove_suffix(1);
-      const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(raw);
-      if (stripped.empty() || stripped[0] == '#') continue;
-      if (lines_.empty() && raw == "---") continue;
-      lines_.push_back({raw.find_first_not_of(' '), stripped, number});
+  explicit Builder(absl::string_view text) : text_(text) {}
+
+  Json root;
+  int documents = 0;
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents > 1) throw YAML::ParserException(mark, "begins a second document");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (IsKey()) {
+      Key(mark, NullAt(static_cast<size_t>(mark.pos)));
+    } else {
+      Place(mark, "", anchor, nullptr);
     }
   }
-
-  absl::StatusOr<Json> Parse() {
-    if (lines_.empty()) return Json(nullptr);
-    NIBU_ASSIGN_OR_RETURN(Json json, Block(lines_[0].indent, 0));
-    if (next_ < lines_.size()) return Wrong("does not belong here");
-    return json;
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw YAML::ParserException(mark, "has an alias");
   }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (IsKey()) {
+      Key(mark, value);
+    } else {
+      Place(mark, tag, anchor, tag == "?" ? PlainValue(value) : Json(value));
+    }
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, tag, anchor, Json::array());
+  }
+  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, tag, anchor, Json::object());
+  }
+  void OnMapEnd() override { open_.pop_back(); }
 
  private:
-  struct Line {
-    size_t indent;
-    absl::string_view text;  // without the indentation
-    int number;
-  };
+  bool IsKey() const { return !open_.empty() && open_.back()->is_object() && slot_ == nullptr; }
 
-  absl::Status Wrong(absl::string_view what) const {
-    const Line& line = lines_[next_ < lines_.size() ? next_ : lines_.size() - 1];
-    return absl::InvalidArgumentError(
-        absl::StrCat(file_, ": line ", line.number, " ", what, ", in YAML as nibu reads it"));
-  }
-
-  static bool IsItem(absl::string_view text) {
-    return text[0] == '-' && (text.size() == 1 || text[1] == ' ');
-  }
-
-  // The mapping or sequence whose lines are indented by `indent`.
-  absl::StatusOr<Json> Block(size_t indent, int depth) {
-    if (depth == kMaxDepth) return Wrong("is nested too deeply");
-    const bool sequence = IsItem(lines_[next_].text);
-    Json json = sequence ? Json::array() : Json::object();
-    while (next_ < lines_.size() && lines_[next_].indent == indent &&
-           IsItem(lines_[next_].text) == sequence) {
-      absl::string_view rest = lines_[next_].text;
-      Json* slot = nullptr;
-      if (sequence) {
-        json.push_back(nullptr);
-        slot = &json.back();
-        rest.remove_prefix(1);
-      } else {
-        std::string key;
-        NIBU_RETURN_IF_ERROR(Key(&rest, &key));
-        const auto [it, inserted] = json.get_ref<Json::object_t&>().try_emplace(std::move(key));
-        if (!inserted) return Wrong("has a key that is there twice");
-        slot = &it->second;
-      }
-      rest = absl::StripLeadingAsciiWhitespace(rest);
-      if (!rest.empty() && rest[0] != '#') {
-        NIBU_ASSIGN_OR_RETURN(*slot, Value(rest));
-        ++next_;
-        continue;
-      }
-      ++next_;
-      if (next_ == lines_.size()) break;
-      const Line& below = lines_[next_];
-      // yaml-cpp, and so Marian, writes an empty list below its key.
-      if (below.indent > indent && (below.text[0] == '[' || below.text[0] == '{')) {
-        NIBU_ASSIGN_OR_RETURN(*slot, Value(below.text));
-        ++next_;
-        continue;
-      }
-      // A mapping's sequence may stand as far left as its key.
-      if (below.indent > indent || (!sequence && below.indent == indent && IsItem(below.text))) {
-        NIBU_ASSIGN_OR_RETURN(*slot, Block(below.indent, depth + 1));
-      }
+  // The text of a null.
+  std::string NullAt(size_t position) const {
+    const absl::string_view rest = text_.substr(std::min(position, text_.size()));
+    for (const absl::string_view word : {"null", "Null", "NULL", "~"}) {
+      if (absl::StartsWith(rest, word)) return std::string(word);
     }
-    if (next_ < lines_.size() && lines_[next_].indent > indent) return Wrong("is indented too far");
-    return json;
+    return "";
   }
 
-  // Takes "key:" off the front of a line.
-  absl::Status Key(absl::string_view* rest, std::string* key) {
-    if ((*rest)[0] == '"' || (*rest)[0] == '\'') {
-      NIBU_RETURN_IF_ERROR(Quoted(rest, key));
-      *rest = absl::StripLeadingAsciiWhitespace(*rest);
-      if (rest->empty() || (*rest)[0] != ':' || (rest->size() > 1 && (*rest)[1] != ' ')) {
-        return Wrong("has no \": \" after its key");
-      }
-      rest->remove_prefix(1);
-      return absl::OkStatus();
-    }
-    if (IsIndicator(*rest)) return Wrong("begins in a way that is not supported");
-    size_t end = rest->find(": ");
-    if (end == absl::string_view::npos && rest->back() == ':') end = rest->size() - 1;
-    if (end == absl::string_view::npos) return Wrong("is not \"key: value\"");
-    *key = std::string(absl::StripTrailingAsciiWhitespace(rest->substr(0, end)));
-    rest->remove_prefix(end + 1);
-    return absl::OkStatus();
+  void Key(const YAML::Mark& mark, const std::string& key) {
+    auto [it, inserted] = open_.back()->get_ref<Json::object_t&>().try_emplace(key);
+    if (!inserted) throw YAML::ParserException(mark, "has a key that is there twice");
+    slot_ = &it->second;
   }
 
-  // Whether a plain scalar cannot begin like this.
-  static bool IsIndicator(absl::string_view text) {
-    if (absl::string_view("-?:").find(text[0]) != absl::string_view::npos) {
-      return text.size() == 1 || text[1] == ' ';
+  Json* Place(const YAML::Mark& mark, absl::string_view tag, YAML::anchor_t anchor, Json value) {
+    if (anchor != YAML::NullAnchor) throw YAML::ParserException(mark, "has an anchor");
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      throw YAML::ParserException(mark, "has a tag");
     }
-    return absl::string_view("&*!|>%@`[]{},#").find(text[0]) != absl::string_view::npos;
+    Json* place = std::exchange(slot_, nullptr);
+    if (open_.empty()) {
+      place = &root;
+    } else if (open_.back()->is_array()) {
+      place = &open_.back()->emplace_back();
+    }
+    *place = std::move(value);
+    return place;
   }
 
-  // All that is left of a line.
-  absl::StatusOr<Json> Value(absl::string_view text) {
-    Json json;
-    if (text[0] == '[') {
-      NIBU_ASSIGN_OR_RETURN(json, FlowSequence(&text));
-    } else if (text.substr(0, 2) == "{}") {
-      json = Json::object();
-      text.remove_prefix(2);
-    } else if (text[0] == '"' || text[0] == '\'') {
-      std::string value;
-      NIBU_RETURN_IF_ERROR(Quoted(&text, &value));
-      json = std::move(value);
-    } else {
-      if (IsIndicator(text)) return Wrong("has a value that is not supported");
-      const size_t comment = text.find(" #");
-      if (comment != absl::string_view::npos) text = text.substr(0, comment);
-      return PlainValue(absl::StripTrailingAsciiWhitespace(text));
-    }
-    text = absl::StripLeadingAsciiWhitespace(text);
-    if (!text.empty() && text[0] != '#') return Wrong("goes on after its value");
-    return json;
+  void Open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
+    if (IsKey()) throw YAML::ParserException(mark, "has a key that is no text");
+    if (open_.size() == kMaxDepth) throw YAML::ParserException(mark, "is nested too deeply");
+    open_.push_back(Place(mark, tag, anchor, std::move(value)));
   }
 
-  absl::StatusOr<Json> FlowSequence(absl::string_view* rest) {
-    Json json = Json::array();
-    rest->remove_prefix(1);
-    while (true) {
-      *rest = absl::StripLeadingAsciiWhitespace(*rest);
-      if (rest->empty()) return Wrong("has a list that does not end");
-      if ((*rest)[0] == ']') break;
-      if ((*rest)[0] == '"' || (*rest)[0] == '\'') {
-        std::string value;
-        NIBU_RETURN_IF_ERROR(Quoted(rest, &value));
-        json.push_back(std::move(value));
-      } else {
-        if (IsIndicator(*rest)) return Wrong("has a value that is not supported");
-        const size_t end = rest->find_first_of(",]");
-        if (end == absl::string_view::npos) return Wrong("has a list that does not end");
-        json.push_back(PlainValue(absl::StripTrailingAsciiWhitespace(rest->substr(0, end))));
-        rest->remove_prefix(end);
-      }
-      *rest = absl::StripLeadingAsciiWhitespace(*rest);
-      if (!rest->empty() && (*rest)[0] == ',') {
-        rest->remove_prefix(1);
-      } else if (rest->empty() || (*rest)[0] != ']') {
-        return Wrong("has a list that does not end");
-      }
-    }
-    rest->remove_prefix(1);
-    return json;
-  }
-
-  // Takes a quoted scalar off the front.
-  absl::Status Quoted(absl::string_view* rest, std::string* value) {
-    const char quote = (*rest)[0];
-    size_t i = 1;
-    for (; i < rest->size(); ++i) {
-      const char c = (*rest)[i];
-      if (c == quote) {
-        if (quote == '"' || i + 1 == rest->size() || (*rest)[i + 1] != '\'') {
-          rest->remove_prefix(i + 1);
-          return absl::OkStatus();
-        }
-        ++i;  // '' stands for '
-        value->push_back('\'');
-      } else if (c == '\\' && quote == '"') {
-        if (!Escape(*rest, &i, value)) return Wrong("has an unknown escape");
-      } else {
-        value->push_back(c);
-      }
-    }
-    return Wrong("has a quote that does not end");
-  }
-
-  // `*i`: at the backslash; afterwards at the last character of the escape.
-  static bool Escape(absl::string_view text, size_t* i, std::string* value) {
-    static constexpr struct {
-      char name;
-      uint16_t meaning;
-    } kEscapes[] = {{'0', 0},     {'a', 7},    {'b', 8},    {'t', 9},      {'n', 10},    {'v', 11},
-                    {'f', 12},    {'r', 13},   {'e', 27},   {' ', 32},     {'"', '"'},   {'/', '/'},
-                    {'\\', '\\'}, {'N', 0x85}, {'_', 0xa0}, {'L', 0x2028}, {'P', 0x2029}};
-    if (++*i == text.size()) return false;
-    const char name = text[*i];
-    for (const auto& escape : kEscapes) {
-      if (escape.name != name) continue;
-      AppendUtf8(escape.meaning, value);
-      return true;
-    }
-    const size_t digits = name == 'x' ? 2 : name == 'u' ? 4 : name == 'U' ? 8 : 0;
-    uint32_t c = 0;
-    if (digits == 0 || *i + digits >= text.size() ||
-        !absl::SimpleHexAtoi(text.substr(*i + 1, digits), &c) || c > 0x10ffff) {
-      return false;
-    }
-    *i += digits;
-    AppendUtf8(c, value);
-    return true;
-  }
-
-  const std::string& file_;
-  std::vector<Line> lines_;
-  size_t next_ = 0;
+  const absl::string_view text_;
+  // Addresses stay valid: a container does not grow while one of its elements is open.
+  std::vector<Json*> open_;
+  Json* slot_ = nullptr;  // of the key that was read last
 };
 
 }  // namespace
 
 absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
   const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(text);
   if (!stripped.empty() && (stripped[0] == '{' || stripped[0] == '[')) return ParseJson(text, file);
-  return YamlParser(text, file).Parse();
+  if (text.size() > kMaxBytes || text.find(kEnd) != absl::string_view::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, text.size() > kMaxBytes ? ": larger than 64 MB" : ": has a byte 4",
+                     ", which no YAML file of a model is; is it damaged?"));
+  }
+  Builder builder(text);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": line ", error.mark.line + 1, " ",
+                                                   error.msg, ", in YAML as nibu reads it"));
+  }
+  return std::move(builder.root);
 }
 
 }  // namespace nibu

@@ -1,11 +1,4 @@
-// The part of YAML that Marian's configuration and vocabulary files are written in:
-//
-//   block mappings and sequences, told apart by indentation; plain, 'single' and "double" quoted
-//   scalars on one line; flow sequences [a, "b", 3] of scalars; {} ; comments; a leading ---
-//   or a JSON document, which is YAML too
-//
-// Anchors, aliases, tags, block scalars, other flow mappings, ? keys and several documents are
-// refused.
+// YAML files, read by yaml-cpp (which Marian reads and writes them with) and without trust.
 #ifndef NIBU_MODELS_FILES_YAML_H_
 #define NIBU_MODELS_FILES_YAML_H_
 
@@ -17,8 +10,10 @@
 
 namespace nibu {
 
-// The document with JSON's types: plain scalars that look like null, booleans or numbers become
-// such, keys are always text. InvalidArgument naming file and line.
+// The one document of a text with JSON's types: plain scalars that look like null, booleans or
+// numbers become such, keys are always text. InvalidArgument naming file and line: not YAML, a key
+// that is there twice, or what no model's file has: anchors, aliases, tags, several documents,
+// nesting deeper than 32, more than 64 MB.
 absl::StatusOr<nlohmann::json> ParseYaml(absl::string_view text, const std::string& file);
 
 }  // namespace nibu

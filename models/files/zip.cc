@@ -20,7 +20,7 @@ constexpr size_t kMaxComment = 65535;
 // Deflate makes at most 1032 bytes of one.
 constexpr uint64_t kMaxRatio = 1032;
 
-absl::Status Damaged(const MappedFile& file, absl::string_view what) {
+absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat(file.path(), ": not a whole zip archive: ", what, "; download it again"));
 }
@@ -78,7 +78,7 @@ bool ReadLargeSizes(absl::string_view extra, uint64_t* size, uint64_t* stored, u
 
 }  // namespace
 
-absl::StatusOr<ZipArchive> ZipArchive::Open(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<ZipArchive> ZipArchive::Open(std::shared_ptr<const FileBytes> file) {
   const absl::string_view bytes = file->bytes();
   Directory directory;
   if (!FindDirectory(bytes, &directory)) return Damaged(*file, "its directory is not there");
@@ -143,10 +143,10 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(std::shared_ptr<const MappedFile> fi
   return archive;
 }
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> ZipArchive::Read(const ZipMember& member,
-                                                                   bool check_crc,
-                                                                   absl::string_view* bytes) const {
-  std::shared_ptr<const MappedFile> result = file_;
+absl::StatusOr<std::shared_ptr<const FileBytes>> ZipArchive::Read(const ZipMember& member,
+                                                                  bool check_crc,
+                                                                  absl::string_view* bytes) const {
+  std::shared_ptr<const FileBytes> result = file_;
   *bytes = member.stored;
   if (member.deflated) {
     z_stream stream = {};
@@ -181,7 +181,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> ZipArchive::Read(const ZipMemb
     if ((status != Z_OK && status != Z_STREAM_END) || out.size() != member.size) {
       return Damaged(*file_, "a member cannot be inflated");
     }
-    result = MappedFile::InMemory(file_->path(), std::move(out));
+    result = FileBytes::InMemory(file_->path(), std::move(out));
     *bytes = result->bytes();
   }
   if (check_crc) {

@@ -21,7 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
@@ -40,20 +40,20 @@ class ZipArchive {
   // Checks every member's place: inside the file, no two overlapping, no name twice.
   // InvalidArgument naming the file; Unimplemented for encryption and for methods other than stored
   // and deflate.
-  static absl::StatusOr<ZipArchive> Open(std::shared_ptr<const MappedFile> file);
+  static absl::StatusOr<ZipArchive> Open(std::shared_ptr<const FileBytes> file);
 
   const std::map<std::string, ZipMember, std::less<>>& members() const { return members_; }
-  const MappedFile& file() const { return *file_; }
+  const FileBytes& file() const { return *file_; }
 
   // A member's bytes: the archive itself, of which `*bytes` is a part, when it is stored as it is,
   // otherwise a copy in memory. `check_crc`: InvalidArgument when its checksum is wrong.
-  absl::StatusOr<std::shared_ptr<const MappedFile>> Read(const ZipMember& member, bool check_crc,
-                                                         absl::string_view* bytes) const;
+  absl::StatusOr<std::shared_ptr<const FileBytes>> Read(const ZipMember& member, bool check_crc,
+                                                        absl::string_view* bytes) const;
 
  private:
-  explicit ZipArchive(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
+  explicit ZipArchive(std::shared_ptr<const FileBytes> file) : file_(std::move(file)) {}
 
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const FileBytes> file_;
   std::map<std::string, ZipMember, std::less<>> members_;
 };
 

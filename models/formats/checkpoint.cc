@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/formats/fairseq.h"
 #include "models/formats/opennmt.h"
 #include "models/vocabulary/sentencepiece_pieces.h"
@@ -41,7 +41,7 @@ std::vector<std::string> FilesEndingIn(const std::string& directory,
 std::vector<std::string> CheckpointsOf(const std::string& directory) {
   std::vector<std::string> checkpoints;
   for (const std::string& path : FilesEndingIn(directory, {".pt"})) {
-    const auto file = MappedFile::Open(path);
+    const auto file = FileBytes::Open(path);
     if (file.ok() && TorchFile::IsTorch((*file)->bytes())) checkpoints.push_back(path);
   }
   return checkpoints;
@@ -111,9 +111,9 @@ Json CheckpointOptions(const Pickle& pickle, const PickleValue* value) {
 }
 
 absl::Status ReadSentencePieceFiles(const std::string& directory, ModelVocabulary* vocabulary) {
-  std::vector<std::shared_ptr<const MappedFile>> models;
+  std::vector<std::shared_ptr<const FileBytes>> models;
   for (const std::string& path : FilesEndingIn(directory, {".model", ".spm"})) {
-    NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path));
+    NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path));
     NIBU_RETURN_IF_ERROR(ReadSentencePieces(file->bytes(), path).status());
     models.push_back(std::move(file));
   }
@@ -129,7 +129,7 @@ absl::Status ReadSentencePieceFiles(const std::string& directory, ModelVocabular
   return absl::OkStatus();
 }
 
-absl::StatusOr<TorchFile> OpenCheckpointFile(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<TorchFile> OpenCheckpointFile(std::shared_ptr<const FileBytes> file) {
   static const std::vector<absl::string_view>& classes = *new std::vector<absl::string_view>([] {
     std::vector<absl::string_view> all;
     for (const auto& list : {FairseqClasses(), OpenNmtClasses()})
@@ -154,7 +154,7 @@ absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
     }
     chosen = all[0];
   }
-  NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(chosen));
+  NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(chosen));
   NIBU_ASSIGN_OR_RETURN(const TorchFile torch, OpenCheckpointFile(std::move(file)));
   if (IsFairseq(torch)) return OpenFairseq(torch);
   if (IsOpenNmt(torch)) return OpenOpenNmt(torch);

@@ -17,7 +17,7 @@ namespace nibu {
 
 // Opens a checkpoint of any of the readers: fairseq.h, opennmt.h. Unimplemented naming a class that
 // none of them expects.
-absl::StatusOr<TorchFile> OpenCheckpointFile(std::shared_ptr<const MappedFile> file);
+absl::StatusOr<TorchFile> OpenCheckpointFile(std::shared_ptr<const FileBytes> file);
 
 // Whether a directory holds a PyTorch file NAME.pt.
 bool IsCheckpointDirectory(const std::string& directory);

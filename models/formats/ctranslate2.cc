@@ -13,8 +13,8 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 #include "models/containers/ctranslate2_bin.h"
+#include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/files/mapped_file.h"
 #include "models/formats/ctranslate2_languages.h"
 #include "models/formats/multilingual.h"
 #include "models/vocabulary/shortlist_file.h"
@@ -158,7 +158,7 @@ StackNames Stack(const TensorSource& source, const std::string& stack) {
 absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory,
                                                     const std::string& name) {
   for (const char* suffix : {".json", ".txt"}) {
-    const auto file = MappedFile::Open(absl::StrCat(directory, "/", name, suffix));
+    const auto file = FileBytes::Open(absl::StrCat(directory, "/", name, suffix));
     if (file.ok()) return ReadCTranslate2Vocabulary((*file)->bytes(), (*file)->path());
     if (!absl::IsNotFound(file.status())) return file.status();
   }
@@ -166,7 +166,7 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
       absl::StrCat(directory, "/", name, ".json: no such file, nor .txt; the model is incomplete"));
 }
 
-bool Exists(const std::string& path) { return MappedFile::Open(path).ok(); }
+bool Exists(const std::string& path) { return FileBytes::Open(path).ok(); }
 
 absl::Status ReadVocabularies(const std::string& directory, const std::string& unk,
                               const ModelConfig& model, ModelVocabulary* vocabulary) {
@@ -189,15 +189,15 @@ absl::Status ReadVocabularies(const std::string& directory, const std::string& u
                                  "model.bin");
     }
   }
-  const auto source = MappedFile::Open(directory + "/source.spm");
-  const auto target = MappedFile::Open(directory + "/target.spm");
+  const auto source = FileBytes::Open(directory + "/source.spm");
+  const auto target = FileBytes::Open(directory + "/target.spm");
   if (source.ok() && target.ok()) {
     vocabulary->source_sentencepiece = std::string((*source)->bytes());
     vocabulary->target_sentencepiece = std::string((*target)->bytes());
     return absl::OkStatus();
   }
   for (const char* name : {kMultilingualSentencePiece, "sentencepiece.model", "spiece.model"}) {
-    const auto both = MappedFile::Open(absl::StrCat(directory, "/", name));
+    const auto both = FileBytes::Open(absl::StrCat(directory, "/", name));
     if (!both.ok()) continue;
     vocabulary->source_sentencepiece = std::string((*both)->bytes());
     vocabulary->target_sentencepiece = vocabulary->source_sentencepiece;
@@ -207,7 +207,7 @@ absl::Status ReadVocabularies(const std::string& directory, const std::string& u
 }
 
 // Vocabularies and special tokens: config.json's, or the older files' variables and defaults.
-absl::Status ReadTokens(const std::string& directory, const JsonConfig& config,
+absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
                         OpenedModel* opened) {
   TensorSource* source = opened->source.get();
   ModelConfig* model = &opened->config;
@@ -346,7 +346,7 @@ NameTable CTranslate2Names(const TensorSource& source) {
 }
 
 absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
-  NIBU_ASSIGN_OR_RETURN(auto bin, MappedFile::Open(directory + "/model.bin"));
+  NIBU_ASSIGN_OR_RETURN(auto bin, FileBytes::Open(directory + "/model.bin"));
   NIBU_ASSIGN_OR_RETURN(CTranslate2File file, ReadCTranslate2Bin(std::move(bin)));
   OpenedModel opened;
   opened.format = "CTranslate2";
@@ -355,14 +355,14 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(opened.config, ReadCTranslate2Config(file.spec, opened.source.get()));
   opened.names = CTranslate2Names(*opened.source);
   const std::string config_path = directory + "/config.json";
-  const auto config_file = MappedFile::Open(config_path);
+  const auto config_file = FileBytes::Open(config_path);
   NIBU_ASSIGN_OR_RETURN(
-      const JsonConfig config,
-      JsonConfig::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
+      const ConfigFile config,
+      ConfigFile::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
   NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
                         config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
   NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &opened));
-  const auto vmap = MappedFile::Open(directory + "/vmap.txt");
+  const auto vmap = FileBytes::Open(directory + "/vmap.txt");
   if (vmap.ok()) {
     NIBU_ASSIGN_OR_RETURN(opened.shortlist, ReadShortlist(**vmap, opened.vocabulary, {}));
   }

@@ -70,7 +70,7 @@ LanguageBlock FindLanguages(const ModelVocabulary& vocabulary) {
 
 }  // namespace
 
-absl::Status ReadCTranslate2Languages(const std::string& directory, const JsonConfig& config,
+absl::Status ReadCTranslate2Languages(const std::string& directory, const ConfigFile& config,
                                       bool no_decoder_start, OpenedModel* opened) {
   ModelVocabulary& vocabulary = opened->vocabulary;
   const LanguageBlock block = FindLanguages(vocabulary);
@@ -85,9 +85,9 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const JsonCo
                                             ": no such file; copy it from the Hugging Face ",
                                             "directory that the model was converted from"));
   }
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation_file,
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
                         ReadOptionalConfig(directory + "/generation_config.json"));
-  const JsonConfig* generation = generation_file.has_value() ? &*generation_file : nullptr;
+  const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.forced_target,
                         ReadTokenId("forced_bos_token_id", config, generation));

@@ -26,7 +26,7 @@ namespace nibu {
 // Completes opened->vocabulary, config and defaults when the vocabulary is that of a multilingual
 // model. `no_decoder_start`: decoder_start_token is null; Unimplemented where it must not be.
 // NotFound: no SentencePiece model. `config`: the directory's config.json.
-absl::Status ReadCTranslate2Languages(const std::string& directory, const JsonConfig& config,
+absl::Status ReadCTranslate2Languages(const std::string& directory, const ConfigFile& config,
                                       bool no_decoder_start, OpenedModel* opened);
 
 }  // namespace nibu

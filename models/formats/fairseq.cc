@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
 #include "models/formats/hugging_face.h"
 
@@ -62,7 +62,7 @@ bool IsSet(const Json* value) {
 }
 
 // One number or truth that encoder and decoder have of their own, but must share.
-absl::Status CheckSame(const JsonConfig& options, const std::string& name) {
+absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
   const Json* decoder = options.Find("decoder_" + name);
   if (encoder == nullptr || decoder == nullptr || *encoder == *decoder) return absl::OkStatus();
@@ -71,7 +71,7 @@ absl::Status CheckSame(const JsonConfig& options, const std::string& name) {
       QuotedJson(*decoder), "; nibu reads models in which they are the same"));
 }
 
-absl::StatusOr<Activation> ReadActivation(const JsonConfig& options) {
+absl::StatusOr<Activation> ReadActivation(const ConfigFile& options) {
   static constexpr struct {
     absl::string_view name;
     Activation activation;
@@ -170,7 +170,7 @@ NameTable Names(const FairseqConfig& config, const TensorSource& source) {
 absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory,
                                                     const std::string& language) {
   const std::string path = absl::StrCat(directory, "/dict.", language, ".txt");
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(absl::StrCat(
         path, ": no such file; a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
@@ -190,7 +190,7 @@ bool IsFairseq(const TorchFile& torch) {
   return has("model") && (has("args") || has("cfg"));
 }
 
-JsonConfig FairseqOptions(const TorchFile& torch) {
+ConfigFile FairseqOptions(const TorchFile& torch) {
   const Pickle& pickle = torch.pickle();
   const PickleValue& root = torch.root();
   Json options = Json::object();
@@ -204,10 +204,10 @@ JsonConfig FairseqOptions(const TorchFile& torch) {
     }
   }
   options.update(CheckpointOptions(pickle, pickle.Find(root, "args")));
-  return *JsonConfig::From(std::move(options), torch.file().path());
+  return *ConfigFile::From(std::move(options), torch.file().path());
 }
 
-absl::StatusOr<FairseqConfig> ReadFairseqConfig(const JsonConfig& options) {
+absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   NIBU_ASSIGN_OR_RETURN(const std::string arch, options.String("arch", "transformer"));
   if (!absl::StartsWith(arch, "transformer") || absl::StartsWith(arch, "transformer_lm")) {
     return options.Wrong("arch", "one of fairseq's \"transformer\" translation models");
@@ -304,7 +304,7 @@ absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view
 }
 
 absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
-  const JsonConfig options = FairseqOptions(torch);
+  const ConfigFile options = FairseqOptions(torch);
   NIBU_ASSIGN_OR_RETURN(FairseqConfig config, ReadFairseqConfig(options));
   NIBU_ASSIGN_OR_RETURN(const TensorSource stored,
                         torch.Tensors(*torch.pickle().Find(torch.root(), "model")));

@@ -40,9 +40,9 @@ struct FairseqConfig {
 };
 
 // The options of a checkpoint of any age. Absent ones have fairseq's defaults.
-JsonConfig FairseqOptions(const TorchFile& torch);
+ConfigFile FairseqOptions(const TorchFile& torch);
 // InvalidArgument or Unimplemented naming the option that is wrong or not supported.
-absl::StatusOr<FairseqConfig> ReadFairseqConfig(const JsonConfig& options);
+absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options);
 
 // The tokens of a dict.XX.txt by id.
 absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view text,

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {
@@ -19,7 +19,7 @@ constexpr char kExpected[] =
     "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
     "vocab.json, source.spm and target.spm";
 
-absl::StatusOr<Activation> ReadActivation(const JsonConfig& config) {
+absl::StatusOr<Activation> ReadActivation(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string name, config.String("activation_function", "gelu"));
   const std::optional<Activation> activation = ActivationByName(name);
   if (activation.has_value()) return *activation;
@@ -29,7 +29,7 @@ absl::StatusOr<Activation> ReadActivation(const JsonConfig& config) {
 }
 
 // bad_words_ids: sequences never generated; nibu takes those of one token.
-absl::Status AddBadWords(const JsonConfig& file, std::vector<int>* suppressed) {
+absl::Status AddBadWords(const ConfigFile& file, std::vector<int>* suppressed) {
   const char* key = "bad_words_ids";
   const nlohmann::json* lists = file.Find(key);
   if (lists == nullptr) return absl::OkStatus();
@@ -45,7 +45,7 @@ absl::Status AddBadWords(const JsonConfig& file, std::vector<int>* suppressed) {
 }
 
 // A special token's text: "</s>", or {"content": "</s>", ...}.
-absl::StatusOr<std::string> SpecialToken(const JsonConfig* tokenizer, const std::string& key,
+absl::StatusOr<std::string> SpecialToken(const ConfigFile* tokenizer, const std::string& key,
                                          absl::string_view absent) {
   const nlohmann::json* value = tokenizer == nullptr ? nullptr : tokenizer->Find(key);
   if (value == nullptr) return std::string(absent);
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> SpecialToken(const JsonConfig* tokenizer, const std:
 
 absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory, const char* name,
                                                     int size) {
-  NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+  NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBytes> file,
                         OpenRequiredFile(directory, name, kExpected));
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(file->bytes(), file->path()));
   return TokensById(json, file->path(), size, "config.json");
@@ -64,9 +64,9 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
 
 // Reads the vocabularies; sets the ids of `model` that they decide.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> file,
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
                         ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
-  const JsonConfig* tokenizer = file.has_value() ? &*file : nullptr;
+  const ConfigFile* tokenizer = file.has_value() ? &*file : nullptr;
   bool separate = false;
   ModelVocabulary vocabulary;
   vocabulary.language_tokens = true;
@@ -162,19 +162,19 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
   return original;
 }
 
-absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path) {
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path) {
+  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
   if (absl::IsNotFound(file.status())) return std::nullopt;
   if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(JsonConfig config, JsonConfig::Parse((*file)->bytes(), path));
-  return std::optional<JsonConfig>(std::move(config));
+  NIBU_ASSIGN_OR_RETURN(ConfigFile config, ConfigFile::Parse((*file)->bytes(), path));
+  return std::optional<ConfigFile>(std::move(config));
 }
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
-                                                                   const char* name,
-                                                                   absl::string_view expected) {
-  absl::StatusOr<std::shared_ptr<const MappedFile>> file =
-      MappedFile::Open(absl::StrCat(directory, "/", name));
+absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
+                                                                  const char* name,
+                                                                  absl::string_view expected) {
+  absl::StatusOr<std::shared_ptr<const FileBytes>> file =
+      FileBytes::Open(absl::StrCat(directory, "/", name));
   if (absl::IsNotFound(file.status())) {
     return absl::NotFoundError(absl::StrCat(directory, "/", name, ": no such file; ", expected));
   }
@@ -185,10 +185,10 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::st
   return file;
 }
 
-absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
-                                               const JsonConfig* generation) {
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config,
+                                               const ConfigFile* generation) {
   const bool override = generation != nullptr && generation->Find(key) != nullptr;
-  const JsonConfig& file = override ? *generation : config;
+  const ConfigFile& file = override ? *generation : config;
   const nlohmann::json* value = file.Find(key);
   if (value != nullptr && value->is_array()) {
     if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
@@ -200,7 +200,7 @@ absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const Jso
   return file.OptionalInt(key);
 }
 
-absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation,
+absl::Status ReadTokenIds(const ConfigFile& config, const ConfigFile* generation,
                           ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos,
                         ReadTokenId("eos_token_id", config, generation));
@@ -220,8 +220,8 @@ absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation
   return absl::OkStatus();
 }
 
-absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
-                                                        const JsonConfig* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config,
+                                                        const ConfigFile* generation) {
   HuggingFaceConfig result;
   ModelConfig& model = result.model;
   NIBU_ASSIGN_OR_RETURN(model.d_model, config.Int("d_model", 1024));
@@ -279,13 +279,13 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
   return table;
 }
 
-absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
-                                                const JsonConfig* generation) {
-  const auto file_of = [&](const char* key) -> const JsonConfig& {
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config,
+                                                const ConfigFile* generation) {
+  const auto file_of = [&](const char* key) -> const ConfigFile& {
     return generation != nullptr && generation->Find(key) != nullptr ? *generation : config;
   };
   const auto number = [&](const char* key, int least) -> absl::StatusOr<std::optional<float>> {
-    const JsonConfig& file = file_of(key);
+    const ConfigFile& file = file_of(key);
     if (file.Find(key) == nullptr) return std::nullopt;
     NIBU_ASSIGN_OR_RETURN(const float value, file.Float(key, 0));
     if (!(value >= static_cast<float>(least) && value <= 1000)) {
@@ -304,8 +304,8 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
 }
 
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
-                                                  const JsonConfig& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
+                                                  const ConfigFile& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation,
                         ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
   NIBU_ASSIGN_OR_RETURN(
       HuggingFaceConfig marian,

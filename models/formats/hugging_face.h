@@ -21,8 +21,8 @@
 #include "absl/strings/string_view.h"
 #include "models/assembly/opened_model.h"
 #include "models/containers/tensor_source.h"
+#include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/files/mapped_file.h"
 
 namespace nibu {
 
@@ -35,8 +35,8 @@ struct HuggingFaceConfig {
 
 // Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
 // Unimplemented naming the field that is wrong or not supported.
-absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const JsonConfig& config,
-                                                        const JsonConfig* generation);
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config,
+                                                        const ConfigFile* generation);
 
 // The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
@@ -45,12 +45,12 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
 StackNames HuggingFaceStack(const std::string& stack);
 
 // A companion of config.json; none when there is no such file.
-absl::StatusOr<std::optional<JsonConfig>> ReadOptionalConfig(const std::string& path);
+absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path);
 // A file without which the directory is no model, and not an empty one; `expected` says what such
 // a directory has.
-absl::StatusOr<std::shared_ptr<const MappedFile>> OpenRequiredFile(const std::string& directory,
-                                                                   const char* name,
-                                                                   absl::string_view expected);
+absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
+                                                                  const char* name,
+                                                                  absl::string_view expected);
 
 // "relu", "gelu_new", ...; none: not known.
 std::optional<Activation> ActivationByName(absl::string_view name);
@@ -60,22 +60,22 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
                  NameTable* table);
 
 // Sets eos, decoder_start and suppressed (padding, bad_words_ids).
-absl::Status ReadTokenIds(const JsonConfig& config, const JsonConfig* generation,
+absl::Status ReadTokenIds(const ConfigFile& config, const ConfigFile* generation,
                           ModelConfig* model);
 
 // The id that a field names: generation_config.json's, else config.json's. A list of one id counts
 // as that id.
-absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const JsonConfig& config,
-                                               const JsonConfig* generation);
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config,
+                                               const ConfigFile* generation);
 
 // "num_beams" and "length_penalty", of generation_config.json, else of config.json; and
 // "max_length_factor", of which only nibu knows.
-absl::StatusOr<ModelDefaults> ReadModelDefaults(const JsonConfig& config,
-                                                const JsonConfig* generation);
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config,
+                                                const ConfigFile* generation);
 
 // `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
-                                                  const JsonConfig& config);
+                                                  const ConfigFile& config);
 
 }  // namespace nibu
 

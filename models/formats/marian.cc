@@ -81,7 +81,7 @@ std::string Resolve(const std::string& directory, const std::string& path) {
 }
 
 // A list of `count` file names.
-absl::Status ReadPaths(const JsonConfig& yml, const std::string& key, size_t count,
+absl::Status ReadPaths(const ConfigFile& yml, const std::string& key, size_t count,
                        const std::string& directory, std::vector<std::string>* paths) {
   const nlohmann::json* list = yml.Find(key);
   if (list == nullptr || !list->is_array() || list->size() != count) {
@@ -96,7 +96,7 @@ absl::Status ReadPaths(const JsonConfig& yml, const std::string& key, size_t cou
   return absl::OkStatus();
 }
 
-absl::StatusOr<float> Number(const JsonConfig& yml, const std::string& key, float absent) {
+absl::StatusOr<float> Number(const ConfigFile& yml, const std::string& key, float absent) {
   const nlohmann::json* value = yml.Find(key);
   if (value == nullptr) return absent;
   if (value->is_boolean()) return value->get<bool>() ? 1.0f : 0.0f;  // "normalize: true"
@@ -105,7 +105,7 @@ absl::StatusOr<float> Number(const JsonConfig& yml, const std::string& key, floa
 }
 
 // shortlist: [path, first, best, threshold] of a text file, or [path, whether to check it].
-absl::Status ReadShortlistOption(const JsonConfig& yml, const std::string& directory,
+absl::Status ReadShortlistOption(const ConfigFile& yml, const std::string& directory,
                                  MarianFiles* files) {
   const char* key = "shortlist";
   const nlohmann::json* list = yml.Find(key);
@@ -128,7 +128,7 @@ absl::Status ReadShortlistOption(const JsonConfig& yml, const std::string& direc
   return absl::OkStatus();
 }
 
-absl::StatusOr<MarianFiles> ReadDecoderYml(const JsonConfig& yml, const std::string& directory) {
+absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::string& directory) {
   for (const auto& [key, value] : yml.object().items()) {
     const absl::string_view option = key;
     const auto is = [&](absl::string_view known) { return known == option; };
@@ -194,7 +194,7 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
     } else if (IsYaml(name)) {
       lists.push_back(path);
     } else if (absl::EndsWith(name, ".npz") || absl::EndsWith(name, ".bin")) {
-      NIBU_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+      NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
       if (IsMarianModel(*file)) models.push_back(path);
       if (IsBinaryShortlist(file->bytes())) shortlists.push_back(path);
     }
@@ -238,9 +238,9 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
                                                  : parent.string();
   const std::string decoder = absl::StrCat(directory, "/decoder.yml");
   absl::StatusOr<MarianFiles> files = absl::InternalError("");
-  if (const auto file = MappedFile::Open(decoder); file.ok()) {
+  if (const auto file = FileBytes::Open(decoder); file.ok()) {
     NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml((*file)->bytes(), decoder));
-    NIBU_ASSIGN_OR_RETURN(const JsonConfig yml, JsonConfig::From(std::move(json), decoder));
+    NIBU_ASSIGN_OR_RETURN(const ConfigFile yml, ConfigFile::From(std::move(json), decoder));
     files = ReadDecoderYml(yml, directory);
   } else {
     files = FindFiles(directory, is_directory ? "" : path);
@@ -249,7 +249,7 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
   return files;
 }
 
-absl::StatusOr<std::vector<std::string>> Tokens(const MappedFile& file, int size,
+absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
                                                 std::string* pieces) {
   if (absl::EndsWith(file.path(), kFactored)) {
     return absl::UnimplementedError(absl::StrCat(
@@ -272,16 +272,16 @@ absl::StatusOr<std::vector<std::string>> Tokens(const MappedFile& file, int size
 
 absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, ModelConfig* model) {
   ModelVocabulary vocabulary;
-  NIBU_ASSIGN_OR_RETURN(const auto source, MappedFile::Open(files.vocabularies[0]));
+  NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.vocabularies[0]));
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Tokens(*source, model->vocab_source, &vocabulary.source_sentencepiece));
-  NIBU_ASSIGN_OR_RETURN(const auto target, MappedFile::Open(files.vocabularies[1]));
+  NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.vocabularies[1]));
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
   if (IsList(source->path()) && IsList(target->path())) {
     const std::string directory = std::filesystem::path(source->path()).parent_path().string();
-    const auto source_pieces = MappedFile::Open(absl::StrCat(directory, "/source.spm"));
-    const auto target_pieces = MappedFile::Open(absl::StrCat(directory, "/target.spm"));
+    const auto source_pieces = FileBytes::Open(absl::StrCat(directory, "/source.spm"));
+    const auto target_pieces = FileBytes::Open(absl::StrCat(directory, "/target.spm"));
     if (source_pieces.ok() && target_pieces.ok()) {
       vocabulary.source_sentencepiece = std::string((*source_pieces)->bytes());
       vocabulary.target_sentencepiece = std::string((*target_pieces)->bytes());
@@ -321,7 +321,7 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
   return absl::OkStatus();
 }
 
-absl::StatusOr<JsonConfig> ModelYml(const TensorSource& source) {
+absl::StatusOr<ConfigFile> ModelYml(const TensorSource& source) {
   const StoredTensor* tensor = source.Find(kConfigTensor);
   if (tensor == nullptr || DTypeSize(tensor->view.dtype) != 1) {
     return absl::InvalidArgumentError(
@@ -332,12 +332,12 @@ absl::StatusOr<JsonConfig> ModelYml(const TensorSource& source) {
   while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
   const std::string name = absl::StrCat(source.description(), ": ", kConfigTensor);
   NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml(text, name));
-  return JsonConfig::From(std::move(json), name);
+  return ConfigFile::From(std::move(json), name);
 }
 
 }  // namespace
 
-bool IsMarianModel(const MappedFile& file) {
+bool IsMarianModel(const FileBytes& file) {
   if (IsMarianBin(file.bytes())) return true;
   if (!ZipArchive::IsZip(file.bytes())) return false;
   return absl::EndsWith(file.path(), ".npz") ||
@@ -348,7 +348,7 @@ bool IsMarianDirectory(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (entry.path().filename() == "decoder.yml") return true;
-    const auto file = MappedFile::Open(entry.path().string());
+    const auto file = FileBytes::Open(entry.path().string());
     if (file.ok() && IsMarianModel(**file)) return true;
   }
   return false;
@@ -356,11 +356,11 @@ bool IsMarianDirectory(const std::string& directory) {
 
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const MarianFiles files, Files(path));
-  NIBU_ASSIGN_OR_RETURN(auto file, MappedFile::Open(files.model));
+  NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(files.model));
   const bool binary = IsMarianBin(file->bytes());
   NIBU_ASSIGN_OR_RETURN(TensorSource source,
                         binary ? ReadMarianBin(std::move(file)) : ReadNpz(std::move(file)));
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig yml, ModelYml(source));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile yml, ModelYml(source));
   NIBU_ASSIGN_OR_RETURN(MarianConfig config, ReadMarianConfig(yml));
 
   OpenedModel opened;
@@ -371,7 +371,7 @@ absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   opened.names = MarianNames(config, source);
   NIBU_RETURN_IF_ERROR(AttachMultipliers(opened.names.output, &source));
   if (!files.shortlist.empty()) {
-    NIBU_ASSIGN_OR_RETURN(const auto shortlist, MappedFile::Open(files.shortlist));
+    NIBU_ASSIGN_OR_RETURN(const auto shortlist, FileBytes::Open(files.shortlist));
     NIBU_ASSIGN_OR_RETURN(opened.shortlist,
                           ReadShortlist(*shortlist, opened.vocabulary, files.limits));
   }

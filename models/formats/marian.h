@@ -16,12 +16,12 @@
 
 #include "absl/status/statusor.h"
 #include "models/assembly/opened_model.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
 // Whether `file` is a Marian model, by its content.
-bool IsMarianModel(const MappedFile& file);
+bool IsMarianModel(const FileBytes& file);
 
 // Whether a directory holds a decoder.yml or a Marian model.
 bool IsMarianDirectory(const std::string& directory);

@@ -15,7 +15,7 @@ namespace {
 // Sinusoids have no end; more than any sentence needs.
 constexpr int kMaxPositions = 2048;
 
-absl::Status Unsupported(const JsonConfig& yml, absl::string_view key) {
+absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
   const nlohmann::json* value = yml.Find(std::string(key));
   if (value == nullptr) {
     return absl::UnimplementedError(
@@ -29,7 +29,7 @@ absl::Status Unsupported(const JsonConfig& yml, absl::string_view key) {
 }
 
 // Whether a value says no: absent, false, 0, "", "none" or an empty list.
-bool IsOff(const JsonConfig& yml, const std::string& key) {
+bool IsOff(const ConfigFile& yml, const std::string& key) {
   const nlohmann::json* value = yml.Find(key);
   if (value == nullptr) return true;
   if (value->is_boolean()) return !value->get<bool>();
@@ -39,7 +39,7 @@ bool IsOff(const JsonConfig& yml, const std::string& key) {
 }
 
 // Options that change the network in ways that are not supported.
-absl::Status RefuseUnsupported(const JsonConfig& yml) {
+absl::Status RefuseUnsupported(const ConfigFile& yml) {
   for (const char* key :
        {"lemma-dim-emb", "lemma-dependency", "ulr", "right-left", "transformer-no-projection",
         "transformer-rnn-projection", "transformer-no-affine", "transformer-no-bias", "input-types",
@@ -58,14 +58,14 @@ absl::Status RefuseUnsupported(const JsonConfig& yml) {
 }
 
 // Dropout ("d") is for training, "a" adds the residual, "n" is a layer norm.
-absl::StatusOr<bool> Norms(const JsonConfig& yml, const std::string& key,
+absl::StatusOr<bool> Norms(const ConfigFile& yml, const std::string& key,
                            absl::string_view absent) {
   NIBU_ASSIGN_OR_RETURN(const std::string steps, yml.String(key, absent));
   if (steps.find_first_not_of("dan") != std::string::npos) return Unsupported(yml, key);
   return absl::StrContains(steps, 'n');
 }
 
-absl::Status ReadNorms(const JsonConfig& yml, ModelConfig* model) {
+absl::Status ReadNorms(const ConfigFile& yml, ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const bool before, Norms(yml, "transformer-preprocess", ""));
   NIBU_ASSIGN_OR_RETURN(const bool after, Norms(yml, "transformer-postprocess", "dan"));
   NIBU_ASSIGN_OR_RETURN(model->embedding_norm, Norms(yml, "transformer-postprocess-emb", "d"));
@@ -80,7 +80,7 @@ absl::Status ReadNorms(const JsonConfig& yml, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-absl::Status ReadMemory(const JsonConfig& yml, ModelConfig* model) {
+absl::Status ReadMemory(const ConfigFile& yml, ModelConfig* model) {
   const char* key = "transformer-decoder-autoreg";
   NIBU_ASSIGN_OR_RETURN(const std::string memory, yml.String(key, "self-attention"));
   if (memory == "self-attention") return absl::OkStatus();
@@ -92,7 +92,7 @@ absl::Status ReadMemory(const JsonConfig& yml, ModelConfig* model) {
 }
 
 // "last", or a number from 1. Marian takes the attention of the layer's first head.
-absl::Status ReadAlignment(const JsonConfig& yml, ModelConfig* model) {
+absl::Status ReadAlignment(const ConfigFile& yml, ModelConfig* model) {
   const char* key = "transformer-guided-alignment-layer";
   const nlohmann::json* stored = yml.Find(key);
   if (stored == nullptr || *stored == "last") return absl::OkStatus();
@@ -103,7 +103,7 @@ absl::Status ReadAlignment(const JsonConfig& yml, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-absl::Status ReadVocabularySizes(const JsonConfig& yml, ModelConfig* model) {
+absl::Status ReadVocabularySizes(const ConfigFile& yml, ModelConfig* model) {
   const nlohmann::json* sizes = yml.Find("dim-vocabs");
   if (sizes == nullptr || !sizes->is_array() || sizes->size() != 2) {
     return yml.Wrong("dim-vocabs", "a list of two sizes");
@@ -119,7 +119,7 @@ absl::Status ReadVocabularySizes(const JsonConfig& yml, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-absl::Status ReadTiedLayers(const JsonConfig& yml, MarianConfig* config) {
+absl::Status ReadTiedLayers(const ConfigFile& yml, MarianConfig* config) {
   const char* key = "transformer-tied-layers";
   const nlohmann::json* layers = yml.Find(key);
   if (layers == nullptr || (layers->is_array() && layers->empty())) return absl::OkStatus();
@@ -180,7 +180,7 @@ StackNames Stack(const std::string& stack, bool before, const std::vector<int>& 
 
 }  // namespace
 
-absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& yml) {
+absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
   MarianConfig config;
   ModelConfig& model = config.model;
   NIBU_ASSIGN_OR_RETURN(const std::string type, yml.String("type", ""));

@@ -24,7 +24,7 @@ struct MarianConfig {
 
 // InvalidArgument or Unimplemented naming the key: other architectures than the Transformer,
 // factored vocabularies, average attention, right to left models, ...
-absl::StatusOr<MarianConfig> ReadMarianConfig(const JsonConfig& yml);
+absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml);
 
 // `source` decides where there are two spellings (decoder_ff_logit_out_W and _Wt).
 NameTable MarianNames(const MarianConfig& config, const TensorSource& source);

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -107,7 +107,7 @@ absl::Status WrongTokens(const TokenTable& table, absl::string_view file, absl::
 
 absl::Status AddTokenizerJson(TokenTable* table) {
   constexpr char kFile[] = "tokenizer.json";
-  const auto file = MappedFile::Open(absl::StrCat(table->directory(), "/", kFile));
+  const auto file = FileBytes::Open(absl::StrCat(table->directory(), "/", kFile));
   if (absl::IsNotFound(file.status())) return absl::OkStatus();
   if (!file.ok()) return file.status();
   NIBU_ASSIGN_OR_RETURN(const Json added,
@@ -125,7 +125,7 @@ absl::Status AddTokenizerJson(TokenTable* table) {
   return absl::OkStatus();
 }
 
-absl::Status AddDecoderTokens(const JsonConfig* tokenizer, TokenTable* table) {
+absl::Status AddDecoderTokens(const ConfigFile* tokenizer, TokenTable* table) {
   constexpr char kFile[] = "tokenizer_config.json";
   constexpr char kKey[] = "added_tokens_decoder";
   const Json* added = tokenizer == nullptr ? nullptr : tokenizer->Find(kKey);
@@ -144,7 +144,7 @@ absl::Status AddDecoderTokens(const JsonConfig* tokenizer, TokenTable* table) {
 
 absl::Status AddAddedTokens(TokenTable* table) {
   constexpr char kFile[] = "added_tokens.json";
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> added,
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> added,
                         ReadOptionalConfig(absl::StrCat(table->directory(), "/", kFile)));
   if (!added.has_value()) return absl::OkStatus();
   for (const auto& [content, id] : added->object().items()) {
@@ -157,7 +157,7 @@ absl::Status AddAddedTokens(TokenTable* table) {
 // The languages listed, in order, from id `first` on.
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
-    NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> file,
+    NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
                           ReadOptionalConfig(absl::StrCat(table->directory(), "/", name)));
     const Json* list = file.has_value() ? file->Find("additional_special_tokens") : nullptr;
     if (list == nullptr || list->empty()) continue;
@@ -174,7 +174,7 @@ absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
 }
 
 // The pieces; returns the id behind theirs. A vocab.json beside them has the ids.
-absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepiece,
+absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiece,
                               TokenTable* table) {
   if (has_vocab_json) {
     NIBU_ASSIGN_OR_RETURN(const auto file,
@@ -209,7 +209,7 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const MappedFile& sentencepie
 }
 
 // A language that the tokenizer's configuration was saved with; empty: none.
-absl::StatusOr<std::string> DefaultLanguage(const JsonConfig& tokenizer, const char* key,
+absl::StatusOr<std::string> DefaultLanguage(const ConfigFile& tokenizer, const char* key,
                                             const std::vector<ModelLanguages::Language>& known) {
   NIBU_ASSIGN_OR_RETURN(const std::string code, tokenizer.String(key, ""));
   for (const auto& language : known) {
@@ -221,14 +221,14 @@ absl::StatusOr<std::string> DefaultLanguage(const JsonConfig& tokenizer, const c
 
 // Reads the vocabulary; sets the ids of `model` that it decides.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
-                                               const JsonConfig& config,
+                                               const ConfigFile& config,
                                                std::optional<int> forced_target,
                                                ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
                         OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
-  NIBU_ASSIGN_OR_RETURN(std::optional<JsonConfig> tokenizer,
+  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> tokenizer,
                         ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
-  const bool has_vocab_json = MappedFile::Open(absl::StrCat(directory, "/vocab.json")).ok();
+  const bool has_vocab_json = FileBytes::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
   TokenTable table(model->vocab_source, directory);
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
@@ -306,7 +306,7 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   model->unk_target = model->unk;
   model->source_suffix = {model->eos};
 
-  if (const std::optional<JsonConfig>& tokenizer = parts.tokenizer; tokenizer.has_value()) {
+  if (const std::optional<ConfigFile>& tokenizer = parts.tokenizer; tokenizer.has_value()) {
     NIBU_ASSIGN_OR_RETURN(languages.default_source,
                           DefaultLanguage(*tokenizer, "src_lang", languages.languages));
     if (languages.default_target.empty()) {
@@ -327,8 +327,8 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   return vocabulary;
 }
 
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& config,
-                                                         const JsonConfig* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config,
+                                                         const ConfigFile* generation) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mbart = type == "mbart";
   const TypeFields fields = FieldsOf(is_mbart);
@@ -342,10 +342,10 @@ absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& confi
 }
 
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
-                                             const JsonConfig& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation_file,
+                                             const ConfigFile& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
                         ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  const JsonConfig* generation = generation_file.has_value() ? &*generation_file : nullptr;
+  const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config, generation));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
                         ReadTokenId("forced_bos_token_id", config, generation));

@@ -39,8 +39,8 @@ namespace nibu {
 
 // Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
 // Unimplemented naming the field that is wrong or not supported.
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const JsonConfig& config,
-                                                         const JsonConfig* generation);
+absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config,
+                                                         const ConfigFile* generation);
 
 // The code that a language token stands for; empty for any other token.
 std::string LanguageCode(absl::string_view token);
@@ -54,7 +54,7 @@ struct MultilingualParts {
   int first_language = 0;           // no id below it is a language's
   std::string sentencepiece;        // serialized
   std::optional<int> forced_target;
-  std::optional<JsonConfig> tokenizer;  // tokenizer_config.json
+  std::optional<ConfigFile> tokenizer;  // tokenizer_config.json
   bool is_mbart = false;
   // Where no class of tokenizer is known: mBART of the first kind, whose decoder is given the
   // language alone.
@@ -69,7 +69,7 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
 
 // `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
-                                             const JsonConfig& config);
+                                             const ConfigFile& config);
 
 }  // namespace nibu
 

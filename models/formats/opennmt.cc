@@ -65,7 +65,7 @@ const std::vector<Off>& Unsupported() {
   return options;
 }
 
-absl::Status ReadFeedForward(const JsonConfig& options, ModelConfig* model) {
+absl::Status ReadFeedForward(const ConfigFile& options, ModelConfig* model) {
   constexpr char kKey[] = "pos_ffn_activation_fn";
   NIBU_ASSIGN_OR_RETURN(const std::string name, options.String(kKey, "relu"));
   if (name == "relu") {
@@ -82,7 +82,7 @@ absl::Status ReadFeedForward(const JsonConfig& options, ModelConfig* model) {
 }
 
 // A size that an option of both stacks sets (where it is above 0), or one of each; they must agree.
-absl::StatusOr<int> Size(const JsonConfig& options, const std::vector<const char*>& keys) {
+absl::StatusOr<int> Size(const ConfigFile& options, const std::vector<const char*>& keys) {
   int size = 0;
   for (const char* key : keys) {
     NIBU_ASSIGN_OR_RETURN(const int value, options.Int(key, 0));
@@ -221,7 +221,7 @@ bool IsOpenNmt(const TorchFile& torch) {
          torch.pickle().Find(root, "vocab") != nullptr;
 }
 
-absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const JsonConfig& options) {
+absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
   for (const Off& off : Unsupported()) {
     const Json* value = options.Find(off.key);
     if (value != nullptr && *value != off.value) {
@@ -275,8 +275,8 @@ absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   const Pickle& pickle = torch.pickle();
   const std::string& path = torch.file().path();
   NIBU_ASSIGN_OR_RETURN(
-      const JsonConfig options,
-      JsonConfig::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "opt")), path));
+      const ConfigFile options,
+      ConfigFile::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "opt")), path));
   OpenedModel opened;
   opened.format = "OpenNMT-py";
   opened.config_file = path;
@@ -292,8 +292,8 @@ absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   config.vocab_source = static_cast<int>(vocabulary.source_tokens.size());
   config.vocab_target = static_cast<int>(vocabulary.target_tokens.size());
   NIBU_ASSIGN_OR_RETURN(
-      const JsonConfig vocab,
-      JsonConfig::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "vocab")), path));
+      const ConfigFile vocab,
+      ConfigFile::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "vocab")), path));
   NIBU_ASSIGN_OR_RETURN(const std::string start, vocab.String("decoder_start_token", "<s>"));
   const auto target_id = [&](const std::string& token) {
     return FindToken(vocabulary.target_tokens, token, path);

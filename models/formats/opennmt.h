@@ -34,7 +34,7 @@ bool IsOpenNmt(const TorchFile& torch);
 
 // Absent options have OpenNMT-py's defaults; sizes of the vocabularies and token ids come from
 // elsewhere. InvalidArgument or Unimplemented naming the option that is wrong or not supported.
-absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const JsonConfig& options);
+absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options);
 
 absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch);
 

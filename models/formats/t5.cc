@@ -12,7 +12,7 @@
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 #include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -24,7 +24,7 @@ constexpr char kExpected[] =
     "pytorch_model.bin, and spiece.model";
 
 // "relu", "gated-gelu", ...; newer files say it a second time, in two fields of their own.
-absl::Status ReadFeedForward(const JsonConfig& config, bool is_mt5, ModelConfig* model) {
+absl::Status ReadFeedForward(const ConfigFile& config, bool is_mt5, ModelConfig* model) {
   const char* key = "feed_forward_proj";
   NIBU_ASSIGN_OR_RETURN(const std::string projection,
                         config.String(key, is_mt5 ? "gated-gelu" : "relu"));
@@ -96,7 +96,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
                         OpenRequiredFile(directory, "spiece.model", kExpected));
   NIBU_ASSIGN_OR_RETURN(std::vector<std::string> tokens,
                         ReadSentencePieces(sentencepiece->bytes(), sentencepiece->path()));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> tokenizer,
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> tokenizer,
                         ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
   int extra = 100;
   if (tokenizer.has_value()) {
@@ -135,8 +135,8 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
 
 }  // namespace
 
-absl::StatusOr<HuggingFaceConfig> ReadT5Config(const JsonConfig& config,
-                                               const JsonConfig* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config,
+                                               const ConfigFile* generation) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mt5 = type == "mt5";
   HuggingFaceConfig result;
@@ -185,10 +185,10 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const JsonConfig& config,
   return result;
 }
 
-absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const JsonConfig& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<JsonConfig> generation,
+absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation,
                         ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  const JsonConfig* overriding = generation.has_value() ? &*generation : nullptr;
+  const ConfigFile* overriding = generation.has_value() ? &*generation : nullptr;
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5, ReadT5Config(config, overriding));
   OpenedModel opened;
   opened.format = "Hugging Face T5";

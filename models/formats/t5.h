@@ -27,11 +27,11 @@ namespace nibu {
 
 // Absent fields have transformers' defaults. `generation` may be null. InvalidArgument naming the
 // field that is wrong.
-absl::StatusOr<HuggingFaceConfig> ReadT5Config(const JsonConfig& config,
-                                               const JsonConfig* generation);
+absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config,
+                                               const ConfigFile* generation);
 
 // `config`: the directory's config.json.
-absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const JsonConfig& config);
+absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config);
 
 }  // namespace nibu
 

@@ -119,22 +119,22 @@ void VisitFields(Config& config, Visitor visit) {
   visit("suppressed", suppressed);
 }
 
-absl::Status Read(const JsonConfig& json, const std::string& name, int* field) {
+absl::Status Read(const ConfigFile& json, const std::string& name, int* field) {
   NIBU_ASSIGN_OR_RETURN(*field, json.Int(name, *field));
   return absl::OkStatus();
 }
 
-absl::Status Read(const JsonConfig& json, const std::string& name, bool* field) {
+absl::Status Read(const ConfigFile& json, const std::string& name, bool* field) {
   NIBU_ASSIGN_OR_RETURN(*field, json.Bool(name, *field));
   return absl::OkStatus();
 }
 
-absl::Status Read(const JsonConfig& json, const std::string& name, float* field) {
+absl::Status Read(const ConfigFile& json, const std::string& name, float* field) {
   NIBU_ASSIGN_OR_RETURN(*field, json.Float(name, *field));
   return absl::OkStatus();
 }
 
-absl::Status Read(const JsonConfig& json, const std::string& name, std::vector<int>* field) {
+absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<int>* field) {
   const nlohmann::json* value = json.Find(name);
   if (value == nullptr) return absl::OkStatus();
   if (!value->is_array()) return json.Wrong(name, "a list of token ids");
@@ -147,7 +147,7 @@ absl::Status Read(const JsonConfig& json, const std::string& name, std::vector<i
 }
 
 template <typename Enum>
-absl::Status ReadWord(const JsonConfig& json, const std::string& name, Enum* field) {
+absl::Status ReadWord(const ConfigFile& json, const std::string& name, Enum* field) {
   const nlohmann::json* value = json.Find(name);
   if (value == nullptr) return absl::OkStatus();
   std::vector<std::string> words;
@@ -176,7 +176,7 @@ nlohmann::json ConfigToJson(const ModelConfig& config) {
   return json;
 }
 
-absl::Status ConfigFromJson(const JsonConfig& json, ModelConfig* config) {
+absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config) {
   absl::Status status;
   std::set<std::string> known;
   VisitFields(*config, [&](const char* name, auto& field) {

@@ -15,7 +15,7 @@ nlohmann::json ConfigToJson(const ModelConfig& config);
 
 // Sets the fields that `json` has. InvalidArgument naming file and field: of another type, an
 // unknown word, or not a field. Whether the values make sense is for Validate().
-absl::Status ConfigFromJson(const JsonConfig& json, ModelConfig* config);
+absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config);
 
 }  // namespace nibu
 

@@ -33,12 +33,12 @@ uint32_t Checksum(absl::string_view bytes) {
 
 // A file whose preamble and header are sound.
 struct Layout {
-  std::shared_ptr<const MappedFile> file;
+  std::shared_ptr<const FileBytes> file;
   uint64_t end = 0;  // of the blocks
   Json header;
 };
 
-absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const FileBytes> file) {
   const absl::string_view bytes = file->bytes();
   ByteReader reader(bytes.substr(0, kNativePreamble));
   reader.ReadBytes(kMagicSize);
@@ -96,14 +96,14 @@ absl::Status CheckBlock(const Layout& layout, const Block& block, absl::string_v
 }
 
 // An object's member, which must be an object.
-absl::StatusOr<JsonConfig> Object(const Layout& layout, const char* key) {
+absl::StatusOr<ConfigFile> Object(const Layout& layout, const char* key) {
   const auto it = layout.header.find(key);
   const std::string name = absl::StrCat(layout.file->path(), ": header: ", key);
-  return JsonConfig::From(it == layout.header.end() ? Json() : *it, name);
+  return ConfigFile::From(it == layout.header.end() ? Json() : *it, name);
 }
 
 // A small part that is read at load, its checksum verified. Absent: empty.
-absl::StatusOr<absl::string_view> Part(const Layout& layout, const JsonConfig& object,
+absl::StatusOr<absl::string_view> Part(const Layout& layout, const ConfigFile& object,
                                        const std::string& key) {
   const Json* json = object.Find(key);
   if (json == nullptr) return absl::string_view();
@@ -112,7 +112,7 @@ absl::StatusOr<absl::string_view> Part(const Layout& layout, const JsonConfig& o
   return block.bytes;
 }
 
-absl::StatusOr<std::vector<std::string>> Tokens(const Layout& layout, const JsonConfig& object,
+absl::StatusOr<std::vector<std::string>> Tokens(const Layout& layout, const ConfigFile& object,
                                                 const std::string& key, int size) {
   NIBU_ASSIGN_OR_RETURN(const absl::string_view bytes, Part(layout, object, key));
   auto tokens = DecodeTokens(bytes);
@@ -125,7 +125,7 @@ absl::StatusOr<std::vector<std::string>> Tokens(const Layout& layout, const Json
 }
 
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const Layout& layout, const ModelConfig& config) {
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "vocabulary"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "vocabulary"));
   ModelVocabulary vocabulary;
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Tokens(layout, object, "source_tokens", config.vocab_source));
@@ -143,7 +143,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const Layout& layout, const Model
 absl::StatusOr<ModelLanguages> ReadLanguages(const Layout& layout, const ModelConfig& config) {
   ModelLanguages languages;
   if (!layout.header.contains("languages")) return languages;
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "languages"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "languages"));
   const Json* tokens = object.Find("tokens");
   const int64_t limit = std::min(config.vocab_source, config.vocab_target);
   if (tokens == nullptr || !tokens->is_object()) return object.Wrong("tokens", "an object");
@@ -159,7 +159,7 @@ absl::StatusOr<ModelLanguages> ReadLanguages(const Layout& layout, const ModelCo
 }
 
 absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "defaults"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "defaults"));
   ModelDefaults defaults;
   NIBU_ASSIGN_OR_RETURN(defaults.beam_size, object.OptionalInt("beam_size"));
   if (object.Find("length_penalty") != nullptr) {
@@ -171,7 +171,7 @@ absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
   return defaults;
 }
 
-absl::StatusOr<DType> ReadDType(const JsonConfig& object) {
+absl::StatusOr<DType> ReadDType(const ConfigFile& object) {
   NIBU_ASSIGN_OR_RETURN(const std::string name, object.String("dtype", ""));
   for (const DType dtype :
        {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt8, DType::kInt16}) {
@@ -195,8 +195,8 @@ absl::StatusOr<std::vector<float>> ReadScales(const Layout& layout, const Json& 
 absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string& name,
                                         const Json& json) {
   const std::string& path = layout.file->path();
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig object,
-                        JsonConfig::From(json, absl::StrCat(path, ": header: ", name)));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile object,
+                        ConfigFile::From(json, absl::StrCat(path, ": header: ", name)));
   StoredTensor tensor;
   tensor.file = layout.file;
   NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, ReadDType(object));
@@ -236,7 +236,7 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
 absl::StatusOr<PackedMaps> ReadPacked(const Layout& layout) {
   PackedMaps packed;
   if (!layout.header.contains("packed")) return packed;
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig object, Object(layout, "packed"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "packed"));
   NIBU_ASSIGN_OR_RETURN(packed.fingerprint, object.String("fingerprint", ""));
   NIBU_ASSIGN_OR_RETURN(const std::string type, object.String("compute_type", ""));
   const ComputeType types[] = {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8};
@@ -331,7 +331,7 @@ NameTable NativeNames(const TensorSource* source) {
   return table;
 }
 
-absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file) {
+absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   NIBU_ASSIGN_OR_RETURN(const Layout layout, ReadHeader(std::move(file)));
   const std::string& path = layout.file->path();
   for (const auto& [key, value] : layout.header.items()) {
@@ -344,7 +344,7 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file) {
   OpenedModel opened;
   opened.format = "nibu";
   opened.config_file = path;
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig config, Object(layout, "config"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile config, Object(layout, "config"));
   NIBU_RETURN_IF_ERROR(ConfigFromJson(config, &opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary.languages, ReadLanguages(layout, opened.config));
@@ -357,7 +357,7 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file) {
     opened.shortlist = *std::move(shortlist);
   }
   opened.source = std::make_unique<TensorSource>(path);
-  NIBU_ASSIGN_OR_RETURN(const JsonConfig tensors, Object(layout, "tensors"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile tensors, Object(layout, "tensors"));
   for (const auto& [name, json] : tensors.object().items()) {
     NIBU_ASSIGN_OR_RETURN(StoredTensor tensor, ReadTensor(layout, name, json));
     NIBU_RETURN_IF_ERROR(opened.source->Add(name, std::move(tensor)));
@@ -369,9 +369,9 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file) {
   return opened;
 }
 
-absl::Status VerifyNative(const MappedFile& file) {
+absl::Status VerifyNative(const FileBytes& file) {
   // Not owned: `file` lives on.
-  const std::shared_ptr<const MappedFile> alias(std::shared_ptr<const MappedFile>(), &file);
+  const std::shared_ptr<const FileBytes> alias(std::shared_ptr<const FileBytes>(), &file);
   NIBU_ASSIGN_OR_RETURN(const Layout layout, ReadHeader(alias));
   for (const char* key : {"vocabulary", "shortlist", "tensors", "packed"}) {
     const auto it = layout.header.find(key);

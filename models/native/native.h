@@ -61,7 +61,7 @@
 #include "models/assembly/build_model.h"
 #include "models/assembly/opened_model.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
@@ -74,10 +74,10 @@ bool IsNative(absl::string_view bytes);
 
 // Tables and packed maps stay where they are in `file`. InvalidArgument naming it: damaged.
 // Unimplemented: a newer version.
-absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const MappedFile> file);
+absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file);
 
 // Reads the whole file. InvalidArgument naming the first tensor or part whose checksum is wrong.
-absl::Status VerifyNative(const MappedFile& file);
+absl::Status VerifyNative(const FileBytes& file);
 
 // The names above. Where `source` is given (it must outlive the table), those that it lacks and
 // that mean zeros are left empty.

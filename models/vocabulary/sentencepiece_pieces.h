@@ -1,9 +1,8 @@
 // The pieces of a SentencePiece model file, without SentencePiece.
 //
-// The file is a protocol buffer, ModelProto: fields { varint number << 3 | wire type | payload },
-// wire type 0 a varint, 1 eight bytes, 2 varint length and bytes, 5 four bytes. Field 1, repeated,
-// is a piece: field 1 its text, 2 its score, 3 its type (1 normal, 2 unknown, 3 control, ...). The
-// n-th piece has id n.
+// The file is a protocol buffer (engine/core/wire_format.h), ModelProto. Field 1, repeated, is a
+// piece: field 1 its text, 2 its score, 3 its type (1 normal, 2 unknown, 3 control, ...). The n-th
+// piece has id n.
 // https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto
 #ifndef NIBU_MODELS_VOCABULARY_SENTENCEPIECE_PIECES_H_
 #define NIBU_MODELS_VOCABULARY_SENTENCEPIECE_PIECES_H_

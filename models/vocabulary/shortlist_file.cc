@@ -22,15 +22,15 @@ namespace {
 constexpr uint64_t kMagic = 0xF11A48D5013417F5;
 constexpr size_t kMaxLine = 1 << 20;
 
-absl::Status Damaged(const MappedFile& file, absl::string_view what) {
+absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat(file.path(), ": not a whole shortlist: ", what, "; download it again"));
 }
 
-absl::Status Foreign(const MappedFile& file, absl::string_view what) {
+absl::Status Foreign(const FileBytes& file, absl::string_view what) {
   return absl::InvalidArgumentError(
       absl::StrCat(file.path(), ": a shortlist of another model: ", what,
-                   "; give the one that came with the model, or --shortlist=none for all tokens"));
+                   "; give the one that came with the model, or none for all tokens"));
 }
 
 uint64_t Checksum(absl::string_view bytes) {
@@ -42,7 +42,7 @@ uint64_t Checksum(absl::string_view bytes) {
   return h;
 }
 
-absl::StatusOr<Shortlist> ReadBinary(const MappedFile& file, size_t source_size,
+absl::StatusOr<Shortlist> ReadBinary(const FileBytes& file, size_t source_size,
                                      size_t target_size) {
   ByteReader reader(file.bytes());
   reader.Read<uint64_t>();
@@ -83,7 +83,7 @@ absl::StatusOr<Shortlist> ReadBinary(const MappedFile& file, size_t source_size,
 }
 
 // Hands the lines of a text, perhaps compressed by gzip, to `use`, until that gives an error.
-absl::Status ForEachLine(const MappedFile& file,
+absl::Status ForEachLine(const FileBytes& file,
                          const std::function<absl::Status(absl::string_view)>& use) {
   const absl::string_view bytes = file.bytes();
   if (bytes.substr(0, 2) != "\x1f\x8b") {
@@ -146,7 +146,7 @@ void KeepBest(size_t best, std::vector<Translation>* translations) {
   if (translations->size() > best) translations->resize(best);
 }
 
-absl::StatusOr<Shortlist> ReadLexical(const MappedFile& file, const ModelVocabulary& vocabulary,
+absl::StatusOr<Shortlist> ReadLexical(const FileBytes& file, const ModelVocabulary& vocabulary,
                                       const LexicalLimits& limits) {
   const TokenIds sources = IdsOf(vocabulary.source_tokens);
   const TokenIds targets = IdsOf(vocabulary.target_tokens);
@@ -189,7 +189,7 @@ absl::StatusOr<Shortlist> ReadLexical(const MappedFile& file, const ModelVocabul
   return shortlist;
 }
 
-absl::StatusOr<Shortlist> ReadVmap(const MappedFile& file, const ModelVocabulary& vocabulary) {
+absl::StatusOr<Shortlist> ReadVmap(const FileBytes& file, const ModelVocabulary& vocabulary) {
   const TokenIds sources = IdsOf(vocabulary.source_tokens);
   const TokenIds targets = IdsOf(vocabulary.target_tokens);
   Shortlist shortlist;
@@ -231,7 +231,7 @@ bool IsBinaryShortlist(absl::string_view bytes) {
   return ByteReader(bytes).Read<uint64_t>() == kMagic;
 }
 
-absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const MappedFile& file,
+absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& file,
                                                                const ModelVocabulary& vocabulary,
                                                                const LexicalLimits& limits) {
   absl::StatusOr<Shortlist> shortlist = absl::InternalError("");

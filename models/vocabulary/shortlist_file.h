@@ -19,7 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "engine/search/shortlist.h"
 #include "models/assembly/opened_model.h"
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
@@ -35,7 +35,7 @@ bool IsBinaryShortlist(absl::string_view bytes);
 
 // InvalidArgument naming file and line: damaged, or ids outside the vocabulary. Lines with tokens
 // that the vocabulary does not have are passed over; when all are, it is the wrong vocabulary.
-absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const MappedFile& file,
+absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& file,
                                                                const ModelVocabulary& vocabulary,
                                                                const LexicalLimits& limits);
 

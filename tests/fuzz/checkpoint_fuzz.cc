@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  const auto torch = nibu::OpenCheckpointFile(nibu::MappedFile::InMemory("input", bytes));
+  const auto torch = nibu::OpenCheckpointFile(nibu::FileBytes::InMemory("input", bytes));
   if (!torch.ok()) return 0;
   if (nibu::IsFairseq(*torch)) {
     (void)nibu::ReadFairseqConfig(nibu::FairseqOptions(*torch));

@@ -7,7 +7,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   (void)nibu::IsCTranslate2Bin(bytes);
-  auto file = nibu::ReadCTranslate2Bin(nibu::MappedFile::InMemory("input", bytes));
+  auto file = nibu::ReadCTranslate2Bin(nibu::FileBytes::InMemory("input", bytes));
   if (!file.ok()) return 0;
   const auto config = nibu::ReadCTranslate2Config(file->spec, &file->source);
   if (config.ok()) (void)config->Validate();

@@ -11,11 +11,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view input(reinterpret_cast<const char*>(data), size);
   const std::vector<absl::string_view> parts = absl::StrSplit(input, '\0');
-  const auto config = nibu::JsonConfig::Parse(parts[0], "config.json");
+  const auto config = nibu::ConfigFile::Parse(parts[0], "config.json");
   if (!config.ok()) return 0;
   absl::StatusOr<nibu::HuggingFaceConfig> marian = absl::InvalidArgumentError("");
   if (parts.size() > 1) {
-    const auto generation = nibu::JsonConfig::Parse(parts[1], "generation_config.json");
+    const auto generation = nibu::ConfigFile::Parse(parts[1], "generation_config.json");
     if (generation.ok()) marian = nibu::ReadHuggingFaceConfig(*config, &*generation);
   } else {
     marian = nibu::ReadHuggingFaceConfig(*config, nullptr);

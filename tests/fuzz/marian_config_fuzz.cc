@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto json = nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
   if (!json.ok()) return 0;
-  const auto yml = nibu::JsonConfig::From(*std::move(json), "input");
+  const auto yml = nibu::ConfigFile::From(*std::move(json), "input");
   if (!yml.ok()) return 0;
   const auto config = nibu::ReadMarianConfig(*yml);
   if (!config.ok() || !config->model.Validate().ok()) return 0;

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);
   Repair(&bytes);
   (void)nibu::IsNative(bytes);
-  const auto file = nibu::MappedFile::InMemory("input", bytes);
+  const auto file = nibu::FileBytes::InMemory("input", bytes);
   (void)nibu::VerifyNative(*file);
   const auto opened = nibu::OpenNative(file);
   if (!opened.ok() || !opened->config.Validate().ok()) return 0;

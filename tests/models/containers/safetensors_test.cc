@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using testing::Safetensors;
 
 absl::StatusOr<TensorSource> Read(const std::string& bytes) {
-  return ReadSafetensors(MappedFile::InMemory("m.safetensors", bytes));
+  return ReadSafetensors(FileBytes::InMemory("m.safetensors", bytes));
 }
 
 // The message of reading `header` with `data_size` bytes of data behind it.

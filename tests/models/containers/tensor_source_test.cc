@@ -23,7 +23,7 @@ class TensorSourceTest : public ::testing::Test {
     return {TensorView{dtype, shape, file_->bytes().data()}, file_, scales};
   }
 
-  std::shared_ptr<const MappedFile> file_ = MappedFile::InMemory("file", std::string(100, 0));
+  std::shared_ptr<const FileBytes> file_ = FileBytes::InMemory("file", std::string(100, 0));
   TensorSource source_;
 };
 
@@ -98,17 +98,17 @@ TEST_F(TensorSourceTest, AbsorbsOtherFiles) {
   EXPECT_FALSE(source_.Absorb(std::move(again)).ok());
 }
 
-TEST(MappedFile, MapsAndNamesErrors) {
+TEST(FileBytes, MapsAndNamesErrors) {
   const testing::TempFolder folder;
   testing::WriteFile(folder / "a", std::string("x\0y", 3));
   testing::WriteFile(folder / "empty", "");
-  const auto file = MappedFile::Open(folder / "a");
+  const auto file = FileBytes::Open(folder / "a");
   ASSERT_TRUE(file.ok()) << file.status();
   (*file)->DropPages();
   EXPECT_EQ((*file)->bytes(), absl::string_view("x\0y", 3));
-  EXPECT_EQ((*MappedFile::Open(folder / "empty"))->bytes(), "");
-  EXPECT_EQ(MappedFile::Open(folder / "none").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Message(MappedFile::Open(folder.path()).status()), HasSubstr("not a regular file"));
+  EXPECT_EQ((*FileBytes::Open(folder / "empty"))->bytes(), "");
+  EXPECT_EQ(FileBytes::Open(folder / "none").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Message(FileBytes::Open(folder.path()).status()), HasSubstr("not a regular file"));
 }
 
 }  // namespace

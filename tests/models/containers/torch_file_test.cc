@@ -111,7 +111,7 @@ TEST(Pickle, HostileOnesStaySmall) {
 }
 
 absl::StatusOr<TensorSource> ReadTorch(const std::string& bytes) {
-  const absl::StatusOr<TorchFile> torch = TorchFile::Open(MappedFile::InMemory("m.bin", bytes));
+  const absl::StatusOr<TorchFile> torch = TorchFile::Open(FileBytes::InMemory("m.bin", bytes));
   if (!torch.ok()) return torch.status();
   return torch->Tensors(torch->pickle()[torch->pickle().root()]);
 }

@@ -42,8 +42,8 @@ TEST(Json, RefusesDuplicateKeys) {
   EXPECT_TRUE(ParseJson(R"({"a":{"c":1},"b":{"c":1}})", "f.json").ok());
 }
 
-TEST(JsonConfig, TypedLookUps) {
-  const absl::StatusOr<JsonConfig> config = JsonConfig::Parse(
+TEST(ConfigFile, TypedLookUps) {
+  const absl::StatusOr<ConfigFile> config = ConfigFile::Parse(
       R"({"i":3,"n":-3,"s":"x","t":true,"z":null,"big":2147483648,"low":-2147483649,"f":1.0})",
       "c.json");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -64,7 +64,7 @@ TEST(JsonConfig, TypedLookUps) {
   EXPECT_FALSE(config->Int("big", 0).ok());
   EXPECT_FALSE(config->Int("low", 0).ok());
   EXPECT_FALSE(config->Int("f", 0).ok());
-  EXPECT_FALSE(JsonConfig::Parse("[]", "c.json").ok());
+  EXPECT_FALSE(ConfigFile::Parse("[]", "c.json").ok());
 }
 
 TEST(JsonTest, AMemberIsReadNoFurther) {
@@ -81,8 +81,8 @@ TEST(JsonTest, AMemberIsReadNoFurther) {
 }
 
 TEST(JsonTest, WithOtherFields) {
-  const JsonConfig config = *JsonConfig::Parse(R"({"a": 1, "b": 2, "c": null})", "f");
-  const JsonConfig changed = config.With({{"a", 5}, {"c", 6}, {"d", 7}}, {{"b", 8}, {"e", 9}});
+  const ConfigFile config = *ConfigFile::Parse(R"({"a": 1, "b": 2, "c": null})", "f");
+  const ConfigFile changed = config.With({{"a", 5}, {"c", 6}, {"d", 7}}, {{"b", 8}, {"e", 9}});
   EXPECT_EQ(changed.object(), nlohmann::json::parse(R"({"a":1,"b":8,"c":6,"d":7,"e":9})"));
   EXPECT_EQ(changed.file(), "f");
 }

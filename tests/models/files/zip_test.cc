@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using testing::Zip;
 
 absl::StatusOr<ZipArchive> Open(const std::string& bytes) {
-  return ZipArchive::Open(MappedFile::InMemory("a.zip", bytes));
+  return ZipArchive::Open(FileBytes::InMemory("a.zip", bytes));
 }
 
 // A member's bytes, its checksum checked.
@@ -45,7 +45,7 @@ TEST(Zip, ReadsEveryForm) {
 }
 
 TEST(Zip, StoredMembersAreNotCopied) {
-  const auto file = MappedFile::InMemory("a.zip", Zip({{"a", "first"}}));
+  const auto file = FileBytes::InMemory("a.zip", Zip({{"a", "first"}}));
   const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(file);
   absl::string_view bytes;
   EXPECT_EQ(*archive->Read(archive->members().at("a"), false, &bytes), file);

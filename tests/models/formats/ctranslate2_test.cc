@@ -233,7 +233,7 @@ TEST(CTranslate2Bin, RefusesDamage) {
   tiny.aliases = {{"alias", tiny.variables[2].name}};
   const std::string whole = tiny.Bin();
   const auto read = [](const std::string& bytes) {
-    return ReadCTranslate2Bin(MappedFile::InMemory("model.bin", bytes));
+    return ReadCTranslate2Bin(FileBytes::InMemory("model.bin", bytes));
   };
   const absl::StatusOr<CTranslate2File> file = read(whole);
   ASSERT_TRUE(file.ok()) << file.status();

@@ -58,7 +58,7 @@ TEST(Fairseq, WhatTheCheckpointsSay) {
 }
 
 TEST(Fairseq, DefaultsAreThoseOfFairseq) {
-  const JsonConfig options = *JsonConfig::Parse(R"({"source_lang":"a","target_lang":"b"})", "f");
+  const ConfigFile options = *ConfigFile::Parse(R"({"source_lang":"a","target_lang":"b"})", "f");
   const auto config = ReadFairseqConfig(options);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->model.d_model, 512);
@@ -75,7 +75,7 @@ TEST(FairseqDamage, OptionsThatAreNotSupported) {
   const auto error = [](const nlohmann::json& fields) {
     nlohmann::json json = {{"source_lang", "a"}, {"target_lang", "b"}};
     json.update(fields);
-    return std::string(ReadFairseqConfig(*JsonConfig::From(json, "f")).status().message());
+    return std::string(ReadFairseqConfig(*ConfigFile::From(json, "f")).status().message());
   };
   EXPECT_EQ(error({{"adaptive_softmax_cutoff", nullptr},
                    {"cross_self_attention", false},

@@ -110,7 +110,7 @@ TEST(HuggingFace, GenerationConfigWins) {
 }
 
 TEST(HuggingFace, DefaultsAreThoseOfTransformers) {
-  const absl::StatusOr<JsonConfig> file = JsonConfig::Parse("{}", "config.json");
+  const absl::StatusOr<ConfigFile> file = ConfigFile::Parse("{}", "config.json");
   const absl::StatusOr<HuggingFaceConfig> config = ReadHuggingFaceConfig(*file, nullptr);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->model.d_model, 1024);

@@ -310,7 +310,7 @@ TEST(Marian, NamesWhatDoesNotFit) {
 
 TEST(MarianBin, RefusesOtherTypesByName) {
   for (const uint64_t type : {0x801ull, 0x11001ull, 0x12001ull, 0x18001ull, 0x408ull}) {
-    const auto file = MappedFile::InMemory(
+    const auto file = FileBytes::InMemory(
         "m.bin", testing::MarianBin({{"W", type, {1, 1}, std::string(8, '\0')}}));
     const absl::Status status = ReadMarianBin(file).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -322,7 +322,7 @@ TEST(MarianBin, RefusesDamage) {
   const std::string whole =
       testing::MarianBin({{"a", 0x404, {2}, "12345678"}, {"W", 0x10001, {2, 3}, "abcdef1234"}});
   const auto read = [](const std::string& bytes) {
-    return ReadMarianBin(MappedFile::InMemory("m.bin", bytes));
+    return ReadMarianBin(FileBytes::InMemory("m.bin", bytes));
   };
   const absl::StatusOr<TensorSource> source = read(whole);
   ASSERT_TRUE(source.ok()) << source.status();
@@ -339,7 +339,7 @@ TEST(MarianBin, RefusesDamage) {
 
 TEST(Npz, ReadsTypesAndRefusesTheRest) {
   const auto read = [](const std::string& npy) {
-    return ReadNpz(MappedFile::InMemory("m.npz", testing::Zip({{"a.npy", npy}})));
+    return ReadNpz(FileBytes::InMemory("m.npz", testing::Zip({{"a.npy", npy}})));
   };
   EXPECT_EQ(read(Npy("<f4", {2, 1}, "12345678"))->Find("a")->view.shape, Shape({2, 1}));
   EXPECT_EQ(read(Npy("<f4", {}, "1234"))->Find("a")->view.shape, Shape({}));

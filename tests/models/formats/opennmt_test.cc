@@ -55,7 +55,7 @@ TEST(OpenNmt, WhatTheCheckpointsSay) {
 
 TEST(OpenNmt, SizesOfAnyAge) {
   const auto read = [](const char* text) {
-    return ReadOpenNmtConfig(*JsonConfig::Parse(text, "f"));
+    return ReadOpenNmtConfig(*ConfigFile::Parse(text, "f"));
   };
   EXPECT_EQ(read(R"({"rnn_size": 64, "enc_rnn_size": 64, "layers": 3})")->layers_decoder, 3);
   EXPECT_EQ(read(R"({"rnn_size": -1, "enc_rnn_size": 64, "dec_rnn_size": 64})")->d_model, 64);
@@ -70,7 +70,7 @@ TEST(OpenNmtDamage, OptionsThatAreNotSupported) {
   const auto error = [](const nlohmann::json& fields) {
     nlohmann::json json = {{"hidden_size", 8}};
     json.update(fields);
-    return std::string(ReadOpenNmtConfig(*JsonConfig::From(json, "f")).status().message());
+    return std::string(ReadOpenNmtConfig(*ConfigFile::From(json, "f")).status().message());
   };
   EXPECT_EQ(error({{"max_relative_positions", 0},
                    {"copy_attn", false},

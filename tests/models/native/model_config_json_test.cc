@@ -23,7 +23,7 @@ TEST(ModelConfigJson, EveryFieldComesBack) {
   config.final_norm = true;
   const nlohmann::json json = ConfigToJson(config);
   ModelConfig read;
-  const auto parsed = JsonConfig::Parse(json.dump(), "c.json");
+  const auto parsed = ConfigFile::Parse(json.dump(), "c.json");
   ASSERT_TRUE(ConfigFromJson(*parsed, &read).ok());
   EXPECT_EQ(ConfigToJson(read), json);
   EXPECT_EQ(read.norm_epsilon, config.norm_epsilon);

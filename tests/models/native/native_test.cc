@@ -339,12 +339,12 @@ TEST(Native, VerifyReadsEveryByte) {
   TinyMarian().Write(folder);
   Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
   const std::string good = ReadFile(folder / "m.nibu");
-  EXPECT_TRUE(VerifyNative(*MappedFile::InMemory("m.nibu", good)).ok());
+  EXPECT_TRUE(VerifyNative(*FileBytes::InMemory("m.nibu", good)).ok());
   const nlohmann::json header = Header(good);
   const auto damage = [&](const nlohmann::json& block) {
     std::string damaged = good;
     damaged[block[0].get<size_t>() + block[1].get<size_t>() / 2] ^= 1;
-    return std::string(VerifyNative(*MappedFile::InMemory("m.nibu", damaged)).message());
+    return std::string(VerifyNative(*FileBytes::InMemory("m.nibu", damaged)).message());
   };
   EXPECT_THAT(damage(header["tensors"]["decoder.1.cross.k.weight"]["data"]),
               HasSubstr("the checksum of \"decoder.1.cross.k.weight\" is wrong"));

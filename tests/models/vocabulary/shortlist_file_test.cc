@@ -30,7 +30,7 @@ ModelVocabulary Vocabulary() {
 
 absl::StatusOr<std::shared_ptr<const Shortlist>> Read(const std::string& bytes,
                                                       const LexicalLimits& limits = {}) {
-  return ReadShortlist(*MappedFile::InMemory("lex", bytes), Vocabulary(), limits);
+  return ReadShortlist(*FileBytes::InMemory("lex", bytes), Vocabulary(), limits);
 }
 
 std::string Error(const std::string& bytes) {
@@ -134,7 +134,7 @@ TEST(ShortlistFile, SharedVocabulariesCopyTheSource) {
   ModelVocabulary vocabulary = Vocabulary();
   vocabulary.source_tokens = vocabulary.target_tokens;
   EXPECT_TRUE(
-      (*ReadShortlist(*MappedFile::InMemory("lex", "q p 0.1\n"), vocabulary, {}))->copy_source);
+      (*ReadShortlist(*FileBytes::InMemory("lex", "q p 0.1\n"), vocabulary, {}))->copy_source);
 }
 
 TEST(ShortlistFile, RealFilesOfBothFormsAgree) {
@@ -144,9 +144,9 @@ TEST(ShortlistFile, RealFilesOfBothFormsAgree) {
   ModelVocabulary vocabulary;
   vocabulary.source_tokens = vocabulary.target_tokens = *ReadSentencePieces(pieces, "vocab.spm");
   const auto binary = ReadShortlist(
-      **MappedFile::Open(models + "en-de-ssru-marian-int8/lex.50.50.bin"), vocabulary, {});
+      **FileBytes::Open(models + "en-de-ssru-marian-int8/lex.50.50.bin"), vocabulary, {});
   ASSERT_TRUE(binary.ok()) << binary.status();
-  const auto text = ReadShortlist(**MappedFile::Open(models + "en-de-ssru-marian/lex.s2t.gz"),
+  const auto text = ReadShortlist(**FileBytes::Open(models + "en-de-ssru-marian/lex.s2t.gz"),
                                   vocabulary, {50, 50, 0});
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ((*binary)->first, 50);

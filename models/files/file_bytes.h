@@ -1,6 +1,6 @@
 // A file's bytes without a copy.
-#ifndef NIBU_MODELS_FILES_MAPPED_FILE_H_
-#define NIBU_MODELS_FILES_MAPPED_FILE_H_
+#ifndef NIBU_MODELS_FILES_FILE_BYTES_H_
+#define NIBU_MODELS_FILES_FILE_BYTES_H_
 
 #include <memory>
 #include <string>
@@ -14,20 +14,20 @@ namespace nibu {
 // A regular file mapped read-only; unmapped on destruction, so that its pages do not stay in this
 // process's memory. Immutable; threads may share it. The file must not be truncated while it is
 // mapped (reading past its new end would end the process).
-class MappedFile {
+class FileBytes {
  public:
   // NotFound or FailedPrecondition naming the file: missing, unreadable, not a regular file.
-  static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
+  static absl::StatusOr<std::shared_ptr<const FileBytes>> Open(const std::string& path);
   // The same, but bytes may be written to: each page that is becomes this process's own, the file
   // stays as it is.
-  static absl::StatusOr<std::shared_ptr<const MappedFile>> OpenCopyOnWrite(const std::string& path);
+  static absl::StatusOr<std::shared_ptr<const FileBytes>> OpenCopyOnWrite(const std::string& path);
   // Bytes that are already in memory, for example an unpacked member of an archive. `path` names
   // them in messages.
-  static std::shared_ptr<const MappedFile> InMemory(std::string path, std::string bytes);
+  static std::shared_ptr<const FileBytes> InMemory(std::string path, std::string bytes);
 
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
+  ~FileBytes();
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
 
   const std::string& path() const { return path_; }
   // Valid as long as this object.
@@ -39,9 +39,9 @@ class MappedFile {
   void DropPages() const;
 
  private:
-  explicit MappedFile(std::string path) : path_(std::move(path)) {}
-  static absl::StatusOr<std::shared_ptr<const MappedFile>> Map(const std::string& path,
-                                                               bool copy_on_write);
+  explicit FileBytes(std::string path) : path_(std::move(path)) {}
+  static absl::StatusOr<std::shared_ptr<const FileBytes>> Map(const std::string& path,
+                                                              bool copy_on_write);
 
   std::string path_;
   std::string owned_;        // InMemory
@@ -52,4 +52,4 @@ class MappedFile {
 
 }  // namespace nibu
 
-#endif  // NIBU_MODELS_FILES_MAPPED_FILE_H_
+#endif  // NIBU_MODELS_FILES_FILE_BYTES_H_

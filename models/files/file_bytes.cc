@@ -1,4 +1,4 @@
-#include "models/files/mapped_file.h"
+#include "models/files/file_bytes.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,17 +13,17 @@
 
 namespace nibu {
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
+absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::string& path) {
   return Map(path, /*copy_on_write=*/false);
 }
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::OpenCopyOnWrite(
+absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::OpenCopyOnWrite(
     const std::string& path) {
   return Map(path, /*copy_on_write=*/true);
 }
 
-absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Map(const std::string& path,
-                                                                  bool copy_on_write) {
+absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Map(const std::string& path,
+                                                                bool copy_on_write) {
   // Not blocking, lest a named pipe hangs the program.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
@@ -39,7 +39,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Map(const std::str
     close(fd);
     return absl::FailedPreconditionError(absl::StrCat(path, ": not a regular file"));
   }
-  auto file = std::shared_ptr<MappedFile>(new MappedFile(path));
+  auto file = std::shared_ptr<FileBytes>(new FileBytes(path));
   const auto size = static_cast<size_t>(info.st_size);
   if (size > 0) {
     const int access = copy_on_write ? PROT_READ | PROT_WRITE : PROT_READ;
@@ -58,18 +58,18 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Map(const std::str
   return file;
 }
 
-std::shared_ptr<const MappedFile> MappedFile::InMemory(std::string path, std::string bytes) {
-  auto file = std::shared_ptr<MappedFile>(new MappedFile(std::move(path)));
+std::shared_ptr<const FileBytes> FileBytes::InMemory(std::string path, std::string bytes) {
+  auto file = std::shared_ptr<FileBytes>(new FileBytes(std::move(path)));
   file->owned_ = std::move(bytes);
   file->bytes_ = file->owned_;
   return file;
 }
 
-MappedFile::~MappedFile() {
+FileBytes::~FileBytes() {
   if (mapping_ != nullptr) munmap(mapping_, bytes_.size());
 }
 
-void MappedFile::DropPages() const {
+void FileBytes::DropPages() const {
   if (mapping_ != nullptr) madvise(mapping_, bytes_.size(), MADV_DONTNEED);
 }
 

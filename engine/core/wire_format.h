@@ -1,0 +1,53 @@
+// Protocol buffers' wire format, as far as SentencePiece's models need it: a message is fields
+// { varint number << 3 | wire type | payload }, wire type 0 a varint, 1 eight bytes, 2 varint length
+// and bytes, 5 four bytes.
+#ifndef NIBU_ENGINE_CORE_WIRE_FORMAT_H_
+#define NIBU_ENGINE_CORE_WIRE_FORMAT_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace nibu {
+
+struct WireField {
+  uint64_t number = 0;
+  bool is_bytes = false;    // wire type 2
+  absl::string_view bytes;  // its contents
+};
+
+// Takes a varint off the front.
+inline bool ReadVarint(absl::string_view* bytes, uint64_t* value) {
+  *value = 0;
+  for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
+    const auto byte = static_cast<uint8_t>(bytes->front());
+    bytes->remove_prefix(1);
+    *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) return true;
+  }
+  return false;
+}
+
+// Calls use(field) for every field of a message until that returns false. False then, and for what
+// is no whole message.
+template <typename F>
+bool EachField(absl::string_view message, F use) {
+  while (!message.empty()) {
+    uint64_t key = 0;
+    uint64_t size = 0;
+    if (!ReadVarint(&message, &key)) return false;
+    const uint64_t type = key & 7;
+    if ((type == 0 || type == 2) && !ReadVarint(&message, &size)) return false;
+    if (type == 0) size = 0;
+    if (type == 1) size = 8;
+    if (type == 5) size = 4;
+    if ((type > 2 && type != 5) || size > message.size()) return false;
+    if (!use(WireField{key >> 3, type == 2, message.substr(0, size)})) return false;
+    message.remove_prefix(size);
+  }
+  return true;
+}
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_WIRE_FORMAT_H_
