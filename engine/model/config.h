@@ -6,17 +6,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/embedding.h"
 
 namespace nibu {
-
-enum class Activation : uint8_t {
-  kNone,
-  kRelu,
-  kGelu,         // x Phi(x), by erf
-  kGeluTanh,     // the tanh approximation ("gelu_new")
-  kGeluSigmoid,  // x sigmoid(1.702 x)
-  kSwish,        // x sigmoid(x) ("silu")
-};
 
 // Where a sublayer f is normalized (Xiong et al. 2020):
 enum class NormOrder : uint8_t {
@@ -27,22 +20,6 @@ enum class NormOrder : uint8_t {
 enum class NormKind : uint8_t {
   kLayer,  // (x - mean) / sqrt(var + epsilon) * gamma + beta (Ba et al. 2016)
   kRms,    // x / sqrt(mean(x^2) + epsilon) * gamma (Zhang and Sennrich 2019)
-};
-
-// Which vector is added to the embedding at position p = 0, 1, ...
-enum class PositionKind : uint8_t {
-  // sin in the first half of the columns, cos in the second half, of the angle
-  //   (p + offset) / 10000^(i / (d/2))        Hugging Face Marian
-  kSinusoidalHalf,
-  //   (p + offset) / 10000^(i / (d/2 - 1))    Marian, fairseq, CTranslate2
-  kSinusoidalHalfMinusOne,
-  // a stored table, row p + offset
-  kLearned,
-  // none; self-attention's scores get a bias by the distance of key and query (Raffel et al. 2020)
-  kRelative,
-  // sin and cos of the angle in turn, columns 2 i and 2 i + 1, of the angle
-  //   (p + offset) / 10000^(i / (d/2))        OpenNMT-py
-  kSinusoidalInterleaved,
 };
 
 // How a decoder layer takes in the tokens generated so far.

@@ -3,6 +3,7 @@
 #define NIBU_ENGINE_OPS_EMBEDDING_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,9 +11,24 @@
 #include "absl/types/span.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/tensor.h"
-#include "engine/model/config.h"
 
 namespace nibu {
+
+// Which vector is added to the embedding at position p = 0, 1, ...
+enum class PositionKind : uint8_t {
+  // sin in the first half of the columns, cos in the second half, of the angle
+  //   (p + offset) / 10000^(i / (d/2))        Hugging Face Marian
+  kSinusoidalHalf,
+  //   (p + offset) / 10000^(i / (d/2 - 1))    Marian, fairseq, CTranslate2
+  kSinusoidalHalfMinusOne,
+  // a stored table, row p + offset
+  kLearned,
+  // none; self-attention's scores get a bias by the distance of key and query (Raffel et al. 2020)
+  kRelative,
+  // sin and cos of the angle in turn, columns 2 i and 2 i + 1, of the angle
+  //   (p + offset) / 10000^(i / (d/2))        OpenNMT-py
+  kSinusoidalInterleaved,
+};
 
 // Rows of a table [V, D], kept in the type they were stored in (float32, float16, bfloat16, or int8
 // and int16 with scales). Immutable after creation; threads may share it.
@@ -44,7 +60,7 @@ class EmbeddingTable {
   const char* data_ = nullptr;
 };
 
-// positions[P, D] of the sinusoidal formulas in config.h, for P positions from `offset` on.
+// positions[P, D] of the sinusoidal formulas, for P positions from `offset` on.
 AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int offset, int dim);
 
 // Self-attention's biases [H, 2 M + 1] for a key that lies d = -M .. M = max_distance positions

@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/core/tensor.h"
-#include "engine/model/config.h"
+#include "engine/ops/activation.h"
 
 namespace nibu {
 

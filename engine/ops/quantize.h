@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/model/config.h"
+#include "engine/ops/activation.h"
 
 namespace nibu {
 
