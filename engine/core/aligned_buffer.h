@@ -3,13 +3,13 @@
 #define NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <new>
 
 namespace nibu {
 
 // A fixed number of elements of a trivial type T, 64-byte aligned, not initialized. Move only.
+// Throws std::bad_alloc; Reserve then leaves an empty buffer.
 template <typename T>
 class AlignedBuffer {
  public:
@@ -30,14 +30,13 @@ class AlignedBuffer {
   }
 
  private:
+  static constexpr std::align_val_t kAlignment{64};
   struct Free {
-    void operator()(T* p) const { std::free(p); }
+    void operator()(T* p) const { ::operator delete(p, kAlignment); }
   };
   static T* Allocate(size_t size) {
     const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
-    void* p = std::aligned_alloc(64, bytes == 0 ? 64 : bytes);
-    if (p == nullptr) throw std::bad_alloc();
-    return static_cast<T*>(p);
+    return static_cast<T*>(::operator new(bytes, kAlignment));
   }
 
   std::unique_ptr<T[], Free> data_;

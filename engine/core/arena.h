@@ -12,7 +12,7 @@
 namespace nibu {
 
 // A stack of 64-byte aligned arrays. It grows while it warms up and then never allocates again. Not
-// thread-safe.
+// thread-safe. Throws std::bad_alloc, and stays as it was but for what a Rewind takes back.
 class Arena {
  public:
   using Mark = size_t;
@@ -21,11 +21,11 @@ class Arena {
   float* Floats(size_t n) {
     n = (n + 15) / 16 * 16;
     const Mark start = used_;
+    const bool fits = start + n <= main_.size();
+    if (!fits) spill_.emplace_back(start, AlignedBuffer<float>(n));
     used_ += n;
     peak_ = std::max(peak_, used_);
-    if (used_ <= main_.size()) return main_.data() + start;
-    spill_.emplace_back(start, AlignedBuffer<float>(n));
-    return spill_.back().second.data();
+    return fits ? main_.data() + start : spill_.back().second.data();
   }
 
   Mark mark() const { return used_; }

@@ -1,7 +1,6 @@
 #include "engine/ops/convert.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -88,10 +87,12 @@ void ConvertToFloat(DType dtype, const void* from, size_t n, float* out) {
       CastArray<int32_t>(from, n, out);
       return;
     case DType::kInt64:
+      CastArray<int64_t>(from, n, out);
+      return;
     case DType::kUint8:
-      break;
+      CastArray<uint8_t>(from, n, out);
+      return;
   }
-  std::abort();
 }
 
 bool AllFinite(const float* x, size_t n) {

@@ -8,8 +8,7 @@
 
 namespace nibu {
 
-// out[i] = from[i] as float, for float32, float16, bfloat16, int8, int16 and int32 elements. `from`
-// may be unaligned. Other dtypes are a programming error.
+// out[i] = from[i] as float. `from` may be unaligned.
 void ConvertToFloat(DType dtype, const void* from, size_t n, float* out);
 
 // No NaN and no infinity among x[0..n).

@@ -27,9 +27,13 @@ absl::string_view Linear::packed_bytes() const { return {packed_->blob, bytes()}
 
 absl::StatusOr<Linear> Linear::FromPacked(absl::Span<char> bytes,
                                           std::shared_ptr<const void> owner) {
-  NIBU_RETURN_IF_ERROR(CheckPacked({bytes.data(), bytes.size()}));
   Linear linear;
-  linear.packed_ = std::make_unique<Packed>(bytes.data(), std::move(owner));
+  try {
+    NIBU_RETURN_IF_ERROR(CheckPacked({bytes.data(), bytes.size()}));
+    linear.packed_ = std::make_unique<Packed>(bytes.data(), std::move(owner));
+  } catch (const dnnl::error& e) {
+    return absl::InvalidArgumentError(absl::StrCat("a packed weight is damaged: ", e.what()));
+  }
   return linear;
 }
 

@@ -9,6 +9,10 @@
 // shapes. Buffers handed to Apply therefore have room for PaddedRows(rows) rows; what is in the
 // padding rows is ignored, and the padding rows of the output are overwritten with anything.
 // A row's result never depends on the number of rows.
+//
+// Nothing here ends the process. Loading (Create, FromPacked) returns oneDNN's errors as statuses;
+// Linear::Select and the calls of a MatmulContext throw them (they are std::exceptions). All may
+// throw std::bad_alloc. What has thrown can be used again, and its results are right.
 #ifndef NIBU_ENGINE_OPS_LINEAR_H_
 #define NIBU_ENGINE_OPS_LINEAR_H_
 

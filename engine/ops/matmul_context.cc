@@ -1,10 +1,7 @@
-#include <dnnl_debug.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <dnnl.hpp>
@@ -36,22 +33,25 @@ void ForEachPiece(int rows, F f) {
   }
 }
 
-// A matmul that oneDNN refuses at run time although it packed its weights at load: memory is
-// exhausted, or the program is wrong. Neither can be repaired here.
-[[noreturn]] void Fatal(const char* what, const char* why) {
-  std::fprintf(stderr, "nibu: fatal: oneDNN %s: %s\n", what, why);
-  std::abort();
-}
-
 // A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
-// call; those of the weights belong to the Linear.
+// call; those of a Linear's weights belong to it.
 struct Kernel {
+  explicit Kernel(const dnnl::matmul::primitive_desc& description, int made_for = 1)
+      : primitive(description),
+        x(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+        y(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+        weights(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+        scratchpad(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+        scratchpad_bytes(description.scratchpad_desc().get_size()),
+        threads(made_for) {}
+
   dnnl::primitive primitive;
   memory x;
   memory y;
+  memory weights;  // for Multiply
   memory scratchpad;
-  memory weights;  // of Multiply
-  int threads;     // that it was made for
+  size_t scratchpad_bytes;
+  int threads;  // that it was made for
   bool bias = false;
   std::shared_ptr<const Linear::Packed> sample;  // the weights last traced with it
 };
@@ -88,7 +88,6 @@ struct MatmulContext::State {
   std::shared_ptr<MatmulTrace> trace;  // null: none is made
 
   Kernel& Find(const MatmulSpec& spec, int rows, const memory& weights);
-  Kernel MakeKernel(const dnnl::matmul::primitive_desc& description);
   // For Multiply.
   Kernel& FindProduct(bool transposed, int m, int k, int n);
   // `bias`: null for none.
@@ -117,51 +116,30 @@ Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const memor
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
   omp_set_num_threads(threads);  // which a primitive keeps
-  try {
-    const auto description = DescribeMatmul(spec, rows, weights.get_desc());
-    Kernel kernel = MakeKernel(description);
-    kernel.threads = threads;
-    kernel.bias = spec.bias;
-    return kernels.emplace(key, std::move(kernel)).first->second;
-  } catch (const dnnl::error& e) {
-    Fatal("cannot create a matmul", e.what());
-  }
-}
-
-Kernel MatmulContext::State::MakeKernel(const dnnl::matmul::primitive_desc& description) {
-  Kernel kernel;
-  kernel.primitive = dnnl::matmul(description);
-  kernel.x = memory(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE);
-  kernel.y = memory(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE);
-  kernel.scratchpad = memory(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE);
-  kernel.threads = 1;
-  scratchpad.Reserve(description.scratchpad_desc().get_size());
-  return kernel;
+  Kernel kernel(DescribeMatmul(spec, rows, weights.get_desc()), threads);
+  kernel.bias = spec.bias;
+  return kernels.emplace(key, std::move(kernel)).first->second;
 }
 
 Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) {
-  const auto [found, is_new] = products.try_emplace({transposed, m, k, n});
-  if (!is_new) return found->second;
+  const std::tuple key(transposed, m, k, n);
+  const auto found = products.find(key);
+  if (found != products.end()) return found->second;
   using Tag = memory::format_tag;
   using Type = memory::data_type;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   omp_set_num_threads(1);
-  try {
-    const auto description = DescribeMatmul({{m, k}, Type::bf16, Tag::ab},
-                                            {{k, n}, Type::bf16, transposed ? Tag::ba : Tag::ab},
-                                            /*bias=*/{}, {{m, n}, Type::f32, Tag::ab}, attributes);
-    found->second = MakeKernel(description);
-    found->second.weights = memory(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE);
-  } catch (const dnnl::error& e) {
-    Fatal("cannot create a product", e.what());
-  }
-  return found->second;
+  Kernel kernel(DescribeMatmul({{m, k}, Type::bf16, Tag::ab},
+                               {{k, n}, Type::bf16, transposed ? Tag::ba : Tag::ab}, /*bias=*/{},
+                               {{m, n}, Type::f32, Tag::ab}, attributes));
+  return products.emplace(key, std::move(kernel)).first->second;
 }
 
 void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias) {
   if (kernel.threads > 1) omp_set_dynamic(0);  // so that it gets all its threads: see SetThreads
   omp_set_num_threads(kernel.threads);
+  scratchpad.Reserve(kernel.scratchpad_bytes);
   kernel.scratchpad.set_data_handle(scratchpad.data());
   const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
                                        {DNNL_ARG_WEIGHTS, weights.get()},
@@ -171,7 +149,7 @@ void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_m
   const int count = bias != nullptr ? 5 : 4;
   const dnnl_status_t status =
       dnnl_primitive_execute(kernel.primitive.get(), stream.get(), count, arguments);
-  if (status != dnnl_success) Fatal("failed in a matmul", dnnl_status2str(status));
+  if (status != dnnl_success) throw dnnl::error(status, "oneDNN failed in a matmul");
 }
 
 void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
@@ -230,13 +208,16 @@ const char* MatmulContext::State::Cut(const Linear::Packed& packed, const void* 
 void MatmulContext::State::Trace(Kernel& kernel,
                                  const std::shared_ptr<const Linear::Packed>& packed, size_t part) {
   std::vector<MatmulTrace::Call>& calls = trace->calls;
-  const auto [id, is_new] = trace->call_ids.try_emplace({&kernel, packed.get(), part},
-                                                        static_cast<uint32_t>(calls.size()));
+  const std::tuple key(&kernel, packed.get(), part);
+  auto found = trace->call_ids.find(key);
+  if (found == trace->call_ids.end()) {
+    calls.push_back({&kernel, packed, part});
+    found = trace->call_ids.emplace(key, static_cast<uint32_t>(calls.size() - 1)).first;
+  }
   // What is gone left its address to another.
-  if (!is_new && calls[id->second].packed.expired()) calls[id->second].packed = packed;
-  if (is_new) calls.push_back({&kernel, packed, part});
+  if (calls[found->second].packed.expired()) calls[found->second].packed = packed;
   kernel.sample = packed;
-  trace->order.push_back(id->second);
+  trace->order.push_back(found->second);
 }
 
 const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {

@@ -57,7 +57,7 @@ struct PackedHeader {
 static_assert(sizeof(PackedHeader) == 64);
 
 // InvalidArgument: the bytes are no whole blob. FailedPrecondition: they are laid out for another
-// CPU or oneDNN.
+// CPU or oneDNN. Throws dnnl::error where the sizes are beyond oneDNN.
 absl::Status CheckPacked(absl::string_view bytes);
 
 struct Linear::Packed {

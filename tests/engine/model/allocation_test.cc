@@ -26,19 +26,21 @@ std::atomic<int64_t> allocations{0};
 // GCC takes the replaced operators for a mismatch.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
-extern "C" void* __libc_memalign(size_t alignment, size_t size);
-
-extern "C" void* aligned_alloc(size_t alignment, size_t size) {
-  ++allocations;
-  return __libc_memalign(alignment, size);
-}
 void* operator new(size_t size) {
   ++allocations;
   void* p = std::malloc(size);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
+void* operator new(size_t size, std::align_val_t alignment) {
+  ++allocations;
+  void* p = nullptr;
+  if (posix_memalign(&p, static_cast<size_t>(alignment), size) != 0) throw std::bad_alloc();
+  return p;
+}
 void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 #endif
 
