@@ -55,7 +55,8 @@ Drafter::Drafter(const DraftModel& draft, Workspace* workspace)
     : draft_(draft),
       workspace_(workspace),
       pool_(draft.model->config, CacheTypeOf(*draft.model), /*beam_size=*/1),
-      decoder_(*draft.model, draft.target, workspace) {}
+      decoder_(*draft.model, draft.target, workspace),
+      output_(*draft.model, workspace) {}
 
 void Drafter::Guess(Sentence* sentence, int most, absl::Span<const int> suppressed,
                     std::vector<int>* tokens) {
@@ -76,8 +77,7 @@ void Drafter::Encode(Sentence* sentence) {
   sentence->state_.Start(draft_.model->config, &pool_, static_cast<int>(sentence->source_.size()),
                          kMostGuesses);
   if (!sentence->shortlist_.empty()) {
-    sentence->output_ = Decoder::Select(draft_.model->weights.output,
-                                        {sentence->shortlist_.begin(), sentence->shortlist_.end()});
+    sentence->output_ = output_.Select({sentence->shortlist_.begin(), sentence->shortlist_.end()});
   }
   ScopedTimer timer(&workspace_->profile.encoder);
   workspace_->arena.Rewind(0);
@@ -91,11 +91,10 @@ int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
   const auto tokens = absl::MakeConstSpan(sentence->tokens_).subspan(held);
   const Decoder::Input input{&sentence->state_, tokens, /*consecutive=*/true};
   const float* rows = decoder_.Step({&input, 1});
-  const auto dim = static_cast<size_t>(draft_.model->config.d_model);
-  const float* newest = rows + (tokens.size() - 1) * dim;
-  const Decoder::Query query{1, /*normalize=*/false, suppressed,
-                             sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
-  decoder_.BestTokens(newest, {&query, 1}, {&top_, 1});
+  const OutputLayer::Query query{static_cast<int>(tokens.size()) - 1, /*k=*/1, /*normalize=*/false,
+                                 suppressed,
+                                 sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
+  output_.BestTokens(rows, {&query, 1}, {&top_, 1});
   const absl::Span<const Candidate> best = top_.Finish();
   return best.empty() ? -1 : best[0].token;
 }

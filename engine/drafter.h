@@ -12,6 +12,7 @@
 #include "engine/model/decoder.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
+#include "engine/model/output_layer.h"
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 
@@ -55,7 +56,7 @@ class Drafter {
     absl::Span<const int> source_;
     absl::Span<const int> shortlist_;
     DecoderState state_;
-    Decoder::OutputSubset output_;
+    OutputSubset output_;
     bool encoded_ = false;     // since the first guess
     std::vector<int> tokens_;  // decoder_start, what has been generated, what is guessed
     size_t generated_ = 0;     // of tokens_, without the guesses
@@ -66,7 +67,7 @@ class Drafter {
   Drafter(const DraftModel& draft, Workspace* workspace);
 
   // Appends guesses of how a sentence goes on to `tokens`, `most` at most: no EOS, and perhaps
-  // nothing. `suppressed`: see Decoder::Query. Rewinds the workspace's arena.
+  // nothing. `suppressed`: see OutputLayer::Query. Rewinds the workspace's arena.
   void Guess(Sentence* sentence, int most, absl::Span<const int> suppressed,
              std::vector<int>* tokens);
 
@@ -79,6 +80,7 @@ class Drafter {
   Workspace* const workspace_;
   PagePool pool_;
   Decoder decoder_;
+  OutputLayer output_;
   TopK top_;
 };
 

@@ -23,6 +23,7 @@ Worker::Worker(const Model& model, const Embedder& source, const Embedder& targe
       queue_(queue),
       pool_(model.config, CacheTypeOf(model), options.search.beam_size),
       decoder_(model, target, &workspace_),
+      output_(model, &workspace_),
       suppressed_(model.config.suppressed) {
   std::sort(suppressed_.begin(), suppressed_.end());
   suppressed_at_start_ = suppressed_;
@@ -108,8 +109,7 @@ void Worker::Prepare(Slot* slot) {
   slot->tokens.assign(1, options_.decoder_start[0]);
   if (options_.shortlist != nullptr) {
     ScopedTimer timer(&workspace_.profile.search);
-    slot->output = Decoder::Select(
-        model_.weights.output,
+    slot->output = output_.Select(
         options_.shortlist->Candidates(source, model_.config.vocab_target, model_.config.eos));
   }
   if (drafter_ != nullptr) slot->draft.Start(*options_.draft, source, slot->output.tokens);
@@ -133,14 +133,14 @@ void Worker::Step() {
     inputs_.push_back({&slot->state, slot->tokens, /*consecutive=*/drafter_ != nullptr});
     for (size_t i = 0; i < slot->tokens.size(); ++i) {
       const int generated = slot->search.length() + (drafter_ == nullptr ? 0 : static_cast<int>(i));
-      queries_.push_back({greedy ? 1 : 2 * search.beam_size, !greedy || options_.return_scores,
-                          Suppressed(generated),
+      queries_.push_back({static_cast<int>(queries_.size()), greedy ? 1 : 2 * search.beam_size,
+                          !greedy || options_.return_scores, Suppressed(generated),
                           options_.shortlist == nullptr ? nullptr : &slot->output});
     }
   }
   const float* hidden = decoder_.Step(inputs_);
   if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
-  decoder_.BestTokens(hidden, queries_, absl::MakeSpan(tops_));
+  output_.BestTokens(hidden, queries_, absl::MakeSpan(tops_));
 
   ScopedTimer timer(&workspace_.profile.search);
   candidates_.clear();

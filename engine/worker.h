@@ -12,6 +12,7 @@
 #include "engine/model/decoder.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
+#include "engine/model/output_layer.h"
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 #include "engine/search/beam_search.h"
@@ -62,9 +63,9 @@ class Worker {
     std::chrono::steady_clock::time_point start;
     DecoderState state;
     BeamSearch search;
-    size_t given = 0;              // tokens of decoder_start that the decoder has been given
-    Decoder::OutputSubset output;  // with a shortlist
-    Drafter::Sentence draft;       // with a draft model
+    size_t given = 0;         // tokens of decoder_start that the decoder has been given
+    OutputSubset output;      // with a shortlist
+    Drafter::Sentence draft;  // with a draft model
     // Newest token of each live hypothesis; or the newest token and guesses of those behind it.
     std::vector<int> tokens;
     std::vector<int> parents;  // which hypothesis of the last step it continues
@@ -97,6 +98,7 @@ class Worker {
   Workspace workspace_;
   PagePool pool_;
   Decoder decoder_;
+  OutputLayer output_;
   std::vector<int> suppressed_;           // in every step
   std::vector<int> suppressed_at_start_;  // in the first min_length steps
   std::unique_ptr<Drafter> drafter_;      // with a draft model
@@ -110,7 +112,7 @@ class Worker {
 
   // Scratch of Step.
   std::vector<Decoder::Input> inputs_;
-  std::vector<Decoder::Query> queries_;
+  std::vector<OutputLayer::Query> queries_;
   std::vector<TopK> tops_;
   std::vector<absl::Span<const Candidate>> candidates_;
 };

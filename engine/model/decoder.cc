@@ -1,17 +1,10 @@
 #include "engine/model/decoder.h"
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
 #include "engine/ops/ssru.h"
 
 namespace nibu {
-namespace {
-
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
-
-}  // namespace
 
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
   const int inner = model_.config.inner_decoder();
@@ -36,7 +29,7 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   int rows = 0;
   for (const Input& input : inputs) rows += static_cast<int>(input.tokens.size());
 
-  // With room behind it: BestTokens has matmuls begin at any row, and read their padding rows.
+  // With room behind it: the output layer has matmuls begin at any row, and read padding rows.
   float* x = workspace_->Rows(rows + MatmulContext::kMostRows / 2, config.d_model);
   float* row = x;
   for (const Input& input : inputs) {
@@ -137,82 +130,6 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
     q += input.tokens.size() * dim;
     out += input.tokens.size() * dim;
   }
-}
-
-Decoder::OutputSubset Decoder::Select(const OutputWeights& output, std::vector<int> tokens) {
-  Linear map = Linear::Select(output.blocks, tokens);
-  return {std::move(tokens), std::move(map)};
-}
-
-void Decoder::BestTokens(const float* hidden, absl::Span<const Query> queries,
-                         absl::Span<TopK> tops) {
-  for (size_t r = 0; r < queries.size(); ++r) tops[r].Reset(queries[r].k, queries[r].normalize);
-  for (size_t first = 0; first < queries.size();) {
-    size_t end = first + 1;
-    while (end < queries.size() && queries[end].subset == queries[first].subset) ++end;
-    const float* rows = hidden + first * static_cast<size_t>(model_.config.d_model);
-    const auto run = queries.subspan(first, end - first);
-    if (run[0].subset == nullptr) {
-      BestOfAll(rows, run, tops.subspan(first, end - first));
-    } else {
-      BestOfSubset(rows, run, tops.subspan(first, end - first));
-    }
-    first = end;
-  }
-}
-
-void Decoder::BestOfAll(const float* hidden, absl::Span<const Query> queries,
-                        absl::Span<TopK> tops) {
-  const int rows = static_cast<int>(queries.size());
-  constexpr int kMost = MatmulContext::kMostRows;
-  const Arena::Mark mark = workspace_->arena.mark();
-  float* logits = workspace_->Rows(std::min(rows, kMost), OutputWeights::kBlock);
-  MatmulContext& matmul = workspace_->matmul;
-  matmul.SetInput(model_.weights.output.blocks[0], hidden, rows);
-  int first = 0;
-  for (const Linear& block : model_.weights.output.blocks) {
-    const int n = block.out();
-    for (int from = 0; from < rows; from += kMost) {
-      const int count = std::min(kMost, rows - from);
-      {
-        ScopedTimer timer(&workspace_->profile.decoder_matmul);
-        matmul.ApplyToInput(block, from, count, logits);
-      }
-      ScopedTimer timer(&workspace_->profile.search);
-      for (int r = 0; r < count; ++r) {
-        float* row = logits + static_cast<size_t>(r) * static_cast<size_t>(n);
-        const size_t query = static_cast<size_t>(from) + static_cast<size_t>(r);
-        for (int token : queries[query].suppressed) {
-          if (token >= first && token < first + n) row[token - first] = kImpossible;
-        }
-        tops[query].Update(row, n, first);
-      }
-    }
-    first += n;
-  }
-  workspace_->arena.Rewind(mark);
-}
-
-void Decoder::BestOfSubset(const float* hidden, absl::Span<const Query> queries,
-                           absl::Span<TopK> tops) {
-  const auto& [tokens, map] = *queries[0].subset;
-  const int rows = static_cast<int>(queries.size());
-  const Arena::Mark mark = workspace_->arena.mark();
-  float* logits = workspace_->Rows(rows, map.out());
-  {
-    ScopedTimer timer(&workspace_->profile.decoder_matmul);
-    workspace_->matmul.Apply(map, hidden, rows, logits);
-  }
-  ScopedTimer timer(&workspace_->profile.search);
-  for (size_t r = 0; r < queries.size(); ++r) {
-    float* row = logits + r * static_cast<size_t>(map.out());
-    for (int token : queries[r].suppressed) {
-      const auto it = std::lower_bound(tokens.begin(), tokens.end(), token);
-      if (it != tokens.end() && *it == token) row[it - tokens.begin()] = kImpossible;
-    }
-    tops[r].Update(row, tokens);
-  }
-  workspace_->arena.Rewind(mark);
 }
 
 }  // namespace nibu

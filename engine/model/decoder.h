@@ -1,13 +1,10 @@
 #ifndef NIBU_ENGINE_MODEL_DECODER_H_
 #define NIBU_ENGINE_MODEL_DECODER_H_
 
-#include <vector>
-
 #include "absl/types/span.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
-#include "engine/ops/top_k.h"
 
 namespace nibu {
 
@@ -42,27 +39,7 @@ class Decoder {
   // of tokens, D], in the arena (with room for a matmul's padding rows).
   float* Step(absl::Span<const Input> inputs);
 
-  // An output layer of a few tokens, ascending: those worth it for a sentence.
-  struct OutputSubset {
-    std::vector<int> tokens;
-    Linear map;
-  };
-  static OutputSubset Select(const OutputWeights& output, std::vector<int> tokens);
-
-  // What is asked of a row of logits.
-  struct Query {
-    int k;                                 // how many of the best tokens
-    bool normalize;                        // log-probabilities, else logits
-    absl::Span<const int> suppressed;      // tokens of probability 0, ascending
-    const OutputSubset* subset = nullptr;  // all tokens
-  };
-  // tops[r] is updated with the logits of row r of `hidden`, block by block. Rows of one subset lie
-  // side by side.
-  void BestTokens(const float* hidden, absl::Span<const Query> queries, absl::Span<TopK> tops);
-
  private:
-  void BestOfAll(const float* hidden, absl::Span<const Query> queries, absl::Span<TopK> tops);
-  void BestOfSubset(const float* hidden, absl::Span<const Query> queries, absl::Span<TopK> tops);
   void SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv, float* out);
   void Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value, float* out);
   void CrossAttention(absl::Span<const Input> inputs, int layer, const float* q, float* out);

@@ -1,5 +1,6 @@
 #include "engine/ops/top_k.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -65,6 +66,12 @@ HWY_EXPORT(SumExp);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 }  // namespace
 
+int LogitTokens::Find(int token) const {
+  if (listed_ == nullptr) return token >= first_ && token < first_ + count_ ? token - first_ : -1;
+  const int* const found = std::lower_bound(listed_, listed_ + count_, token);
+  return found < listed_ + count_ && *found == token ? static_cast<int>(found - listed_) : -1;
+}
+
 void TopK::Reset(int k, bool normalize) {
   k_ = static_cast<size_t>(k);
   normalize_ = normalize;
@@ -83,14 +90,14 @@ void TopK::Insert(int token, float logit) {
   if (best_.size() > k_) best_.pop_back();
 }
 
-template <typename TokenAt>
-void TopK::UpdateWith(const float* logits, size_t size, TokenAt token_at) {
+void TopK::Update(const float* logits, const LogitTokens& tokens) {
+  const auto size = static_cast<size_t>(tokens.count());
   size_t i = 0;
   while (true) {
     const float threshold = best_.size() < k_ ? -kInfinity : best_.back().log_prob;
     i = HWY_DYNAMIC_DISPATCH(FindAbove)(logits, i, size, threshold);
     if (i == size) break;
-    Insert(token_at(i), logits[i]);
+    Insert(tokens[static_cast<int>(i)], logits[i]);
     ++i;
   }
   if (!normalize_ || best_.empty()) return;
@@ -100,15 +107,6 @@ void TopK::UpdateWith(const float* logits, size_t size, TokenAt token_at) {
     sum_max_ = most;
   }
   sum_ += HWY_DYNAMIC_DISPATCH(SumExp)(logits, size, most);
-}
-
-void TopK::Update(const float* logits, int n, int first) {
-  UpdateWith(logits, static_cast<size_t>(n),
-             [first](size_t i) { return first + static_cast<int>(i); });
-}
-
-void TopK::Update(const float* logits, absl::Span<const int> tokens) {
-  UpdateWith(logits, tokens.size(), [tokens](size_t i) { return tokens[i]; });
 }
 
 absl::Span<const Candidate> TopK::Finish() {

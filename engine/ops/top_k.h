@@ -9,6 +9,26 @@
 
 namespace nibu {
 
+// The tokens that the logits of a row are of.
+class LogitTokens {
+ public:
+  // first, first + 1, ...
+  LogitTokens(int first, int count) : first_(first), count_(count) {}
+  // Those listed, ascending.
+  explicit LogitTokens(absl::Span<const int> listed)
+      : first_(0), count_(static_cast<int>(listed.size())), listed_(listed.data()) {}
+
+  int count() const { return count_; }
+  int operator[](int i) const { return listed_ == nullptr ? first_ + i : listed_[i]; }
+  // Which of the logits is a token's; -1: none.
+  int Find(int token) const;
+
+ private:
+  int first_;
+  int count_;
+  const int* listed_ = nullptr;
+};
+
 // Running top-k and, if asked for, running log-sum-exp. Not thread-safe. Allocates only when k
 // grows.
 class TopK {
@@ -16,11 +36,9 @@ class TopK {
   // Starts a row.
   void Reset(int k, bool normalize);
 
-  // The logits of tokens first, first + 1, ... (n of them). Blocks come in ascending order. A logit
-  // of -infinity is a token that cannot be chosen.
-  void Update(const float* logits, int n, int first);
-  // The same for chosen tokens, ascending.
-  void Update(const float* logits, absl::Span<const int> tokens);
+  // The logits of some tokens. Blocks come in ascending order. A logit of -infinity is a token that
+  // cannot be chosen.
+  void Update(const float* logits, const LogitTokens& tokens);
 
   // The best k tokens (fewer when there are no more), best first, the lower token first among
   // equals. With `normalize`, log_prob = logit - log(sum of exp of all logits); else the logit
@@ -28,8 +46,6 @@ class TopK {
   absl::Span<const Candidate> Finish();
 
  private:
-  template <typename TokenAt>
-  void UpdateWith(const float* logits, size_t n, TokenAt token_at);
   void Insert(int token, float logit);
 
   size_t k_ = 0;

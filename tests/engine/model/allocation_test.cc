@@ -100,12 +100,14 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   Workspace workspace;
   PagePool pool(config, CacheTypeOf(*model), consecutive ? 1 : 4);
   Decoder decoder(*model, target, &workspace);
+  OutputLayer output(*model, &workspace);
   DecoderState state;
   const std::vector<int> sentence = {1, 2, 3, 4};
   const std::vector<int> tokens = {1, 2, 3};
   const std::vector<int> parents = {2, 0, 0};
   std::vector<TopK> tops(tokens.size());
-  const std::vector<Decoder::Query> queries(tokens.size(), {4, true, config.suppressed});
+  std::vector<OutputLayer::Query> queries;
+  for (int i = 0; i < 3; ++i) queries.push_back({i, 4, true, config.suppressed});
   const std::vector<Decoder::Input> inputs = {{&state, tokens, consecutive}};
 
   int64_t counted = 0;
@@ -121,7 +123,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
     for (int step = 0; step < kSteps; ++step) {
       workspace.arena.Rewind(0);
       const float* hidden = decoder.Step(inputs);
-      decoder.BestTokens(hidden, queries, absl::MakeSpan(tops));
+      output.BestTokens(hidden, queries, absl::MakeSpan(tops));
       for (TopK& top : tops) top.Finish();
       if (consecutive) {
         state.Truncate(state.length() - 2);

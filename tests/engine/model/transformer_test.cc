@@ -6,6 +6,7 @@
 
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
+#include "engine/model/output_layer.h"
 #include "gtest/gtest.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
@@ -59,6 +60,7 @@ TEST(DecoderTest, EqualsTheReference) {
       constexpr int kBeam = 3;
       PagePool pool(config, CacheType::kFloat32, kBeam);
       Decoder decoder(*model, target_embedder, &workspace);
+      OutputLayer output(*model, &workspace);
 
       struct Sentence {
         reference::Matrix encoded;
@@ -82,16 +84,18 @@ TEST(DecoderTest, EqualsTheReference) {
         }
         workspace.arena.Rewind(0);
         std::vector<Decoder::Input> inputs;
-        std::vector<Decoder::Query> queries;
+        std::vector<OutputLayer::Query> queries;
         for (Sentence& sentence : sentences) {
           if (sentence.tokens.empty()) continue;
           inputs.push_back({&sentence.state, sentence.tokens});
-          queries.insert(queries.end(), sentence.tokens.size(),
-                         {config.vocab_target, true, config.suppressed});
+          for (size_t i = 0; i < sentence.tokens.size(); ++i) {
+            queries.push_back(
+                {static_cast<int>(queries.size()), config.vocab_target, true, config.suppressed});
+          }
         }
         const float* hidden = decoder.Step(inputs);
         std::vector<TopK> tops(queries.size());
-        decoder.BestTokens(hidden, queries, absl::MakeSpan(tops));
+        output.BestTokens(hidden, queries, absl::MakeSpan(tops));
         size_t row = 0;
         for (Sentence& sentence : sentences) {
           if (sentence.tokens.empty()) continue;

@@ -122,7 +122,7 @@ TEST(TopKTest, EqualsSorting) {
       top.Reset(k, normalize);
       for (int first = 0; first < n;) {
         const int block = std::min(n - first, random.Int(1, 130));
-        top.Update(logits.data() + first, block, first);
+        top.Update(logits.data() + first, {first, block});
         first += block;
       }
       std::vector<Candidate> expected;

@@ -1,0 +1,113 @@
+#include "engine/model/output_layer.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+// Rows of hidden states, with room behind them as Decoder::Step gives it.
+AlignedBuffer<float> RandomHidden(Random* random, int rows, int dim) {
+  constexpr int kRoom = MatmulContext::kMostRows / 2;
+  AlignedBuffer<float> hidden(static_cast<size_t>(MatmulContext::PaddedRows(rows + kRoom)) *
+                              static_cast<size_t>(dim));
+  for (size_t i = 0; i < hidden.size(); ++i) hidden[i] = random->Float();
+  return hidden;
+}
+
+void ExpectSame(absl::Span<const Candidate> expected, absl::Span<const Candidate> actual) {
+  ASSERT_EQ(expected.size(), actual.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(expected[i].token, actual[i].token);
+    ASSERT_EQ(expected[i].log_prob, actual[i].log_prob);  // bit for bit
+  }
+}
+
+class OutputLayerTest : public testing::TestWithParam<ComputeType> {};
+
+INSTANTIATE_TEST_SUITE_P(Types, OutputLayerTest,
+                         testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
+                                         ComputeType::kInt8));
+
+// Whichever rows are asked for, of however many sentences with vocabularies of their own, a row's
+// answer is the one it gets alone.
+TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(1);
+  for (uint32_t round = 0; round < 12; ++round) {
+    ModelConfig config = RandomConfig(&random);
+    if (round % 3 == 0) config.vocab_target = 2 * OutputWeights::kBlock + 7;
+    const auto model = reference::Transformer(config, round).Build(GetParam());
+    Workspace workspace;
+    OutputLayer output(*model, &workspace);
+    const int rows = round % 4 == 0 ? random.Int(97, 230) : random.Int(1, 20);
+    const AlignedBuffer<float> hidden = RandomHidden(&random, rows, config.d_model);
+    std::vector<OutputSubset> subsets;
+    for (int i = 0; i < 3; ++i) {
+      std::vector<int> tokens;
+      for (int token = 0; token < config.vocab_target; ++token) {
+        if (token == config.eos || random.Int(0, 2) == 0) tokens.push_back(token);
+      }
+      subsets.push_back(output.Select(std::move(tokens)));
+    }
+    const std::vector<int> suppressed = {0, config.vocab_target - 1};
+    std::vector<OutputLayer::Query> queries;
+    const OutputSubset* subset = nullptr;
+    const int left_out = random.Int(0, 3);  // of four; 0: none
+    for (int row = 0; row < rows; ++row) {
+      if (random.Int(0, 4) == 0) {
+        subset = random.Chance() ? nullptr : &subsets[static_cast<size_t>(random.Int(0, 2))];
+      }
+      if (random.Int(0, 3) < left_out) continue;
+      queries.push_back({row, random.Int(1, 9), random.Chance(), {}, subset});
+      if (random.Chance()) queries.back().suppressed = suppressed;
+    }
+    std::vector<TopK> tops(queries.size());
+    output.BestTokens(hidden.data(), queries, absl::MakeSpan(tops));
+    EXPECT_EQ(workspace.arena.mark(), 0u);
+    for (size_t i = 0; i < queries.size(); ++i) {
+      TopK alone;
+      output.BestTokens(hidden.data(), {&queries[i], 1}, {&alone, 1});
+      const auto best = tops[i].Finish();
+      ExpectSame(alone.Finish(), best);
+      for (const Candidate& candidate : best) {
+        ASSERT_FALSE(!queries[i].suppressed.empty() &&
+                     std::binary_search(suppressed.begin(), suppressed.end(), candidate.token));
+        if (queries[i].subset == nullptr) continue;
+        const std::vector<int>& tokens = queries[i].subset->tokens;
+        ASSERT_TRUE(std::binary_search(tokens.begin(), tokens.end(), candidate.token));
+      }
+    }
+  }
+}
+
+// A subset's logits are those that its tokens have among all.
+TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(2);
+  const ModelConfig config = RandomConfig(&random);
+  const auto model = reference::Transformer(config, 2).Build(GetParam());
+  Workspace workspace;
+  OutputLayer output(*model, &workspace);
+  const AlignedBuffer<float> hidden = RandomHidden(&random, 2, config.d_model);
+  std::vector<int> tokens;
+  for (int token = 0; token < config.vocab_target; token += 2) tokens.push_back(token);
+  const OutputSubset subset = output.Select(tokens);
+  const OutputLayer::Query queries[] = {{0, config.vocab_target, /*normalize=*/false, {}},
+                                        {0, config.vocab_target, /*normalize=*/false, {}, &subset}};
+  TopK tops[2];
+  output.BestTokens(hidden.data(), {queries, 1}, {tops, 1});
+  output.BestTokens(hidden.data(), {queries + 1, 1}, {tops + 1, 1});
+  std::vector<float> all(static_cast<size_t>(config.vocab_target));
+  for (const Candidate& c : tops[0].Finish()) all[static_cast<size_t>(c.token)] = c.log_prob;
+  const auto some = tops[1].Finish();
+  ASSERT_EQ(some.size(), tokens.size());
+  for (const Candidate& c : some) EXPECT_NEAR(c.log_prob, all[static_cast<size_t>(c.token)], 1e-4);
+}
+
+}  // namespace
+}  // namespace nibu
