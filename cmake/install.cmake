@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries nibu_core nibu_engine nibu_models nibu_tokenizer nibu_tools)
+set(libraries nibu_core nibu_engine nibu_models nibu_tokenizer nibu_text nibu_tools)
 foreach(library ${libraries})
   string(REPLACE "nibu_" "" exported ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${exported})

@@ -7,21 +7,19 @@
 
 namespace nibu {
 
-DraftModel::DraftModel(std::shared_ptr<const Model> draft, std::vector<int> start, int max_source,
-                       int max_target)
+DraftModel::DraftModel(std::shared_ptr<const Model> draft, int max_source, int max_target)
     : model(std::move(draft)),
-      decoder_start(std::move(start)),
       source_positions(std::min(max_source, model->config.max_positions)),
       target_positions(std::min(max_target, model->config.max_positions)),
       source(model->config, model->weights.source, source_positions),
       target(model->config, model->weights.target, target_positions) {}
 
-void Drafter::Sentence::Start(const DraftModel& draft, absl::Span<const int> source,
+void Drafter::Sentence::Start(const std::vector<int>& decoder_start, absl::Span<const int> source,
                               absl::Span<const int> shortlist) {
   source_ = source;
   encoded_ = false;
   shortlist_ = shortlist;
-  tokens_ = draft.decoder_start;
+  tokens_ = decoder_start;
   generated_ = tokens_.size();
   most_ = kMostGuesses;
 }
@@ -54,7 +52,7 @@ void Drafter::Sentence::Release() {
 Drafter::Drafter(const DraftModel& draft, Workspace* workspace)
     : draft_(draft),
       workspace_(workspace),
-      pool_(draft.model->config, CacheTypeOf(*draft.model), /*beam_size=*/1),
+      pool_(draft.model->config, CacheTypeOf(*draft.model)),
       decoder_(*draft.model, draft.target, workspace),
       output_(*draft.model, workspace) {}
 
@@ -75,7 +73,7 @@ void Drafter::Guess(Sentence* sentence, int most, absl::Span<const int> suppress
 void Drafter::Encode(Sentence* sentence) {
   sentence->encoded_ = true;
   sentence->state_.Start(draft_.model->config, &pool_, static_cast<int>(sentence->source_.size()),
-                         kMostGuesses);
+                         /*beam_size=*/1, kMostGuesses);
   if (!sentence->shortlist_.empty()) {
     sentence->output_ = output_.Select({sentence->shortlist_.begin(), sentence->shortlist_.end()});
   }

@@ -21,12 +21,10 @@ namespace nibu {
 // The model that guesses, shared by the workers. Immutable.
 struct DraftModel {
   // For sources of `max_source` tokens and `max_target` positions of the decoder, or as many as the
-  // model has. `decoder_start`: see Frame.
-  DraftModel(std::shared_ptr<const Model> draft, std::vector<int> start, int max_source,
-             int max_target);
+  // model has.
+  DraftModel(std::shared_ptr<const Model> draft, int max_source, int max_target);
 
   std::shared_ptr<const Model> model;
-  std::vector<int> decoder_start;
   int source_positions;
   int target_positions;
   Embedder source;
@@ -43,8 +41,9 @@ class Drafter {
   // A sentence, reused from one to the next.
   class Sentence {
    public:
-    // `source` and `shortlist` (the tokens that are worth it; empty: all) outlive the sentence.
-    void Start(const DraftModel& draft, absl::Span<const int> source,
+    // `decoder_start`: see Frame. `source` and `shortlist` (the tokens that are worth it; empty:
+    // all) outlive the sentence.
+    void Start(const std::vector<int>& decoder_start, absl::Span<const int> source,
                absl::Span<const int> shortlist);
     // `tokens` have been generated behind those before; they need not be what was guessed.
     void Append(absl::Span<const int> tokens);

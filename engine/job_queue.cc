@@ -3,16 +3,76 @@
 #include <algorithm>
 #include <utility>
 
-namespace nibu {
+#include "absl/strings/str_cat.h"
 
-void JobQueue::Push(Job job) {
+namespace nibu {
+namespace {
+
+constexpr auto kNever = Job::Clock::time_point::max();
+
+}  // namespace
+
+// Without messages, which take memory.
+absl::Status Job::MustEnd(Clock::time_point now) const {
+  if (is_cancelled.load(std::memory_order_relaxed)) {
+    return absl::Status(absl::StatusCode::kCancelled, "");
+  }
+  if (now >= deadline) return absl::Status(absl::StatusCode::kDeadlineExceeded, "");
+  return absl::OkStatus();
+}
+
+absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const Order order(arrivals_ / kWindow, -static_cast<int64_t>(job.source.size()), arrivals_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
+    if (patience == std::chrono::nanoseconds::max()) {
+      room_.wait(lock, may_go_on);
+    } else {
+      room_.wait_for(lock, patience, may_go_on);
+    }
+    if (closed_) return absl::FailedPreconditionError("the translator has ended");
+    if (undelivered_ >= capacity_) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the queue is full: ", capacity_, " requests are under way; try again"));
+    }
+    job->order = {-int64_t{job->priority}, arrivals_ / kWindow,
+                  -static_cast<int64_t>(job->source.size()), arrivals_};
+    const Clock::time_point deadline = job->deadline;
+    jobs_.emplace(job->order, std::move(job));
     ++arrivals_;
-    jobs_.emplace(order, std::move(job));
+    ++undelivered_;
+    if (deadline < earliest_deadline_) {
+      earliest_deadline_ = deadline;
+      ended_.notify_one();
+    }
   }
   arrived_.notify_all();
+  return absl::OkStatus();
+}
+
+void JobQueue::Cancel(const std::shared_ptr<Job>& job) {
+  job->is_cancelled = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto waiting = jobs_.find(job->order);
+  if (waiting != jobs_.end()) End(waiting, job->MustEnd(Clock::time_point::min()));
+}
+
+JobQueue::Jobs::iterator JobQueue::End(Jobs::iterator waiting, absl::Status status) {
+  waiting->second->result = std::move(status);
+  finished_.Append(std::move(waiting->second));
+  ended_.notify_one();
+  if (jobs_.size() == 1) idle_.notify_all();
+  return jobs_.erase(waiting);
+}
+
+void JobQueue::EndLate(Clock::time_point now) {
+  if (now < earliest_deadline_) return;
+  earliest_deadline_ = kNever;
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    const absl::Status status = it->second->MustEnd(now);
+    if (status.ok()) earliest_deadline_ = std::min(earliest_deadline_, it->second->deadline);
+    it = status.ok() ? std::next(it) : End(it, status);
+  }
 }
 
 bool JobQueue::Alone() {
@@ -26,6 +86,7 @@ void JobQueue::Close() {
     closed_ = true;
   }
   arrived_.notify_all();
+  room_.notify_all();
 }
 
 void JobQueue::AwaitIdle() {
@@ -33,7 +94,7 @@ void JobQueue::AwaitIdle() {
   idle_.wait(lock, [this] { return jobs_.empty() && waiting_ == workers_; });
 }
 
-std::vector<Job> JobQueue::Take(size_t most, size_t tokens, bool wait, bool preferred) {
+JobList JobQueue::Take(Room room, bool wait, bool preferred) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (wait) {
     ++waiting_;
@@ -45,16 +106,53 @@ std::vector<Job> JobQueue::Take(size_t most, size_t tokens, bool wait, bool pref
     --waiting_;
   }
   const size_t share = (jobs_.size() + workers_ - 1) / workers_;
-  std::vector<Job> jobs;
-  for (size_t n = std::min(most, share); n > 0; --n) {
+  JobList jobs;
+  for (size_t n = std::min(room.sentences, share); n > 0; --n) {
     const auto next = jobs_.begin();
-    const size_t size = next->second.source.size();
-    if (size > tokens && !(wait && jobs.empty())) break;
-    tokens -= std::min(tokens, size);
-    jobs.push_back(std::move(next->second));
+    const size_t size = next->second->source.size();
+    const auto rows = static_cast<size_t>(next->second->search.beam_size);
+    const bool fits = size <= room.source_tokens && rows <= room.rows;
+    if (!fits && !(wait && jobs.empty())) break;
+    room.source_tokens -= std::min(room.source_tokens, size);
+    room.rows -= std::min(room.rows, rows);
+    jobs.Append(std::move(next->second));
     jobs_.erase(next);
   }
   return jobs;
+}
+
+void JobQueue::Finish(std::shared_ptr<Job> job) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  finished_.Append(std::move(job));
+  ended_.notify_one();
+}
+
+std::shared_ptr<Job> JobQueue::TakeFinished() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (finished_.empty()) {
+    if (finished_closed_) return nullptr;
+    if (earliest_deadline_ == kNever) {
+      ended_.wait(lock);
+    } else {
+      ended_.wait_until(lock, earliest_deadline_);
+      EndLate(Clock::now());
+    }
+  }
+  return finished_.TakeFront();
+}
+
+void JobQueue::CloseFinished() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  finished_closed_ = true;
+  ended_.notify_one();
+}
+
+void JobQueue::Delivered() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --undelivered_;
+  }
+  room_.notify_one();
 }
 
 }  // namespace nibu

@@ -1,7 +1,6 @@
 #include "engine/translator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <condition_variable>
 #include <limits>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
 #include "engine/job_queue.h"
 #include "engine/worker.h"
@@ -17,52 +17,24 @@
 namespace nibu {
 namespace {
 
-// Sentences a worker decodes together unless told otherwise, and about the rows that its steps then
-// have at most. More are no faster.
-constexpr int kDefaultSentences = 64;
-constexpr int kDefaultRows = 128;
+// What a worker decodes together unless told otherwise: more are no faster.
+constexpr size_t kDefaultSentences = 64;
+constexpr size_t kDefaultRows = 128;
 // And not more source tokens: long sentences would take memory, and their rows are many anyway.
 constexpr size_t kDefaultTokens = 4096;
+// Requests under way for each worker: several windows of the queue.
+constexpr size_t kDefaultQueue = 2048;
+// Positions for the frames of requests, beyond the longest sources and outputs.
+constexpr int kFramePositions = 64;
 
-Frame FrameOf(const ModelConfig& config, const DecodingOptions& decoding) {
-  return decoding.frame.value_or(Frame{{}, config.source_suffix, {config.decoder_start}});
-}
-
-// Positions of the source that are not its text.
-int SourceExtra(const Frame& frame) {
-  return static_cast<int>(frame.source_prefix.size() + frame.source_suffix.size());
-}
-
-// Positions of the decoder before the first generated token's.
-int TargetExtra(const Frame& frame) { return static_cast<int>(frame.decoder_start.size()) - 1; }
+constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
 absl::Status CheckOption(bool ok, absl::string_view message) {
   return ok ? absl::OkStatus() : absl::InvalidArgumentError(message);
 }
 
-absl::Status CheckIds(const char* what, const std::vector<int>& ids, int low, int vocabulary) {
-  for (const int id : ids) {
-    NIBU_RETURN_IF_ERROR(CheckOption(
-        id >= low && id < vocabulary,
-        absl::StrCat("frame.", what, " has ", id, ", expected ", low, " to ", vocabulary - 1)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckFrame(const Frame& frame, const ModelConfig& config) {
-  NIBU_RETURN_IF_ERROR(CheckIds("source_prefix", frame.source_prefix, 0, config.vocab_source));
-  NIBU_RETURN_IF_ERROR(CheckIds("source_suffix", frame.source_suffix, 0, config.vocab_source));
-  NIBU_RETURN_IF_ERROR(CheckIds("decoder_start", frame.decoder_start, -1, config.vocab_target));
-  NIBU_RETURN_IF_ERROR(CheckOption(SourceExtra(frame) < config.max_positions,
-                                   "the model has no positions for a source token"));
-  return CheckOption(TargetExtra(frame) >= 0 && TargetExtra(frame) < config.max_positions,
-                     "the model has no position for a generated token");
-}
-
-absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config, int beam_size) {
+absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config) {
   NIBU_RETURN_IF_ERROR(draft.Validate());
-  NIBU_RETURN_IF_ERROR(CheckOption(
-      beam_size == 1, absl::StrCat("a draft model needs beam_size 1, not ", beam_size)));
   return CheckOption(draft.vocab_source == config.vocab_source &&
                          draft.vocab_target == config.vocab_target && draft.eos == config.eos,
                      "the draft model has another vocabulary");
@@ -78,32 +50,33 @@ int MostSoloThreads(const Model& model, int threads) {
   return std::max(1, std::min({threads, kMost, cores}));
 }
 
-}  // namespace
-
-absl::Status DecodingOptions::Validate() const {
-  NIBU_RETURN_IF_ERROR(CheckOption(beam_size >= 1 && beam_size <= 1024,
-                                   absl::StrCat("beam_size must be 1 to 1024, not ", beam_size)));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(std::isfinite(patience) && patience > 0 && patience <= 1024,
-                  absl::StrCat("patience must be more than 0 and at most 1024, not ", patience)));
-  const long finished = std::max(1L, std::lround(static_cast<double>(beam_size) * patience));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(num_hypotheses >= 1 && num_hypotheses <= finished,
-                  absl::StrCat("num_hypotheses must be 1 to beam_size * patience = ", finished,
-                               ", not ", num_hypotheses)));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(std::isfinite(length_penalty),
-                  absl::StrCat("length_penalty must be a number, not ", length_penalty)));
-  NIBU_RETURN_IF_ERROR(CheckOption(
-      max_decoding_length >= 1,
-      absl::StrCat("max_decoding_length must be at least 1, not ", max_decoding_length)));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(std::isfinite(max_length_factor) && max_length_factor >= 0,
-                  absl::StrCat("max_length_factor must be at least 0, not ", max_length_factor)));
-  return CheckOption(min_decoding_length >= 0 && min_decoding_length <= max_decoding_length,
-                     absl::StrCat("min_decoding_length must be 0 to max_decoding_length = ",
-                                  max_decoding_length, ", not ", min_decoding_length));
+JobQueue::Room RoomFor(const TranslatorOptions& options) {
+  const auto batch = static_cast<size_t>(options.batch_size);
+  if (batch == 0) return {kDefaultSentences, kDefaultTokens, kDefaultRows};
+  if (options.batch_type == BatchType::kExamples) return {batch, kAnyNumber, kAnyNumber};
+  return {std::max(kDefaultSentences, batch), batch, kAnyNumber};
 }
+
+size_t QueueSize(const TranslatorOptions& options) {
+  if (options.queue_size > 0) return options.queue_size;
+  return static_cast<size_t>(options.threads) *
+         std::max(kDefaultQueue, 2 * static_cast<size_t>(options.batch_size));
+}
+
+absl::Status CheckSource(const std::vector<int>& source, int longest, int vocabulary) {
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(!source.empty() && source.size() <= static_cast<size_t>(std::max(longest, 0)),
+                  absl::StrCat("source has ", source.size(), " tokens, expected 1 to ", longest)));
+  for (const int id : source) {
+    if (id < 0 || id >= vocabulary) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("source has the token ", id, ", expected 0 to ", vocabulary - 1));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status TranslatorOptions::Validate() const {
   NIBU_RETURN_IF_ERROR(CheckOption(threads >= 1 && threads <= 1024,
@@ -111,52 +84,102 @@ absl::Status TranslatorOptions::Validate() const {
   NIBU_RETURN_IF_ERROR(
       CheckOption(batch_size >= 0 && batch_size <= 65536,
                   absl::StrCat("batch_size must be 0 to 65536, not ", batch_size)));
-  return CheckOption(max_source_length >= 1,
-                     absl::StrCat("max_source_length must be at least 1, not ", max_source_length));
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(max_source_length >= 1,
+                  absl::StrCat("max_source_length must be at least 1, not ", max_source_length)));
+  return CheckOption(
+      max_decoding_length >= 1,
+      absl::StrCat("max_decoding_length must be at least 1, not ", max_decoding_length));
 }
 
 class Translator::Impl {
  public:
-  Impl(std::shared_ptr<const Model> model, Frame frame, const WorkerOptions& worker_options,
-       int max_source, int threads)
+  Impl(std::shared_ptr<const Model> model, const TranslatorOptions& options)
       : model_(std::move(model)),
-        frame_(std::move(frame)),
-        max_source_(max_source),
-        source_(model_->config, model_->weights.source, max_source + SourceExtra(frame_)),
-        target_(model_->config, model_->weights.target,
-                TargetExtra(frame_) + worker_options.search.max_length),
-        queue_(threads) {
-    for (int i = 0; i < threads; ++i) {
-      WorkerOptions own = worker_options;
+        max_source_(options.max_source_length),
+        source_positions_(Positions(options.max_source_length)),
+        target_positions_(Positions(options.max_decoding_length)),
+        source_(model_->config, model_->weights.source, source_positions_),
+        target_(model_->config, model_->weights.target, target_positions_),
+        queue_(options.threads, QueueSize(options)) {
+    if (options.draft != nullptr) {
+      draft_ =
+          std::make_unique<const DraftModel>(options.draft, source_positions_, target_positions_);
+    }
+    for (int i = 0; i < options.threads; ++i) {
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
-      if (i == 0) own.solo_threads = MostSoloThreads(*model_, threads);
-      workers_.push_back(std::make_unique<Worker>(*model_, source_, target_, own, &queue_));
+      const int solo_threads = i == 0 ? MostSoloThreads(*model_, options.threads) : 1;
+      workers_.push_back(std::make_unique<Worker>(
+          *model_, source_, target_, WorkerOptions{draft_.get(), solo_threads, RoomFor(options)},
+          &queue_));
     }
   }
 
-  // ResourceExhausted: the system has not so many threads.
-  absl::Status Start() {
-    try {
-      for (auto& worker : workers_) {
-        threads_.emplace_back([worker = worker.get()] { worker->Run(); });
-      }
-    } catch (const std::system_error& e) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("cannot start ", workers_.size(), " threads: ", e.what(), "; use fewer"));
+  // Throws std::system_error where the system has not so many threads.
+  void Start() {
+    threads_.reserve(workers_.size());
+    for (auto& worker : workers_) {
+      threads_.emplace_back([worker = worker.get()] { worker->Run(); });
     }
-    return absl::OkStatus();
+    delivery_ = std::thread([this] { Deliver(); });
   }
 
   ~Impl() { End(); }
 
-  void Submit(std::vector<int> source, Done done) {
-    source.insert(source.begin(), frame_.source_prefix.begin(), frame_.source_prefix.end());
-    source.insert(source.end(), frame_.source_suffix.begin(), frame_.source_suffix.end());
-    queue_.Push({std::move(source), std::move(done)});
+  absl::StatusOr<Ticket> Submit(Request request, Done done, std::chrono::nanoseconds patience) {
+    const ModelConfig& config = model_->config;
+    const DecodingOptions& options = request.options;
+    NIBU_RETURN_IF_ERROR(options.ValidateFor(config));
+    NIBU_RETURN_IF_ERROR(
+        CheckSource(request.source, max_source_length(options), config.vocab_source));
+    Frame frame = options.FrameFor(config);
+    const int most = target_positions_ - frame.target_extra();
+    NIBU_RETURN_IF_ERROR(
+        CheckOption(most >= 1, absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
+                                            " tokens, expected at most ", target_positions_)));
+    auto job = std::make_shared<Job>();
+    job->source = std::move(request.source);
+    job->source.insert(job->source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
+    job->source.insert(job->source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
+    job->search = {options.beam_size,
+                   options.patience,
+                   options.num_hypotheses,
+                   options.length_penalty,
+                   std::min(options.max_decoding_length, most),
+                   config.eos};
+    job->min_length = std::min(options.min_decoding_length, job->search.max_length);
+    if (options.max_length_factor > 0) {
+      const float longest = options.max_length_factor * static_cast<float>(job->source.size());
+      if (longest < static_cast<float>(job->search.max_length)) {
+        job->search.max_length = std::max(1, static_cast<int>(longest));
+      }
+    }
+    if (draft_ != nullptr) {
+      job->draft_decoder_start = options.frame.has_value()
+                                     ? frame.decoder_start
+                                     : std::vector<int>{draft_->model->config.decoder_start};
+    }
+    job->decoder_start = std::move(frame.decoder_start);
+    job->shortlist = options.shortlist;
+    job->return_scores = options.return_scores;
+    job->priority = request.priority;
+    job->deadline = request.deadline;
+    job->key = request.key;
+    job->done = std::move(done);
+    Ticket ticket = job;
+    NIBU_RETURN_IF_ERROR(queue_.Push(std::move(job), patience));
+    return ticket;
   }
 
-  int max_source() const { return max_source_; }
+  void Cancel(const Ticket& ticket) {
+    if (const std::shared_ptr<Job> job = ticket.lock()) queue_.Cancel(job);
+  }
+
+  int max_source_length(const DecodingOptions& options) const {
+    return std::min(max_source_,
+                    source_positions_ - options.FrameFor(model_->config).source_extra());
+  }
   const Model& model() const { return *model_; }
 
   void StartMeasuring() {
@@ -165,7 +188,7 @@ class Translator::Impl {
   }
 
   Measurement FinishMeasuring() {
-    queue_.AwaitIdle();  // the last result is delivered before its worker's step ends
+    queue_.AwaitIdle();  // the last result is on its way before its worker's step ends
     Measurement result;
     for (auto& worker : workers_) {
       const std::vector<double> latencies = worker->FinishMeasuring();
@@ -192,104 +215,127 @@ class Translator::Impl {
   }
 
  private:
+  // Of sequences up to `longest` tokens, and their frames.
+  int Positions(int longest) const {
+    const int most = model_->config.max_positions;
+    return longest < most ? std::min(most, longest + kFramePositions) : most;
+  }
+
+  void Deliver() {
+    while (const std::shared_ptr<Job> job = queue_.TakeFinished()) {
+      try {
+        job->done(job->key, std::move(job->result));
+      } catch (...) {  // see Done
+      }
+      job->done = nullptr;  // with what it holds
+      queue_.Delivered();
+    }
+  }
+
   // Once everything that was submitted is done.
   void End() {
     queue_.Close();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    queue_.CloseFinished();
+    if (delivery_.joinable()) delivery_.join();
   }
 
   const std::shared_ptr<const Model> model_;
-  const Frame frame_;
   const int max_source_;
+  const int source_positions_;
+  const int target_positions_;
   const Embedder source_;
   const Embedder target_;
+  std::unique_ptr<const DraftModel> draft_;
   JobQueue queue_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
+  std::thread delivery_;
 };
 
 Translator::Translator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Translator::~Translator() = default;
 
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<const Model> model,
-                                                               const DecodingOptions& decoding,
                                                                const TranslatorOptions& options) {
-  NIBU_RETURN_IF_ERROR(decoding.Validate());
-  NIBU_RETURN_IF_ERROR(model->config.Validate());
   NIBU_RETURN_IF_ERROR(options.Validate());
-  const ModelConfig& config = model->config;
-  Frame frame = FrameOf(config, decoding);
-  NIBU_RETURN_IF_ERROR(CheckFrame(frame, config));
-  const int max_source =
-      std::min(options.max_source_length, config.max_positions - SourceExtra(frame));
-
-  WorkerOptions worker;
-  worker.search.beam_size = decoding.beam_size;
-  worker.search.patience = decoding.patience;
-  worker.search.num_hypotheses = decoding.num_hypotheses;
-  worker.search.length_penalty = decoding.length_penalty;
-  worker.search.max_length =
-      std::min(decoding.max_decoding_length, config.max_positions - TargetExtra(frame));
-  worker.search.eos = config.eos;
-  worker.min_length = std::min(decoding.min_decoding_length, worker.search.max_length);
-  worker.decoder_start = frame.decoder_start;
-  worker.max_length_factor = decoding.max_length_factor;
-  worker.return_scores = decoding.return_scores;
-  worker.shortlist = decoding.shortlist;
-  worker.max_sentences =
-      static_cast<size_t>(std::clamp(kDefaultRows / decoding.beam_size, 1, kDefaultSentences));
+  NIBU_RETURN_IF_ERROR(model->config.Validate());
+  NIBU_RETURN_IF_ERROR(DecodingOptions().ValidateFor(model->config));  // its own frame
   if (options.draft != nullptr) {
-    NIBU_RETURN_IF_ERROR(CheckDraft(options.draft->config, config, decoding.beam_size));
-    worker.draft = std::make_shared<const DraftModel>(
-        options.draft,
-        decoding.frame.has_value() ? frame.decoder_start
-                                   : std::vector<int>{options.draft->config.decoder_start},
-        max_source + SourceExtra(frame), TargetExtra(frame) + worker.search.max_length);
+    NIBU_RETURN_IF_ERROR(CheckDraft(options.draft->config, model->config));
   }
-  worker.max_tokens = kDefaultTokens;
-  const auto batch_size = static_cast<size_t>(options.batch_size);
-  if (batch_size > 0 && options.batch_type == BatchType::kExamples) {
-    worker.max_sentences = batch_size;
-    worker.max_tokens = std::numeric_limits<size_t>::max();
-  } else if (batch_size > 0) {
-    worker.max_tokens = batch_size;
-    worker.max_sentences = std::max(worker.max_sentences, batch_size);
+  try {
+    auto impl = std::make_unique<Impl>(std::move(model), options);
+    impl->Start();
+    return std::unique_ptr<Translator>(new Translator(std::move(impl)));
+  } catch (const std::system_error& e) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start ", options.threads, " threads: ", e.what(), "; use fewer"));
+  } catch (...) {
+    return StatusOfException();
   }
-  auto impl = std::make_unique<Impl>(std::move(model), std::move(frame), worker, max_source,
-                                     options.threads);
-  NIBU_RETURN_IF_ERROR(impl->Start());
-  return std::unique_ptr<Translator>(new Translator(std::move(impl)));
 }
 
-void Translator::Submit(std::vector<int> source, Done done) {
-  impl_->Submit(std::move(source), std::move(done));
+absl::StatusOr<Ticket> Translator::Submit(Request request, Done done,
+                                          std::chrono::nanoseconds patience) {
+  try {
+    return impl_->Submit(std::move(request), std::move(done), patience);
+  } catch (...) {
+    return StatusOfException();
+  }
 }
 
-std::vector<std::vector<Hypothesis>> Translator::Translate(
-    const std::vector<std::vector<int>>& sources) {
-  std::vector<std::vector<Hypothesis>> results(sources.size());
-  std::mutex mutex;
-  std::condition_variable changed;
-  size_t waiting = 0;
-  for (const auto& source : sources) waiting += source.empty() ? 0 : 1;
+void Translator::Cancel(const Ticket& ticket) { impl_->Cancel(ticket); }
+
+absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translator::Translate(
+    const std::vector<std::vector<int>>& sources, const DecodingOptions& options) {
+  struct {
+    std::mutex mutex;
+    std::condition_variable changed;
+    size_t waiting = 0;
+    absl::Status status;
+    std::vector<std::vector<Hypothesis>> results;
+  } all;
+  all.results.resize(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     if (sources[i].empty()) {
-      results[i].resize(1);
+      all.results[i].resize(1);
       continue;
     }
-    Submit(sources[i], [&, i](std::vector<Hypothesis> hypotheses) {
-      const std::lock_guard<std::mutex> lock(mutex);
-      results[i] = std::move(hypotheses);
-      if (--waiting == 0) changed.notify_one();
-    });
+    {
+      const std::lock_guard<std::mutex> lock(all.mutex);
+      if (!all.status.ok()) break;
+      ++all.waiting;
+    }
+    absl::StatusOr<Ticket> ticket;
+    try {
+      ticket = Submit(
+          {.source = sources[i], .options = options, .key = i},
+          [&all](uint64_t key, Result result) {
+            const std::lock_guard<std::mutex> lock(all.mutex);
+            if (result.ok()) all.results[key] = *std::move(result);
+            all.status.Update(result.status());
+            if (--all.waiting == 0) all.changed.notify_one();
+          },
+          std::chrono::nanoseconds::max());
+    } catch (...) {
+      ticket = StatusOfException();
+    }
+    if (ticket.ok()) continue;
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    --all.waiting;
+    all.status.Update(ticket.status());
   }
-  std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [&] { return waiting == 0; });
-  return results;
+  std::unique_lock<std::mutex> lock(all.mutex);
+  all.changed.wait(lock, [&] { return all.waiting == 0; });
+  if (!all.status.ok()) return all.status;
+  return std::move(all.results);
 }
 
-int Translator::max_source_length() const { return impl_->max_source(); }
+int Translator::max_source_length(const DecodingOptions& options) const {
+  return impl_->max_source_length(options);
+}
 const Model& Translator::model() const { return impl_->model(); }
 void Translator::StartMeasuring() { impl_->StartMeasuring(); }
 Translator::Measurement Translator::FinishMeasuring() { return impl_->FinishMeasuring(); }

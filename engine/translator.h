@@ -1,53 +1,20 @@
-// Token ids in, hypotheses out: schedules sentences over worker threads.
+// Token ids in, hypotheses out: schedules requests over worker threads.
 #ifndef NIBU_ENGINE_TRANSLATOR_H_
 #define NIBU_ENGINE_TRANSLATOR_H_
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
 #include "engine/ops/linear.h"
-#include "engine/search/beam_search.h"
-#include "engine/search/shortlist.h"
+#include "engine/request.h"
 
 namespace nibu {
-
-// The tokens that belong to every sentence without being its text.
-struct Frame {
-  std::vector<int> source_prefix;
-  std::vector<int> source_suffix;
-  // What the decoder is given before it generates, at least one (-1: a zero vector). In neither the
-  // result nor its score.
-  std::vector<int> decoder_start;
-};
-
-struct DecodingOptions {
-  int beam_size = 4;
-  float patience = 1.0f;  // see SearchOptions
-  int num_hypotheses = 1;
-  float length_penalty = 1.0f;
-  // In generated tokens. EOS has probability 0 in the first min_decoding_length steps; at step
-  // max_decoding_length (never more than the model's positions) a sentence is cut.
-  int min_decoding_length = 1;
-  int max_decoding_length = 256;
-  // Above 0: a sentence is cut at this many generated tokens a source token (EOS counted in both),
-  // too.
-  float max_length_factor = 0;
-  // Narrows the output layer to the tokens that are worth it for each source. Null: all tokens.
-  std::shared_ptr<const Shortlist> shortlist;
-  // false: scores may be left 0, which spares greedy search the log-softmax.
-  bool return_scores = true;
-  // In place of the model's source_suffix and decoder_start: a multilingual model's languages.
-  std::optional<Frame> frame;
-
-  // InvalidArgument naming the option (beam_size < 1, num_hypotheses > beam_size * patience, ...).
-  absl::Status Validate() const;
-};
 
 enum class BatchType : uint8_t { kExamples, kTokens };
 
@@ -57,42 +24,52 @@ struct TranslatorOptions {
   // a result.
   int batch_size = 0;
   BatchType batch_type = BatchType::kExamples;
-  // Longest source that will be submitted, its frame not counted (and never more than the model's
-  // positions allow).
+  // Requests under way at most: submitted, and not yet delivered. 0: chosen for speed.
+  size_t queue_size = 0;
+  // Longest source that will be submitted, its frame not counted, and longest max_decoding_length
+  // that counts (and never more than the model's positions allow).
   int max_source_length = 1024;
+  int max_decoding_length = 1024;
   // A smaller model of the same vocabularies, for speed alone: see Drafter. It takes the source's
   // frame from the model; its decoder starts in its own way unless DecodingOptions have a frame. A
-  // worker uses it while it has a single sentence. beam_size must be 1. Null: none.
+  // worker uses it while it has a single sentence, with beam_size 1. Null: none.
   std::shared_ptr<const Model> draft;
 
-  // InvalidArgument naming the option.
+  // InvalidArgument whose message begins with the option's name.
   absl::Status Validate() const;
 };
 
-// Thread-safe.
+// Thread-safe. No exception comes out of it; a request that fails leaves the others, and the
+// translator, as they are.
 class Translator {
  public:
-  using Done = std::function<void(std::vector<Hypothesis>)>;
-
+  // InvalidArgument: options or a configuration that make no sense. ResourceExhausted: not so much
+  // memory, or so many threads.
   static absl::StatusOr<std::unique_ptr<Translator>> Create(std::shared_ptr<const Model> model,
-                                                            const DecodingOptions& decoding,
                                                             const TranslatorOptions& options);
   // Finishes everything that was submitted.
   ~Translator();
 
-  // Queues a sentence and returns at once. `source`: token ids without their frame (added
-  // here), at least one, at most max_source_length(). `done` is called exactly once, from a
-  // worker thread, best hypothesis first; it must be quick and must not call the Translator.
-  // Waiting sentences are taken longest first within windows of arrival, so that workers end
-  // together. A result depends on the sentence and the DecodingOptions alone.
-  void Submit(std::vector<int> source, Done done);
+  // Queues a request. OK: `done` is called exactly once, from a thread of the translator's that
+  // decodes nothing, and may Submit in turn. Otherwise never: InvalidArgument: ids, lengths or
+  // options that make no sense; ResourceExhausted: no memory, or the queue has been full for
+  // `patience` (which must be 0 where `done` submits).
+  // Requests with different options share the decoder's steps. Waiting ones are taken by priority,
+  // then longest first within windows of arrival, so that workers end together.
+  absl::StatusOr<Ticket> Submit(Request request, Done done,
+                                std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+
+  // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
+  // ended.
+  void Cancel(const Ticket& ticket);
 
   // Submits all and waits for all; results in order. An empty sentence gives one empty hypothesis.
-  std::vector<std::vector<Hypothesis>> Translate(const std::vector<std::vector<int>>& sources);
+  // An error: the first one's.
+  absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translate(
+      const std::vector<std::vector<int>>& sources, const DecodingOptions& options);
 
-  // Longest source that may be submitted, its frame not counted: options.max_source_length or
-  // what the model's positions allow.
-  int max_source_length() const;
+  // Longest source that may be submitted with these options, its frame not counted.
+  int max_source_length(const DecodingOptions& options = {}) const;
   const Model& model() const;
 
   // For benchmarks: what happened between the two calls. Call both when nothing is in flight.

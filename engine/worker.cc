@@ -1,9 +1,9 @@
 #include "engine/worker.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "engine/core/exception_status.h"
 #include "engine/model/encoder.h"
 
 namespace nibu {
@@ -21,9 +21,9 @@ Worker::Worker(const Model& model, const Embedder& source, const Embedder& targe
       source_(source),
       options_(options),
       queue_(queue),
-      pool_(model.config, CacheTypeOf(model), options.search.beam_size),
+      pool_(model.config, CacheTypeOf(model)),
       decoder_(model, target, &workspace_),
-      output_(model, &workspace_),
+      output_layer_(model, &workspace_),
       suppressed_(model.config.suppressed) {
   std::sort(suppressed_.begin(), suppressed_.end());
   suppressed_at_start_ = suppressed_;
@@ -34,56 +34,67 @@ Worker::Worker(const Model& model, const Embedder& source, const Embedder& targe
   }
 }
 
-void Worker::Run() {
+void Worker::Run() noexcept {
   while (true) {
-    Fill();
-    if (live_.empty()) return;
-    const bool solo = IsSolo();
-    SetThreads(solo && solo_threads_.Next());
-    const auto start = std::chrono::steady_clock::now();
-    // With more sentences a step has enough rows already.
-    if (drafter_ != nullptr && live_.size() == 1) Guess(live_[0].get());
-    Step();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    if (solo) solo_threads_.Took(seconds.count());
+    try {
+      if (!Fill()) return;
+      if (live_.empty()) continue;  // what was taken had ended
+      const bool solo = IsSolo();
+      SetThreads(solo && solo_threads_.Next());
+      const auto start = std::chrono::steady_clock::now();
+      // With more sentences a step has enough rows already.
+      if (live_.size() == 1 && HasDraft(*live_[0])) Guess(live_[0].get());
+      Step();
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      if (solo) solo_threads_.Took(seconds.count());
+    } catch (...) {
+      Recover(StatusOfException());
+    }
   }
 }
 
 // Waits for a sentence when there is nothing to do. Otherwise lets some room gather first, so that
 // the encoder too gets several sentences at a time.
-void Worker::Fill() {
+bool Worker::Fill() {
   const bool idle = live_.empty();
-  const size_t room = options_.max_sentences - live_.size();
-  if (!idle && room < std::max<size_t>(1, options_.max_sentences / 8)) return;
-  const size_t tokens = options_.max_tokens - std::min(options_.max_tokens, live_tokens_);
-  Start(queue_->Take(room, tokens, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1));
+  if (!set_back_.empty()) {
+    if (idle) taken_.Append(set_back_.TakeFront());
+  } else {
+    JobQueue::Room room = options_.most;
+    room.sentences -= live_.size();
+    for (const auto& slot : live_) {
+      room.source_tokens -= std::min(room.source_tokens, slot->job->source.size());
+      room.rows -= std::min(room.rows, static_cast<size_t>(slot->job->search.beam_size));
+    }
+    const bool is_worth_it = room.sentences >= std::max<size_t>(1, options_.most.sentences / 8) &&
+                             room.rows >= options_.most.rows / 8;
+    if (!idle && !is_worth_it) return true;
+    taken_ = queue_->Take(room, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1);
+    if (idle && taken_.empty()) return false;
+  }
+  Start();
+  return true;
 }
 
-void Worker::Start(std::vector<Job> jobs) {
-  size_t next = 0;
-  while (next < jobs.size()) {
+void Worker::Start() {
+  while (!taken_.empty()) {
     // As many sentences as fit into one encoder call, at least one.
     std::vector<absl::Span<const int>> sources;
     std::vector<DecoderState*> states;
     size_t tokens = 0;
-    while (next < jobs.size() &&
-           (tokens == 0 || tokens + jobs[next].source.size() <= kEncoderTokens)) {
-      std::unique_ptr<Slot> slot;
-      if (free_.empty()) {
-        slot = std::make_unique<Slot>();
-      } else {
-        slot = std::move(free_.back());
-        free_.pop_back();
+    while (!taken_.empty() &&
+           (tokens == 0 || tokens + taken_.front().source.size() <= kEncoderTokens)) {
+      if (absl::Status status = taken_.front().MustEnd(Job::Clock::now()); !status.ok()) {
+        End(taken_.TakeFront(), std::move(status));
+        continue;
       }
-      slot->job = std::move(jobs[next++]);
-      slot->start = std::chrono::steady_clock::now();
-      tokens += slot->job.source.size();
-      Prepare(slot.get());
-      sources.emplace_back(slot->job.source);
-      states.push_back(&slot->state);
-      live_.push_back(std::move(slot));
+      AddSlot();
+      Slot& slot = *live_.back();
+      tokens += slot.job->source.size();
+      sources.emplace_back(slot.job->source);
+      states.push_back(&slot.state);
     }
-    live_tokens_ += tokens;
+    if (sources.empty()) return;
     SetThreads(IsSolo() && solo_threads_.pay());
     ScopedTimer timer(&workspace_.profile.encoder);
     workspace_.arena.Rewind(0);
@@ -92,33 +103,39 @@ void Worker::Start(std::vector<Job> jobs) {
   }
 }
 
-// What a sentence's decoding begins with, but for the encoder's part.
-void Worker::Prepare(Slot* slot) {
-  const std::vector<int>& source = slot->job.source;
-  slot->state.Start(model_.config, &pool_, static_cast<int>(source.size()),
-                    drafter_ == nullptr ? 0 : Drafter::kMostGuesses);
-  SearchOptions search = options_.search;
-  if (options_.max_length_factor > 0) {
-    const float most = options_.max_length_factor * static_cast<float>(source.size());
-    if (most < static_cast<float>(search.max_length)) {
-      search.max_length = std::max(1, static_cast<int>(most));
-    }
+// The next of taken_ to live_: all that its decoding begins with, but for the encoder's part.
+void Worker::AddSlot() {
+  std::unique_ptr<Slot> added;
+  if (free_.empty()) {
+    added = std::make_unique<Slot>();
+  } else {
+    added = std::move(free_.back());
+    free_.pop_back();
   }
-  slot->search.Reset(search);
-  slot->given = 1;
-  slot->tokens.assign(1, options_.decoder_start[0]);
-  if (options_.shortlist != nullptr) {
+  live_.push_back(std::move(added));
+  Slot* const slot = live_.back().get();
+  slot->job = taken_.TakeFront();
+  slot->start = std::chrono::steady_clock::now();
+  const Job& job = *slot->job;
+  slot->state.Start(model_.config, &pool_, static_cast<int>(job.source.size()),
+                    job.search.beam_size, HasDraft(*slot) ? Drafter::kMostGuesses : 0);
+  slot->search.Reset(job.search);
+  slot->tokens = job.decoder_start;
+  slot->forced = job.decoder_start.size() - 1;
+  if (job.shortlist != nullptr) {
     ScopedTimer timer(&workspace_.profile.search);
-    slot->output = output_.Select(
-        options_.shortlist->Candidates(source, model_.config.vocab_target, model_.config.eos));
+    slot->output = output_layer_.Select(
+        job.shortlist->Candidates(job.source, model_.config.vocab_target, model_.config.eos));
   }
-  if (drafter_ != nullptr) slot->draft.Start(*options_.draft, source, slot->output.tokens);
+  if (HasDraft(*slot)) {
+    slot->draft.Start(job.draft_decoder_start, job.source, slot->output.tokens);
+  }
 }
 
 void Worker::Guess(Slot* slot) {
-  if (!is_generating(*slot)) return;
   // The token behind the guesses is one of those that are left, too.
-  drafter_->Guess(&slot->draft, slot->search.steps_left() - 1, Suppressed(slot->search.length()),
+  drafter_->Guess(&slot->draft, slot->search.steps_left() - 1,
+                  Suppressed(*slot->job, static_cast<size_t>(slot->search.length())),
                   &slot->tokens);
 }
 
@@ -126,48 +143,43 @@ void Worker::Step() {
   workspace_.arena.Rewind(0);
   inputs_.clear();
   queries_.clear();
-  const SearchOptions& search = options_.search;
-  // Greedy search that ends at the first EOS needs one token a row, and no log-softmax.
-  const bool greedy = search.beam_size == 1 && std::lround(search.patience) <= 1;
+  int first_row = 0;
   for (const auto& slot : live_) {
-    inputs_.push_back({&slot->state, slot->tokens, /*consecutive=*/drafter_ != nullptr});
-    for (size_t i = 0; i < slot->tokens.size(); ++i) {
-      const int generated = slot->search.length() + (drafter_ == nullptr ? 0 : static_cast<int>(i));
-      queries_.push_back({static_cast<int>(queries_.size()), greedy ? 1 : 2 * search.beam_size,
-                          !greedy || options_.return_scores, Suppressed(generated),
-                          options_.shortlist == nullptr ? nullptr : &slot->output});
+    const Job& job = *slot->job;
+    inputs_.push_back({&slot->state, slot->tokens, slot->is_consecutive()});
+    const auto length = static_cast<size_t>(slot->search.length());
+    // Greedy search that ends at the first EOS needs one token a row, and no log-softmax.
+    const bool greedy =
+        job.search.beam_size == 1 && HypothesesToFinish(1, job.search.patience) == 1;
+    for (size_t i = slot->forced; i < slot->tokens.size(); ++i) {
+      const size_t generated = length + (slot->is_consecutive() ? i - slot->forced : 0);
+      queries_.push_back({first_row + static_cast<int>(i), greedy ? 1 : 2 * job.search.beam_size,
+                          !greedy || job.return_scores, Suppressed(job, generated),
+                          job.shortlist == nullptr ? nullptr : &slot->output});
     }
+    first_row += static_cast<int>(slot->tokens.size());
   }
   const float* hidden = decoder_.Step(inputs_);
   if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
-  output_.BestTokens(hidden, queries_, absl::MakeSpan(tops_));
+  output_layer_.BestTokens(hidden, queries_, absl::MakeSpan(tops_));
 
   ScopedTimer timer(&workspace_.profile.search);
   candidates_.clear();
   for (size_t r = 0; r < queries_.size(); ++r) candidates_.push_back(tops_[r].Finish());
   size_t row = 0;
   for (const auto& slot : live_) {
-    const size_t rows = slot->tokens.size();
+    const size_t rows = slot->tokens.size() - slot->forced;
     Advance(slot.get(), absl::MakeConstSpan(candidates_).subspan(row, rows));
     row += rows;
   }
-  const auto ended = std::stable_partition(live_.begin(), live_.end(),
-                                           [](const auto& slot) { return !slot->search.done(); });
-  for (auto it = ended; it != live_.end(); ++it) {
-    Finish(it->get());
-    free_.push_back(std::move(*it));
-  }
-  live_.erase(ended, live_.end());
+  RemoveEnded();
 }
 
 void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
-  if (!is_generating(*slot)) {
-    slot->tokens[0] = options_.decoder_start[slot->given++];
-    return;
-  }
-  if (drafter_ != nullptr) return Verify(slot, candidates);
+  if (HasDraft(*slot)) return Verify(slot, candidates);
   slot->search.Advance(candidates);
   if (slot->search.done()) return;
+  slot->forced = 0;
   slot->tokens.clear();
   slot->parents.clear();
   for (const BeamSearch::Live& live : slot->search.live()) {
@@ -179,29 +191,60 @@ void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> c
 
 void Worker::Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
   std::vector<int>& tokens = slot->tokens;
-  size_t rows = 0;  // those that count
+  const size_t forced = std::exchange(slot->forced, 0);
+  size_t row = forced;  // up to here they are right
   do {
-    slot->search.Advance(candidates.subspan(rows++, 1));
+    slot->search.Advance(candidates.subspan(row++ - forced, 1));
     if (slot->search.done()) return;
-  } while (rows < tokens.size() && slot->search.live()[0].token == tokens[rows]);
-  slot->state.Truncate(slot->state.length() - static_cast<int>(tokens.size() - rows));
-  tokens.resize(rows);
+  } while (row < tokens.size() && slot->search.live()[0].token == tokens[row]);
+  slot->state.Truncate(slot->state.length() - static_cast<int>(tokens.size() - row));
+  tokens.resize(row);
   tokens.push_back(slot->search.live()[0].token);
-  slot->draft.Append(absl::MakeConstSpan(tokens).subspan(1));
+  slot->draft.Append(absl::MakeConstSpan(tokens).subspan(forced + 1));
   tokens.erase(tokens.begin(), tokens.end() - 1);
 }
 
-void Worker::Finish(Slot* slot) {
-  live_tokens_ -= slot->job.source.size();
-  slot->state.Release();
-  slot->draft.Release();
-  if (measuring_) {
-    const auto now = std::chrono::steady_clock::now();
-    latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
+void Worker::RemoveEnded() {
+  const auto now = std::chrono::steady_clock::now();
+  bool any = false;
+  for (const auto& slot : live_) {
+    absl::Status status = slot->job->MustEnd(now);
+    if (status.ok() && !slot->search.done()) continue;
+    Result result =
+        slot->search.done() ? Result(slot->search.Finish()) : Result(std::move(status));
+    if (measuring_) {
+      latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
+    }
+    slot->state.Release();
+    slot->draft.Release();
+    slot->output = {};
+    End(std::move(slot->job), std::move(result));
+    any = true;
   }
-  slot->job.done(slot->search.Finish());
-  slot->job = Job();
-  slot->output = {};
+  if (!any) return;
+  free_.reserve(free_.size() + live_.size());
+  const auto ended = std::stable_partition(live_.begin(), live_.end(),
+                                           [](const auto& slot) { return slot->job != nullptr; });
+  std::move(ended, live_.end(), std::back_inserter(free_));
+  live_.erase(ended, live_.end());
+}
+
+void Worker::Recover(const absl::Status& status) noexcept {
+  // What is half done goes with its slot.
+  for (const auto& slot : live_) {
+    if (slot->job != nullptr) taken_.Append(std::move(slot->job));
+  }
+  live_.clear();
+  free_.clear();
+  std::shared_ptr<Job> job = taken_.TakeFront();
+  if (taken_.empty()) return End(std::move(job), status);
+  set_back_.Append(std::move(job));
+  while (!taken_.empty()) set_back_.Append(taken_.TakeFront());
+}
+
+void Worker::End(std::shared_ptr<Job> job, Result result) {
+  job->result = std::move(result);
+  queue_->Finish(std::move(job));
 }
 
 void Worker::StartMeasuring() {

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -16,38 +15,30 @@
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 #include "engine/search/beam_search.h"
-#include "engine/search/shortlist.h"
 #include "engine/solo_threads.h"
 
 namespace nibu {
 
 struct WorkerOptions {
-  SearchOptions search;
-  std::vector<int> decoder_start;  // see Frame
-  int min_length = 1;
-  float max_length_factor = 0;                 // see DecodingOptions
-  std::shared_ptr<const Shortlist> shortlist;  // null: none
-  bool return_scores = true;
-  std::shared_ptr<const DraftModel> draft;  // null: none. REQUIRES: a beam of 1
+  const DraftModel* draft = nullptr;  // null: none
   // Threads that a matmul may use while there is a single sentence, and no other worker has one.
   int solo_threads = 1;
-  // What is decoded together: so many sentences, and so many source tokens (a single sentence may
-  // have more).
-  size_t max_sentences = 32;
-  size_t max_tokens = std::numeric_limits<size_t>::max();
+  // What is decoded together; a single sentence may have more tokens and rows.
+  JobQueue::Room most;
 };
 
 // Decodes jobs from a queue, on the thread that runs it. The rows of its steps are the live
-// hypotheses of up to max_sentences sentences, each at its own position: a sentence that ends makes
-// room at once and the next one joins. Not thread-safe.
+// hypotheses of several sentences, each at its own position and with options of its own: a sentence
+// that ends makes room at once and the next one joins. Not thread-safe.
 class Worker {
  public:
   // All outlive the worker.
   Worker(const Model& model, const Embedder& source, const Embedder& target,
          const WorkerOptions& options, JobQueue* queue);
 
-  // Until the queue is closed and empty.
-  void Run();
+  // Until the queue is closed and empty. Throws nothing: where a step fails, its sentences are
+  // decoded once more, one by one, and the one that fails alone ends with that status.
+  void Run() noexcept;
 
   // While the worker waits: profile and matmul trace from now on; then the seconds that each
   // sentence took since.
@@ -59,37 +50,47 @@ class Worker {
  private:
   // A sentence being decoded.
   struct Slot {
-    Job job;
+    std::shared_ptr<Job> job;  // null: it has ended
     std::chrono::steady_clock::time_point start;
     DecoderState state;
     BeamSearch search;
-    size_t given = 0;         // tokens of decoder_start that the decoder has been given
     OutputSubset output;      // with a shortlist
     Drafter::Sentence draft;  // with a draft model
-    // Newest token of each live hypothesis; or the newest token and guesses of those behind it.
+    // What the next step reads: first decoder_start, then the newest token of each live hypothesis;
+    // of a beam of 1 perhaps with guesses of those behind it.
     std::vector<int> tokens;
+    size_t forced = 0;         // tokens at the front that nothing is asked about
     std::vector<int> parents;  // which hypothesis of the last step it continues
+
+    // The tokens are of one hypothesis.
+    bool is_consecutive() const { return job->search.beam_size == 1 || search.length() == 0; }
   };
 
-  void Fill();
-  void Start(std::vector<Job> jobs);
+  // False: there is nothing left to do.
+  bool Fill();
+  void Start();
+  void AddSlot();
   // Whether there is a single sentence here, and none elsewhere, that threads could share.
   bool IsSolo() { return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone(); }
   void SetThreads(bool several) {
     workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
   }
-  void Prepare(Slot* slot);
+  bool HasDraft(const Slot& slot) const {
+    return drafter_ != nullptr && slot.job->search.beam_size == 1;
+  }
   void Guess(Slot* slot);
   void Step();
-  bool is_generating(const Slot& slot) const { return slot.given == options_.decoder_start.size(); }
   // What is suppressed where so many tokens have been generated.
-  absl::Span<const int> Suppressed(int generated) const {
-    return generated < options_.min_length ? suppressed_at_start_ : suppressed_;
+  absl::Span<const int> Suppressed(const Job& job, size_t generated) const {
+    return generated < static_cast<size_t>(job.min_length) ? suppressed_at_start_ : suppressed_;
   }
   void Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
   // Keeps the tokens that were guessed right, and the one that follows them.
   void Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
-  void Finish(Slot* slot);
+  // Takes the sentences that have ended, or must, out of live_.
+  void RemoveEnded();
+  void Recover(const absl::Status& status) noexcept;
+  void End(std::shared_ptr<Job> job, Result result);
 
   const Model& model_;
   const Embedder& source_;
@@ -98,14 +99,15 @@ class Worker {
   Workspace workspace_;
   PagePool pool_;
   Decoder decoder_;
-  OutputLayer output_;
+  OutputLayer output_layer_;
   std::vector<int> suppressed_;           // in every step
   std::vector<int> suppressed_at_start_;  // in the first min_length steps
   std::unique_ptr<Drafter> drafter_;      // with a draft model
 
+  JobList taken_;     // from the queue, not in live_ yet
+  JobList set_back_;  // of a step that failed, to be decoded one by one
   std::vector<std::unique_ptr<Slot>> live_;
   std::vector<std::unique_ptr<Slot>> free_;
-  size_t live_tokens_ = 0;  // source tokens of live_
   SoloThreads solo_threads_;
   bool measuring_ = false;
   std::vector<double> latencies_;

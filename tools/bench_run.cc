@@ -1,4 +1,5 @@
 #include "tools/bench_run.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,7 +11,7 @@
 #include "models/random_model.h"
 #include "tools/lines.h"
 #include "tools/memory.h"
-#include "tools/text_translator.h"
+#include "tools/text/text_translator.h"
 
 namespace nibu {
 namespace {
@@ -28,45 +29,64 @@ struct Engine {
   Translator& translator() { return text != nullptr ? text->translator() : *ids; }
 };
 
-void Measure(const std::vector<std::string>& lines, Engine* engine,
-             std::vector<std::vector<int>>* sources, BenchResult* result) {
-  const Clock::time_point start = Clock::now();
-  if (engine->text != nullptr) {
-    sources->clear();
-    for (const std::string& line : lines) {
-      std::vector<int> ids = engine->text->Encode(line);
-      if (!ids.empty()) sources->push_back(std::move(ids));
-    }
+// What is translated in every run.
+struct Sources {
+  std::vector<std::string> lines;
+  TextOptions text;
+  std::vector<std::vector<int>> ids;
+  DecodingOptions decoding;
+};
+
+absl::Status MeasureText(const Sources& sources, TextTranslator* text, BenchResult* result) {
+  const double tokenizing = text->tokenizer_seconds();
+  const double finishing = text->text_seconds();
+  NIBU_ASSIGN_OR_RETURN(const auto results, text->Translate(sources.lines, sources.text));
+  for (const TextResult& line : results) {
+    result->sentences += line.source_tokens > 0 ? 1 : 0;
+    result->source_tokens += line.source_tokens;
+    result->target_tokens += line.target_tokens;
   }
-  result->tokenizer_seconds = engine->text != nullptr ? Seconds(start) : 0;
-  engine->translator().StartMeasuring();
-  const auto hypotheses = engine->translator().Translate(*sources);
-  result->seconds = Seconds(start);
-  result->measurement = engine->translator().FinishMeasuring();
-  result->sentences = sources->size();
-  result->source_tokens = 0;
-  for (const auto& source : *sources) result->source_tokens += static_cast<int64_t>(source.size());
-  result->target_tokens = 0;
-  for (const auto& sentence : hypotheses) {
+  result->tokenizer_seconds = text->tokenizer_seconds() - tokenizing;
+  result->text_seconds = text->text_seconds() - finishing;
+  return absl::OkStatus();
+}
+
+absl::Status MeasureIds(const Sources& sources, Translator* translator, BenchResult* result) {
+  NIBU_ASSIGN_OR_RETURN(const auto results, translator->Translate(sources.ids, sources.decoding));
+  result->sentences = sources.ids.size();
+  for (const auto& source : sources.ids) {
+    result->source_tokens += static_cast<int64_t>(source.size());
+  }
+  for (const auto& sentence : results) {
     result->target_tokens += static_cast<int64_t>(sentence[0].tokens.size());
   }
+  return absl::OkStatus();
+}
+
+// `result` so far has what all runs have in common.
+absl::StatusOr<BenchResult> Measure(const Sources& sources, Engine* engine, BenchResult result) {
+  engine->translator().StartMeasuring();
+  const Clock::time_point start = Clock::now();
+  NIBU_RETURN_IF_ERROR(engine->text != nullptr ? MeasureText(sources, engine->text.get(), &result)
+                                               : MeasureIds(sources, engine->ids.get(), &result));
+  result.seconds = Seconds(start);
+  result.measurement = engine->translator().FinishMeasuring();
+  return result;
 }
 
 }  // namespace
 
 absl::Status Bench::Load(ComputeType compute_type) {
-  loaded_ = LoadedModel();
-  draft_ = nullptr;
+  model_ = TextModel();
   ResetPeakMemory();
   const Clock::time_point start = Clock::now();
   if (workload_.random_weights) {
     NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(workload_.model.path));
-    NIBU_ASSIGN_OR_RETURN(loaded_.model, RandomModel(config, compute_type, /*seed=*/1));
+    NIBU_ASSIGN_OR_RETURN(model_.loaded.model, RandomModel(config, compute_type, /*seed=*/1));
   } else {
-    NIBU_ASSIGN_OR_RETURN(loaded_, LoadModel(workload_.model.path, compute_type));
-    NIBU_RETURN_IF_ERROR(ChooseSentencePiece(&loaded_.vocabulary));
-    NIBU_ASSIGN_OR_RETURN(LoadedModel draft, LoadDraft(loaded_, workload_.model));
-    draft_ = std::move(draft.model);
+    NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(workload_.model.path));
+    NIBU_ASSIGN_OR_RETURN(model_,
+                          LoadTextModel(std::move(opened), compute_type, workload_.model.text));
   }
   load_seconds_ = Seconds(start);
   load_peak_bytes_ = PeakMemoryBytes();
@@ -85,7 +105,7 @@ absl::Status Bench::ReadText() {
 }
 
 absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
-  const ModelConfig& config = loaded_.model->config;
+  const ModelConfig& config = model_.loaded.model->config;
   const int suffix = static_cast<int>(config.source_suffix.size());
   const int longest = std::max(settings.source_length, workload_.src.empty() ? 47 : 1);
   if (longest > std::min(settings.translator.max_source_length, config.max_positions - suffix)) {
@@ -104,57 +124,60 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
 
 absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   if (!workload_.src.empty() && lines_.empty()) NIBU_RETURN_IF_ERROR(ReadText());
-  if (loaded_.model == nullptr || loaded_.model->compute_type != settings.compute_type) {
+  if (model_.loaded.model == nullptr ||
+      model_.loaded.model->compute_type != settings.compute_type) {
     NIBU_RETURN_IF_ERROR(Load(settings.compute_type));
   }
   NIBU_RETURN_IF_ERROR(CheckLengths(settings));
   ResetPeakMemory();
 
-  BenchResult result;
-  result.model = workload_.model.path;
-  result.settings = settings;
-  DecodingOptions decoding = settings.decoding;
+  BenchResult common;
+  common.model = workload_.model.path;
+  common.settings = settings;
+  Sources sources;
+  DecodingOptions& decoding = sources.decoding;
+  decoding = settings.decoding;
   decoding.return_scores = false;
-  NIBU_ASSIGN_OR_RETURN(decoding.shortlist, ChooseShortlist(loaded_.vocabulary, loaded_.shortlist));
+  decoding.shortlist = model_.loaded.shortlist;
+  TranslatorOptions options = settings.translator;
   if (workload_.output_length > 0) {
     decoding.min_decoding_length = workload_.output_length;
     decoding.max_decoding_length = workload_.output_length;
     decoding.max_length_factor = 0;
+    options.max_decoding_length = workload_.output_length;
   }
-  TranslatorOptions options = settings.translator;
-  options.draft = draft_;
   const Clock::time_point start = Clock::now();
   Engine engine;
-  std::vector<std::vector<int>> sources;
   if (!workload_.src.empty()) {
-    NIBU_ASSIGN_OR_RETURN(decoding.frame, ChooseLanguages(loaded_, workload_.languages));
-    TextOptions text;
-    text.decoding = decoding;
-    text.translator = options;
-    text.max_input_length = options.max_source_length;
-    text.split_sentences = false;  // lines are measured whole
-    NIBU_ASSIGN_OR_RETURN(engine.text, TextTranslator::Create(loaded_, text));
+    NIBU_ASSIGN_OR_RETURN(engine.text, TextTranslator::Create(model_, options));
+    sources.lines = lines_;
+    sources.text.src_lang = workload_.src_lang;
+    sources.text.tgt_lang = workload_.tgt_lang;
+    sources.text.decoding = decoding;
+    sources.text.max_input_length = options.max_source_length;
+    sources.text.split_sentences = false;  // lines are measured whole
   } else {
-    NIBU_ASSIGN_OR_RETURN(engine.ids, Translator::Create(loaded_.model, decoding, options));
-    sources = RandomSources(workload_.sentences, settings.source_length,
-                            loaded_.model->config.vocab_source);
+    options.draft = model_.draft;
+    NIBU_ASSIGN_OR_RETURN(engine.ids, Translator::Create(model_.loaded.model, options));
+    sources.ids = RandomSources(workload_.sentences, settings.source_length,
+                                model_.loaded.model->config.vocab_source);
   }
-  result.load_seconds = load_seconds_ + Seconds(start);
+  common.load_seconds = load_seconds_ + Seconds(start);
 
-  Measure(lines_, &engine, &sources, &result);  // warms up
+  // Warms up.
+  NIBU_ASSIGN_OR_RETURN(BenchResult result, Measure(sources, &engine, common));
   if (result.sentences == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(workload_.src, " has no text; give a file with a segment a line"));
   }
   for (int i = 0; i < workload_.repeat; ++i) {
-    BenchResult again = result;
-    Measure(lines_, &engine, &sources, &again);
+    NIBU_ASSIGN_OR_RETURN(BenchResult again, Measure(sources, &engine, common));
     if (i == 0 || again.seconds < result.seconds) result = std::move(again);
   }
   result.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
   result.matmul_floor_seconds = engine.translator().MatmulFloor(result.measurement);
-  result.weight_bytes =
-      loaded_.model->weight_bytes() + (draft_ != nullptr ? draft_->weight_bytes() : 0);
+  result.weight_bytes = model_.loaded.model->weight_bytes() +
+                        (model_.draft != nullptr ? model_.draft->weight_bytes() : 0);
   return result;
 }
 

@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
-#include "models/load_model.h"
 #include "tools/decoding_flags.h"
+#include "tools/text/text_model.h"
 
 namespace nibu {
 
@@ -19,7 +19,8 @@ namespace nibu {
 struct BenchWorkload {
   ModelFlags model;  // the path is that of a model's shape with random_weights
   bool random_weights = false;
-  LanguageFlags languages;
+  std::string src_lang;  // see TextOptions
+  std::string tgt_lang;
   std::string src;        // text, a segment a line; empty: random token ids
   int sentences = 256;    // random sources
   int output_length = 0;  // tokens of each output; 0: up to the EOS
@@ -40,8 +41,9 @@ struct BenchResult {
   size_t sentences = 0;
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;  // of the best hypotheses
-  double seconds = 0;         // of the whole run, tokenizing included
+  double seconds = 0;         // of the whole run, text to text
   double tokenizer_seconds = 0;
+  double text_seconds = 0;  // of making text of the results
   double load_seconds = 0;
   // The most this process held while the model was loaded or the run went on. It is as if the run
   // had been the only one where the system lets the mark be reset (Linux does), else the most since
@@ -69,8 +71,7 @@ class Bench {
 
   const BenchWorkload workload_;
   std::vector<std::string> lines_;  // of workload_.src
-  LoadedModel loaded_;              // no model: none yet
-  std::shared_ptr<const Model> draft_;
+  TextModel model_;                 // no model: none yet
   double load_seconds_ = 0;
   int64_t load_peak_bytes_ = 0;
 };

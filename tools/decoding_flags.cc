@@ -5,13 +5,9 @@
 #include <algorithm>
 
 #include "absl/flags/flag.h"
+#include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
-#include "models/files/file_bytes.h"
-#include "models/vocabulary/shortlist_file.h"
-#include "tokenizer/language_code.h"
 #include "tools/bundled_model.h"
 #include "tools/flags.h"
 
@@ -82,7 +78,8 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   ModelFlags flags;
   flags.path = absl::GetFlag(FLAGS_model);
   if (flags.path.empty()) flags.path = BundledModelPath();
-  flags.draft = absl::GetFlag(FLAGS_draft_model);
+  flags.text = {absl::GetFlag(FLAGS_sentencepiece), absl::GetFlag(FLAGS_shortlist),
+                absl::GetFlag(FLAGS_draft_model)};
   NIBU_ASSIGN_OR_RETURN(flags.compute_type, ParseComputeType(absl::GetFlag(FLAGS_compute_type)));
   if (!IsSupported(flags.compute_type)) {
     return absl::InvalidArgumentError(
@@ -91,115 +88,41 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   return flags;
 }
 
-LanguageFlags ReadLanguageFlags() {
-  return {absl::GetFlag(FLAGS_src_lang), absl::GetFlag(FLAGS_tgt_lang)};
-}
-
-absl::StatusOr<std::optional<Frame>> ChooseLanguages(const LoadedModel& loaded,
-                                                     const LanguageFlags& flags) {
-  const ModelLanguages& model = loaded.vocabulary.languages;
-  if (model.languages.empty()) {
-    if (flags.source.empty() && flags.target.empty()) return std::nullopt;
-    return absl::InvalidArgumentError(absl::StrCat(
-        flags.source.empty() ? "--tgt_lang" : "--src_lang",
-        " is not for this model, which has no languages to choose from",
-        loaded.vocabulary.language_tokens ? "; one of several targets is chosen by its token in "
-                                            "front of a line, as >>xx<< or <2xx>"
-                                          : ""));
-  }
-  std::vector<std::string> codes;
-  for (const auto& language : model.languages) codes.push_back(language.code);
-  const auto find = [&](const char* flag, const std::string& given,
-                        const std::string& own) -> absl::StatusOr<int> {
-    const std::string& code = given.empty() ? own : given;
-    for (const auto& language : model.languages) {
-      if (language.code == code) return language.token;
-    }
-    const std::vector<std::string> same = SameLanguage(given, codes);
-    if (same.size() > 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          flag, "=", given, " may be ", absl::StrJoin(same, " or "), " of this model; say which"));
-    }
-    for (const auto& language : model.languages) {
-      if (!same.empty() && language.code == same[0]) return language.token;
-    }
-    const std::string nearest = Nearest(given, codes);
-    return absl::InvalidArgumentError(
-        absl::StrCat(flag,
-                     given.empty() ? " is needed with this model"
-                                   : absl::StrCat("=", given, " is not a language of this model"),
-                     nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"),
-                     "; it has ", absl::StrJoin(codes, ", ")));
-  };
-  NIBU_ASSIGN_OR_RETURN(const int source, find("--src_lang", flags.source, model.default_source));
-  NIBU_ASSIGN_OR_RETURN(const int target, find("--tgt_lang", flags.target, model.default_target));
-  const ModelConfig& config = loaded.model->config;
-  Frame frame;
-  frame.source_suffix = config.source_suffix;
-  (model.source_in_front ? frame.source_prefix : frame.source_suffix).push_back(source);
-  if (model.target_follows_start) frame.decoder_start.push_back(config.decoder_start);
-  frame.decoder_start.push_back(target);
-  return frame;
-}
-
 absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
                                                   const ModelDefaults& defaults) {
-  DecodingOptions options;
-  options.beam_size = absl::GetFlag(FLAGS_beam_size);
+  DecodingOptions options = DefaultDecoding(defaults);
+  if (WasGiven("beam_size")) options.beam_size = absl::GetFlag(FLAGS_beam_size);
+  if (WasGiven("length_penalty")) options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
+  // A length that the command line asks for is not cut.
+  if (WasGiven("min_decoding_length") || WasGiven("max_decoding_length")) {
+    options.max_length_factor = 0;
+  }
   options.patience = absl::GetFlag(FLAGS_patience);
   options.num_hypotheses = absl::GetFlag(FLAGS_num_hypotheses);
-  options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
   options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
   options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
-  if (!WasGiven("beam_size")) options.beam_size = defaults.beam_size.value_or(options.beam_size);
-  if (!WasGiven("length_penalty")) {
-    options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
-  }
-  // A length that the command line asks for is not cut.
-  if (!WasGiven("min_decoding_length") && !WasGiven("max_decoding_length")) {
-    options.max_length_factor = defaults.max_length_factor.value_or(0);
-  }
-  const absl::Status status = options.Validate();
-  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--", status.message()));
-  if (!model.draft.empty() && options.beam_size != 1) {
+  NIBU_RETURN_IF_ERROR(NameFlag(options.Validate()));
+  if (!model.text.draft_model.empty() && options.beam_size != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("--draft_model needs --beam_size=1, not ", options.beam_size));
   }
   return options;
 }
 
-absl::Status ChooseSentencePiece(ModelVocabulary* vocabulary) {
-  const std::string paths = absl::GetFlag(FLAGS_sentencepiece);
-  if (paths.empty()) return absl::OkStatus();
-  const std::vector<std::string> files = absl::StrSplit(paths, absl::MaxSplits(',', 1));
-  NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.front()));
-  NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.back()));
-  vocabulary->source_sentencepiece = std::string(source->bytes());
-  vocabulary->target_sentencepiece = std::string(target->bytes());
-  return absl::OkStatus();
+TextOptions ReadTextFlags(const DecodingOptions& decoding) {
+  TextOptions options;
+  options.src_lang = absl::GetFlag(FLAGS_src_lang);
+  options.tgt_lang = absl::GetFlag(FLAGS_tgt_lang);
+  options.max_input_length = absl::GetFlag(FLAGS_max_input_length);
+  options.decoding = decoding;
+  return options;
 }
 
-absl::StatusOr<std::shared_ptr<const Shortlist>> ChooseShortlist(
-    const ModelVocabulary& vocabulary, std::shared_ptr<const Shortlist> own) {
-  const std::string path = absl::GetFlag(FLAGS_shortlist);
-  if (path.empty()) return own;
-  if (path == "none") return nullptr;
-  NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
-  return ReadShortlist(*file, vocabulary, {});
-}
-
-absl::StatusOr<LoadedModel> LoadDraft(const LoadedModel& loaded, const ModelFlags& flags) {
-  if (flags.draft.empty()) return LoadedModel();
-  NIBU_ASSIGN_OR_RETURN(LoadedModel draft, LoadModel(flags.draft, loaded.model->compute_type));
-  const ModelVocabulary& vocabulary = draft.vocabulary;
-  if (vocabulary.source_tokens != loaded.vocabulary.source_tokens ||
-      vocabulary.target_tokens != loaded.vocabulary.target_tokens ||
-      draft.model->config.eos != loaded.model->config.eos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(flags.draft, ": has not the vocabulary of ", flags.path,
-                     "; give a --draft_model that was trained with the same"));
-  }
-  return draft;
+absl::Status NameFlag(const absl::Status& status) {
+  const absl::string_view message = status.message();
+  const std::string name(message.substr(0, message.find_first_of(" =")));
+  if (absl::FindCommandLineFlag(name) == nullptr) return status;
+  return absl::Status(status.code(), absl::StrCat("--", message));
 }
 
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
@@ -222,8 +145,8 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
     return absl::InvalidArgumentError(
         absl::StrCat("--max_input_length must be at least 1, not ", options.max_source_length));
   }
-  const absl::Status status = options.Validate();
-  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--", status.message()));
+  options.max_decoding_length = std::max(1, absl::GetFlag(FLAGS_max_decoding_length));
+  NIBU_RETURN_IF_ERROR(NameFlag(options.Validate()));
   return options;
 }
 

@@ -60,9 +60,6 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
 // What is added to that last line from now on.
 void SetFatalNote(std::string note);
 
-// The one of `known` that `name` was meant to be, as far as one can tell; else empty.
-std::string Nearest(absl::string_view name, absl::Span<const std::string> known);
-
 // "NAME: error: MESSAGE" in one line on standard error.
 void PrintError(const ProgramInfo& program, absl::string_view message);
 void PrintWarning(const ProgramInfo& program, absl::string_view message);

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
 
 namespace nibu {
 namespace {
@@ -95,6 +96,22 @@ absl::StatusOr<bool> GivenLines::Next(std::string* line) {
   if (next_ == lines_.size()) return false;
   *line = std::move(lines_[next_++]);
   return true;
+}
+
+absl::StatusOr<std::unique_ptr<LineSource>> OpenLines(const std::vector<std::string>& texts,
+                                                      const std::string& src,
+                                                      const std::string& out) {
+  if (!texts.empty()) {
+    if (src == "-") return std::make_unique<GivenLines>(texts);
+    return absl::InvalidArgumentError("give either TEXT or --src, not both");
+  }
+  NIBU_ASSIGN_OR_RETURN(FileLines file, FileLines::Open(src));
+  if (!out.empty() && file.IsSameFile(out)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(out == "-" ? "standard output" : out,
+                     ": is the file that is read; give the output another name"));
+  }
+  return std::make_unique<FileLines>(std::move(file));
 }
 
 void ReserveStandardDescriptors() {

@@ -58,6 +58,13 @@ class GivenLines : public LineSource {
   size_t next_ = 0;
 };
 
+// What a program reads: each of the texts, or else each line of the file `src`. `out`: the file
+// that it writes, where it does so directly; else empty. InvalidArgument: both are given, or `src`
+// is `out`. Else, naming the file: it cannot be read.
+absl::StatusOr<std::unique_ptr<LineSource>> OpenLines(const std::vector<std::string>& texts,
+                                                      const std::string& src,
+                                                      const std::string& out);
+
 // Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
 // later gets the number and with it what is meant for standard output or error. Reading and writing
 // them fails as before.

@@ -16,6 +16,8 @@
 #include "tools/flags.h"
 
 ABSL_DECLARE_FLAG(std::string, model);
+ABSL_DECLARE_FLAG(std::string, src_lang);
+ABSL_DECLARE_FLAG(std::string, tgt_lang);
 ABSL_FLAG(std::string, config, "", "Shape of a model (configs/*.json), for --random_weights.");
 ABSL_FLAG(bool, random_weights, false, "Measure the shape of --config with random weights.");
 ABSL_FLAG(std::string, src, "", "Text to translate, a segment a line; empty: random token ids.");
@@ -90,7 +92,8 @@ absl::Status Combine(const FlagLists& lists, const std::vector<std::string>& ord
 absl::StatusOr<BenchWorkload> ReadWorkload() {
   BenchWorkload workload;
   workload.random_weights = absl::GetFlag(FLAGS_random_weights);
-  workload.languages = ReadLanguageFlags();
+  workload.src_lang = absl::GetFlag(FLAGS_src_lang);
+  workload.tgt_lang = absl::GetFlag(FLAGS_tgt_lang);
   workload.src = absl::GetFlag(FLAGS_src);
   workload.sentences = absl::GetFlag(FLAGS_sentences);
   workload.output_length = absl::GetFlag(FLAGS_output_length);
@@ -104,7 +107,7 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
       return absl::InvalidArgumentError("give --model or --config, not both");
     }
     workload.model.path = absl::GetFlag(FLAGS_config);
-    if (!workload.model.draft.empty()) {
+    if (!workload.model.text.draft_model.empty()) {
       return absl::InvalidArgumentError("--draft_model needs a model; random weights have none");
     }
   }
@@ -154,7 +157,7 @@ int Main(int argc, char** argv) {
   Bench bench(*workload);
   for (const BenchSettings& settings : runs) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);
-    if (!result.ok()) return Fail(result.status(), kExitFailure);
+    if (!result.ok()) return Fail(NameFlag(result.status()), kExitFailure);
     if (!json && &settings == runs.data()) {
       std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet().c_str(),
                   BenchTableHead().c_str());

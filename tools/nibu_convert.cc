@@ -51,6 +51,7 @@ ProgramInfo Program() {
 struct Settings {
   std::string model;
   std::string config;  // of random weights; empty: there is a model
+  TextModelOptions text;
   std::string out;
   bool native = true;
   NativeOptions options;
@@ -76,6 +77,7 @@ absl::StatusOr<Settings> ReadFlags() {
   NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
   settings.config = absl::GetFlag(FLAGS_config);
   settings.model = settings.config.empty() ? model.path : settings.config;
+  settings.text.shortlist = model.text.shortlist;
   settings.out = absl::GetFlag(FLAGS_out);
   if (settings.out.empty()) {
     return absl::InvalidArgumentError("--out=FILE.nibu or --out=DIRECTORY/ is missing");
@@ -121,8 +123,7 @@ absl::StatusOr<OpenedModel> Open(const Settings& settings) {
 
 absl::Status Convert(const Settings& settings) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(settings));
-  NIBU_ASSIGN_OR_RETURN(model.shortlist,
-                        ChooseShortlist(model.vocabulary, std::move(model.shortlist)));
+  NIBU_RETURN_IF_ERROR(Complete(settings.text, &model));
   NIBU_RETURN_IF_ERROR(settings.native
                            ? WriteNative(model, settings.options, settings.out)
                            : WriteHuggingFace(model, settings.options.quantization, settings.out));

@@ -91,23 +91,11 @@ int Main(int argc, char** argv) {
   ReserveStandardDescriptors();
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
-  const std::string src = absl::GetFlag(FLAGS_src);
   OutputFile out(absl::GetFlag(FLAGS_out));
-  std::unique_ptr<LineSource> source;
-  if (!texts.empty()) {
-    if (src != "-") {
-      return Fail(absl::InvalidArgumentError("give either TEXT or --src, not both"), kExitUsage);
-    }
-    source = std::make_unique<GivenLines>(texts);
-  } else {
-    absl::StatusOr<FileLines> file = FileLines::Open(src);
-    if (!file.ok()) return Fail(file.status(), kExitFailure);
-    if (out.is_direct() && file->IsSameFile(absl::GetFlag(FLAGS_out))) {
-      return Fail(absl::InvalidArgumentError(absl::StrCat(
-                      OutputName(), ": is the file that is read; give the output another name")),
-                  kExitUsage);
-    }
-    source = std::make_unique<FileLines>(*std::move(file));
+  const auto source = OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct());
+  if (!source.ok()) {
+    return Fail(source.status(),
+                absl::IsInvalidArgument(source.status()) ? kExitUsage : kExitFailure);
   }
   const auto splitter = SentenceSplitter::Create(absl::GetFlag(FLAGS_language));
   if (!splitter.ok()) return Fail(splitter.status(), kExitFailure);
@@ -117,7 +105,7 @@ int Main(int argc, char** argv) {
       PrintError(Program(), "interrupted" + place);
     }
   });
-  absl::Status status = SplitLines(source.get(), **splitter, out.fd());
+  absl::Status status = SplitLines(source->get(), **splitter, out.fd());
   std::string place;
   signals.Finish([&] {
     if (status.ok()) status = out.Commit();

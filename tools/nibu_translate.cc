@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <mutex>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,7 @@
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
 #include "tools/signal_watcher.h"
-#include "tools/text_translator.h"
+#include "tools/text/text_translator.h"
 
 ABSL_FLAG(
     std::string, src, "-",
@@ -105,6 +106,7 @@ absl::StatusOr<OutputFormat> ParseOutputFormat(const std::string& text) {
 // What the flags say, checked. text.decoding, which a model has defaults for, comes with the model.
 struct Settings {
   ModelFlags model;
+  TranslatorOptions translator;
   TextOptions text;
   OutputOptions output;
 };
@@ -115,7 +117,8 @@ absl::StatusOr<Settings> ReadFlags() {
   NIBU_ASSIGN_OR_RETURN(settings.output.format,
                         ParseOutputFormat(absl::GetFlag(FLAGS_output_format)));
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
-  NIBU_ASSIGN_OR_RETURN(settings.text.translator, ReadTranslatorFlags());
+  NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
+  settings.text = ReadTextFlags({});
   settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
   settings.text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
   if (settings.text.tokenized && settings.text.split_sentences && WasGiven("split_sentences")) {
@@ -127,11 +130,7 @@ absl::StatusOr<Settings> ReadFlags() {
         "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them");
   }
   settings.text.split_language = absl::GetFlag(FLAGS_split_language);
-  if (settings.text.split_language.empty()) {
-    settings.text.split_language = ReadLanguageFlags().source;
-  }
   NIBU_ASSIGN_OR_RETURN(settings.text.long_input, ParseLongInput(absl::GetFlag(FLAGS_long_input)));
-  settings.text.max_input_length = settings.text.translator.max_source_length;
   return settings;
 }
 
@@ -174,6 +173,25 @@ struct Totals {
   std::atomic<uint64_t> target_tokens{0};
   std::atomic<uint64_t> too_long{0};
   std::atomic<uint64_t> unfinished{0};  // cut at a length limit
+
+  void Add(uint64_t index, const absl::StatusOr<TextResult>& result) {
+    ++lines;
+    if (absl::IsOutOfRange(result.status())) ++too_long;
+    if (!result.ok() && !absl::IsOutOfRange(result.status())) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (failed++ == 0)
+        first_failure = absl::StrCat("line ", index + 1, ": ", result.status().message());
+    }
+    if (!result.ok()) return;
+    source_tokens += static_cast<uint64_t>(result->source_tokens);
+    target_tokens += static_cast<uint64_t>(result->target_tokens);
+    if (result->too_long) ++too_long;
+    if (!result->hypotheses[0].finished) ++unfinished;
+  }
+
+  std::mutex mutex;
+  uint64_t failed = 0;        // guarded by mutex, as the next
+  std::string first_failure;  // its line and message
 };
 
 void PrintStats(const Settings& settings, const Totals& totals, double load_seconds,
@@ -188,7 +206,7 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
       {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
       {"peak_rss_bytes", PeakMemoryBytes()},
       {"compute_type", ComputeTypeName(settings.model.compute_type)},
-      {"threads", settings.text.translator.threads}};
+      {"threads", settings.translator.threads}};
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
@@ -212,25 +230,12 @@ int Main(int argc, char** argv) {
   absl::StatusOr<Settings> settings = ReadFlags();
   if (!settings.ok()) return Fail(settings.status(), kExitUsage);
 
-  std::unique_ptr<LineSource> source;
-  const std::string src_path = absl::GetFlag(FLAGS_src);
   const std::string out_path = absl::GetFlag(FLAGS_out);
   OutputFile out(out_path);
-  if (!texts.empty()) {
-    if (src_path != "-") {
-      return Fail(absl::InvalidArgumentError("give either TEXT or --src, not both"), kExitUsage);
-    }
-    source = std::make_unique<GivenLines>(texts);
-  } else {
-    absl::StatusOr<FileLines> file = FileLines::Open(src_path);
-    if (!file.ok()) return Fail(file.status(), kExitFailure);
-    if (out.is_direct() && file->IsSameFile(out_path)) {
-      return Fail(absl::InvalidArgumentError(
-                      absl::StrCat(out_path == "-" ? "standard output" : out_path,
-                                   ": is the file that is read; give the output another name")),
-                  kExitUsage);
-    }
-    source = std::make_unique<FileLines>(*std::move(file));
+  const auto source = OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct());
+  if (!source.ok()) {
+    return Fail(source.status(),
+                absl::IsInvalidArgument(source.status()) ? kExitUsage : kExitFailure);
   }
   absl::StatusOr<OpenedModel> opened = OpenModel(settings->model.path);
   if (!opened.ok()) return Fail(opened.status(), kExitFailure);
@@ -239,29 +244,29 @@ int Main(int argc, char** argv) {
   settings->text.decoding = *std::move(decoding);
   settings->text.decoding.return_scores =
       settings->output.print_scores || settings->output.format != OutputFormat::kText;
-  absl::StatusOr<LoadedModel> model = LoadModel(*std::move(opened), settings->model.compute_type);
+  absl::StatusOr<TextModel> model =
+      LoadTextModel(*std::move(opened), settings->model.compute_type, settings->model.text);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
-  if (!model->note.empty()) PrintWarning(Program(), model->note);
-  if (const absl::Status read = ChooseSentencePiece(&model->vocabulary); !read.ok()) {
-    return Fail(read, kExitFailure);
+  for (const std::string& note : {model->loaded.note, model->draft_note}) {
+    if (!note.empty()) PrintWarning(Program(), note);
   }
-  absl::StatusOr<std::optional<Frame>> frame = ChooseLanguages(*model, ReadLanguageFlags());
-  if (!frame.ok()) return Fail(frame.status(), kExitUsage);
-  settings->text.decoding.frame = *std::move(frame);
-  const absl::StatusOr<LoadedModel> draft = LoadDraft(*model, settings->model);
-  if (!draft.ok()) return Fail(draft.status(), kExitFailure);
-  if (!draft->note.empty()) PrintWarning(Program(), draft->note);
-  settings->text.translator.draft = draft->model;
-  auto shortlist = ChooseShortlist(model->vocabulary, model->shortlist);
-  if (!shortlist.ok()) return Fail(shortlist.status(), kExitFailure);
-  settings->text.decoding.shortlist = *std::move(shortlist);
-  absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
-      TextTranslator::Create(*std::move(model), settings->text);
-  if (!translator.ok()) {
-    return Fail(absl::InvalidArgumentError(
-                    absl::StrCat(settings->model.path, ": ", translator.status().message())),
+  settings->text.decoding.shortlist = model->loaded.shortlist;
+  const std::string& path = settings->model.path;
+  if (!settings->text.tokenized && model->loaded.vocabulary.source_sentencepiece.empty()) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+                    path,
+                    ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                    "separated by spaces with --tokenized")),
                 kExitFailure);
   }
+  absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
+      TextTranslator::Create(*std::move(model), settings->translator);
+  if (!translator.ok()) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(path, ": ", translator.status().message())),
+                kExitFailure);
+  }
+  const auto plan = (*translator)->Prepare(settings->text);
+  if (!plan.ok()) return Fail(NameFlag(plan.status()), kExitUsage);
   const double load_seconds = Seconds(start);
   // Opened last: a model that cannot be read leaves an old output as it is.
   if (const absl::Status status = out.Open(); !status.ok()) return Fail(status, kExitFailure);
@@ -274,23 +279,22 @@ int Main(int argc, char** argv) {
   ProgressBar bar(shown == AutoBool::kTrue ||
                   (shown == AutoBool::kAuto && isatty(STDERR_FILENO) && !isatty(out.fd())));
   Pipeline::Options options;
-  const TranslatorOptions& speed = settings->text.translator;
+  const TranslatorOptions& speed = settings->translator;
   // Enough for a thread while its longest line is under way, and several windows of the queue.
   options.max_lines = static_cast<size_t>(speed.threads) *
                       std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     // Only JSON repeats the source.
     std::string kept = settings->output.format == OutputFormat::kJsonl ? line : "";
-    (*translator)
-        ->Submit(line, [&, index, kept = std::move(kept),
-                        deliver = std::move(deliver)](TextResult result) {
-          ++totals.lines;
-          totals.source_tokens += static_cast<uint64_t>(result.source_tokens);
-          totals.target_tokens += static_cast<uint64_t>(result.target_tokens);
-          if (result.too_long) ++totals.too_long;
-          if (!result.hypotheses.empty() && !result.hypotheses[0].finished) ++totals.unfinished;
-          deliver(FormatResult(settings->output, index, kept, result));
-        });
+    const auto end = [&, kept = std::move(kept), deliver = std::move(deliver)](
+                         uint64_t key, absl::StatusOr<TextResult> result) {
+      totals.Add(key, result);
+      deliver(FormatResult(settings->output, key, kept, result.value_or(TextResult())));
+    };
+    const auto ticket =
+        (*translator)
+            ->Submit(line, {.plan = *plan, .key = index}, end, std::chrono::nanoseconds::max());
+    if (!ticket.ok()) end(index, ticket.status());
   };
   options.report = [&](uint64_t lines, double done) { bar.Update(lines, done); };
   options.write_failed = [&](const absl::Status& status) {
@@ -308,7 +312,7 @@ int Main(int argc, char** argv) {
     PrintInterrupted(&out);
   });
   const Clock::time_point translating = Clock::now();
-  absl::Status status = pipeline.Run(source.get());
+  absl::Status status = pipeline.Run(source->get());
   const double seconds = Seconds(translating);
   bar.End();
   std::string place;
@@ -320,9 +324,15 @@ int Main(int argc, char** argv) {
   if (!status.ok()) {
     return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);
   }
+  if (totals.failed > 0) {
+    return Fail(absl::InternalError(absl::StrCat(totals.failed,
+                                                 " line(s) could not be translated; the first is ",
+                                                 totals.first_failure)),
+                kExitFailure);
+  }
   if (totals.too_long > 0) {
     const std::string lines = absl::StrCat(totals.too_long.load(), " line(s) of more than ",
-                                           (*translator)->max_input_length(), " tokens ");
+                                           (*translator)->max_input_length(**plan), " tokens ");
     if (settings->text.long_input == LongInput::kError) {
       return Fail(absl::InvalidArgumentError(
                       absl::StrCat(lines, "were not translated; use --long_input=split")),

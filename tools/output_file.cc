@@ -41,7 +41,7 @@ absl::Status OutputFile::Open() {
     fd_ = STDOUT_FILENO;
     return absl::OkStatus();
   }
-  if (is_direct()) {
+  if (pending_ == nullptr) {
     const std::filesystem::path target = FollowLinks(path_);
     std::error_code error;
     int number = 0;
@@ -71,7 +71,7 @@ absl::Status OutputFile::Open() {
 
 absl::Status OutputFile::Commit() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!is_direct()) {
+  if (pending_ != nullptr) {
     if (fsync(fd_) != 0) return Failed(std::strerror(errno));
     NIBU_RETURN_IF_ERROR(pending_->Commit());
     pending_ = nullptr;
@@ -80,12 +80,12 @@ absl::Status OutputFile::Commit() {
 }
 
 std::string OutputFile::Place() const {
-  return is_direct() ? "" : absl::StrCat("; what was finished is in ", pending_->path());
+  return pending_ == nullptr ? "" : absl::StrCat("; what was finished is in ", pending_->path());
 }
 
 std::string OutputFile::Abandon() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (is_direct() || fd_ < 0) return "";
+  if (pending_ == nullptr || fd_ < 0) return "";
   // A full disk takes part of a line.
   off_t size = lseek(fd_, 0, SEEK_END);
   char last = '\0';

@@ -21,8 +21,8 @@ class OutputFile {
   explicit OutputFile(const std::string& path);
   ~OutputFile();
 
-  // Whether bytes end up where they belong at once.
-  bool is_direct() const { return pending_ == nullptr; }
+  // The path, where bytes end up at once; else empty.
+  std::string direct() const { return pending_ == nullptr ? path_ : ""; }
   // Unavailable naming the file. A file that is there keeps its permissions.
   absl::Status Open();
   // REQUIRES: it is open.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "tools/text_translator.h"
+#include "tools/text/text_options.h"
 
 namespace nibu {
 

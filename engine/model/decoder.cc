@@ -111,8 +111,8 @@ void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float*
     for (size_t i = 0; i < input.tokens.size(); ++i, gate_value += 2 * dim, out += dim) {
       const int h = input.hypothesis(i);
       const int position = input.position(i);
-      SsruStep(gate_value, dim, input.state->previous_cell(position, h, layer),
-               input.state->cell(position, h, layer), out);
+      SsruStep(gate_value, dim, input.state->previous_recurrent(position, h, layer),
+               input.state->recurrent(position, h, layer), out);
     }
   }
 }

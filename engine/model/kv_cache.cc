@@ -13,15 +13,13 @@ constexpr size_t kMostKept = size_t{1} << 20;  // bytes
 
 }  // namespace
 
-PagePool::PagePool(const ModelConfig& config, CacheType type, int beam_size)
+PagePool::PagePool(const ModelConfig& config, CacheType type)
     : type_(type),
-      beam_size_(beam_size),
       cell_(CellBytes(ShapeOf(config, config.heads_decoder), type)),
-      layer_(cell_ * kPositions * static_cast<size_t>(beam_size)),
-      page_(layer_ * static_cast<size_t>(config.layers_decoder)) {}
+      page_(layer_stride() * static_cast<size_t>(config.layers_decoder)) {}
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length,
-                         int droppable) {
+                         int beam_size, int droppable) {
   Release();
   pool_ = pool;
   length_ = 0;
@@ -31,15 +29,16 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   layers_ = static_cast<size_t>(config.layers_decoder);
   source_layer_ = SourceBytes(shape_, source_length, pool->type());
   source_.Resize(source_layer_ * layers_);
-  cells_.resize(static_cast<size_t>(pool->beam_size()));
+  cells_.resize(static_cast<size_t>(beam_size));
   next_cells_.resize(cells_.size());
+  open_pages_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
   is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
   if (is_recurrent_) {
-    // A cell is made from the one before it.
+    // A state is made from the one before it.
     slots_ = static_cast<size_t>(std::max(droppable, 1)) + 1;
     recurrent_.Reserve(slots_ * cells_.size() * layers_ * dim_);
-    std::fill_n(Cell(0, 0, 0), cells_.size() * layers_ * dim_, 0.0f);
+    std::fill_n(Recurrent(0, 0, 0), cells_.size() * layers_ * dim_, 0.0f);
     next_parents_.resize(cells_.size());
     std::iota(next_parents_.begin(), next_parents_.end(), 0);
     parents_ = next_parents_;
@@ -73,9 +72,14 @@ void DecoderState::Extend(int hypotheses) {
     ++length_;
     return;
   }
-  if (length_ % PagePool::kPositions == 0) pages_.push_back(pool_->Take());
-  for (int h = 0; h < hypotheses; ++h) {
-    cells_[static_cast<size_t>(h)].push_back(pages_.back().data() + pool_->CellOffset(length_, h));
+  const int in_page = length_ % PagePool::kPositions;
+  if (in_page == 0) std::fill(open_pages_.begin(), open_pages_.end(), nullptr);
+  for (size_t h = 0; h < static_cast<size_t>(hypotheses); ++h) {
+    if (open_pages_[h] == nullptr) {
+      pages_.push_back(pool_->Take());
+      open_pages_[h] = pages_.back().data();
+    }
+    cells_[h].push_back(open_pages_[h] + static_cast<size_t>(in_page) * pool_->cell_stride());
   }
   ++length_;
 }
@@ -89,6 +93,7 @@ void DecoderState::Truncate(int length) {
     pool_->Give(std::move(pages_.back()));
     pages_.pop_back();
   }
+  open_pages_[0] = pages_.empty() ? nullptr : pages_.back().data();
 }
 
 void DecoderState::Store(int position, int h, int layer, const float* keys_values) {

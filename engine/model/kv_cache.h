@@ -1,5 +1,5 @@
 // The decoder's memory of one sentence: keys and values of the tokens generated so far, shared by
-// the hypotheses of its beam (or their newest recurrent cells), and the keys and values of the
+// the hypotheses of its beam (or their newest recurrent states), and the keys and values of the
 // source.
 #ifndef NIBU_ENGINE_MODEL_KV_CACHE_H_
 #define NIBU_ENGINE_MODEL_KV_CACHE_H_
@@ -16,25 +16,19 @@
 
 namespace nibu {
 
-// Pages of kPositions positions for a beam of fixed width. A page holds, for each layer, position
-// and beam index, a cell of keys and values. Pages go back to the pool when a sentence ends, so
-// memory follows the tokens that are alive. One worker's; not thread-safe.
+// Pages of kPositions positions of one hypothesis. A page holds, for each layer and position, a
+// cell of keys and values. Pages go back to the pool when a sentence ends, so memory follows the
+// tokens that are alive. One worker's; not thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
 
-  PagePool(const ModelConfig& config, CacheType type, int beam_size);
+  PagePool(const ModelConfig& config, CacheType type);
 
   CacheType type() const { return type_; }
-  int beam_size() const { return beam_size_; }
-  // Bytes from a cell to the same cell of the next layer.
-  size_t layer_stride() const { return layer_; }
-  // Offset in a page of the first layer's cell, in bytes.
-  size_t CellOffset(int position, int beam) const {
-    return (static_cast<size_t>(position % kPositions) * static_cast<size_t>(beam_size_) +
-            static_cast<size_t>(beam)) *
-           cell_;
-  }
+  // Bytes from a cell to the next position's, and to the same position's in the next layer.
+  size_t cell_stride() const { return cell_; }
+  size_t layer_stride() const { return cell_ * kPositions; }
 
   AlignedBuffer<char> Take() {
     if (free_.empty()) return AlignedBuffer<char>(page_);
@@ -46,9 +40,7 @@ class PagePool {
 
  private:
   CacheType type_;
-  int beam_size_;
-  size_t cell_;  // bytes, as the next two
-  size_t layer_;
+  size_t cell_;  // bytes, as the next
   size_t page_;
   std::vector<AlignedBuffer<char>> free_;
 };
@@ -57,24 +49,25 @@ class PagePool {
 class DecoderState {
  public:
   // Starts a sentence of `source_length` positions (EOS included): room for the source's keys and
-  // values, one hypothesis without tokens. `droppable`: positions that a Truncate may drop. `pool`
-  // outlives the state.
-  void Start(const ModelConfig& config, PagePool* pool, int source_length, int droppable = 0);
+  // values, one hypothesis without tokens, to become beam_size of them. `droppable`: positions that
+  // a Truncate may drop. `pool` outlives the state.
+  void Start(const ModelConfig& config, PagePool* pool, int source_length, int beam_size,
+             int droppable = 0);
   // Hands all pages back.
   void Release();
 
   // Hypothesis h of the next step continues hypothesis parents[h] of this one.
   void Reorder(absl::Span<const int> parents);
 
-  // Makes room for the next position of `hypotheses` hypotheses, each written to its own cell.
+  // Makes room for the next position of `hypotheses` hypotheses, each written to its own memory.
   void Extend(int hypotheses);
   // Drops all positions but the first `length`; their pages go back. REQUIRES: a beam of 1; the
   // longest length so far was no more than `droppable` above.
   void Truncate(int length);
 
   int length() const { return length_; }  // positions held
-  // Cells of the first layer, positions 0 .. last of hypothesis h, newest last. Valid until the
-  // next Extend or Truncate.
+  // The keys and values of positions 0 .. last of hypothesis h in a layer, newest last. Valid until
+  // the next Extend or Truncate.
   CellHistory history(int h, int layer, int last) const {
     return {pool_->type(),
             absl::MakeConstSpan(cells_[static_cast<size_t>(h)])
@@ -84,11 +77,11 @@ class DecoderState {
   // Writes a position's keys and values, [2 I], of hypothesis h in a layer.
   void Store(int position, int h, int layer, const float* keys_values);
 
-  // The recurrent cell [D] of hypothesis h in a layer (DecoderMemory::kSsru) at a position held,
+  // The recurrent state c [D] of hypothesis h in a layer (DecoderMemory::kSsru) at a position held,
   // and the one that it follows; 0 before the first position.
-  float* cell(int position, int h, int layer) { return Cell(position + 1, h, layer); }
-  const float* previous_cell(int position, int h, int layer) {
-    return Cell(position, parents_[static_cast<size_t>(h)], layer);
+  float* recurrent(int position, int h, int layer) { return Recurrent(position + 1, h, layer); }
+  const float* previous_recurrent(int position, int h, int layer) {
+    return Recurrent(position, parents_[static_cast<size_t>(h)], layer);
   }
 
   int source_length() const { return source_length_; }
@@ -97,8 +90,8 @@ class DecoderState {
   KeysValues source(int layer) const;
 
  private:
-  // Where the cell lies that is behind `length` positions.
-  float* Cell(int length, int h, int layer) {
+  // Where the recurrent state lies that is behind `length` positions.
+  float* Recurrent(int length, int h, int layer) {
     const size_t slot = static_cast<size_t>(length) % slots_;
     const size_t row = (slot * cells_.size() + static_cast<size_t>(h)) * layers_;
     return recurrent_.data() + (row + static_cast<size_t>(layer)) * dim_;
@@ -107,7 +100,7 @@ class DecoderState {
   PagePool* pool_ = nullptr;
   bool is_recurrent_ = false;
   size_t layers_ = 0;
-  size_t slots_ = 0;                // lengths whose cells are kept
+  size_t slots_ = 0;                // lengths whose recurrent states are kept
   AlignedBuffer<float> recurrent_;  // [length modulo slots][hypothesis][layer][D]
   std::vector<int> parents_;        // of the newest position's hypotheses
   std::vector<int> next_parents_;
@@ -118,7 +111,8 @@ class DecoderState {
   size_t source_layer_ = 0;  // bytes of a layer's keys and values
   ElasticMemory source_;
   std::vector<AlignedBuffer<char>> pages_;
-  std::vector<std::vector<void*>> cells_;  // [hypothesis][position]
+  std::vector<char*> open_pages_;          // [hypothesis]; null: its next position takes one
+  std::vector<std::vector<void*>> cells_;  // [hypothesis][position], of the first layer
   std::vector<std::vector<void*>> next_cells_;
 };
 

@@ -1,7 +1,6 @@
 #include "engine/search/beam_search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace nibu {
@@ -70,8 +69,7 @@ void BeamSearch::Advance(absl::Span<const absl::Span<const Candidate>> candidate
   }
   live_nodes_.swap(next_nodes_);
   live_scores_.swap(next_scores_);
-  const auto most = static_cast<size_t>(
-      std::max(1L, std::lround(static_cast<double>(options_.beam_size) * options_.patience)));
+  const auto most = static_cast<size_t>(HypothesesToFinish(options_.beam_size, options_.patience));
   done_ =
       last || live_.empty() ||
       (options_.length_penalty == 0.0f
@@ -92,9 +90,7 @@ std::vector<Hypothesis> BeamSearch::Finish() const {
     std::reverse(h.tokens.begin(), h.tokens.end());
     std::reverse(h.token_scores.begin(), h.token_scores.end());
     h.log_prob = f.log_prob;
-    h.score = f.length > 0
-                  ? f.log_prob / std::pow(static_cast<float>(f.length), options_.length_penalty)
-                  : 0.0f;
+    h.score = HypothesisScore(f.log_prob, static_cast<size_t>(f.length), options_.length_penalty);
     result.push_back(std::move(h));
   }
   std::stable_sort(result.begin(), result.end(),

@@ -21,6 +21,9 @@
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -38,6 +41,16 @@ struct SearchOptions {
   int max_length = 256;  // generated tokens, EOS included; a step is a token
   int eos = 0;
 };
+
+// round(beam_size * patience), at least 1: see SearchOptions.
+inline int HypothesesToFinish(int beam_size, float patience) {
+  return std::max(1, static_cast<int>(std::lround(static_cast<double>(beam_size) * patience)));
+}
+
+// S / L^length_penalty; 0 for no tokens.
+inline float HypothesisScore(float log_prob, size_t length, float length_penalty) {
+  return length > 0 ? log_prob / std::pow(static_cast<float>(length), length_penalty) : 0.0f;
+}
 
 struct Hypothesis {
   std::vector<int> tokens;          // EOS left out

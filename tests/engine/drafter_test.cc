@@ -92,7 +92,8 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   ASSERT_GE(expected.size(), 29u);  // without an EOS at the end
   source.push_back(0);
 
-  const DraftModel draft(model_, {config_.decoder_start}, 20, 20);
+  const DraftModel draft(model_, 20, 20);
+  const std::vector<int> start = {config_.decoder_start};
   Workspace workspace;
   Drafter drafter(draft, &workspace);
   Drafter::Sentence sentence;
@@ -107,7 +108,7 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
     return std::vector<int>(expected.begin() + static_cast<long>(from),
                             expected.begin() + static_cast<long>(from + count));
   };
-  sentence.Start(draft, source, {});
+  sentence.Start(start, source, {});
   EXPECT_EQ(guess(0), std::vector<int>());
   EXPECT_EQ(guess(2), next(0, 2));
   sentence.Append(next(0, 3));  // all right
@@ -118,14 +119,14 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   // As if it had been right all along.
   const std::vector<int> after_wrong = guesses;
   sentence.Release();
-  sentence.Start(draft, source, {});
+  sentence.Start(start, source, {});
   sentence.Append(next(0, 4));
   sentence.Append({wrong});
   EXPECT_EQ(guess(2), after_wrong);
   sentence.Release();
 
   // Wrong again and again, then right.
-  sentence.Start(draft, source, {});
+  sentence.Start(start, source, {});
   for (const size_t most : {3, 2, 1, 1}) {
     ASSERT_EQ(guess(100).size(), most);
     const int other = guesses[0] == 1 ? 2 : 1;
@@ -138,13 +139,13 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   }
   sentence.Release();
 
-  sentence.Start(draft, source, {});
+  sentence.Start(start, source, {});
   sentence.Append(next(0, 17));
   EXPECT_EQ(guess(2), next(17, 2));
   sentence.Append(next(17, 3));
   EXPECT_EQ(guess(4), std::vector<int>());  // no position left
   sentence.Release();
-  sentence.Start(draft, source, {});
+  sentence.Start(start, source, {});
   sentence.Append(next(0, 18));
   EXPECT_EQ(guess(3), next(18, 2));  // behind the model's last two positions
   sentence.Append(next(18, 3));
@@ -152,30 +153,26 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   sentence.Release();
 
   const std::vector<int> shortlist = {3, 4, 10, 11, 12, 13, 14, 15};
-  sentence.Start(draft, source, shortlist);
+  sentence.Start(start, source, shortlist);
   for (const int token : guess(3)) EXPECT_TRUE(token < 5 || token > 9) << token;
   EXPECT_EQ(guesses.size(), 3u);
   sentence.Release();
 
   source.assign(21, 5);
-  sentence.Start(draft, source, {});
+  sentence.Start(start, source, {});
   EXPECT_EQ(guess(4), std::vector<int>());
   sentence.Release();
 }
 
 TEST(TranslatorTest, RefusesDraftsThatCannotBe) {
   const auto model = reference::Transformer(SmallConfig(), 7).Build(ComputeType::kFloat32);
-  DecodingOptions decoding;
   TranslatorOptions options;
   options.draft = model;
-  EXPECT_EQ(Translator::Create(model, decoding, options).status().message(),
-            "a draft model needs beam_size 1, not 4");
-  decoding.beam_size = 1;
-  EXPECT_TRUE(Translator::Create(model, decoding, options).ok());
+  EXPECT_TRUE(Translator::Create(model, options).ok());
   ModelConfig config = SmallConfig();
   config.vocab_source = config.vocab_target = 51;
   options.draft = reference::Transformer(config, 7).Build(ComputeType::kFloat32);
-  EXPECT_EQ(Translator::Create(model, decoding, options).status().message(),
+  EXPECT_EQ(Translator::Create(model, options).status().message(),
             "the draft model has another vocabulary");
 }
 

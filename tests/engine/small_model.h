@@ -41,9 +41,11 @@ inline Sources RandomSources(int count, int longest, int vocabulary) {
 
 inline Results Translate(const std::shared_ptr<const Model>& model, const DecodingOptions& decoding,
                          const TranslatorOptions& options, const Sources& sources) {
-  auto translator = Translator::Create(model, decoding, options);
+  auto translator = Translator::Create(model, options);
   EXPECT_TRUE(translator.ok()) << translator.status();
-  return (*translator)->Translate(sources);
+  auto results = (*translator)->Translate(sources, decoding);
+  EXPECT_TRUE(results.ok()) << results.status();
+  return *std::move(results);
 }
 
 // Each token has 5 candidates or none, and 3 are always there.

@@ -274,14 +274,14 @@ TEST(TranslatorTest, FrameTakesItsPositions) {
   decoding.min_decoding_length = 1000;
   decoding.max_decoding_length = 1000;
   decoding.frame = Frame{{3}, {4, 0}, {-1, 7}};
-  auto translator = *Translator::Create(model, decoding, {});
-  EXPECT_EQ(translator->max_source_length(), 61);
-  const Results results = translator->Translate({std::vector<int>(61, 5)});
+  auto translator = *Translator::Create(model, {});
+  EXPECT_EQ(translator->max_source_length(decoding), 61);
+  const Results results = *translator->Translate({std::vector<int>(61, 5)}, decoding);
   EXPECT_EQ(results[0][0].tokens.size(), 63u);
 
   const auto refused = [&](const Frame& frame) {
     decoding.frame = frame;
-    return std::string(Translator::Create(model, decoding, {}).status().message());
+    return std::string(translator->Translate({{5}}, decoding).status().message());
   };
   EXPECT_EQ(refused({{50}, {}, {1}}), "frame.source_prefix has 50, expected 0 to 49");
   EXPECT_EQ(refused({{}, {-1}, {1}}), "frame.source_suffix has -1, expected 0 to 49");
@@ -296,9 +296,9 @@ TEST(TranslatorTest, KeepsToTheModelsPositions) {
   DecodingOptions decoding;
   decoding.min_decoding_length = 1000;
   decoding.max_decoding_length = 1000;
-  auto translator = *Translator::Create(model, decoding, {});
+  auto translator = *Translator::Create(model, {});
   EXPECT_EQ(translator->max_source_length(), 63);  // 64 positions, one of them EOS
-  const Results results = translator->Translate({std::vector<int>(63, 5), {}});
+  const Results results = *translator->Translate({std::vector<int>(63, 5), {}}, decoding);
   EXPECT_EQ(results[0][0].tokens.size(), 64u);
   ASSERT_EQ(results[1].size(), 1u);
   EXPECT_TRUE(results[1][0].tokens.empty());
@@ -315,14 +315,15 @@ TEST(TranslatorTest, TakesSentencesFromSeveralThreadsAndFinishesThemAll) {
   {
     TranslatorOptions options;
     options.threads = 2;
-    auto translator = *Translator::Create(model, decoding, options);
+    auto translator = *Translator::Create(model, options);
     std::vector<std::thread> threads;
     for (size_t t = 0; t < 3; ++t) {
       threads.emplace_back([&, t] {
         for (size_t i = 0; i < sources.size(); ++i) {
-          translator->Submit(sources[i], [&, t, i](std::vector<Hypothesis> hypotheses) {
-            results[t * sources.size() + i] = std::move(hypotheses);
-          });
+          const auto ticket = translator->Submit(
+              {.source = sources[i], .options = decoding, .key = t * sources.size() + i},
+              [&](uint64_t key, Result result) { results[key] = *std::move(result); });
+          EXPECT_TRUE(ticket.ok()) << ticket.status();
         }
       });
     }
@@ -336,41 +337,19 @@ TEST(TranslatorTest, TakesSentencesFromSeveralThreadsAndFinishesThemAll) {
 
 TEST(TranslatorTest, MeasuresWhatHappened) {
   const auto model = reference::Transformer(SmallConfig(), 17).Build(ComputeType::kFloat32);
-  auto translator = *Translator::Create(model, {}, {});
+  auto translator = *Translator::Create(model, {});
   translator->StartMeasuring();
-  translator->Translate(RandomSources(10, 10, 50));
+  EXPECT_TRUE(translator->Translate(RandomSources(10, 10, 50), {}).ok());
   const Translator::Measurement measurement = translator->FinishMeasuring();
   EXPECT_EQ(measurement.latencies.size(), 10u);
   EXPECT_GT(measurement.profile.decoder_matmul, 0);
   // The floor is of the measurement that is asked for, not of the last one.
   translator->StartMeasuring();
-  translator->Translate(RandomSources(1, 10, 50));
+  EXPECT_TRUE(translator->Translate(RandomSources(1, 10, 50), {}).ok());
   const Translator::Measurement small = translator->FinishMeasuring();
   const double floor = translator->MatmulFloor(measurement);
   EXPECT_GT(translator->MatmulFloor(small), 0);
   EXPECT_GT(floor, translator->MatmulFloor(small));
-}
-
-TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
-  EXPECT_TRUE(DecodingOptions().Validate().ok());
-  const auto refused = [](auto change) {
-    DecodingOptions options;
-    change(&options);
-    return std::string(options.Validate().message());
-  };
-  EXPECT_NE(refused([](auto* o) { o->beam_size = 0; }).find("beam_size"), std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->patience = 0; }).find("patience"), std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->patience = NAN; }).find("patience"), std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->num_hypotheses = 5; }).find("num_hypotheses"),
-            std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->length_penalty = INFINITY; }).find("length_penalty"),
-            std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->min_decoding_length = 300; }).find("min_decoding_length"),
-            std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->max_length_factor = -1; }).find("max_length_factor"),
-            std::string::npos);
-  EXPECT_NE(refused([](auto* o) { o->max_decoding_length = 0; }).find("max_decoding_length"),
-            std::string::npos);
 }
 
 }  // namespace

@@ -44,10 +44,10 @@ TEST_P(ReferenceTest, TranslatesAsTheReferenceDoes) {
     options.beam_size = 1;
     options.max_decoding_length = 12;
     if (expected.contains("frame")) options.frame = ReadFrame(expected["frame"]);
-    auto translator = Translator::Create(loaded->model, options, {});
+    auto translator = Translator::Create(loaded->model, {});
     ASSERT_TRUE(translator.ok()) << translator.status();
     const std::vector<int> source = expected["source"];
-    const Hypothesis hypothesis = (*translator)->Translate({source})[0][0];
+    const Hypothesis hypothesis = (*translator)->Translate({source}, options).value()[0][0];
     EXPECT_EQ(hypothesis.tokens, expected["tokens"].get<std::vector<int>>()) << expected.dump();
     EXPECT_THAT(hypothesis.token_scores,
                 ::testing::Pointwise(::testing::FloatNear(1e-4f),

@@ -62,6 +62,7 @@ forbid "SentencePiece is one file's alone:" 'sentencepiece_processor' \
 forbid "yaml-cpp is one file's alone:" 'yaml-cpp' 'models/files/yaml.cc:' engine models tokenizer tools
 forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/' engine models tokenizer tools
 forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '[^:]*(\.cc|-inl\.h):' engine models tokenizer tools
+forbid "tools/text is a library, without flags and programs:" '(tools/[^/]*"|absl/flags)' - tools/text
 floors engine core ops attention model search .
 floors models files containers assembly vocabulary formats,native .
 exit "$bad"

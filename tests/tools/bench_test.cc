@@ -80,6 +80,7 @@ BenchResult Example() {
   result.target_tokens = 50;
   result.seconds = 2;
   result.tokenizer_seconds = 0.5;
+  result.text_seconds = 0.25;
   result.load_seconds = 0.25;
   result.peak_rss_bytes = 3000000;
   result.weight_bytes = 1000000;
@@ -103,7 +104,7 @@ TEST(BenchTest, JsonHasEveryField) {
     "latency_ms": {"p50": 200.0, "p90": 400.0, "p99": 400.0}, "load_seconds": 0.25,
     "peak_rss_bytes": 3000000, "weight_bytes": 1000000,
     "profile": {"encoder": 0.4, "decoder_matmul": 0.8, "attention": 1.2, "search": 0.2,
-                "tokenizer": 0.5},
+                "tokenizer": 0.5, "text": 0.25},
     "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
 }
 
@@ -120,7 +121,7 @@ TEST(BenchTest, TableLinesUpUnderItsHead) {
       absl::StrSplit(row, absl::ByAnyChar(" |"), absl::SkipEmpty());
   EXPECT_THAT(cells, ElementsAre("int8", "2", "3", "16", "4", "40", "50", "2.000", "25.0", "2.0",
                                  "200.00", "400.00", "400.00", "0.25", "3.0", "1.0", "10.0", "20.0",
-                                 "30.0", "5.0", "12.5", "1.500", "0.75"));
+                                 "30.0", "5.0", "12.5", "6.2", "1.500", "0.75"));
 }
 
 TEST(BenchTest, EveryCombinationIsARun) {
@@ -196,6 +197,7 @@ TEST(BenchTest, TranslatesText) {
   EXPECT_EQ(json["sentences"], 2);
   EXPECT_GE(json["target_tokens"], 10);
   EXPECT_GT(json["profile"]["tokenizer"].get<double>(), 0);
+  EXPECT_GT(json["profile"]["text"].get<double>(), 0);
 }
 
 TEST(BenchTest, RefusesBeforeAnythingRuns) {

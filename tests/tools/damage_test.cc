@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "models/native_writer.h"
-#include "tools/text_translator.h"
+#include "tools/text/text_translator.h"
 
 namespace nibu {
 namespace {
@@ -89,8 +89,16 @@ absl::Status Load(const std::string& path) {
   if (!model.ok()) return model.status();
   TextOptions options;
   options.tokenized = model->vocabulary.source_sentencepiece.empty();
-  const auto translator = TextTranslator::Create(*std::move(model), options);
-  if (translator.ok()) (*translator)->Encode("A man is riding a bicycle.");
+  const auto translator = TextTranslator::Create({*std::move(model)}, {});
+  if (translator.ok()) {
+    const auto plan = (*translator)->Prepare(options);
+    if (!plan.ok()) return plan.status();
+    // Tokenizes, and decodes nothing.
+    const auto past = std::chrono::steady_clock::now();
+    (*translator)
+        ->Submit("A man is riding a bicycle.", {*plan, 0, past, 0}, [](uint64_t, const auto&) {})
+        .IgnoreError();
+  }
   return translator.status();
 }
 

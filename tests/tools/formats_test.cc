@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "tools/text_translator.h"
+#include "tools/text/text_translator.h"
 
 namespace nibu {
 namespace {
@@ -27,7 +27,6 @@ TextOptions Greedy() {
   TextOptions options;
   options.decoding.beam_size = 1;
   options.decoding.return_scores = false;
-  options.translator.threads = 2;
   options.split_sentences = false;
   return options;
 }
@@ -35,11 +34,14 @@ TextOptions Greedy() {
 // The pieces of the best hypothesis of each line.
 std::vector<std::string> Translate(LoadedModel model, const TextOptions& options,
                                    const std::vector<std::string>& lines) {
-  auto translator = TextTranslator::Create(std::move(model), options);
+  TranslatorOptions threads;
+  threads.threads = 2;
+  auto translator = TextTranslator::Create({std::move(model)}, threads);
   EXPECT_TRUE(translator.ok()) << translator.status();
   std::vector<std::string> pieces;
-  if (!translator.ok()) return pieces;
-  for (const TextResult& result : (*translator)->Translate(lines)) {
+  const auto results = (*translator)->Translate(lines, options);
+  EXPECT_TRUE(results.ok()) << results.status();
+  for (const TextResult& result : *results) {
     pieces.push_back(absl::StrJoin(result.hypotheses[0].tokens, " "));
   }
   return pieces;

@@ -1,10 +1,13 @@
 // Lines through a small random model: tokens, splitting and joining, scores.
-#include "tools/text_translator.h"
+#include "tools/text/text_translator.h"
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -48,10 +51,11 @@ TextOptions Tokenized() {
 
 std::vector<TextResult> Translate(const LoadedModel& model, const TextOptions& options,
                                   const std::vector<std::string>& lines) {
-  auto translator = TextTranslator::Create(model, options);
+  auto translator = TextTranslator::Create({model}, {});
   EXPECT_TRUE(translator.ok()) << translator.status();
-  if (!translator.ok()) return std::vector<TextResult>(lines.size());
-  return (*translator)->Translate(lines);
+  auto results = (*translator)->Translate(lines, options);
+  EXPECT_TRUE(results.ok()) << results.status();
+  return *std::move(results);
 }
 
 // What joining the results of a line's parts has to give.
@@ -162,10 +166,10 @@ TEST(TextTranslatorTest, LongLinesTruncatedOrRefused) {
   EXPECT_EQ(results[0].hypotheses[0].tokens, results[1].hypotheses[0].tokens);
   EXPECT_EQ(results[0].hypotheses[0].score, results[1].hypotheses[0].score);
   options.long_input = LongInput::kError;
-  results = Translate(Model(), options, lines);
-  EXPECT_TRUE(results[0].too_long);
-  EXPECT_TRUE(results[0].hypotheses.empty());
-  EXPECT_EQ(results[1].hypotheses.size(), 1u);
+  const auto translator = *TextTranslator::Create({Model()}, {});
+  EXPECT_EQ(translator->Translate(lines, options).status(),
+            absl::OutOfRangeError("a sentence of 4 tokens is longer than max_input_length, 3"));
+  EXPECT_EQ((*translator->Translate({lines[1]}, options))[0].hypotheses.size(), 1u);
 }
 
 TEST(TextTranslatorTest, LinesWithoutText) {
@@ -184,15 +188,104 @@ TEST(TextTranslatorTest, LinesWithoutText) {
 TEST(TextTranslatorTest, ModelsWithoutUsableSentencePiece) {
   TextOptions options = Tokenized();
   options.tokenized = false;
-  const auto without = TextTranslator::Create(Model(), options);
-  ASSERT_FALSE(without.ok());
-  EXPECT_NE(without.status().message().find("--tokenized"), absl::string_view::npos);
+  const auto without = *TextTranslator::Create({Model()}, {});
+  EXPECT_EQ(std::string(without->Prepare(options).status().message()).find("sentencepiece is"), 0u);
   LoadedModel damaged = Model();
   damaged.vocabulary.source_sentencepiece = "not a model";
-  const auto refused = TextTranslator::Create(damaged, options);
+  const auto refused = TextTranslator::Create({damaged}, {});
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.status().message().find("SentencePiece of the source"),
             absl::string_view::npos);
+}
+
+// Requests with options of their own, and sentences of theirs that fail.
+TEST(TextTranslatorTest, RequestsHaveTheirOwnOptions) {
+  const auto translator = *TextTranslator::Create({Model(true)}, {});
+  TextOptions beam = Tokenized();
+  beam.decoding.num_hypotheses = 3;
+  TextOptions greedy = Tokenized();
+  greedy.decoding.beam_size = 1;
+  greedy.max_input_length = 3;
+  const std::vector<std::string> lines = {"▁w6 ▁w7 . ▁w8 ▁w9", "▁w10 ▁w11", ""};
+  const std::vector<TextOptions> options = {beam, greedy};
+  std::vector<std::vector<TextResult>> expected;
+  for (const TextOptions& each : options) expected.push_back(*translator->Translate(lines, each));
+  EXPECT_EQ(expected[0][0].hypotheses.size(), 3u);
+  EXPECT_TRUE(expected[1][0].too_long);
+  std::vector<TextResult> results(6);
+  std::atomic<int> missing = 6;
+  for (uint64_t key = 0; key < 6; ++key) {
+    const auto plan = *translator->Prepare(options[key / 3]);
+    const auto ticket = translator->Submit(lines[key % 3], {.plan = plan, .key = key},
+                                           [&](uint64_t of, absl::StatusOr<TextResult> result) {
+                                             results[of] = *std::move(result);
+                                             --missing;
+                                           });
+    EXPECT_TRUE(ticket.ok()) << ticket.status();
+  }
+  while (missing > 0) std::this_thread::yield();
+  for (size_t key = 0; key < 6; ++key) {
+    const TextResult& same = expected[key / 3][key % 3];
+    ASSERT_EQ(results[key].hypotheses.size(), same.hypotheses.size());
+    for (size_t n = 0; n < same.hypotheses.size(); ++n) {
+      EXPECT_EQ(results[key].hypotheses[n].text, same.hypotheses[n].text);
+      EXPECT_EQ(results[key].hypotheses[n].score, same.hypotheses[n].score);
+    }
+  }
+}
+
+TEST(TextTranslatorTest, AFullQueueRefusesALineOfManySentencesWhole) {
+  TranslatorOptions small;
+  small.queue_size = 2;
+  const auto translator = *TextTranslator::Create({Model()}, small);
+  TextOptions options = Tokenized();
+  options.max_input_length = 1;
+  const auto plan = *translator->Prepare(options);
+  std::string line = "▁w6";
+  for (int i = 0; i < 50; ++i) line += " ▁w7";
+  std::atomic<int> called = 0;
+  const auto count = [&](uint64_t, absl::StatusOr<TextResult>) { ++called; };
+  EXPECT_EQ(translator->Submit(line, {.plan = plan}, count).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  // With patience there is room for it.
+  EXPECT_EQ(translator->Translate({line}, options)->size(), 1u);
+  EXPECT_EQ(called, 0);
+}
+
+TEST(TextTranslatorTest, EndsWhatIsCancelledOrLate) {
+  const auto translator = *TextTranslator::Create({Model()}, {});
+  TextOptions options = Tokenized();
+  options.max_input_length = 1;
+  const auto plan = *translator->Prepare(options);
+  std::string line = "▁w6";
+  for (int i = 0; i < 200; ++i) line += " ▁w7";
+  std::atomic<int> missing = 2;
+  std::vector<absl::Status> statuses(2);
+  const auto keep = [&](uint64_t key, absl::StatusOr<TextResult> result) {
+    statuses[key] = result.status();
+    --missing;
+  };
+  const auto past = std::chrono::steady_clock::now();
+  EXPECT_TRUE(translator->Submit(line, {plan, 0, past, 0}, keep).ok());
+  const auto ticket = translator->Submit(line, {.plan = plan, .key = 1}, keep);
+  ASSERT_TRUE(ticket.ok());
+  translator->Cancel(*ticket);
+  while (missing > 0) std::this_thread::yield();
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(statuses[1].code(), absl::StatusCode::kCancelled);
+  translator->Cancel(*ticket);  // nothing is left of it
+}
+
+TEST(TextTranslatorTest, OptionsAreCheckedAgainstTheModel) {
+  const auto translator = *TextTranslator::Create({Model()}, {});
+  const auto refused = [&](auto change) {
+    TextOptions options = Tokenized();
+    change(&options);
+    return std::string(translator->Prepare(options).status().message());
+  };
+  EXPECT_EQ(refused([](TextOptions* o) { o->src_lang = "de"; }).find("src_lang is not for"), 0u);
+  EXPECT_EQ(refused([](TextOptions* o) { o->decoding.beam_size = 0; }).find("beam_size must"), 0u);
+  EXPECT_EQ(refused([](TextOptions* o) { o->max_input_length = 0; }).find("max_input_length"), 0u);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);
   Workspace workspace;
-  PagePool pool(config, CacheTypeOf(*model), consecutive ? 1 : 4);
+  PagePool pool(config, CacheTypeOf(*model));
   Decoder decoder(*model, target, &workspace);
   OutputLayer output(*model, &workspace);
   DecoderState state;
@@ -116,7 +116,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   // The first sentence warms everything up.
   for (int round = 0; round < 2; ++round) {
     workspace.arena.Rewind(0);
-    state.Start(config, &pool, static_cast<int>(sentence.size()));
+    state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
     decoder.Begin(Encode(*model, source, {sentence}, &workspace), {&state});
     const int64_t before = allocations;
     primitives = round == 0 ? 0 : workspace.matmul.primitives();
@@ -148,7 +148,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
   config.decoder_memory = DecoderMemory::kSelfAttention;
   config.gated_ffn = true;
   const auto model = reference::Transformer(config, 1).Build(ComputeType::kFloat32);
-  const DraftModel draft(model, {config.decoder_start}, 64, 64);
+  const DraftModel draft(model, 64, 64);
   Workspace workspace;
   Drafter drafter(draft, &workspace);
   Drafter::Sentence sentence;
@@ -159,7 +159,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
   int64_t counted = 0;
   int64_t steps = 0;
   for (int round = 0; round < 2; ++round) {
-    sentence.Start(draft, source, {});
+    sentence.Start({config.decoder_start}, source, {});
     const auto guess = [&] {
       guesses.clear();
       drafter.Guess(&sentence, Drafter::kMostGuesses, suppressed, &guesses);

@@ -51,10 +51,10 @@ std::vector<int> Range(int first, int end) {
 TEST(DecoderStateTest, TruncateDropsTheNewestPositions) {
   static_assert(PagePool::kPositions == 8, "lengths around the border of a page");
   const ModelConfig config = SmallConfig();
-  PagePool pool(config, CacheType::kFloat32, 1);
+  PagePool pool(config, CacheType::kFloat32);
   for (const int length : {0, 1, 7, 8, 9, 16, 17, 20}) {
     DecoderState state;
-    state.Start(config, &pool, 3);
+    state.Start(config, &pool, 3, /*beam_size=*/1);
     Feed(Range(0, 20), &state);
     state.Truncate(length);
     ExpectTokens(Range(0, length), state);
@@ -68,14 +68,14 @@ TEST(DecoderStateTest, TruncateDropsTheNewestPositions) {
 
 TEST(DecoderStateTest, TruncateGivesPagesBack) {
   const ModelConfig config = SmallConfig();
-  PagePool pool(config, CacheType::kFloat32, 1);
+  PagePool pool(config, CacheType::kFloat32);
   DecoderState state;
-  state.Start(config, &pool, 3);
+  state.Start(config, &pool, 3, /*beam_size=*/1);
   Feed(Range(0, 20), &state);  // three pages
   const void* third = state.history(0, 0, 16).cells.back();
   state.Truncate(9);
   DecoderState other;
-  other.Start(config, &pool, 3);
+  other.Start(config, &pool, 3, /*beam_size=*/1);
   Feed({7}, &other);
   EXPECT_EQ(other.history(0, 0, 0).cells[0], third);
   ExpectTokens(Range(0, 9), state);
@@ -86,28 +86,28 @@ TEST(DecoderStateTest, TruncateGivesPagesBack) {
   other.Release();
 }
 
-TEST(DecoderStateTest, RecurrentCellsOfDroppedPositionsAreKept) {
+TEST(DecoderStateTest, RecurrentStatesOfDroppedPositionsAreKept) {
   ModelConfig config = SmallConfig();
   config.decoder_memory = DecoderMemory::kSsru;
-  PagePool pool(config, CacheType::kFloat32, 1);
+  PagePool pool(config, CacheType::kFloat32);
   DecoderState state;
-  state.Start(config, &pool, 3, /*droppable=*/3);
+  state.Start(config, &pool, 3, /*beam_size=*/1, /*droppable=*/3);
   const auto step = [&] {
     state.Extend(1);
     const int position = state.length() - 1;
     for (int layer = 0; layer < 2; ++layer) {
-      *state.cell(position, 0, layer) = *state.previous_cell(position, 0, layer) + 1;
+      *state.recurrent(position, 0, layer) = *state.previous_recurrent(position, 0, layer) + 1;
     }
   };
   for (int i = 0; i < 10; ++i) {
     for (int n = 0; n < 4; ++n) step();
-    EXPECT_EQ(*state.cell(state.length() - 1, 0, 1), static_cast<float>(state.length()));
+    EXPECT_EQ(*state.recurrent(state.length() - 1, 0, 1), static_cast<float>(state.length()));
     state.Truncate(state.length() - 3);
   }
   EXPECT_EQ(state.length(), 10);
   step();
-  EXPECT_EQ(*state.cell(10, 0, 0), 11);
-  EXPECT_EQ(*state.cell(10, 0, 1), 11);
+  EXPECT_EQ(*state.recurrent(10, 0, 0), 11);
+  EXPECT_EQ(*state.recurrent(10, 0, 1), 11);
 }
 
 }  // namespace

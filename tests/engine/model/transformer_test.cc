@@ -58,7 +58,7 @@ TEST(DecoderTest, EqualsTheReference) {
       const Embedder target_embedder(config, model->weights.target, config.max_positions);
       Workspace workspace;
       constexpr int kBeam = 3;
-      PagePool pool(config, CacheType::kFloat32, kBeam);
+      PagePool pool(config, CacheType::kFloat32);
       Decoder decoder(*model, target_embedder, &workspace);
       OutputLayer output(*model, &workspace);
 
@@ -77,7 +77,7 @@ TEST(DecoderTest, EqualsTheReference) {
           Sentence& sentence = sentences[static_cast<size_t>(step)];
           const auto& source = sources[static_cast<size_t>(step)];
           sentence.encoded = reference.Encode(source);
-          sentence.state.Start(config, &pool, static_cast<int>(source.size()));
+          sentence.state.Start(config, &pool, static_cast<int>(source.size()), kBeam);
           sentence.tokens = {config.decoder_start};
           const float* encoded = Encode(*model, source_embedder, {source}, &workspace);
           decoder.Begin(encoded, {&sentence.state});
@@ -136,14 +136,14 @@ void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint3
   const Embedder target_embedder(config, model->weights.target, config.max_positions);
   Workspace workspace;
   constexpr int kMost = 5;  // tokens a step
-  PagePool pool(config, CacheTypeOf(*model), /*beam_size=*/1);
+  PagePool pool(config, CacheTypeOf(*model));
   Decoder decoder(*model, target_embedder, &workspace);
   const std::vector<int> source = RandomSources(&random, config, 1)[0];
   DecoderState one;
   DecoderState several;
   const auto start = [&](DecoderState* state) {
     workspace.arena.Rewind(0);
-    state->Start(config, &pool, static_cast<int>(source.size()), kMost - 1);
+    state->Start(config, &pool, static_cast<int>(source.size()), /*beam_size=*/1, kMost - 1);
     decoder.Begin(Encode(*model, source_embedder, {source}, &workspace), {state});
     workspace.arena.Rewind(0);
   };

@@ -207,9 +207,9 @@ void ExpectReferenceTranslations(const std::string& name, const LoadedModel& loa
     EXPECT_EQ(frame.source_prefix, known["source_prefix"].get<std::vector<int>>());
     EXPECT_EQ(frame.source_suffix, known["source_suffix"].get<std::vector<int>>());
     EXPECT_EQ(frame.decoder_start, known["decoder_start"].get<std::vector<int>>());
-    auto translator = Translator::Create(loaded.model, options, {});
+    auto translator = Translator::Create(loaded.model, {});
     ASSERT_TRUE(translator.ok()) << translator.status();
-    const Hypothesis best = (*translator)->Translate({expected["source"]})[0][0];
+    const Hypothesis best = (*translator)->Translate({expected["source"]}, options).value()[0][0];
     EXPECT_EQ(best.tokens, expected["tokens"].get<std::vector<int>>()) << expected.dump();
     EXPECT_EQ(Text(loaded.vocabulary.target_tokens, best.tokens),
               expected["translation"].get<std::string>());

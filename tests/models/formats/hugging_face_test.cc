@@ -61,9 +61,9 @@ Hypothesis Greedy(const LoadedModel& loaded) {
   DecodingOptions options;
   options.beam_size = 1;
   options.max_decoding_length = 10;
-  auto translator = Translator::Create(loaded.model, options, {});
+  auto translator = Translator::Create(loaded.model, {});
   EXPECT_TRUE(translator.ok()) << translator.status();
-  return (*translator)->Translate({{2, 3, 4}})[0][0];
+  return (*translator)->Translate({{2, 3, 4}}, options).value()[0][0];
 }
 
 TEST(HuggingFace, LoadsATinyModel) {

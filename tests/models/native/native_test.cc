@@ -42,11 +42,12 @@ std::vector<std::pair<std::vector<int>, float>> Translations(const LoadedModel& 
   DecodingOptions options;
   options.beam_size = 2;
   options.max_decoding_length = 8;
-  auto translator = Translator::Create(loaded.model, options, {});
+  auto translator = Translator::Create(loaded.model, {});
   EXPECT_TRUE(translator.ok()) << translator.status();
   std::vector<std::pair<std::vector<int>, float>> translations;
   const std::vector<std::vector<int>> sources = {{2}, {3, 2, 3}, {1, 2, 3, 0, 2, 3}};
-  for (const auto& hypotheses : (*translator)->Translate(sources)) {
+  const auto all = (*translator)->Translate(sources, options);
+  for (const auto& hypotheses : *all) {
     translations.emplace_back(hypotheses[0].tokens, hypotheses[0].score);
   }
   return translations;

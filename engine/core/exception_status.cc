@@ -1,0 +1,23 @@
+#include "engine/core/exception_status.h"
+
+#include <exception>
+#include <new>
+
+namespace nibu {
+
+absl::Status StatusOfException() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      return absl::ResourceExhaustedError(
+          "out of memory; free some, or use fewer threads or smaller batches");
+    } catch (const std::exception& e) {
+      return absl::InternalError(e.what());
+    }
+  } catch (...) {  // no memory for a message
+    return absl::Status(absl::StatusCode::kResourceExhausted, "");
+  }
+}
+
+}  // namespace nibu

@@ -1,0 +1,14 @@
+#ifndef NIBU_ENGINE_CORE_EXCEPTION_STATUS_H_
+#define NIBU_ENGINE_CORE_EXCEPTION_STATUS_H_
+
+#include "absl/status/status.h"
+
+namespace nibu {
+
+// For a catch (...): ResourceExhausted where there was no memory, else Internal with what the
+// exception says. Never throws.
+absl::Status StatusOfException() noexcept;
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_EXCEPTION_STATUS_H_

@@ -1,0 +1,34 @@
+#include "engine/request.h"
+
+#include <cmath>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
+  EXPECT_TRUE(DecodingOptions().Validate().ok());
+  const auto refused = [](auto change) {
+    DecodingOptions options;
+    change(&options);
+    return std::string(options.Validate().message());
+  };
+  EXPECT_NE(refused([](auto* o) { o->beam_size = 0; }).find("beam_size"), std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->patience = 0; }).find("patience"), std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->patience = NAN; }).find("patience"), std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->num_hypotheses = 5; }).find("num_hypotheses"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->length_penalty = INFINITY; }).find("length_penalty"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->min_decoding_length = 300; }).find("min_decoding_length"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->max_length_factor = -1; }).find("max_length_factor"),
+            std::string::npos);
+  EXPECT_NE(refused([](auto* o) { o->max_decoding_length = 0; }).find("max_decoding_length"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace nibu

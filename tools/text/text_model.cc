@@ -1,0 +1,123 @@
+#include "tools/text/text_model.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "engine/core/status_macros.h"
+#include "models/files/file_bytes.h"
+#include "models/vocabulary/shortlist_file.h"
+#include "tokenizer/language_code.h"
+#include "tools/text/nearest.h"
+
+namespace nibu {
+namespace {
+
+// `of`: what the model was read from.
+absl::Status LoadDraft(const std::string& path, const std::string& of, TextModel* model) {
+  if (path.empty()) return absl::OkStatus();
+  const LoadedModel& loaded = model->loaded;
+  NIBU_ASSIGN_OR_RETURN(LoadedModel draft, LoadModel(path, loaded.model->compute_type));
+  if (draft.vocabulary.source_tokens != loaded.vocabulary.source_tokens ||
+      draft.vocabulary.target_tokens != loaded.vocabulary.target_tokens ||
+      draft.model->config.eos != loaded.model->config.eos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": has not the vocabulary of ", of,
+                     "; give a draft model that was trained with the same"));
+  }
+  model->draft = std::move(draft.model);
+  model->draft_note = std::move(draft.note);
+  return absl::OkStatus();
+}
+
+// `option`: "src_lang" or "tgt_lang". `own`: the model's default, if any.
+absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option,
+                                 const std::string& given, const std::string& own) {
+  const std::string& code = given.empty() ? own : given;
+  std::vector<std::string> codes;
+  for (const auto& language : model.languages) {
+    if (language.code == code) return language.token;
+    codes.push_back(language.code);
+  }
+  const std::vector<std::string> same = SameLanguage(given, codes);
+  if (same.size() == 1) return FindLanguage(model, option, same[0], own);
+  if (!same.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        option, "=", given, " may be ", absl::StrJoin(same, " or "), " of this model; say which"));
+  }
+  const std::string nearest = Nearest(given, codes);
+  return absl::InvalidArgumentError(
+      absl::StrCat(option,
+                   given.empty() ? " is needed with this model"
+                                 : absl::StrCat("=", given, " is not a language of this model"),
+                   nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"),
+                   "; it has ", absl::StrJoin(codes, ", ")));
+}
+
+}  // namespace
+
+absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
+  if (!options.sentencepiece.empty()) {
+    const std::vector<std::string> files =
+        absl::StrSplit(options.sentencepiece, absl::MaxSplits(',', 1));
+    NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.front()));
+    NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.back()));
+    model->vocabulary.source_sentencepiece = std::string(source->bytes());
+    model->vocabulary.target_sentencepiece = std::string(target->bytes());
+  }
+  if (options.shortlist == "none") {
+    model->shortlist = nullptr;
+  } else if (!options.shortlist.empty()) {
+    NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(options.shortlist));
+    NIBU_ASSIGN_OR_RETURN(model->shortlist, ReadShortlist(*file, model->vocabulary, {}));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,
+                                        const TextModelOptions& options) {
+  TextModel model;
+  const std::string path = opened.config_file;
+  NIBU_RETURN_IF_ERROR(Complete(options, &opened));
+  NIBU_ASSIGN_OR_RETURN(model.loaded, LoadModel(std::move(opened), compute_type));
+  NIBU_RETURN_IF_ERROR(LoadDraft(options.draft_model, path, &model));
+  return model;
+}
+
+DecodingOptions DefaultDecoding(const ModelDefaults& defaults) {
+  DecodingOptions options;
+  options.beam_size = defaults.beam_size.value_or(options.beam_size);
+  options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
+  options.max_length_factor = defaults.max_length_factor.value_or(0);
+  return options;
+}
+
+absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& vocabulary,
+                                                     const ModelConfig& config,
+                                                     const std::string& src_lang,
+                                                     const std::string& tgt_lang) {
+  const ModelLanguages& model = vocabulary.languages;
+  if (model.languages.empty()) {
+    if (src_lang.empty() && tgt_lang.empty()) return std::nullopt;
+    return absl::InvalidArgumentError(absl::StrCat(
+        src_lang.empty() ? "tgt_lang" : "src_lang",
+        " is not for this model, which has no languages to choose from",
+        vocabulary.language_tokens ? "; one of several targets is chosen by its token in front of "
+                                     "a line, as >>xx<< or <2xx>"
+                                   : ""));
+  }
+  NIBU_ASSIGN_OR_RETURN(const int source,
+                        FindLanguage(model, "src_lang", src_lang, model.default_source));
+  NIBU_ASSIGN_OR_RETURN(const int target,
+                        FindLanguage(model, "tgt_lang", tgt_lang, model.default_target));
+  Frame frame;
+  frame.source_suffix = config.source_suffix;
+  (model.source_in_front ? frame.source_prefix : frame.source_suffix).push_back(source);
+  if (model.target_follows_start) frame.decoder_start.push_back(config.decoder_start);
+  frame.decoder_start.push_back(target);
+  return frame;
+}
+
+}  // namespace nibu

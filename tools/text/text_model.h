@@ -1,0 +1,49 @@
+// A model with all that text needs.
+#ifndef NIBU_TOOLS_TEXT_TEXT_MODEL_H_
+#define NIBU_TOOLS_TEXT_TEXT_MODEL_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/request.h"
+#include "models/load_model.h"
+
+namespace nibu {
+
+// What stands in for, or is added to, what a model's files have. Paths; empty: nothing.
+struct TextModelOptions {
+  std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]"
+  std::string shortlist;      // Marian's, or a vmap.txt; "none": without the model's own, too
+  std::string draft_model;    // a smaller model of the same vocabularies: see Drafter
+};
+
+// Puts the SentencePiece models and the shortlist in place of the model's own. Errors name the
+// file.
+absl::Status Complete(const TextModelOptions& options, OpenedModel* model);
+
+struct TextModel {
+  LoadedModel loaded;
+  std::shared_ptr<const Model> draft = nullptr;  // null: none
+  std::string draft_note = {};                   // see LoadedModel::note
+};
+
+// Completes and loads what has been opened, and the rest. Errors name the file.
+absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,
+                                        const TextModelOptions& options);
+
+// What a model wants where nothing else is said.
+DecodingOptions DefaultDecoding(const ModelDefaults& defaults);
+
+// What tells a multilingual model its languages (see TextOptions); none for a model that is not to
+// be told. InvalidArgument that begins with src_lang or tgt_lang, with the codes that there are: a
+// language is missing, unknown, ambiguous, or not wanted.
+absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& vocabulary,
+                                                     const ModelConfig& config,
+                                                     const std::string& src_lang,
+                                                     const std::string& tgt_lang);
+
+}  // namespace nibu
+
+#endif  // NIBU_TOOLS_TEXT_TEXT_MODEL_H_
