@@ -111,17 +111,15 @@ class Writer {
  private:
   void Decide() {
     const NameTable& names = model_.names;
-    const TensorSource& source = *model_.source;
-    const auto same = [&](const std::string& a, const std::string& b) {
-      return a == b || SameTensor(*source.Find(a), *source.Find(b));
-    };
     // Whether the tensors are there at all comes out when they are asked for.
-    const auto has = [&](const std::string& name) { return source.Has(name); };
-    shared_ = has(names.encoder.tokens) && has(names.decoder.tokens) &&
-              config_.vocab_source == config_.vocab_target &&
-              same(names.encoder.tokens, names.decoder.tokens);
-    tied_ = has(names.output) && has(names.decoder.tokens) && names.output_out_in &&
-            same(names.output, names.decoder.tokens);
+    const auto same = [&](const char* one, const char* other) {
+      const StoredTensor* a = model_.source->Find(names.Tensor(one));
+      const StoredTensor* b = model_.source->Find(names.Tensor(other));
+      return a != nullptr && b != nullptr && SameTensor(*a, *b);
+    };
+    shared_ =
+        config_.vocab_source == config_.vocab_target && same("encoder.tokens", "decoder.tokens");
+    tied_ = names.output_out_in && same("output", "decoder.tokens");
     separate_ = model_.vocabulary.source_tokens != model_.vocabulary.target_tokens;
     const bool suppressed = std::find(config_.suppressed.begin(), config_.suppressed.end(),
                                       config_.decoder_start) != config_.suppressed.end();
@@ -142,11 +140,16 @@ class Writer {
 
   absl::Status WriteWeights() {
     HuggingFaceConfig target;
+    target.model = config_;
     target.shared_embeddings = shared_;
     target.tied_output = tied_;
     NameTable names = HuggingFaceNames(target, TensorSource(directory_));
     const std::string bias = "final_logits_bias";
-    names.output_bias = bias;
+    names.tensors["output"].biases = {bias};
+    const auto is = [&](const PlannedTensor& tensor, absl::string_view weight) {
+      return tensor.name == names.Tensor(absl::StrCat("encoder.", weight)) ||
+             tensor.name == names.Tensor(absl::StrCat("decoder.", weight));
+    };
     NIBU_ASSIGN_OR_RETURN(const std::vector<PlannedTensor> plan,
                           PlanTensors(model_, names, quantization_));
     std::vector<TensorToWrite> tensors;
@@ -156,7 +159,7 @@ class Writer {
       if (tensor.dtype == DType::kInt8 || tensor.dtype == DType::kInt16) {
         tensor.dtype = DType::kFloat32;
       }
-      if (tensor.name == names.encoder.positions || tensor.name == names.decoder.positions) {
+      if (is(tensor, "positions")) {
         tensor.first_row = config_.position_offset;
         tensor.rows -= config_.position_offset;
         tensor.shape[0] = tensor.rows;
@@ -166,9 +169,7 @@ class Writer {
         tensor.dtype = DType::kFloat32;
         end.assign(reinterpret_cast<const char*>(&kNever), sizeof(kNever));
         ++tensor.shape[0];
-      } else if (added_pad_ &&
-                 (tensor.name == names.encoder.tokens || tensor.name == names.decoder.tokens ||
-                  tensor.name == names.output)) {
+      } else if (added_pad_ && (is(tensor, "tokens") || tensor.name == names.Tensor("output"))) {
         end.assign(static_cast<size_t>(tensor.shape[1]) * DTypeSize(tensor.dtype), '\0');
         ++tensor.shape[0];
       }
@@ -181,8 +182,8 @@ class Writer {
            }});
     }
     if (!computed_positions_ && config_.position_kind != PositionKind::kLearned) {
-      for (const std::string& name : {names.encoder.positions, names.decoder.positions}) {
-        tensors.push_back({name,
+      for (const char* weight : {"encoder.positions", "decoder.positions"}) {
+        tensors.push_back({names.Tensor(weight),
                            DType::kFloat32,
                            {config_.max_positions, config_.d_model},
                            [this]() -> absl::StatusOr<std::string> { return Positions(); }});

@@ -117,8 +117,8 @@ absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_ty
   if (!model.ok()) return OneLine(model.status());
   LoadedModel loaded{*std::move(model),           std::move(opened.vocabulary), opened.defaults,
                      std::move(opened.shortlist), std::move(opened.format),     ""};
-  const PackedMaps& packed = opened.source->packed();
-  if (!packed.maps.empty() && packed.compute_type == compute_type &&
+  const PackedLinears& packed = opened.source->packed();
+  if (!packed.linears.empty() && packed.compute_type == compute_type &&
       packed.fingerprint != PackFingerprint()) {
     loaded.note = absl::StrCat(opened.config_file, ": its packed weights are for ",
                                packed.fingerprint, ", this is ", PackFingerprint(),

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/weight_list.h"
 #include "models/files/new_file.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
@@ -86,7 +85,7 @@ class NativeFile {
 
 absl::Status WriteTensors(const OpenedModel& model, Quantization quantization, NativeFile* file) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<PlannedTensor> plan,
-                        PlanTensors(model, NativeNames(nullptr), quantization));
+                        PlanTensors(model, NativeNames(model.config, nullptr), quantization));
   Json tensors = Json::object();
   for (const PlannedTensor& tensor : plan) {
     if (tensor.from_name.empty()) continue;
@@ -132,7 +131,7 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
   return absl::OkStatus();
 }
 
-// Everything but the packed maps.
+// Everything but the packed linears.
 absl::Status WriteModel(const OpenedModel& model, Quantization quantization, NativeFile* file) {
   file->header()["config"] = ConfigToJson(model.config);
   NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
@@ -150,30 +149,37 @@ absl::Status WriteModel(const OpenedModel& model, Quantization quantization, Nat
   return file->Finish();
 }
 
-// Packs the maps of the file at `path`, which is `file`, and adds them to it.
+// The packed bytes of a model's linears, by their names in the file.
+struct PackedBytes {
+  const NameTable& names;
+  std::vector<std::pair<std::string, absl::string_view>> blocks;
+
+  void operator()(const std::string& name, const Linear& linear, LinearShape) {
+    blocks.emplace_back(names.Tensor(name), linear.packed_bytes());
+  }
+  void operator()(const std::string& name, const OutputWeights& output, LinearShape) {
+    for (size_t i = 0; i < output.blocks.size(); ++i) {
+      blocks.emplace_back(absl::StrCat(names.Tensor(name), "/", i),
+                          output.blocks[i].packed_bytes());
+    }
+  }
+  template <typename Weight, typename Shape>
+  void operator()(const std::string&, const Weight&, Shape) {}
+};
+
+// Packs the linears of the file at `path`, which is `file`, and adds them to it.
 absl::Status AddPacked(const std::string& path, ComputeType compute_type, NativeFile* file) {
   NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> built,
                         BuildModel(model.config, model.names, compute_type, model.source.get()));
-  std::vector<std::string> names;
-  for (const WeightList::Map& map : ListWeights(model.config, model.names).maps) {
-    names.push_back(map.names.weights[0]);
-  }
-  const std::string output = names.back();
-  names.pop_back();
-  for (size_t i = 0; i < built->weights.output.blocks.size(); ++i) {
-    names.push_back(absl::StrCat(output, "/", i));
-  }
-  const std::vector<const Linear*> linears = ListLinears(*built);
-  if (linears.size() != names.size()) {
-    return absl::InternalError("the lists of names and of maps do not belong together");
-  }
+  PackedBytes packed{model.names, {}};
+  ForEachWeight(built->config, built->weights, packed);
   NIBU_RETURN_IF_ERROR(file->Reopen());
-  Json& packed = file->header()["packed"];
-  packed["compute_type"] = ComputeTypeName(compute_type);
-  packed["fingerprint"] = PackFingerprint();
-  for (size_t i = 0; i < names.size(); ++i) {
-    NIBU_ASSIGN_OR_RETURN(packed["maps"][names[i]], file->Block(linears[i]->packed_bytes()));
+  Json& json = file->header()["packed"];
+  json["compute_type"] = ComputeTypeName(compute_type);
+  json["fingerprint"] = PackFingerprint();
+  for (const auto& [name, bytes] : packed.blocks) {
+    NIBU_ASSIGN_OR_RETURN(json["linears"][name], file->Block(bytes));
   }
   return file->Finish();
 }

@@ -13,12 +13,12 @@ namespace nibu {
 
 struct NativeOptions {
   Quantization quantization;
-  // The compute type whose maps are also written packed for this CPU. Empty: none.
+  // The compute type whose linears are also written packed for this CPU. Empty: none.
   std::optional<ComputeType> packed;
 };
 
 // Writes the model to `path`, which appears (or is replaced) whole, after it has been read back and
-// verified. Holds one tensor in memory at a time, and with `packed` the packed maps.
+// verified. Holds one tensor in memory at a time, and with `packed` the packed linears.
 absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
                          const std::string& path);
 

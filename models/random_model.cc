@@ -25,12 +25,12 @@ constexpr uint16_t kOne = 0x3f80;  // of bfloat16
 // both signs and magnitudes from 0.008 to 0.06.
 class RandomTensors {
  public:
-  RandomTensors(const WeightList& list, uint32_t seed) : random_(seed) {
+  RandomTensors(const std::vector<ListedWeight>& list, uint32_t seed) : random_(seed) {
     size_t largest = 0;
-    for (const auto& table : list.tables)
-      largest = std::max(largest, Size(table.rows, table.columns));
-    for (const auto& map : list.maps) largest = std::max(largest, Size(map.in, map.out));
-    for (const auto& vector : list.vectors) flat_ = std::max(flat_, Size(vector.size, 1));
+    for (const ListedWeight& weight : list) {
+      size_t& most = weight.kind == ListedWeight::Kind::kNorm ? flat_ : largest;
+      most = std::max(most, static_cast<size_t>(weight.rows) * static_cast<size_t>(weight.columns));
+    }
     std::vector<uint16_t> pool(2 * flat_ + largest + kSpread, 0);
     std::fill_n(pool.begin(), flat_, kOne);
     for (size_t i = 2 * flat_; i < pool.size(); ++i) {
@@ -49,9 +49,6 @@ class RandomTensors {
  private:
   static constexpr size_t kSpread = 65536;  // random tensors start within this many elements
 
-  static size_t Size(int rows, int columns) {
-    return static_cast<size_t>(rows) * static_cast<size_t>(columns);
-  }
   StoredTensor At(size_t element, Shape shape) const {
     StoredTensor tensor;
     tensor.view = {DType::kBFloat16, std::move(shape),
@@ -90,8 +87,7 @@ absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path) {
 }
 
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed) {
-  const NameTable names = NativeNames(nullptr);
-  const WeightList list = ListWeights(config, names);
+  const std::vector<ListedWeight> list = ListWeights(config);
   RandomTensors random(list, seed);
   OpenedModel opened;
   opened.format = "random weights";
@@ -102,28 +98,21 @@ absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed)
   opened.source = std::make_unique<TensorSource>("random weights");
   TensorSource& source = *opened.source;
   const bool shared = config.vocab_source == config.vocab_target;
-  for (const WeightList::Table& table : list.tables) {
-    const bool again = shared && table.name == names.decoder.tokens;
-    NIBU_RETURN_IF_ERROR(source.Add(table.name, again
-                                                    ? *source.Find(names.encoder.tokens)
-                                                    : random.Random({table.rows, table.columns})));
-  }
-  for (size_t i = 0; i < list.vectors.size(); ++i) {  // gamma, beta, gamma, ...
-    const WeightList::Vector& vector = list.vectors[i];
-    const bool gamma = i % 2 == 0;
-    NIBU_RETURN_IF_ERROR(
-        source.Add(vector.name, gamma ? random.Ones(vector.size) : random.Zeros(vector.size)));
-  }
-  for (const WeightList::Map& map : list.maps) {
-    const int out = map.out / static_cast<int>(map.names.weights.size());
-    for (const std::string& name : map.names.weights) {
-      NIBU_RETURN_IF_ERROR(source.Add(name, random.Random({out, map.in})));
+  opened.names = NativeNames(config, nullptr);
+  for (const ListedWeight& weight : list) {
+    const TensorNames& names = opened.names.tensors[weight.name];
+    const bool again = shared && weight.name == "decoder.tokens";
+    const bool norm = weight.kind == ListedWeight::Kind::kNorm;
+    const int rows = weight.rows / static_cast<int>(names.weights.size());
+    for (const std::string& name : names.weights) {
+      NIBU_RETURN_IF_ERROR(source.Add(name, again  ? *source.Find("encoder.tokens")
+                                            : norm ? random.Ones(rows)
+                                                   : random.Random({rows, weight.columns})));
     }
-    for (const std::string& name : map.names.biases) {
-      NIBU_RETURN_IF_ERROR(source.Add(name, random.Random({out})));
+    for (const std::string& name : names.biases) {
+      NIBU_RETURN_IF_ERROR(source.Add(name, norm ? random.Zeros(rows) : random.Random({rows})));
     }
   }
-  opened.names = NativeNames(opened.source.get());
   return opened;
 }
 

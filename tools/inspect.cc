@@ -14,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
-#include "models/assembly/weight_list.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
@@ -78,13 +77,10 @@ Json TensorFacts(const std::string& name, const StoredTensor& tensor) {
 
 // Numbers that the model consists of; what is shared counts once.
 int64_t Parameters(const OpenedModel& model) {
-  const WeightList list = ListWeights(model.config, model.names);
   std::vector<std::string> names;
-  for (const auto& table : list.tables) names.push_back(table.name);
-  for (const auto& vector : list.vectors) names.push_back(vector.name);
-  for (const auto& map : list.maps) {
-    names.insert(names.end(), map.names.weights.begin(), map.names.weights.end());
-    names.insert(names.end(), map.names.biases.begin(), map.names.biases.end());
+  for (const auto& [weight, tensors] : model.names.tensors) {
+    names.insert(names.end(), tensors.weights.begin(), tensors.weights.end());
+    names.insert(names.end(), tensors.biases.begin(), tensors.biases.end());
   }
   std::set<const void*> seen;
   int64_t parameters = 0;
@@ -264,10 +260,10 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, const InspectOptions
            {"vocabulary", VocabularyFacts(model)},
            {"defaults", DefaultFacts(model.defaults)},
            {"shortlist", model.shortlist != nullptr}};
-  const PackedMaps& packed = model.source->packed();
-  if (!packed.maps.empty()) {
+  const PackedLinears& packed = model.source->packed();
+  if (!packed.linears.empty()) {
     size_t bytes = 0;
-    for (const auto& [name, map] : packed.maps) bytes += map.size();
+    for (const auto& [name, linear] : packed.linears) bytes += linear.size();
     facts["packed"] = {{"compute_type", ComputeTypeName(packed.compute_type)},
                        {"fingerprint", packed.fingerprint},
                        {"usable", packed.fingerprint == PackFingerprint()},

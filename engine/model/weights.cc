@@ -9,55 +9,28 @@
 namespace nibu {
 namespace {
 
-// Adds up what a model holds; maps that layers share count once.
-class Sum {
- public:
-  size_t bytes() const { return bytes_; }
+// Adds up what a model holds; what is shared counts once.
+struct Sum {
+  size_t bytes = 0;
+  std::set<const void*> seen;
 
-  void Add(const LayerNormWeights& norm) {
-    bytes_ += (norm.gamma.size() + norm.beta.size()) * sizeof(float);
+  void operator()(const std::string&, const LayerNormWeights& norm, NormShape) {
+    bytes += (norm.gamma.size() + norm.beta.size()) * sizeof(float);
   }
-  void Add(const Linear& map) {
-    if (map.packed() != nullptr && seen_.insert(map.packed().get()).second) bytes_ += map.bytes();
+  void operator()(const std::string&, const std::vector<float>& biases, TableShape) {
+    bytes += biases.size() * sizeof(float);
   }
-  void Add(const std::shared_ptr<const EmbeddingTable>& table) {
-    if (table != nullptr && seen_.insert(table.get()).second) bytes_ += table->bytes();
+  void operator()(const std::string&, const std::shared_ptr<const EmbeddingTable>& table,
+                  TableShape) {
+    if (table != nullptr && seen.insert(table.get()).second) bytes += table->bytes();
   }
-  void Add(const EmbeddingWeights& w) {
-    Add(w.tokens);
-    Add(w.positions);
-    Add(w.norm);
-    bytes_ += w.distance_biases.size() * sizeof(float);
+  void operator()(const std::string&, const Linear& linear, LinearShape) {
+    const void* packed = linear.packed().get();
+    if (packed != nullptr && seen.insert(packed).second) bytes += linear.bytes();
   }
-  void Add(const SelfAttentionWeights& w) {
-    Add(w.qkv);
-    Add(w.out);
-    Add(w.norm);
+  void operator()(const std::string& name, const OutputWeights& output, LinearShape shape) {
+    for (const Linear& block : output.blocks) (*this)(name, block, shape);
   }
-  void Add(const FeedForwardWeights& w) {
-    Add(w.up);
-    Add(w.gate);
-    Add(w.down);
-    Add(w.norm);
-  }
-  void Add(const EncoderLayerWeights& layer) {
-    Add(layer.self);
-    Add(layer.ffn);
-  }
-  void Add(const DecoderLayerWeights& layer) {
-    Add(layer.self);
-    Add(layer.ssru.gate_value);
-    Add(layer.ssru.norm);
-    Add(layer.cross.q);
-    Add(layer.cross.kv);
-    Add(layer.cross.out);
-    Add(layer.cross.norm);
-    Add(layer.ffn);
-  }
-
- private:
-  size_t bytes_ = 0;
-  std::set<const void*> seen_;
 };
 
 }  // namespace
@@ -100,14 +73,8 @@ absl::StatusOr<OutputWeights> OutputWeights::Create(const MatrixView& matrix,
 
 size_t Model::weight_bytes() const {
   Sum sum;
-  sum.Add(weights.source);
-  sum.Add(weights.target);
-  for (const auto& layer : weights.encoder) sum.Add(layer);
-  for (const auto& layer : weights.decoder) sum.Add(layer);
-  sum.Add(weights.encoder_norm);
-  sum.Add(weights.decoder_norm);
-  for (const Linear& block : weights.output.blocks) sum.Add(block);
-  return sum.bytes();
+  ForEachWeight(config, weights, sum);
+  return sum.bytes;
 }
 
 }  // namespace nibu

@@ -4,9 +4,11 @@
 #define NIBU_ENGINE_MODEL_WEIGHTS_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "engine/model/config.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/linear.h"
@@ -101,6 +103,87 @@ struct Model {
   // Bytes of all weights as they are held in memory.
   size_t weight_bytes() const;
 };
+
+// What the weights of the walk below are made with.
+struct LinearShape {
+  int in;
+  int out;
+  Activation activation = Activation::kNone;
+};
+struct NormShape {
+  int size;
+};
+struct TableShape {
+  int rows;
+  int columns;
+};
+
+// The one walk over a model's weights, which building, listing, counting and writing share:
+// visit(name, weight, shape) for each weight that `config` has, in a fixed order. A weight is a
+// Linear or OutputWeights (LinearShape), a LayerNormWeights (NormShape), a pointer to an
+// EmbeddingTable or a vector of distance biases (TableShape: [rows, columns] as files have it).
+// Names: "decoder.0.self.q+k+v", several side by side being joined by '+'.
+template <typename Weights, typename Visitor>
+void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit) {
+  const int d = config.d_model;
+  const auto stack = [&](const std::string& name, auto& embedding, auto& norm, int vocabulary,
+                         int heads) {
+    visit(name + ".tokens", embedding.tokens, TableShape{vocabulary, d});
+    if (config.position_kind == PositionKind::kLearned) {
+      const int rows = config.position_offset + config.max_positions;
+      visit(name + ".positions", embedding.positions, TableShape{rows, d});
+    }
+    if (config.position_kind == PositionKind::kRelative) {
+      visit(name + ".positions", embedding.distance_biases,
+            TableShape{config.position_buckets, heads});
+    }
+    if (config.embedding_norm) visit(name + ".embedding_norm", embedding.norm, NormShape{d});
+    if (config.final_norm) visit(name + ".final_norm", norm, NormShape{d});
+  };
+  const auto attention = [&](const std::string& layer, auto& self, int inner) {
+    visit(layer + "self.q+k+v", self.qkv, LinearShape{d, 3 * inner});
+    visit(layer + "self.out", self.out, LinearShape{inner, d});
+    visit(layer + "self.norm", self.norm, NormShape{d});
+  };
+  const auto feed_forward = [&](const std::string& layer, auto& ffn, int hidden) {
+    visit(layer + "ffn.up", ffn.up, LinearShape{d, hidden, config.activation});
+    if (config.gated_ffn) visit(layer + "ffn.gate", ffn.gate, LinearShape{d, hidden});
+    visit(layer + "ffn.down", ffn.down, LinearShape{hidden, d});
+    visit(layer + "ffn.norm", ffn.norm, NormShape{d});
+  };
+  stack("encoder", weights.source, weights.encoder_norm, config.vocab_source, config.heads_encoder);
+  stack("decoder", weights.target, weights.decoder_norm, config.vocab_target, config.heads_decoder);
+  for (size_t i = 0; i < weights.encoder.size(); ++i) {
+    const std::string layer = absl::StrCat("encoder.", i, ".");
+    attention(layer, weights.encoder[i].self, config.inner_encoder());
+    feed_forward(layer, weights.encoder[i].ffn, config.ffn_encoder);
+  }
+  for (size_t i = 0; i < weights.decoder.size(); ++i) {
+    const std::string layer = absl::StrCat("decoder.", i, ".");
+    const int inner = config.inner_decoder();
+    auto& [self, ssru, cross, ffn] = weights.decoder[i];
+    if (config.decoder_memory == DecoderMemory::kSsru) {
+      visit(layer + "ssru.gate+value", ssru.gate_value, LinearShape{d, 2 * d});
+      visit(layer + "ssru.norm", ssru.norm, NormShape{d});
+    } else {
+      attention(layer, self, inner);
+    }
+    visit(layer + "cross.q", cross.q, LinearShape{d, inner});
+    visit(layer + "cross.k+v", cross.kv, LinearShape{d, 2 * inner});
+    visit(layer + "cross.out", cross.out, LinearShape{inner, d});
+    visit(layer + "cross.norm", cross.norm, NormShape{d});
+    feed_forward(layer, ffn, config.ffn_decoder);
+  }
+  visit(std::string("output"), weights.output, LinearShape{d, config.vocab_target});
+}
+
+// Weights of as many layers as `config` has, with nothing in them.
+inline ModelWeights EmptyWeights(const ModelConfig& config) {
+  ModelWeights weights;
+  weights.encoder.resize(static_cast<size_t>(config.layers_encoder));
+  weights.decoder.resize(static_cast<size_t>(config.layers_decoder));
+  return weights;
+}
 
 }  // namespace nibu
 

@@ -61,7 +61,7 @@ struct OpenedModel {
   std::string format;       // "Hugging Face MarianMT", ...
   std::string config_file;  // what `config` was read from, for messages
   ModelConfig config;
-  NameTable names;                       // may refer to *source
+  NameTable names;
   std::unique_ptr<TensorSource> source;  // of the weights: views of mapped files
   ModelVocabulary vocabulary;
   ModelDefaults defaults;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
@@ -16,7 +17,7 @@ namespace {
 
 bool IsInteger(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kInt16; }
 
-enum class Kind { kMap, kTokens, kOther };
+enum class Kind { kLinear, kTokens, kOther };
 
 DType WrittenType(Kind kind, DType stored, Quantization quantization) {
   if (!quantization.has_value()) return stored;
@@ -26,7 +27,7 @@ DType WrittenType(Kind kind, DType stored, Quantization quantization) {
     case ComputeType::kBFloat16:
       return kind == Kind::kOther ? stored : DType::kBFloat16;
     case ComputeType::kInt8:
-      return kind == Kind::kMap && !IsInteger(stored) ? DType::kInt8 : stored;
+      return kind == Kind::kLinear && !IsInteger(stored) ? DType::kInt8 : stored;
   }
   return stored;
 }
@@ -36,16 +37,34 @@ class Planner {
   Planner(TensorSource* source, Quantization quantization)
       : source_(*source), quantization_(quantization) {}
 
-  absl::Status Map(const WeightList::Map& from, const WeightList::Map& to) {
-    NIBU_RETURN_IF_ERROR(Weights(from, to));
-    return Biases(from, to);
+  absl::Status Plan(const ListedWeight& weight, const TensorNames& from, const TensorNames& to,
+                    bool out_in) {
+    switch (weight.kind) {
+      case ListedWeight::Kind::kTable:
+        return Table(weight, from.weights[0], to.weights[0]);
+      case ListedWeight::Kind::kLinear:
+        NIBU_RETURN_IF_ERROR(Weights(weight, from.weights, out_in, to.weights));
+        return Biases(weight, from.biases, to.biases);
+      case ListedWeight::Kind::kNorm:
+        NIBU_RETURN_IF_ERROR(Vector(from.weights[0], weight.rows, 0, weight.rows, to.weights[0]));
+        return Biases(weight, from.biases, to.biases);
+    }
+    return absl::OkStatus();
   }
 
-  absl::Status Table(const WeightList::Table& from, const WeightList::Table& to) {
+  absl::Status Refuse(const std::string& from) const {
+    return absl::UnimplementedError(absl::StrCat(source_.description(), ": \"", from,
+                                                 "\" has no place in the format to be written"));
+  }
+
+  std::vector<PlannedTensor> Take() { return std::move(plan_); }
+
+ private:
+  absl::Status Table(const ListedWeight& weight, const std::string& from, const std::string& to) {
     NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
-                          source_.GetMatrix(from.name, from.columns, from.rows, true));
-    return Add(from.tokens ? Kind::kTokens : Kind::kOther, to.name, from.name, matrix, 0,
-               from.rows);
+                          source_.GetMatrix(from, weight.columns, weight.rows, true));
+    const bool tokens = absl::EndsWith(weight.name, ".tokens");
+    return Add(tokens ? Kind::kTokens : Kind::kOther, to, from, matrix, 0, weight.rows);
   }
 
   absl::Status Vector(const std::string& from, int size, int64_t first, int64_t rows,
@@ -67,47 +86,36 @@ class Planner {
     return absl::OkStatus();
   }
 
-  std::vector<PlannedTensor> Take() { return std::move(plan_); }
-
- private:
-  absl::Status Weights(const WeightList::Map& from, const WeightList::Map& to) {
-    const auto sources = static_cast<int>(from.names.weights.size());
-    const auto targets = static_cast<int>(to.names.weights.size());
-    if (targets % sources != 0 || from.out % targets != 0) {
+  absl::Status Weights(const ListedWeight& weight, const std::vector<std::string>& from,
+                       bool out_in, const std::vector<std::string>& to) {
+    const auto sources = static_cast<int>(from.size());
+    const auto targets = static_cast<int>(to.size());
+    if (targets % sources != 0 || weight.rows % targets != 0) {
       return absl::InternalError(absl::StrCat("cannot write ", sources, " tensors as ", targets));
     }
-    const int stored = from.out / sources;
-    const int written = from.out / targets;
+    const int stored = weight.rows / sources;
+    const int written = weight.rows / targets;
     for (int i = 0; i < targets; ++i) {
-      const std::string& name = from.names.weights[static_cast<size_t>(i * written / stored)];
+      const std::string& name = from[static_cast<size_t>(i * written / stored)];
       NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
-                            source_.GetMatrix(name, from.in, stored, from.out_in));
-      NIBU_RETURN_IF_ERROR(Add(Kind::kMap, to.names.weights[static_cast<size_t>(i)], name, matrix,
+                            source_.GetMatrix(name, weight.columns, stored, out_in));
+      NIBU_RETURN_IF_ERROR(Add(Kind::kLinear, to[static_cast<size_t>(i)], name, matrix,
                                i * written % stored, written));
     }
     return absl::OkStatus();
   }
 
-  absl::Status Biases(const WeightList::Map& from, const WeightList::Map& to) {
-    const auto targets = static_cast<int>(to.names.biases.size());
-    const auto sources = std::max(1, static_cast<int>(from.names.biases.size()));
-    if (targets == 0) {
-      return from.names.biases.empty() ? absl::OkStatus() : Refuse(from.names.biases[0]);
-    }
-    const int stored = from.out / sources;
-    const int written = from.out / targets;
-    for (int i = 0; i < targets; ++i) {
-      const auto which = static_cast<size_t>(i * written / stored);
-      const std::string name = from.names.biases.empty() ? "" : from.names.biases[which];
-      NIBU_RETURN_IF_ERROR(Vector(name, stored, i * written % stored, written,
-                                  to.names.biases[static_cast<size_t>(i)]));
+  absl::Status Biases(const ListedWeight& weight, const std::vector<std::string>& from,
+                      const std::vector<std::string>& to) {
+    if (to.empty()) return from.empty() ? absl::OkStatus() : Refuse(from[0]);
+    const int stored = weight.rows / std::max(1, static_cast<int>(from.size()));
+    const int written = weight.rows / static_cast<int>(to.size());
+    for (int i = 0; i < static_cast<int>(to.size()); ++i) {
+      const std::string name = from.empty() ? "" : from[static_cast<size_t>(i * written / stored)];
+      NIBU_RETURN_IF_ERROR(
+          Vector(name, stored, i * written % stored, written, to[static_cast<size_t>(i)]));
     }
     return absl::OkStatus();
-  }
-
-  absl::Status Refuse(const std::string& from) const {
-    return absl::UnimplementedError(absl::StrCat(source_.description(), ": tensor \"", from,
-                                                 "\" has no place in the format to be written"));
   }
 
   absl::Status Add(Kind kind, const std::string& name, const std::string& from_name,
@@ -117,7 +125,7 @@ class Planner {
     tensor.name = name;
     tensor.dtype = WrittenType(kind, from.values.dtype, quantization_);
     tensor.shape = {rows, from.values.shape[from.out_in ? 1 : 0]};
-    tensor.activation_scale = kind == Kind::kMap ? from.activation_scale : 0;
+    tensor.activation_scale = kind == Kind::kLinear ? from.activation_scale : 0;
     tensor.from = from;
     tensor.first_row = first_row;
     tensor.rows = rows;
@@ -176,19 +184,16 @@ void AppendRow(DType dtype, const std::vector<float>& values, TensorData* data) 
 absl::StatusOr<std::vector<PlannedTensor>> PlanTensors(const OpenedModel& model,
                                                        const NameTable& to,
                                                        Quantization quantization) {
-  const WeightList from = ListWeights(model.config, model.names);
-  const WeightList target = ListWeights(model.config, to);
   Planner planner(model.source.get(), quantization);
-  for (size_t i = 0; i < from.tables.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(planner.Table(from.tables[i], target.tables[i]));
-  }
-  for (size_t i = 0; i < from.vectors.size(); ++i) {
-    const int size = from.vectors[i].size;
+  for (const ListedWeight& weight : ListWeights(model.config)) {
+    const auto from = model.names.tensors.find(weight.name);
+    const auto target = to.tensors.find(weight.name);
+    if (from == model.names.tensors.end() || target == to.tensors.end()) {
+      return planner.Refuse(weight.name);
+    }
     NIBU_RETURN_IF_ERROR(
-        planner.Vector(from.vectors[i].name, size, 0, size, target.vectors[i].name));
-  }
-  for (size_t i = 0; i < from.maps.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(planner.Map(from.maps[i], target.maps[i]));
+        planner.Plan(weight, from->second, target->second,
+                     weight.name == "output" ? model.names.output_out_in : model.names.out_in));
   }
   NIBU_RETURN_IF_ERROR(CheckLeftovers(model.names, model.source.get()));
   return planner.Take();

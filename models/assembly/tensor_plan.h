@@ -1,5 +1,5 @@
 // A model's tensors under another table's names, one by one in another type: what every writer
-// writes. Maps come out as [out, in], one tensor for each of q, k and v.
+// writes. Linears come out as [out, in], one tensor for each of q, k and v.
 #ifndef NIBU_MODELS_ASSEMBLY_TENSOR_PLAN_H_
 #define NIBU_MODELS_ASSEMBLY_TENSOR_PLAN_H_
 
@@ -16,9 +16,9 @@
 
 namespace nibu {
 
-// The types of written weights. Empty: each tensor's own. kFloat32: all float32. kBFloat16: maps
-// and embeddings. kInt8: maps, with a scale for each output (what is quantized already stays as it
-// is). The rest stays what it is.
+// The types of written weights. Empty: each tensor's own. kFloat32: all float32. kBFloat16:
+// linears and embeddings. kInt8: linears, with a scale for each output (what is quantized already
+// stays as it is). The rest stays what it is.
 using Quantization = std::optional<ComputeType>;
 
 // A tensor to be written. Valid as long as its TensorSource.

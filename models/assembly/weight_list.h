@@ -1,5 +1,4 @@
-// What tensors a model consists of, in a fixed order: the weights of two tables of names, listed
-// for the same configuration, correspond one by one.
+// What weights a model consists of.
 #ifndef NIBU_MODELS_ASSEMBLY_WEIGHT_LIST_H_
 #define NIBU_MODELS_ASSEMBLY_WEIGHT_LIST_H_
 
@@ -7,39 +6,19 @@
 #include <vector>
 
 #include "engine/model/config.h"
-#include "engine/model/weights.h"
-#include "models/assembly/build_model.h"
 
 namespace nibu {
 
-struct WeightList {
-  struct Table {
-    std::string name;
-    int rows;
-    int columns;
-    bool tokens;  // else positions
-  };
-  struct Map {
-    MapNames names;
-    int in;
-    int out;
-    bool out_in;  // how a float tensor is stored
-  };
-  struct Vector {
-    std::string name;  // empty: zeros
-    int size;
-  };
-
-  std::vector<Table> tables;  // embeddings and positions
-  std::vector<Map> maps;      // the last one is the output layer
-  std::vector<Vector> vectors;
+struct ListedWeight {
+  enum class Kind { kTable, kNorm, kLinear };
+  std::string name;  // of ForEachWeight
+  Kind kind;
+  int rows;  // of a linear its outputs, of a norm its size
+  int columns;
 };
 
-WeightList ListWeights(const ModelConfig& config, const NameTable& names);
-
-// The packed maps of a model, in the order of WeightList::maps; in the place of the output layer
-// its blocks.
-std::vector<const Linear*> ListLinears(const Model& model);
+// In the order of ForEachWeight. REQUIRES: config.Validate() is OK.
+std::vector<ListedWeight> ListWeights(const ModelConfig& config);
 
 }  // namespace nibu
 

@@ -38,11 +38,12 @@ struct StoredTensor {
 // The same values, held once or twice.
 bool SameTensor(const StoredTensor& a, const StoredTensor& b);
 
-// Maps that a file holds packed already (Linear::packed_bytes), by the name of their first matrix.
-struct PackedMaps {
+// Linears that a file holds packed already (Linear::packed_bytes), by the name of their first
+// matrix.
+struct PackedLinears {
   ComputeType compute_type = ComputeType::kFloat32;
   std::string fingerprint;  // of the CPU and oneDNN that they are for
-  std::map<std::string, absl::Span<char>, std::less<>> maps;
+  std::map<std::string, absl::Span<char>, std::less<>> linears;
   std::shared_ptr<const void> owner;  // of their memory
 };
 
@@ -79,9 +80,9 @@ class TensorSource {
   // Gives a tensor that is there its static multiplier.
   void SetActivationScale(absl::string_view name, float scale);
 
-  // Maps that need not be packed. Empty: none.
-  void SetPacked(PackedMaps packed) { packed_ = std::move(packed); }
-  const PackedMaps& packed() const { return packed_; }
+  // Linears that need not be packed. Empty: none.
+  void SetPacked(PackedLinears packed) { packed_ = std::move(packed); }
+  const PackedLinears& packed() const { return packed_; }
   // Whether embedding tables are to be used from where they lie, unread.
   void SetShared() { shared_ = true; }
   bool shared() const { return shared_; }
@@ -104,7 +105,7 @@ class TensorSource {
 
   std::string description_;
   std::map<std::string, Entry, std::less<>> tensors_;
-  PackedMaps packed_;
+  PackedLinears packed_;
   bool shared_ = false;
 };
 

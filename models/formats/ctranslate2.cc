@@ -121,39 +121,6 @@ std::string SourceTable(const TensorSource& source) {
   return source.Has(numbered) ? numbered : "encoder/embeddings/weight";
 }
 
-MapNames Affine(const TensorSource& source, const std::string& name) {
-  MapNames names{{name + "/weight"}, {}};
-  if (source.Has(name + "/bias")) names.biases.push_back(name + "/bias");
-  return names;
-}
-
-NormNames Norm(const std::string& name) { return {name + "/gamma", name + "/beta"}; }
-
-StackNames Stack(const TensorSource& source, const std::string& stack) {
-  StackNames names;
-  names.positions = stack + "/position_encodings/encodings";
-  names.embedding_norm = Norm(stack + "/layernorm_embedding");
-  names.final_norm = Norm(stack + "/layer_norm");
-  names.layer = [&source, stack](int i) {
-    const std::string layer = absl::StrCat(stack, "/layer_", i);
-    const std::string self = layer + "/self_attention";
-    const std::string cross = layer + "/attention";
-    LayerNames n;
-    n.self_qkv = Affine(source, self + "/linear_0");
-    n.self_out = Affine(source, self + "/linear_1");
-    n.self_norm = Norm(self + "/layer_norm");
-    n.cross_q = Affine(source, cross + "/linear_0");
-    n.cross_kv = Affine(source, cross + "/linear_1");
-    n.cross_out = Affine(source, cross + "/linear_2");
-    n.cross_norm = Norm(cross + "/layer_norm");
-    n.ffn_up = Affine(source, layer + "/ffn/linear_0");
-    n.ffn_down = Affine(source, layer + "/ffn/linear_1");
-    n.ffn_norm = Norm(layer + "/ffn/layer_norm");
-    return n;
-  };
-  return names;
-}
-
 // NAME.json or NAME.txt.
 absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory,
                                                     const std::string& name) {
@@ -334,14 +301,34 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
   return model;
 }
 
-NameTable CTranslate2Names(const TensorSource& source) {
+NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source) {
+  const Spelling linears = {"weight", "bias", &source};
+  const Spelling norms = {"gamma", "beta"};
   NameTable table;
-  table.encoder = Stack(source, "encoder");
-  table.decoder = Stack(source, "decoder");
-  table.encoder.tokens = SourceTable(source);
-  table.decoder.tokens = "decoder/embeddings/weight";
-  table.output = "decoder/projection/weight";
-  if (source.Has("decoder/projection/bias")) table.output_bias = "decoder/projection/bias";
+  for (const std::string stack : {"encoder", "decoder"}) {
+    table.AddTable(stack + ".positions", stack + "/position_encodings/encodings");
+    table.Add(stack + ".", stack, norms,
+              {{"embedding_norm", {"/layernorm_embedding/?"}}, {"final_norm", {"/layer_norm/?"}}});
+  }
+  ForEachLayer(config, [&](const char* stack, int i) {
+    const std::string at = absl::StrCat(stack, ".", i, ".");
+    const std::string layer = absl::StrCat(stack, "/layer_", i);
+    table.Add(at, layer, linears,
+              {{"self.q+k+v", {"/self_attention/linear_0/?"}},
+               {"self.out", {"/self_attention/linear_1/?"}},
+               {"cross.q", {"/attention/linear_0/?"}},
+               {"cross.k+v", {"/attention/linear_1/?"}},
+               {"cross.out", {"/attention/linear_2/?"}},
+               {"ffn.up", {"/ffn/linear_0/?"}},
+               {"ffn.down", {"/ffn/linear_1/?"}}});
+    table.Add(at, layer, norms,
+              {{"self.norm", {"/self_attention/layer_norm/?"}},
+               {"cross.norm", {"/attention/layer_norm/?"}},
+               {"ffn.norm", {"/ffn/layer_norm/?"}}});
+  });
+  table.AddTable("encoder.tokens", SourceTable(source));
+  table.AddTable("decoder.tokens", "decoder/embeddings/weight");
+  table.Add("", "", linears, {{"output", {"decoder/projection/?"}}});
   return table;
 }
 
@@ -353,7 +340,7 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
   opened.config_file = directory + "/model.bin";
   opened.source = std::make_unique<TensorSource>(std::move(file.source));
   NIBU_ASSIGN_OR_RETURN(opened.config, ReadCTranslate2Config(file.spec, opened.source.get()));
-  opened.names = CTranslate2Names(*opened.source);
+  opened.names = CTranslate2Names(opened.config, *opened.source);
   const std::string config_path = directory + "/config.json";
   const auto config_file = FileBytes::Open(config_path);
   NIBU_ASSIGN_OR_RETURN(

@@ -31,8 +31,7 @@ absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_
 // that it knows count as used. InvalidArgument or Unimplemented naming file and variable.
 absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, TensorSource* source);
 
-// `source` must outlive the table.
-NameTable CTranslate2Names(const TensorSource& source);
+NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source);
 
 absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory);
 

@@ -13,7 +13,6 @@
 #include "engine/core/status_macros.h"
 #include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
-#include "models/formats/hugging_face.h"
 
 namespace nibu {
 namespace {
@@ -140,24 +139,13 @@ absl::StatusOr<TensorSource> Renamed(const TensorSource& source) {
 // The names of the weights; which of several tied ones `source` holds decides.
 NameTable Names(const FairseqConfig& config, const TensorSource& source) {
   NameTable table;
-  table.encoder = HuggingFaceStack("encoder");
-  table.decoder = HuggingFaceStack("decoder");
-  std::vector<std::string> decoder = {"decoder.embed_tokens.weight"};
-  if (config.tied_output) decoder.push_back("decoder.output_projection.weight");
-  if (config.shared_embeddings) {
-    decoder.insert(decoder.begin(), "encoder.embed_tokens.weight");
-    table.encoder.tokens = Tied(decoder, source, &table);
-    table.decoder.tokens = table.encoder.tokens;
-  } else {
-    table.encoder.tokens = "encoder.embed_tokens.weight";
-    table.decoder.tokens = Tied(decoder, source, &table);
+  AddHuggingFaceNames(config.model, "", &table);
+  std::string output = "decoder.output_projection.weight";
+  if (!config.tied_output && !source.Has(output) && source.Has("decoder.embed_out")) {
+    output = "decoder.embed_out";
   }
-  table.output = "decoder.output_projection.weight";
-  if (config.tied_output) {
-    table.output = table.decoder.tokens;
-  } else if (!source.Has(table.output) && source.Has("decoder.embed_out")) {
-    table.output = "decoder.embed_out";
-  }
+  AddTiedNames(config, {"encoder.embed_tokens.weight"}, "decoder.embed_tokens.weight", output,
+               source, &table);
   for (const char* stack : {"encoder", "decoder"}) {
     for (const char* name :
          {".version", ".embed_positions._float_tensor", ".embed_positions.weights"}) {
@@ -323,7 +311,7 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
 
   opened.names = Names(config, source);
   // Old pre-norm models have no norm behind the last layer.
-  config.model.final_norm = source.Has(opened.names.encoder.final_norm.gamma);
+  config.model.final_norm = source.Has(opened.names.Tensor("encoder.final_norm"));
   opened.config = std::move(config.model);
   opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;

@@ -22,6 +22,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/containers/torch_file.h"
 #include "models/files/json.h"
+#include "models/formats/hugging_face.h"
 
 namespace nibu {
 
@@ -31,10 +32,8 @@ absl::Span<const absl::string_view> FairseqClasses();
 // Whether a checkpoint is fairseq's.
 bool IsFairseq(const TorchFile& torch);
 
-struct FairseqConfig {
-  ModelConfig model;               // sizes of the vocabularies and final_norm come from elsewhere
-  bool shared_embeddings = false;  // of encoder, decoder and output
-  bool tied_output = false;        // the output layer is the decoder's embedding
+// Sizes of the vocabularies and final_norm come from elsewhere; static_positions means nothing.
+struct FairseqConfig : HuggingFaceConfig {
   std::string source_language;
   std::string target_language;
 };

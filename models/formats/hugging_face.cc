@@ -95,42 +95,29 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   return vocabulary;
 }
 
-MapNames Affine(absl::string_view prefix, std::vector<absl::string_view> parts) {
-  MapNames names;
-  for (const absl::string_view part : parts) {
-    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
-    names.biases.push_back(absl::StrCat(prefix, part, ".bias"));
-  }
-  return names;
-}
-
-NormNames Norm(absl::string_view prefix) {
-  return {absl::StrCat(prefix, ".weight"), absl::StrCat(prefix, ".bias")};
-}
-
 }  // namespace
 
-StackNames HuggingFaceStack(const std::string& stack) {
-  StackNames names;
-  names.positions = absl::StrCat(stack, ".embed_positions.weight");
-  names.embedding_norm = Norm(absl::StrCat(stack, ".layernorm_embedding"));
-  names.final_norm = Norm(absl::StrCat(stack, ".layer_norm"));
-  names.layer = [stack](int i) {
-    const std::string layer = absl::StrCat(stack, ".layers.", i, ".");
-    LayerNames n;
-    n.self_qkv = Affine(layer, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
-    n.self_out = Affine(layer, {"self_attn.out_proj"});
-    n.self_norm = Norm(layer + "self_attn_layer_norm");
-    n.cross_q = Affine(layer, {"encoder_attn.q_proj"});
-    n.cross_kv = Affine(layer, {"encoder_attn.k_proj", "encoder_attn.v_proj"});
-    n.cross_out = Affine(layer, {"encoder_attn.out_proj"});
-    n.cross_norm = Norm(layer + "encoder_attn_layer_norm");
-    n.ffn_up = Affine(layer, {"fc1"});
-    n.ffn_down = Affine(layer, {"fc2"});
-    n.ffn_norm = Norm(layer + "final_layer_norm");
-    return n;
-  };
-  return names;
+void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, NameTable* table) {
+  const Spelling spelling = {"weight", "bias"};
+  for (const std::string stack : {"encoder.", "decoder."}) {
+    table->AddTable(stack + "positions", absl::StrCat(prefix, stack, "embed_positions.weight"));
+    table->Add(stack, prefix + stack, spelling,
+               {{"embedding_norm", {"layernorm_embedding.?"}}, {"final_norm", {"layer_norm.?"}}});
+  }
+  ForEachLayer(config, [&](const char* stack, int i) {
+    table->Add(absl::StrCat(stack, ".", i, "."), absl::StrCat(prefix, stack, ".layers.", i, "."),
+               spelling,
+               {{"self.q+k+v", {"self_attn.q_proj.?", "self_attn.k_proj.?", "self_attn.v_proj.?"}},
+                {"self.out", {"self_attn.out_proj.?"}},
+                {"self.norm", {"self_attn_layer_norm.?"}},
+                {"cross.q", {"encoder_attn.q_proj.?"}},
+                {"cross.k+v", {"encoder_attn.k_proj.?", "encoder_attn.v_proj.?"}},
+                {"cross.out", {"encoder_attn.out_proj.?"}},
+                {"cross.norm", {"encoder_attn_layer_norm.?"}},
+                {"ffn.up", {"fc1.?"}},
+                {"ffn.down", {"fc2.?"}},
+                {"ffn.norm", {"final_layer_norm.?"}}});
+  });
 }
 
 std::optional<Activation> ActivationByName(absl::string_view name) {
@@ -160,6 +147,18 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
     if (name != original) table->copies.emplace_back(name, original);
   }
   return original;
+}
+
+void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string>& encoder,
+                  const std::string& decoder, const std::string& output, const TensorSource& source,
+                  NameTable* table) {
+  std::vector<std::string> tied = {decoder};
+  if (config.tied_output) tied.push_back(output);
+  if (config.shared_embeddings) tied.insert(tied.begin(), encoder.begin(), encoder.end());
+  const std::string tokens = Tied(tied, source, table);
+  table->AddTable("encoder.tokens", config.shared_embeddings ? tokens : encoder.back());
+  table->AddTable("decoder.tokens", tokens);
+  table->AddTable("output", config.tied_output ? tokens : output);
 }
 
 absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path) {
@@ -261,21 +260,10 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
 
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source) {
   NameTable table;
-  table.encoder = HuggingFaceStack("model.encoder");
-  table.decoder = HuggingFaceStack("model.decoder");
-  std::vector<std::string> decoder = {"model.decoder.embed_tokens.weight"};
-  if (config.tied_output) decoder.push_back("lm_head.weight");
-  if (config.shared_embeddings) {
-    std::vector<std::string> all = {"model.shared.weight", "model.encoder.embed_tokens.weight"};
-    all.insert(all.end(), decoder.begin(), decoder.end());
-    table.encoder.tokens = Tied(all, source, &table);
-    table.decoder.tokens = table.encoder.tokens;
-  } else {
-    table.encoder.tokens = "model.encoder.embed_tokens.weight";
-    table.decoder.tokens = Tied(decoder, source, &table);
-  }
-  table.output = config.tied_output ? table.decoder.tokens : "lm_head.weight";
-  if (source.Has("final_logits_bias")) table.output_bias = "final_logits_bias";
+  AddHuggingFaceNames(config.model, "model.", &table);
+  AddTiedNames(config, {"model.shared.weight", "model.encoder.embed_tokens.weight"},
+               "model.decoder.embed_tokens.weight", "lm_head.weight", source, &table);
+  if (source.Has("final_logits_bias")) table.tensors["output"].biases = {"final_logits_bias"};
   return table;
 }
 
@@ -327,7 +315,8 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   opened.names = HuggingFaceNames(marian, source);
   // Positions that the file holds are used as they are.
-  if (source.Has(opened.names.encoder.positions) || source.Has(opened.names.decoder.positions)) {
+  if (source.Has(opened.names.Tensor("encoder.positions")) ||
+      source.Has(opened.names.Tensor("decoder.positions"))) {
     marian.model.position_kind = PositionKind::kLearned;
   }
   opened.config = std::move(marian.model);

@@ -41,8 +41,13 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
 // The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
 
-// The names within a stack: transformers took those of fairseq. `stack`: "model.encoder", ...
-StackNames HuggingFaceStack(const std::string& stack);
+// The names but for tokens and output: transformers took those of fairseq. `prefix`: "model.".
+void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, NameTable* table);
+// Tokens and output: of those that are tied, the one that `source` holds decides. `encoder`: all
+// names of what the stacks may share, the encoder's own last.
+void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string>& encoder,
+                  const std::string& decoder, const std::string& output, const TensorSource& source,
+                  NameTable* table);
 
 // A companion of config.json; none when there is no such file.
 absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path);

@@ -369,7 +369,7 @@ absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   opened.defaults = files.defaults;
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabularies(files, &config.model));
   opened.names = MarianNames(config, source);
-  NIBU_RETURN_IF_ERROR(AttachMultipliers(opened.names.output, &source));
+  NIBU_RETURN_IF_ERROR(AttachMultipliers(opened.names.Tensor("output"), &source));
   if (!files.shortlist.empty()) {
     NIBU_ASSIGN_OR_RETURN(const auto shortlist, FileBytes::Open(files.shortlist));
     NIBU_ASSIGN_OR_RETURN(opened.shortlist,

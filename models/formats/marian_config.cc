@@ -135,49 +135,6 @@ absl::Status ReadTiedLayers(const ConfigFile& yml, MarianConfig* config) {
   return absl::OkStatus();
 }
 
-NormNames Norm(const std::string& prefix, bool before) {
-  const char* suffix = before ? "_pre" : "";
-  return {absl::StrCat(prefix, "_ln_scale", suffix), absl::StrCat(prefix, "_ln_bias", suffix)};
-}
-
-MapNames Affine(const std::string& prefix, std::vector<absl::string_view> parts) {
-  MapNames names;
-  for (const absl::string_view part : parts) {
-    names.weights.push_back(absl::StrCat(prefix, "W", part));
-    names.biases.push_back(absl::StrCat(prefix, "b", part));
-  }
-  return names;
-}
-
-LayerNames Layer(const std::string& layer, bool before) {
-  LayerNames n;
-  n.self_qkv = Affine(layer + "_self_", {"q", "k", "v"});
-  n.self_out = Affine(layer + "_self_", {"o"});
-  n.self_norm = Norm(layer + "_self_Wo", before);
-  n.ssru = {{layer + "_rnn_Wf", layer + "_rnn_W"}, {layer + "_rnn_bf", ""}};
-  n.ssru_norm = Norm(layer + "_rnn_ffn", before);
-  n.cross_q = Affine(layer + "_context_", {"q"});
-  n.cross_kv = Affine(layer + "_context_", {"k", "v"});
-  n.cross_out = Affine(layer + "_context_", {"o"});
-  n.cross_norm = Norm(layer + "_context_Wo", before);
-  n.ffn_up = Affine(layer + "_ffn_", {"1"});
-  n.ffn_down = Affine(layer + "_ffn_", {"2"});
-  n.ffn_norm = Norm(layer + "_ffn_ffn", before);
-  return n;
-}
-
-StackNames Stack(const std::string& stack, bool before, const std::vector<int>& tied_layers) {
-  StackNames names;
-  names.positions = "Wpos";
-  names.embedding_norm = Norm(stack + "_emb", true);
-  names.final_norm = Norm(stack + "_top", false);
-  names.layer = [stack, before, tied_layers](int i) {
-    const int number = tied_layers.empty() ? i + 1 : tied_layers[static_cast<size_t>(i)];
-    return Layer(absl::StrCat(stack, "_l", number), before);
-  };
-  return names;
-}
-
 }  // namespace
 
 absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
@@ -234,23 +191,49 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
 }
 
 NameTable MarianNames(const MarianConfig& config, const TensorSource& source) {
-  const bool before = config.model.norm_order == NormOrder::kPre;
+  const Spelling linears = {"W", "b"};
+  const Spelling norms = {"scale", "bias"};
+  const std::string norm = config.model.norm_order == NormOrder::kPre ? "_ln_?_pre" : "_ln_?";
   NameTable table;
   table.out_in = false;
-  table.encoder = Stack("encoder", before, {});
-  table.decoder = Stack("decoder", before, config.tied_layers);
+  for (const std::string stack : {"encoder", "decoder"}) {
+    table.AddTable(stack + ".positions", "Wpos");
+    table.Add(stack + ".", stack, norms,
+              {{"embedding_norm", {"_emb_ln_?_pre"}}, {"final_norm", {"_top_ln_?"}}});
+  }
+  ForEachLayer(config.model, [&](const std::string& stack, int i) {
+    const std::string at = absl::StrCat(stack, ".", i, ".");
+    const bool tied = stack == "decoder" && !config.tied_layers.empty();
+    const int number = tied ? config.tied_layers[static_cast<size_t>(i)] : i + 1;
+    const std::string layer = absl::StrCat(stack, "_l", number);
+    table.Add(at, layer, linears,
+              {{"self.q+k+v", {"_self_?q", "_self_?k", "_self_?v"}},
+               {"self.out", {"_self_?o"}},
+               {"cross.q", {"_context_?q"}},
+               {"cross.k+v", {"_context_?k", "_context_?v"}},
+               {"cross.out", {"_context_?o"}},
+               {"ffn.up", {"_ffn_?1"}},
+               {"ffn.down", {"_ffn_?2"}}});
+    table.tensors[at + "ssru.gate+value"] = {{layer + "_rnn_Wf", layer + "_rnn_W"},
+                                             {layer + "_rnn_bf", ""}};
+    table.Add(at, layer, norms,
+              {{"self.norm", {"_self_Wo" + norm}},
+               {"ssru.norm", {"_rnn_ffn" + norm}},
+               {"cross.norm", {"_context_Wo" + norm}},
+               {"ffn.norm", {"_ffn_ffn" + norm}}});
+  });
   const bool shared = config.tied_all || config.tied_source;
-  table.encoder.tokens = shared ? "Wemb" : "encoder_Wemb";
-  table.decoder.tokens = shared ? "Wemb" : "decoder_Wemb";
+  table.AddTable("encoder.tokens", shared ? "Wemb" : "encoder_Wemb");
+  table.AddTable("decoder.tokens", shared ? "Wemb" : "decoder_Wemb");
   if (config.tied_all || config.tied_output) {
-    table.output = table.decoder.tokens;
+    table.AddTable("output", table.Tensor("decoder.tokens"));
   } else if (source.Has("decoder_ff_logit_out_Wt")) {
-    table.output = "decoder_ff_logit_out_Wt";
+    table.AddTable("output", "decoder_ff_logit_out_Wt");
   } else {
-    table.output = "decoder_ff_logit_out_W";
+    table.AddTable("output", "decoder_ff_logit_out_W");
     table.output_out_in = false;
   }
-  if (config.output_bias) table.output_bias = "decoder_ff_logit_out_b";
+  if (config.output_bias) table.tensors["output"].biases = {"decoder_ff_logit_out_b"};
   table.ignored = {"special:model.yml"};
   return table;
 }

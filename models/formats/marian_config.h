@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/assembly/build_model.h"
+#include "models/assembly/name_table.h"
 #include "models/containers/tensor_source.h"
 #include "models/files/json.h"
 

@@ -94,60 +94,37 @@ absl::StatusOr<int> Size(const ConfigFile& options, const std::vector<const char
   return options.Wrong(keys[0], "a size");
 }
 
-MapNames Maps(const TensorSource& source, const std::string& prefix,
-              const std::vector<const char*>& parts) {
-  MapNames names;
-  for (const char* part : parts) {
-    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
-    const std::string bias = absl::StrCat(prefix, part, ".bias");
-    if (source.Has(bias)) names.biases.push_back(bias);
-  }
-  return names;
-}
-
-NormNames Norm(const TensorSource& source, const std::string& name) {
-  const std::string beta = absl::StrCat(name, ".bias");
-  return {absl::StrCat(name, ".weight"), source.Has(beta) ? beta : ""};
-}
-
-// Maps may have biases or not; `source` has the answer.
-StackNames Stack(const TensorSource* source, const std::string& stack) {
-  const bool is_decoder = stack == "decoder";
-  StackNames names;
-  names.tokens = absl::StrCat(stack, ".embeddings.make_embedding.emb_luts.0.weight");
-  names.final_norm = Norm(*source, absl::StrCat(stack, ".layer_norm"));
-  names.layer = [source, stack, is_decoder](int i) {
-    const std::string layer =
-        absl::StrCat(stack, is_decoder ? ".transformer_layers." : ".transformer.", i, ".");
-    LayerNames n;
-    n.self_qkv =
-        Maps(*source, layer + "self_attn.", {"linear_query", "linear_keys", "linear_values"});
-    n.self_out = Maps(*source, layer + "self_attn.", {"final_linear"});
-    n.self_norm = Norm(*source, layer + (is_decoder ? "layer_norm_1" : "layer_norm"));
-    n.cross_q = Maps(*source, layer + "context_attn.", {"linear_query"});
-    n.cross_kv = Maps(*source, layer + "context_attn.", {"linear_keys", "linear_values"});
-    n.cross_out = Maps(*source, layer + "context_attn.", {"final_linear"});
-    n.cross_norm = Norm(*source, layer + "layer_norm_2");
-    n.ffn_up = Maps(*source, layer + "feed_forward.", {"w_1"});
-    n.ffn_gate = Maps(*source, layer + "feed_forward.", {"w_3"});
-    n.ffn_down = Maps(*source, layer + "feed_forward.", {"w_2"});
-    n.ffn_norm = Norm(*source, layer + "feed_forward.layer_norm");
-    return n;
-  };
-  return names;
-}
-
-NameTable Names(const TensorSource* source) {
+// Linears may have biases or not; `source` has the answer.
+NameTable Names(const ModelConfig& config, const TensorSource& source) {
   NameTable table;
-  table.encoder = Stack(source, "encoder");
-  table.decoder = Stack(source, "decoder");
-  // Older ones are a sequence of which the map is the first.
-  const std::string output = source->Has("generator.0.weight") ? "generator.0" : "generator";
-  table.output = output + ".weight";
-  if (source->Has(output + ".bias")) table.output_bias = output + ".bias";
-  for (const char* stack : {"encoder", "decoder"}) {
-    table.ignored.push_back(absl::StrCat(stack, ".embeddings.make_embedding.pe.pe"));
+  const Spelling spelling = {"weight", "bias", &source};
+  for (const std::string stack : {"encoder.", "decoder."}) {
+    table.Add(
+        stack, stack, spelling,
+        {{"tokens", {"embeddings.make_embedding.emb_luts.0.?"}}, {"final_norm", {"layer_norm.?"}}});
+    table.ignored.push_back(stack + "embeddings.make_embedding.pe.pe");
   }
+  ForEachLayer(config, [&](const std::string& stack, int i) {
+    const bool decoder = stack == "decoder";
+    const char* layers = decoder ? ".transformer_layers." : ".transformer.";
+    table.Add(
+        absl::StrCat(stack, ".", i, "."), absl::StrCat(stack, layers, i, "."), spelling,
+        {{"self.q+k+v",
+          {"self_attn.linear_query.?", "self_attn.linear_keys.?", "self_attn.linear_values.?"}},
+         {"self.out", {"self_attn.final_linear.?"}},
+         {"self.norm", {decoder ? "layer_norm_1.?" : "layer_norm.?"}},
+         {"cross.q", {"context_attn.linear_query.?"}},
+         {"cross.k+v", {"context_attn.linear_keys.?", "context_attn.linear_values.?"}},
+         {"cross.out", {"context_attn.final_linear.?"}},
+         {"cross.norm", {"layer_norm_2.?"}},
+         {"ffn.up", {"feed_forward.w_1.?"}},
+         {"ffn.gate", {"feed_forward.w_3.?"}},
+         {"ffn.down", {"feed_forward.w_2.?"}},
+         {"ffn.norm", {"feed_forward.layer_norm.?"}}});
+  });
+  // Older ones are a sequence of which the linear is the first.
+  const char* output = source.Has("generator.0.weight") ? "generator.0.?" : "generator.?";
+  table.Add("", "", spelling, {{"output", {output}}});
   return table;
 }
 
@@ -283,7 +260,7 @@ absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   NIBU_ASSIGN_OR_RETURN(opened.config, ReadOpenNmtConfig(options));
   NIBU_ASSIGN_OR_RETURN(TensorSource source, Tensors(torch));
   opened.source = std::make_unique<TensorSource>(std::move(source));
-  opened.names = Names(opened.source.get());
+  opened.names = Names(opened.config, *opened.source);
 
   ModelVocabulary& vocabulary = opened.vocabulary;
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, Tokens(torch, "src"));

@@ -39,53 +39,41 @@ absl::Status ReadFeedForward(const ConfigFile& config, bool is_mt5, ModelConfig*
   return absl::OkStatus();
 }
 
-MapNames Maps(absl::string_view prefix, const std::vector<absl::string_view>& parts) {
-  MapNames names;
-  for (const absl::string_view part : parts) {
-    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
-  }
-  return names;
-}
-
-NormNames Norm(absl::string_view prefix) { return {absl::StrCat(prefix, "layer_norm.weight"), ""}; }
-
-StackNames Stack(const std::string& stack, bool is_decoder, bool gated) {
-  StackNames names;
-  names.positions =
-      absl::StrCat(stack, ".block.0.layer.0.SelfAttention.relative_attention_bias.weight");
-  names.final_norm = Norm(absl::StrCat(stack, ".final_"));
-  names.layer = [stack, is_decoder, gated](int i) {
-    const std::string self = absl::StrCat(stack, ".block.", i, ".layer.0.");
-    const std::string cross = absl::StrCat(stack, ".block.", i, ".layer.1.");
-    const std::string ffn = absl::StrCat(stack, ".block.", i, ".layer.", is_decoder ? 2 : 1, ".");
-    LayerNames n;
-    n.self_qkv = Maps(self + "SelfAttention.", {"q", "k", "v"});
-    n.self_out = Maps(self + "SelfAttention.", {"o"});
-    n.self_norm = Norm(self);
-    n.cross_q = Maps(cross + "EncDecAttention.", {"q"});
-    n.cross_kv = Maps(cross + "EncDecAttention.", {"k", "v"});
-    n.cross_out = Maps(cross + "EncDecAttention.", {"o"});
-    n.cross_norm = Norm(cross);
-    n.ffn_up = Maps(ffn + "DenseReluDense.", {gated ? "wi_0" : "wi"});
-    n.ffn_gate = Maps(ffn + "DenseReluDense.", {"wi_1"});
-    n.ffn_down = Maps(ffn + "DenseReluDense.", {"wo"});
-    n.ffn_norm = Norm(ffn);
-    return n;
-  };
-  return names;
-}
-
 NameTable Names(const HuggingFaceConfig& config, const TensorSource& source) {
   NameTable table;
-  table.encoder = Stack("encoder", false, config.model.gated_ffn);
-  table.decoder = Stack("decoder", true, config.model.gated_ffn);
-  table.encoder.tokens =
+  const Spelling spelling = {"weight"};
+  for (const std::string stack : {"encoder.", "decoder."}) {
+    table.Add(stack, stack, spelling,
+              {{"positions", {"block.0.layer.0.SelfAttention.relative_attention_bias.?"}},
+               {"final_norm", {"final_layer_norm.?"}}});
+  }
+  const char* up = config.model.gated_ffn ? "DenseReluDense.wi_0.?" : "DenseReluDense.wi.?";
+  ForEachLayer(config.model, [&](const std::string& stack, int i) {
+    const std::string at = absl::StrCat(stack, ".", i, ".");
+    const std::string sublayer = absl::StrCat(stack, ".block.", i, ".layer.");
+    table.Add(at + "self.", sublayer + "0.", spelling,
+              {{"q+k+v", {"SelfAttention.q.?", "SelfAttention.k.?", "SelfAttention.v.?"}},
+               {"out", {"SelfAttention.o.?"}},
+               {"norm", {"layer_norm.?"}}});
+    table.Add(at + "cross.", sublayer + "1.", spelling,
+              {{"q", {"EncDecAttention.q.?"}},
+               {"k+v", {"EncDecAttention.k.?", "EncDecAttention.v.?"}},
+               {"out", {"EncDecAttention.o.?"}},
+               {"norm", {"layer_norm.?"}}});
+    table.Add(at + "ffn.", sublayer + (stack == "decoder" ? "2." : "1."), spelling,
+              {{"up", {up}},
+               {"gate", {"DenseReluDense.wi_1.?"}},
+               {"down", {"DenseReluDense.wo.?"}},
+               {"norm", {"layer_norm.?"}}});
+  });
+  const std::string tokens =
       Tied({"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}, source,
            &table);
-  table.decoder.tokens = table.encoder.tokens;
+  table.AddTable("encoder.tokens", tokens);
+  table.AddTable("decoder.tokens", tokens);
   // An output layer that is there counts, whatever the configuration calls tied.
   const bool own = source.Has("lm_head.weight") || !config.tied_output;
-  table.output = own ? "lm_head.weight" : table.decoder.tokens;
+  table.AddTable("output", own ? "lm_head.weight" : tokens);
   table.ignored = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
   return table;
 }

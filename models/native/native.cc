@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/weight_list.h"
 #include "models/files/byte_reader.h"
 #include "models/files/json.h"
 #include "models/native/model_config_json.h"
@@ -233,8 +235,8 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
   return tensor;
 }
 
-absl::StatusOr<PackedMaps> ReadPacked(const Layout& layout) {
-  PackedMaps packed;
+absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
+  PackedLinears packed;
   if (!layout.header.contains("packed")) return packed;
   NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "packed"));
   NIBU_ASSIGN_OR_RETURN(packed.fingerprint, object.String("fingerprint", ""));
@@ -245,61 +247,18 @@ absl::StatusOr<PackedMaps> ReadPacked(const Layout& layout) {
   if (found == std::end(types)) return object.Wrong("compute_type", "float32, bfloat16 or int8");
   packed.compute_type = *found;
   packed.owner = layout.file;
-  const Json* maps = object.Find("maps");
-  if (maps == nullptr || !maps->is_object()) return object.Wrong("maps", "an object");
+  const Json* linears = object.Find("linears");
+  if (linears == nullptr || !linears->is_object()) {
+    return object.Wrong("linears", "an object");
+  };
   const absl::Span<char> memory = layout.file->writable();
-  for (const auto& [name, json] : maps->items()) {
+  for (const auto& [name, json] : linears->items()) {
     NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
     if (memory.empty()) continue;
     const auto offset = static_cast<size_t>(block.bytes.data() - layout.file->bytes().data());
-    packed.maps[name] = memory.subspan(offset, block.bytes.size());
+    packed.linears[name] = memory.subspan(offset, block.bytes.size());
   }
   return packed;
-}
-
-MapNames Map(const TensorSource* source, const std::string& prefix,
-             const std::vector<std::string>& parts) {
-  MapNames names;
-  for (const std::string& part : parts) {
-    const std::string bias = absl::StrCat(prefix, part, ".bias");
-    names.weights.push_back(absl::StrCat(prefix, part, ".weight"));
-    names.biases.push_back(source == nullptr || source->Has(bias) ? bias : "");
-  }
-  const auto empty = [](const std::string& name) { return name.empty(); };
-  if (std::all_of(names.biases.begin(), names.biases.end(), empty)) names.biases.clear();
-  return names;
-}
-
-NormNames Norm(const TensorSource* source, const std::string& prefix) {
-  const std::string beta = prefix + ".beta";
-  return {prefix + ".gamma", source == nullptr || source->Has(beta) ? beta : ""};
-}
-
-StackNames Stack(const TensorSource* source, const std::string& stack) {
-  StackNames names;
-  names.tokens = stack + ".tokens";
-  names.positions = stack + ".positions";
-  names.embedding_norm = Norm(source, stack + ".embedding_norm");
-  names.final_norm = Norm(source, stack + ".final_norm");
-  names.layer = [source, stack](int i) {
-    const std::string layer = absl::StrCat(stack, ".", i, ".");
-    LayerNames n;
-    n.self_qkv = Map(source, layer + "self.", {"q", "k", "v"});
-    n.self_out = Map(source, layer + "self.", {"out"});
-    n.self_norm = Norm(source, layer + "self.norm");
-    n.ssru = Map(source, layer + "ssru.", {"gate", "value"});
-    n.ssru_norm = Norm(source, layer + "ssru.norm");
-    n.cross_q = Map(source, layer + "cross.", {"q"});
-    n.cross_kv = Map(source, layer + "cross.", {"k", "v"});
-    n.cross_out = Map(source, layer + "cross.", {"out"});
-    n.cross_norm = Norm(source, layer + "cross.norm");
-    n.ffn_up = Map(source, layer + "ffn.", {"up"});
-    n.ffn_gate = Map(source, layer + "ffn.", {"gate"});
-    n.ffn_down = Map(source, layer + "ffn.", {"down"});
-    n.ffn_norm = Norm(source, layer + "ffn.norm");
-    return n;
-  };
-  return names;
 }
 
 // Checks the checksum of every block below `json`.
@@ -322,12 +281,21 @@ bool IsNative(absl::string_view bytes) {
   return bytes.substr(0, kMagicSize) == absl::string_view(kNativeMagic, kMagicSize);
 }
 
-NameTable NativeNames(const TensorSource* source) {
+NameTable NativeNames(const ModelConfig& config, const TensorSource* source) {
   NameTable table;
-  table.encoder = Stack(source, "encoder");
-  table.decoder = Stack(source, "decoder");
-  table.output = "output.weight";
-  if (source == nullptr || source->Has("output.bias")) table.output_bias = "output.bias";
+  for (const ListedWeight& weight : ListWeights(config)) {
+    if (weight.kind == ListedWeight::Kind::kTable) table.AddTable(weight.name, weight.name);
+    if (weight.kind == ListedWeight::Kind::kNorm) {
+      table.Add("", "", {"gamma", "beta", source}, {{weight.name, {weight.name + ".?"}}});
+    }
+    if (weight.kind != ListedWeight::Kind::kLinear) continue;
+    // "decoder.0.self." and "q", "k", "v"
+    const size_t block = weight.name.rfind('.') + 1;
+    std::vector<std::string> parts = absl::StrSplit(weight.name.substr(block), '+');
+    for (std::string& part : parts) part.append(".?");
+    table.Add("", weight.name.substr(0, block), {"weight", "bias", source},
+              {{weight.name, {parts.begin(), parts.end()}}});
+  }
   return table;
 }
 
@@ -346,6 +314,9 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   opened.config_file = path;
   NIBU_ASSIGN_OR_RETURN(const ConfigFile config, Object(layout, "config"));
   NIBU_RETURN_IF_ERROR(ConfigFromJson(config, &opened.config));
+  if (const absl::Status status = opened.config.Validate(); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  }
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary.languages, ReadLanguages(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadDefaults(layout));
@@ -362,10 +333,10 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
     NIBU_ASSIGN_OR_RETURN(StoredTensor tensor, ReadTensor(layout, name, json));
     NIBU_RETURN_IF_ERROR(opened.source->Add(name, std::move(tensor)));
   }
-  NIBU_ASSIGN_OR_RETURN(PackedMaps packed, ReadPacked(layout));
+  NIBU_ASSIGN_OR_RETURN(PackedLinears packed, ReadPacked(layout));
   opened.source->SetPacked(std::move(packed));
   opened.source->SetShared();
-  opened.names = NativeNames(opened.source.get());
+  opened.names = NativeNames(opened.config, opened.source.get());
   return opened;
 }
 

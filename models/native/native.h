@@ -2,7 +2,7 @@
 // Everything is little-endian.
 //
 //   0   u8[8]  0x89 "nibu" CR LF 0x1a
-//   8   u32    version, 1
+//   8   u32    version, 2
 //   12  u32    CRC-32 of the header (polynomial 0xedb88320, as in zip and PNG)
 //   16  u64    offset of the header
 //   24  u64    bytes of the header, with which the file ends
@@ -26,29 +26,29 @@
 //   "tensors": {NAME: {"dtype": "float32", "shape": [rows, columns], "data": BLOCK,
 //                      "scales": BLOCK, "activation_scale": 12.5}}
 //   "packed": {"compute_type": "int8", "fingerprint": "avx512_core_vnni, oneDNN 2.6.3, ...",
-//              "maps": {NAME: BLOCK}}                                     optional
+//              "linears": {NAME: BLOCK}}                                  optional
 //
-// Tensors: row-major; maps are [out, in]. dtype: float32, float16, bfloat16, int8, int16. Integers
-// have scales, f32, one or one a row, weight = value / scale. activation_scale: see MatrixView.
-// Names: {encoder,decoder}.tokens, .positions (learned ones: position_offset + max_positions rows;
-// relative ones: [buckets, heads]), .embedding_norm, .final_norm;
+// Tensors: row-major; linears are [out, in]. dtype: float32, float16, bfloat16, int8, int16.
+// Integers have scales, f32, one or one a row, weight = value / scale. activation_scale: see
+// MatrixView. Names: {encoder,decoder}.tokens, .positions (learned ones: position_offset +
+// max_positions rows; relative ones: [buckets, heads]), .embedding_norm, .final_norm;
 // {encoder,decoder}.N.self.{q,k,v,out}, .self.norm, .ffn.{up,gate,down}, .ffn.norm;
-// decoder.N.cross.{q,k,v,out}, .cross.norm, decoder.N.ssru.{gate,value}, .ssru.norm; output. Maps
-// and output have .weight and .bias, norms .gamma and .beta (no bias or beta: zeros).
+// decoder.N.cross.{q,k,v,out}, .cross.norm, decoder.N.ssru.{gate,value}, .ssru.norm; output.
+// Linears and output have .weight and .bias, norms .gamma and .beta (no bias or beta: zeros).
 //
 // Tokens: u32 n | u32 bytes of each token | the tokens, one after the other.
 //
 // Shortlist, u32 each: first | copy_source | n always | always[] | n offsets | offsets[] | n ids |
 //   ids[] | n phrases | n x {n source | source[] | n targets | targets[]} (see Shortlist)
 //
-// Packed maps are what Linear::packed_bytes() gave, named by their first matrix; those of the
+// Packed linears are what Linear::packed_bytes() gave, named by their first matrix; those of the
 // output layer are "output.weight/0", ... They are good for the CPU and oneDNN of the fingerprint
-// alone; elsewhere the maps are packed from the tensors at load, as they are for other compute
+// alone; elsewhere they are packed from the tensors at load, as they are for other compute
 // types.
 //
 // Reading checks the preamble, the header's checksum, every offset, size and shape, and the
-// checksums of all blocks but those of tensors and packed maps, which are not touched: what loading
-// costs does not depend on their size.
+// checksums of all blocks but those of tensors and packed linears, which are not touched: what
+// loading costs does not depend on their size.
 #ifndef NIBU_MODELS_NATIVE_NATIVE_H_
 #define NIBU_MODELS_NATIVE_NATIVE_H_
 
@@ -66,22 +66,22 @@
 namespace nibu {
 
 constexpr char kNativeMagic[] = "\x89nibu\r\n\x1a";
-constexpr uint32_t kNativeVersion = 1;
+constexpr uint32_t kNativeVersion = 2;
 constexpr size_t kNativePreamble = 64;
 constexpr size_t kNativeAlignment = 64;
 
 bool IsNative(absl::string_view bytes);
 
-// Tables and packed maps stay where they are in `file`. InvalidArgument naming it: damaged.
+// Tables and packed linears stay where they are in `file`. InvalidArgument naming it: damaged.
 // Unimplemented: a newer version.
 absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file);
 
 // Reads the whole file. InvalidArgument naming the first tensor or part whose checksum is wrong.
 absl::Status VerifyNative(const FileBytes& file);
 
-// The names above. Where `source` is given (it must outlive the table), those that it lacks and
-// that mean zeros are left empty.
-NameTable NativeNames(const TensorSource* source);
+// The names above. Where `source` is given, those that it lacks and that mean zeros are left out.
+// REQUIRES: config.Validate() is OK.
+NameTable NativeNames(const ModelConfig& config, const TensorSource* source);
 
 }  // namespace nibu
 

@@ -146,7 +146,7 @@ TEST(HuggingFaceWriter, SaysWhatCannotBeHeld) {
     WriteFile(no_pieces / "config.json", R"({"add_source_eos": true})");
     EXPECT_THAT(message(no_pieces.path()), HasSubstr("without SentencePiece models"));
     WriteFile(no_pieces / "vmap.txt", "\tx\n");
-    EXPECT_THAT(message(no_pieces.path()), HasSubstr("a shortlist (--shortlist=none"));
+    EXPECT_THAT(message(no_pieces.path()), HasSubstr("a shortlist (it can be left out)"));
   }
   EXPECT_THAT(message(NIBU_TESTDATA "/m2m"), HasSubstr("a choice of languages"));
   const TempFolder tiny;

@@ -43,7 +43,7 @@ TEST(Fairseq, WhatTheCheckpointsSay) {
   EXPECT_EQ(newer->config.vocab_target, 32);
   EXPECT_THAT(newer->config.suppressed, ElementsAre(1));
   EXPECT_EQ(newer->vocabulary.target_tokens[31], "madeupword0001");
-  EXPECT_EQ(newer->names.output, "decoder.output_projection.weight");
+  EXPECT_EQ(newer->names.Tensor("output"), "decoder.output_projection.weight");
   EXPECT_EQ(newer->vocabulary.source_sentencepiece, "");
 
   // A file is as good as its directory.
@@ -54,7 +54,7 @@ TEST(Fairseq, WhatTheCheckpointsSay) {
   EXPECT_TRUE(older->config.embedding_norm);
   EXPECT_EQ(older->config.position_kind, PositionKind::kLearned);
   EXPECT_EQ(older->config.activation, Activation::kGelu);
-  EXPECT_EQ(older->names.encoder.tokens, older->names.output);
+  EXPECT_EQ(older->names.Tensor("encoder.tokens"), older->names.Tensor("output"));
 }
 
 TEST(Fairseq, DefaultsAreThoseOfFairseq) {

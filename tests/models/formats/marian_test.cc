@@ -270,7 +270,7 @@ TEST(Marian, RefusesOtherArchitecturesByName) {
   }
   EXPECT_THAT(with("dim-vocabs", "6"), HasSubstr("\"dim-vocabs\" must be a list of two sizes"));
   EXPECT_THAT(with("dim-emb", "0"), HasSubstr("d_model is 0"));
-  EXPECT_THAT(with("enc-depth", "[a"), HasSubstr("has a list that does not end"));
+  EXPECT_THAT(with("enc-depth", "[a"), HasSubstr("end of sequence flow not found"));
 }
 
 TEST(Marian, NamesWhatDoesNotFit) {

@@ -40,7 +40,7 @@ TEST(OpenNmt, WhatTheCheckpointsSay) {
   EXPECT_THAT(second->config.suppressed, ElementsAre(1));
   EXPECT_THAT(second->config.source_suffix, IsEmpty());
   EXPECT_EQ(second->vocabulary.source_tokens[1], "<blank>");
-  EXPECT_EQ(second->names.output, "generator.0.weight");
+  EXPECT_EQ(second->names.Tensor("output"), "generator.0.weight");
 
   const auto third = OpenModel(Data("opennmt-3/model_step_8.pt"));
   ASSERT_TRUE(third.ok()) << third.status();
@@ -49,8 +49,8 @@ TEST(OpenNmt, WhatTheCheckpointsSay) {
   EXPECT_FLOAT_EQ(third->config.norm_epsilon, 1e-5f);
   EXPECT_TRUE(third->config.gated_ffn);
   EXPECT_EQ(third->config.decoder_start, 3);
-  EXPECT_THAT(third->names.encoder.layer(0).self_qkv.biases, IsEmpty());
-  EXPECT_EQ(third->names.output_bias, "generator.bias");
+  EXPECT_THAT(third->names.tensors.at("encoder.0.self.q+k+v").biases, IsEmpty());
+  EXPECT_THAT(third->names.tensors.at("output").biases, ElementsAre("generator.bias"));
 }
 
 TEST(OpenNmt, SizesOfAnyAge) {

@@ -139,7 +139,7 @@ TEST(Native, HoldsCTranslate2Models) {
   }
 }
 
-TEST(Native, PackedMapsAndTablesStayInTheFile) {
+TEST(Native, PackedLinearsAndTablesStayInTheFile) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   Convert(folder.path(), folder / "m.nibu", {{}, ComputeType::kFloat32});
@@ -148,13 +148,13 @@ TEST(Native, PackedMapsAndTablesStayInTheFile) {
   TensorSource& source = *opened->source;
   const auto model =
       BuildModel(opened->config, opened->names, ComputeType::kFloat32, &source).value();
-  const auto& maps = source.packed().maps;
+  const auto& linears = source.packed().linears;
   EXPECT_EQ(model->weights.encoder[1].self.qkv.packed_bytes().data(),
-            maps.at("encoder.1.self.q.weight").data());
+            linears.at("encoder.1.self.q.weight").data());
   EXPECT_EQ(model->weights.decoder[0].ffn.down.packed_bytes().data(),
-            maps.at("decoder.0.ffn.down.weight").data());
+            linears.at("decoder.0.ffn.down.weight").data());
   EXPECT_EQ(model->weights.output.blocks[0].packed_bytes().data(),
-            maps.at("output.weight/0").data());
+            linears.at("output.weight/0").data());
   EXPECT_EQ(model->weights.source.tokens, model->weights.target.tokens);
   // Tied weights are there once.
   EXPECT_EQ(source.Find("encoder.tokens")->view.data, source.Find("output.weight")->view.data);
@@ -298,8 +298,11 @@ TEST(Native, NamesWhatIsWrong) {
   }
   EXPECT_THAT(Error(folder, good + "x"), HasSubstr("its header is said to be"));
   std::string other = good;
-  other[8] = 2;
-  EXPECT_THAT(Error(folder, other), HasSubstr(".nibu version 2 is not supported"));
+  for (const char version : {1, 3}) {
+    other[8] = version;
+    EXPECT_THAT(Error(folder, other),
+                HasSubstr(absl::StrCat(".nibu version ", int{version}, " is not supported")));
+  }
   other = good;
   other.back() = ' ';
   EXPECT_THAT(Error(folder, other), HasSubstr("its header is damaged"));
@@ -327,11 +330,11 @@ TEST(Native, NamesWhatIsWrong) {
   EXPECT_THAT(error([](auto* h) { (*h)["tensors"]["more"] = (*h)["tensors"]["output.bias"]; }),
               HasSubstr("of no known use: more"));
   EXPECT_THAT(error([](auto* h) {
-                (*h)["packed"]["maps"]["encoder.0.ffn.up.weight"] =
-                    (*h)["packed"]["maps"]["encoder.0.ffn.down.weight"];
+                (*h)["packed"]["linears"]["encoder.0.ffn.up.weight"] =
+                    (*h)["packed"]["linears"]["encoder.0.ffn.down.weight"];
               }),
-              HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": it is another map"));
-  EXPECT_THAT(error([](auto* h) { (*h)["packed"]["maps"]["encoder.0.ffn.up.weight"][1] = 100; }),
+              HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": it is another linear"));
+  EXPECT_THAT(error([](auto* h) { (*h)["packed"]["linears"]["encoder.0.ffn.up.weight"][1] = 100; }),
               HasSubstr("the packed form of \"encoder.0.ffn.up.weight\": "));
 }
 
@@ -349,7 +352,7 @@ TEST(Native, VerifyReadsEveryByte) {
   };
   EXPECT_THAT(damage(header["tensors"]["decoder.1.cross.k.weight"]["data"]),
               HasSubstr("the checksum of \"decoder.1.cross.k.weight\" is wrong"));
-  EXPECT_THAT(damage(header["packed"]["maps"]["output.weight/0"]),
+  EXPECT_THAT(damage(header["packed"]["linears"]["output.weight/0"]),
               HasSubstr("the checksum of \"output.weight/0\" is wrong"));
   EXPECT_THAT(damage(header["vocabulary"]["source_tokens"]), HasSubstr("checksum"));
 }

@@ -1,0 +1,71 @@
+// What a format calls the weights: the one thing, besides a reader of its containers and of its
+// configuration, that a format consists of.
+#ifndef NIBU_MODELS_ASSEMBLY_NAME_TABLE_H_
+#define NIBU_MODELS_ASSEMBLY_NAME_TABLE_H_
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "engine/model/config.h"
+#include "models/containers/tensor_source.h"
+
+namespace nibu {
+
+// The tensors that a weight is made of.
+//   linear: matrices, one, or several of equal size that nibu puts side by side (q, k, v); biases,
+//   as
+//           many (an empty name: zeros), or none
+//   norm:   gamma; beta, or none
+//   table:  one, which other tables and the output layer may name, too
+struct TensorNames {
+  std::vector<std::string> weights;
+  std::vector<std::string> biases;
+};
+
+// How tensors are called: what stands for '?' in the names of weights (gammas) and of their biases
+// (betas).
+struct Spelling {
+  const char* weight;
+  const char* bias = nullptr;            // null: there are none
+  const TensorSource* source = nullptr;  // if given, biases that it lacks are left out
+};
+
+struct NameTable {
+  // By the names of ForEachWeight. What a model does not have may be here all the same.
+  std::map<std::string, TensorNames, std::less<>> tensors;
+  bool out_in = true;  // matrices are stored as [out, in]
+  bool output_out_in = true;
+
+  // (copy, original): where `copy` is there, it must hold the same values as `original`.
+  std::vector<std::pair<std::string, std::string>> copies;
+  std::vector<std::string> ignored;  // of no use where they are there
+
+  using Parts = std::vector<std::pair<absl::string_view, std::vector<absl::string_view>>>;
+
+  // Names the weights at + part: Add("decoder.0.", "model.decoder.layers.0.", {"weight", "bias"},
+  // {{"cross.k+v", {"encoder_attn.k_proj.?", "encoder_attn.v_proj.?"}}, ...}).
+  void Add(absl::string_view at, absl::string_view prefix, const Spelling& spelling,
+           const Parts& parts);
+  void AddTable(absl::string_view name, std::string tensor) {
+    tensors[std::string(name)] = {{std::move(tensor)}, {}};
+  }
+  // The first tensor of a weight, of which a table has no other; empty: it has no name.
+  const std::string& Tensor(absl::string_view name) const;
+};
+
+// name("encoder", 0), ... for each layer of both stacks; of more than any sound configuration has,
+// those are left out.
+template <typename F>
+void ForEachLayer(const ModelConfig& config, F name) {
+  constexpr int kMost = 1000;
+  for (int i = 0; i < std::min(config.layers_encoder, kMost); ++i) name("encoder", i);
+  for (int i = 0; i < std::min(config.layers_decoder, kMost); ++i) name("decoder", i);
+}
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_ASSEMBLY_NAME_TABLE_H_
