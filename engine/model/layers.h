@@ -69,12 +69,8 @@ class Embedder {
 // out = the norm of x, or of x + y.
 inline void Normalize(const ModelConfig& config, const LayerNormWeights& norm, const float* x,
                       const float* y, int rows, float* out) {
-  if (config.norm_kind == NormKind::kRms) {
-    RmsNorm(norm.gamma.data(), config.norm_epsilon, x, y, rows, config.d_model, out);
-  } else {
-    LayerNorm(norm.gamma.data(), norm.beta.data(), config.norm_epsilon, x, y, rows, config.d_model,
-              out);
-  }
+  const float* const beta = config.norm_kind == NormKind::kRms ? nullptr : norm.beta.data();
+  LayerNorm(norm.gamma.data(), beta, config.norm_epsilon, x, y, rows, config.d_model, out);
 }
 
 // out [rows, D] of in [rows, D]; both have room for the padding rows of a matmul.

@@ -9,10 +9,14 @@
 
 #include "hwy/highway.h"
 
+#include "engine/ops/vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kNothing = -0.0f;  // added, changes nothing
 
 // One row. Whole vectors first, then the rest one by one.
 void LayerNormRow(const float* gamma, const float* beta, float epsilon, const float* x,
@@ -34,7 +38,7 @@ void LayerNormRow(const float* gamma, const float* beta, float epsilon, const fl
     out[i] = y != nullptr ? x[i] + y[i] : x[i];
     sum += out[i];
   }
-  const float mean = sum / static_cast<float>(dim);
+  const float mean = beta == nullptr ? 0.0f : sum / static_cast<float>(dim);
 
   const auto means = hn::Set(d, mean);
   auto squares = hn::Zero(d);
@@ -49,9 +53,13 @@ void LayerNormRow(const float* gamma, const float* beta, float epsilon, const fl
   const auto inverses = hn::Set(d, inverse);
   for (size_t i = 0; i < whole; i += lanes) {
     const auto c = hn::Mul(hn::Sub(hn::LoadU(d, out + i), means), inverses);
-    hn::StoreU(hn::MulAdd(c, hn::LoadU(d, gamma + i), hn::LoadU(d, beta + i)), d, out + i);
+    const auto shift = beta != nullptr ? hn::LoadU(d, beta + i) : hn::Set(d, kNothing);
+    hn::StoreU(hn::MulAdd(c, hn::LoadU(d, gamma + i), shift), d, out + i);
   }
-  for (size_t i = whole; i < dim; ++i) out[i] = (out[i] - mean) * inverse * gamma[i] + beta[i];
+  for (size_t i = whole; i < dim; ++i) {
+    const float shift = beta != nullptr ? beta[i] : kNothing;
+    out[i] = (out[i] - mean) * inverse * gamma[i] + shift;
+  }
 }
 
 void LayerNormRows(const float* gamma, const float* beta, float epsilon, const float* x,
@@ -62,61 +70,16 @@ void LayerNormRows(const float* gamma, const float* beta, float epsilon, const f
   }
 }
 
-void RmsNormRow(const float* gamma, float epsilon, const float* x, const float* y, size_t dim,
-                float* out) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  const size_t whole = dim / lanes * lanes;
-
-  // out = z, and the sum of its squares.
-  auto squares = hn::Zero(d);
-  for (size_t i = 0; i < whole; i += lanes) {
-    auto z = hn::LoadU(d, x + i);
-    if (y != nullptr) z = hn::Add(z, hn::LoadU(d, y + i));
-    hn::StoreU(z, d, out + i);
-    squares = hn::MulAdd(z, z, squares);
-  }
-  float square = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (size_t i = whole; i < dim; ++i) {
-    out[i] = y != nullptr ? x[i] + y[i] : x[i];
-    square += out[i] * out[i];
-  }
-  const float inverse = 1.0f / std::sqrt(square / static_cast<float>(dim) + epsilon);
-
-  const auto inverses = hn::Set(d, inverse);
-  for (size_t i = 0; i < whole; i += lanes) {
-    const auto z = hn::Mul(hn::LoadU(d, out + i), inverses);
-    hn::StoreU(hn::Mul(z, hn::LoadU(d, gamma + i)), d, out + i);
-  }
-  for (size_t i = whole; i < dim; ++i) out[i] = out[i] * inverse * gamma[i];
-}
-
-void RmsNormRows(const float* gamma, float epsilon, const float* x, const float* y, size_t rows,
-                 size_t dim, float* out) {
-  for (size_t r = 0; r < rows; ++r) {
-    RmsNormRow(gamma, epsilon, x + r * dim, y != nullptr ? y + r * dim : nullptr, dim,
-               out + r * dim);
-  }
-}
-
 void AddArrays(const float* y, size_t n, float* x) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
-  }
-  for (; i < n; ++i) x[i] += y[i];
+  });
 }
 
 void MultiplyArrays(const float* y, size_t n, float* x) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
-  }
-  for (; i < n; ++i) x[i] *= y[i];
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -127,7 +90,6 @@ HWY_AFTER_NAMESPACE();
 namespace nibu {
 namespace {
 HWY_EXPORT(LayerNormRows);
-HWY_EXPORT(RmsNormRows);
 HWY_EXPORT(AddArrays);
 HWY_EXPORT(MultiplyArrays);
 }  // namespace
@@ -136,12 +98,6 @@ void LayerNorm(const float* gamma, const float* beta, float epsilon, const float
                int rows, int dim, float* out) {
   HWY_DYNAMIC_DISPATCH(LayerNormRows)
   (gamma, beta, epsilon, x, y, static_cast<size_t>(rows), static_cast<size_t>(dim), out);
-}
-
-void RmsNorm(const float* gamma, float epsilon, const float* x, const float* y, int rows, int dim,
-             float* out) {
-  HWY_DYNAMIC_DISPATCH(RmsNormRows)
-  (gamma, epsilon, x, y, static_cast<size_t>(rows), static_cast<size_t>(dim), out);
 }
 
 void Add(const float* y, long n, float* x) {

@@ -4,14 +4,11 @@
 
 namespace nibu {
 
-// out[r] = (z - mean(z)) / sqrt(var(z) + epsilon) * gamma + beta, with z = x[r], or x[r] + y[r]
-// when y is not null; all [rows, dim]. out may be x or y. Ba et al. 2016.
+// out[r] = (z - m) / sqrt(mean((z - m)^2) + epsilon) * gamma + beta, with z = x[r], or x[r] + y[r]
+// when y is not null; all [rows, dim]. out may be x or y. m = mean(z): Ba et al. 2016. beta null:
+// m = beta = 0, the RMS norm of Zhang and Sennrich 2019.
 void LayerNorm(const float* gamma, const float* beta, float epsilon, const float* x, const float* y,
                int rows, int dim, float* out);
-
-// out[r] = z / sqrt(mean(z^2) + epsilon) * gamma, otherwise the same. Zhang and Sennrich 2019.
-void RmsNorm(const float* gamma, float epsilon, const float* x, const float* y, int rows, int dim,
-             float* out);
 
 // x[i] += y[i] for n elements.
 void Add(const float* y, long n, float* x);

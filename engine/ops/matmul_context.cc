@@ -103,7 +103,7 @@ struct MatmulContext::State {
   // x as the matmul wants it: itself, or converted into `input`.
   const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
-  void Dequantize(const Linear::Packed& packed, const float* scales, int rows, void* y);
+  void Dequantize(const Linear::Packed& packed, const float* scales, int rows, float* y);
   // int8: the sums of `packed` into the input of `next`, a row at a time while it is in L1.
   // Overwrites `y`.
   const void* Requantize(const Linear::Packed& packed, int rows, float* y,
@@ -111,7 +111,7 @@ struct MatmulContext::State {
 };
 
 Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const memory& weights) {
-  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.half_output,
+  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.bfloat16_output,
                 spec.adds, rows, threads);
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
@@ -156,7 +156,7 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
                                int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
   const int count = RoundUpRows(packed.rule, rows);
-  const size_t row = static_cast<size_t>(spec.out) * (spec.half_output ? 2 : 4);
+  const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
   void* to = y;
   if (count > PaddedRows(rows)) {
     output.Reserve(static_cast<size_t>(count) * row);
@@ -242,11 +242,11 @@ const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const fl
 }
 
 void MatmulContext::State::Dequantize(const Linear::Packed& packed, const float* scales, int rows,
-                                      void* y) {
+                                      float* y) {
   const Dequantization dequantization{packed.scales, packed.zero_sums, packed.bias_data,
                                       packed.header().activation};
   DequantizeRows(dequantization, scales, static_cast<size_t>(rows),
-                 static_cast<size_t>(packed.spec.out), static_cast<int32_t*>(y));
+                 static_cast<size_t>(packed.spec.out), y);
 }
 
 const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int rows, float* y,
@@ -311,16 +311,16 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
   const Linear::Packed& down = *second.packed();
   // The hidden layer is made in the type the second matmul reads: oneDNN itself writes bfloat16.
   MatmulSpec spec = up.spec;
-  spec.half_output = up.spec.type == ComputeType::kBFloat16 && up.parts.size() == 1;
+  spec.bfloat16_output = up.spec.type == ComputeType::kBFloat16 && up.parts.size() == 1;
   ForEachPiece(rows, [&](size_t row, int n) {
-    const int room = spec.half_output ? (n + kMostPaddedRows) / 2 + 1 : PaddedRows(n);
+    const int room = spec.bfloat16_output ? (n + kMostPaddedRows) / 2 + 1 : PaddedRows(n);
     state_->hidden.Reserve(static_cast<size_t>(room) * static_cast<size_t>(up.spec.out));
     float* const hidden = state_->hidden.data();
     float* const to = y + row * static_cast<size_t>(down.spec.out);
     const void* input = state_->Prepare(up, x + row * static_cast<size_t>(up.spec.in), n);
     state_->Run(spec, first, input, n, hidden);
     input = up.spec.type == ComputeType::kInt8 ? state_->Requantize(up, n, hidden, down)
-            : spec.half_output                 ? hidden
+            : spec.bfloat16_output             ? hidden
                                                : state_->Prepare(down, hidden, n);
     state_->Run(down.spec, second, input, n, to);
     if (up.spec.type == ComputeType::kInt8)

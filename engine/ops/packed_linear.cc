@@ -32,7 +32,7 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
                                             const memory::desc& weights) {
   const auto ab = memory::format_tag::ab;
   auto y_type = memory::data_type::f32;
-  if (spec.half_output) y_type = memory::data_type::bf16;
+  if (spec.bfloat16_output) y_type = memory::data_type::bf16;
   if (spec.type == ComputeType::kInt8) y_type = memory::data_type::s32;
   const memory::desc x({rows, spec.in}, SourceType(spec.type), ab);
   const memory::desc y({rows, spec.out}, y_type, ab);
@@ -103,7 +103,7 @@ MatmulSpec SpecOf(const PackedHeader& header) {
           header.out,
           !int8 && header.has_bias != 0,
           int8 ? Activation::kNone : header.activation,
-          /*half_output=*/false,
+          /*bfloat16_output=*/false,
           /*adds=*/false};
 }
 

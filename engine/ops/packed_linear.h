@@ -15,15 +15,15 @@
 namespace nibu {
 
 // What one oneDNN matmul needs to know. x [rows, in] is float32, bfloat16 or u8; y [rows, out]
-// float32 (bfloat16 with half_output), or the int32 sums of int8, which are finished by kernels of
-// ours, since oneDNN 2 has no scales for each row.
+// float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which are finished by kernels
+// of ours, since oneDNN 2 has no scales for each row.
 struct MatmulSpec {
   ComputeType type;
   int in;
   int out;
   bool bias;  // bias and activation are applied by oneDNN; never set for int8
   Activation activation;
-  bool half_output;
+  bool bfloat16_output;
   bool adds;  // onto what y holds, before the activation
 };
 

@@ -10,6 +10,7 @@
 
 #include "hwy/highway.h"
 
+#include "engine/ops/vectors-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,13 +18,10 @@ namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using F = hn::ScalableTag<float>;
-using V = hn::Vec<F>;
-
 float MaxAbs(const float* x, size_t n) {
-  const F d;
+  const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
-  V most = hn::Zero(d);
+  auto most = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) most = hn::Max(most, hn::Abs(hn::LoadU(d, x + i)));
   float result = hn::GetLane(hn::MaxOfLanes(d, most));
@@ -32,29 +30,15 @@ float MaxAbs(const float* x, size_t n) {
 }
 
 void QuantizeRow(const float* x, size_t n, float inverse, QuantizationRange range, uint8_t* q) {
-  const F d;
-  const hn::RebindToSigned<F> di;
-  const hn::RebindToUnsigned<F> du;
-  const hn::Rebind<uint8_t, F> du8;
-  const size_t lanes = hn::Lanes(d);
-  const auto scale = hn::Set(d, inverse);
-  const auto low = hn::Set(d, static_cast<float>(-range.levels));
-  const auto high = hn::Set(d, static_cast<float>(range.levels));
-  const auto zero = hn::Set(di, range.zero);
-  const auto quantize = [&](V v) HWY_ATTR {
-    const V clipped = hn::Min(hn::Max(hn::Mul(v, scale), low), high);
-    const auto i32 = hn::Add(hn::NearestInt(clipped), zero);
-    return hn::U8FromU32(hn::BitCast(du, i32));
-  };
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(quantize(hn::LoadU(d, x + i)), du8, q + i);
-  if (i < n) {
-    HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
-    HWY_ALIGN uint8_t result[hn::MaxLanes(d)];
-    std::copy(x + i, x + n, rest);
-    hn::StoreU(quantize(hn::Load(d, rest)), du8, result);
-    std::copy(result, result + (n - i), q + i);
-  }
+  const auto levels = static_cast<float>(range.levels);
+  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto scaled = hn::Mul(hn::LoadU(d, x + i), hn::Set(d, inverse));
+    const auto clipped = hn::Min(hn::Max(scaled, hn::Set(d, -levels)), hn::Set(d, levels));
+    const auto shifted = hn::Add(hn::NearestInt(clipped), hn::Set(di, range.zero));
+    hn::StoreU(hn::U8FromU32(hn::BitCast(du, shifted)), hn::Rebind<uint8_t, decltype(d)>(), q + i);
+  });
 }
 
 void QuantizeAll(const float* x, size_t rows, size_t n, QuantizationRange range, float static_scale,
@@ -68,12 +52,14 @@ void QuantizeAll(const float* x, size_t rows, size_t n, QuantizationRange range,
 }
 
 // 1 / (1 + exp(-x))
-HWY_INLINE V Sigmoid(F d, V x) {
+template <class D, class V>
+HWY_INLINE V Sigmoid(D d, V x) {
   return hn::Div(hn::Set(d, 1.0f), hn::Add(hn::Set(d, 1.0f), hn::Exp(d, hn::Neg(x))));
 }
 
 // Abramowitz and Stegun 7.1.26, error below 1.5e-7.
-HWY_INLINE V Erf(F d, V x) {
+template <class D, class V>
+HWY_INLINE V Erf(D d, V x) {
   const V a = hn::Abs(x);
   const V one = hn::Set(d, 1.0f);
   const V t = hn::Div(one, hn::MulAdd(hn::Set(d, 0.3275911f), a, one));
@@ -86,8 +72,8 @@ HWY_INLINE V Erf(F d, V x) {
   return hn::CopySign(y, x);
 }
 
-template <Activation kActivation>
-HWY_INLINE V Activate(F d, V x) {
+template <Activation kActivation, class D, class V>
+HWY_INLINE V Activate(D d, V x) {
   if constexpr (kActivation == Activation::kRelu) return hn::Max(x, hn::Zero(d));
   if constexpr (kActivation == Activation::kSwish) return hn::Mul(x, Sigmoid(d, x));
   if constexpr (kActivation == Activation::kGeluSigmoid) {
@@ -108,76 +94,47 @@ HWY_INLINE V Activate(F d, V x) {
 
 template <Activation kActivation>
 void DequantizeWith(const Dequantization& dq, const float* row_scales, size_t rows, size_t n,
-                    int32_t* sums) {
-  const F d;
-  const hn::RebindToSigned<F> di;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t r = 0; r < rows; ++r) {
-    int32_t* row = sums + r * n;
-    const V row_scale = hn::Set(d, row_scales[r]);
-    const auto finish = [&](hn::Vec<decltype(di)> sum, hn::Vec<decltype(di)> zero_sum, V scale,
-                            V bias) HWY_ATTR {
-      const V product = hn::ConvertTo(d, hn::Sub(sum, zero_sum));
-      return hn::BitCast(
-          di, Activate<kActivation>(d, hn::MulAdd(product, hn::Mul(scale, row_scale), bias)));
-    };
-    size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-      const V bias = dq.bias != nullptr ? hn::LoadU(d, dq.bias + i) : hn::Zero(d);
-      hn::StoreU(finish(hn::LoadU(di, row + i), hn::LoadU(di, dq.zero_sums + i),
-                        hn::LoadU(d, dq.scales + i), bias),
-                 di, row + i);
-    }
-    if (i < n) {
-      HWY_ALIGN int32_t sum[hn::MaxLanes(d)] = {};
-      HWY_ALIGN int32_t zero_sum[hn::MaxLanes(d)] = {};
-      HWY_ALIGN float scale[hn::MaxLanes(d)] = {};
-      HWY_ALIGN float bias[hn::MaxLanes(d)] = {};
-      std::copy(row + i, row + n, sum);
-      std::copy(dq.zero_sums + i, dq.zero_sums + n, zero_sum);
-      std::copy(dq.scales + i, dq.scales + n, scale);
-      if (dq.bias != nullptr) std::copy(dq.bias + i, dq.bias + n, bias);
-      hn::Store(
-          finish(hn::Load(di, sum), hn::Load(di, zero_sum), hn::Load(d, scale), hn::Load(d, bias)),
-          di, sum);
-      std::copy(sum, sum + (n - i), row + i);
-    }
+                    float* y) {
+  for (size_t r = 0; r < rows; ++r, y += n) {
+    const float row_scale = row_scales[r];
+    ForEachVector(n, [=, &dq](auto d, size_t i) HWY_ATTR {
+      const hn::RebindToSigned<decltype(d)> di;
+      const auto sum = hn::BitCast(di, hn::LoadU(d, y + i));
+      const auto product = hn::ConvertTo(d, hn::Sub(sum, hn::LoadU(di, dq.zero_sums + i)));
+      const auto scale = hn::Mul(hn::LoadU(d, dq.scales + i), hn::Set(d, row_scale));
+      const auto bias = dq.bias != nullptr ? hn::LoadU(d, dq.bias + i) : hn::Zero(d);
+      hn::StoreU(Activate<kActivation>(d, hn::MulAdd(product, scale, bias)), d, y + i);
+    });
   }
 }
 
 void DequantizeAll(const Dequantization& dq, const float* row_scales, size_t rows, size_t n,
-                   int32_t* sums) {
+                   float* y) {
   switch (dq.activation) {
     case Activation::kNone:
-      return DequantizeWith<Activation::kNone>(dq, row_scales, rows, n, sums);
+      return DequantizeWith<Activation::kNone>(dq, row_scales, rows, n, y);
     case Activation::kRelu:
-      return DequantizeWith<Activation::kRelu>(dq, row_scales, rows, n, sums);
+      return DequantizeWith<Activation::kRelu>(dq, row_scales, rows, n, y);
     case Activation::kGelu:
-      return DequantizeWith<Activation::kGelu>(dq, row_scales, rows, n, sums);
+      return DequantizeWith<Activation::kGelu>(dq, row_scales, rows, n, y);
     case Activation::kGeluTanh:
-      return DequantizeWith<Activation::kGeluTanh>(dq, row_scales, rows, n, sums);
+      return DequantizeWith<Activation::kGeluTanh>(dq, row_scales, rows, n, y);
     case Activation::kGeluSigmoid:
-      return DequantizeWith<Activation::kGeluSigmoid>(dq, row_scales, rows, n, sums);
+      return DequantizeWith<Activation::kGeluSigmoid>(dq, row_scales, rows, n, y);
     case Activation::kSwish:
-      return DequantizeWith<Activation::kSwish>(dq, row_scales, rows, n, sums);
+      return DequantizeWith<Activation::kSwish>(dq, row_scales, rows, n, y);
   }
 }
 
 void RoundAll(const float* x, size_t n, uint16_t* out) {
-  const hn::ScalableTag<uint32_t> d;
-  const hn::Rebind<uint16_t, decltype(d)> d16;
-  const size_t lanes = hn::Lanes(d);
-  const auto round = [&](hn::Vec<decltype(d)> bits) HWY_ATTR {
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
-    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fff)));
-    return hn::TruncateTo(d16, hn::ShiftRight<16>(rounded));
-  };
-  const auto* bits = reinterpret_cast<const uint32_t*>(x);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(round(hn::LoadU(d, bits + i)), d16, out + i);
-  for (; i < n; ++i) {
-    out[i] = static_cast<uint16_t>((bits[i] + 0x7fff + (bits[i] >> 16 & 1)) >> 16);
-  }
+  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto bits = hn::BitCast(du, hn::LoadU(d, x + i));
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff)));
+    const hn::Rebind<uint16_t, decltype(d)> d16;
+    hn::StoreU(hn::TruncateTo(d16, hn::ShiftRight<16>(rounded)), d16, out + i);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -198,8 +155,8 @@ void QuantizeRows(const float* x, size_t rows, size_t n, QuantizationRange range
 }
 
 void DequantizeRows(const Dequantization& dequantization, const float* row_scales, size_t rows,
-                    size_t n, int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(DequantizeAll)(dequantization, row_scales, rows, n, sums);
+                    size_t n, float* y) {
+  HWY_DYNAMIC_DISPATCH(DequantizeAll)(dequantization, row_scales, rows, n, y);
 }
 
 void RoundToBFloat16(const float* x, size_t n, uint16_t* out) {

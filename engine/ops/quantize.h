@@ -36,9 +36,9 @@ struct Dequantization {
   Activation activation;
 };
 
-// In place, row by row of [rows, n]: act((sum - zero_sum) * row_scale * scale + bias).
+// y [rows, n]: from the bits of the int32 sums to act((sum - zero_sum) * row_scale * scale + bias).
 void DequantizeRows(const Dequantization& dequantization, const float* row_scales, size_t rows,
-                    size_t n, int32_t* sums);
+                    size_t n, float* y);
 
 // bfloat16, rounded to nearest even.
 void RoundToBFloat16(const float* x, size_t n, uint16_t* out);

@@ -70,7 +70,8 @@ TEST(RmsNormTest, EqualsTheDefinition) {
       const auto gamma = random.Floats(static_cast<size_t>(dim));
       const bool sum = random.Chance();
       std::vector<float> out = x;
-      RmsNorm(gamma.data(), 1e-6f, out.data(), sum ? y.data() : nullptr, rows, dim, out.data());
+      LayerNorm(gamma.data(), nullptr, 1e-6f, out.data(), sum ? y.data() : nullptr, rows, dim,
+                out.data());
       for (int r = 0; r < rows; ++r) {
         const auto z = [&](int i) {
           const auto at = static_cast<size_t>(r * dim + i);
@@ -239,11 +240,11 @@ TEST(QuantizeTest, DequantizeEqualsTheDefinition) {
         expected.push_back(activation == Activation::kRelu ? std::max(x, 0.0f)
                                                            : x / (1 + std::exp(-x)));
       }
-      DequantizeRows(
-          {scales.data(), zero_sums.data(), with_bias ? bias.data() : nullptr, activation},
-          row_scales.data(), 2, n, sums.data());
       std::vector<float> actual(2 * n);
       std::memcpy(actual.data(), sums.data(), actual.size() * sizeof(float));
+      DequantizeRows(
+          {scales.data(), zero_sums.data(), with_bias ? bias.data() : nullptr, activation},
+          row_scales.data(), 2, n, actual.data());
       for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-5);
     }
   });
