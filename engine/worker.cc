@@ -236,6 +236,7 @@ void Worker::Recover(const absl::Status& status) noexcept {
   }
   live_.clear();
   free_.clear();
+  if (taken_.empty()) return;  // all have ended
   std::shared_ptr<Job> job = taken_.TakeFront();
   if (taken_.empty()) return End(std::move(job), status);
   set_back_.Append(std::move(job));

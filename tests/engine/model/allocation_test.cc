@@ -1,8 +1,5 @@
 // A warm decoder step allocates nothing and creates no primitive. oneDNN itself allocates in every
 // call, so what bare matmul calls allocate is taken off.
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <tuple>
 #include <vector>
 
@@ -11,6 +8,7 @@
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
 #include "gtest/gtest.h"
+#include "tests/engine/memory_hooks.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
@@ -18,30 +16,6 @@
 #define NIBU_COUNTS_ALLOCATIONS 0  // the sanitizers bring their own allocator
 #else
 #define NIBU_COUNTS_ALLOCATIONS 1
-
-namespace {
-std::atomic<int64_t> allocations{0};
-}
-
-// GCC takes the replaced operators for a mismatch.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-
-void* operator new(size_t size) {
-  ++allocations;
-  void* p = std::malloc(size);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-void* operator new(size_t size, std::align_val_t alignment) {
-  ++allocations;
-  void* p = nullptr;
-  if (posix_memalign(&p, static_cast<size_t>(alignment), size) != 0) throw std::bad_alloc();
-  return p;
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
 #endif
 
 namespace nibu {
@@ -56,9 +30,9 @@ int64_t BareAllocations(MatmulContext* context, const Linear& linear, int rows) 
   AlignedBuffer<float> y(room * static_cast<size_t>(linear.out()));
   for (size_t i = 0; i < x.size(); ++i) x[i] = 0;
   context->Apply(linear, x.data(), rows, y.data());
-  const int64_t before = allocations;
+  const int64_t before = Allocations();
   context->Apply(linear, x.data(), rows, y.data());
-  return allocations - before;
+  return Allocations() - before;
 }
 
 // Allocations of a decoder's and an output layer's matmuls for these rows, bare.
@@ -118,7 +92,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
     workspace.arena.Rewind(0);
     state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
     decoder.Begin(Encode(*model, source, {sentence}, &workspace), {&state});
-    const int64_t before = allocations;
+    const int64_t before = Allocations();
     primitives = round == 0 ? 0 : workspace.matmul.primitives();
     for (int step = 0; step < kSteps; ++step) {
       workspace.arena.Rewind(0);
@@ -131,7 +105,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
         state.Reorder(parents);
       }
     }
-    counted = allocations - before;
+    counted = Allocations() - before;
     state.Release();
   }
   EXPECT_EQ(workspace.matmul.primitives(), primitives);
@@ -166,14 +140,14 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
       steps += static_cast<int64_t>(guesses.size());
     };
     guess();  // encodes
-    const int64_t before = allocations;
+    const int64_t before = Allocations();
     steps = 0;
     for (int i = 0; i < 40; ++i) {
       const int wrong = guesses[0] == 1 ? 2 : 1;
       sentence.Append({&wrong, 1});
       guess();
     }
-    counted = allocations - before;
+    counted = Allocations() - before;
     sentence.Release();
   }
   EXPECT_GE(steps, 40);

@@ -1,0 +1,101 @@
+#include "tests/engine/memory_hooks.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdlib>
+#include <new>
+
+#include "absl/base/config.h"
+
+namespace nibu {
+namespace {
+
+std::atomic<int64_t> allocations{0};
+// Numbers of the first and the last one that fails; 0: none.
+std::atomic<int64_t> first{0};
+std::atomic<int64_t> last{0};
+std::atomic<bool> has_failed{false};
+
+// Whether code at this address is of the test program.
+bool IsOurs(const void* address) {
+  Dl_info caller;
+  Dl_info program;
+  return dladdr(address, &caller) != 0 &&
+         dladdr(reinterpret_cast<const void*>(&IsOurs), &program) != 0 &&
+         caller.dli_fbase == program.dli_fbase;
+}
+
+// For an allocation that `caller` asks for.
+bool Fails(const void* caller) {
+  const int64_t n = ++allocations;
+  if (first == 0 || n < first || n > last) return false;
+  if (!IsOurs(caller)) {
+    ++last;
+    return false;
+  }
+  has_failed = true;
+  return true;
+}
+
+}  // namespace
+
+int64_t Allocations() { return allocations; }
+
+void FailAllocation(int64_t n, int64_t count) {
+  has_failed = false;
+  last = allocations + n + count - 1;
+  first = allocations + n;
+}
+
+bool StopFailing() {
+  first = 0;
+  return has_failed;
+}
+
+}  // namespace nibu
+
+// GCC takes the replaced operators for a mismatch.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
+void* operator new(size_t size) {
+  void* p = nibu::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+void* operator new(size_t size, std::align_val_t alignment) {
+  void* p = nullptr;
+  if (nibu::Fails(__builtin_return_address(0)) ||
+      posix_memalign(&p, static_cast<size_t>(alignment), size) != 0) {
+    throw std::bad_alloc();
+  }
+  return p;
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
+
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER) && \
+    defined(SYS_mmap) && defined(SYS_mremap)
+extern "C" void* mmap(void* address, size_t size, int protection, int flags, int fd,
+                      off_t offset) noexcept {
+  if (nibu::Fails(__builtin_return_address(0))) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(syscall(SYS_mmap, address, size, protection, flags, fd, offset));
+}
+extern "C" void* mremap(void* old, size_t old_size, size_t size, int flags, ...) noexcept {
+  if (nibu::Fails(__builtin_return_address(0))) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(syscall(SYS_mremap, old, old_size, size, flags));
+}
+#endif

@@ -1,0 +1,21 @@
+// The test program's own operators new and delete: they count, and fail when told to.
+#ifndef NIBU_TESTS_ENGINE_MEMORY_HOOKS_H_
+#define NIBU_TESTS_ENGINE_MEMORY_HOOKS_H_
+
+#include <cstdint>
+
+namespace nibu {
+
+// Allocations so far, on all threads.
+int64_t Allocations();
+
+// The n-th allocation from now on fails, on whatever thread, and so does every later one in a row
+// of `count`. Memory that the system maps for ElasticMemory counts, too, without sanitizers. What
+// libraries of others allocate within their own code is left alone: not all of them can take it.
+void FailAllocation(int64_t n, int64_t count = 1);
+// None fails from now on. Whether one has.
+bool StopFailing();
+
+}  // namespace nibu
+
+#endif  // NIBU_TESTS_ENGINE_MEMORY_HOOKS_H_

@@ -1,0 +1,174 @@
+// From Submit to the callback, the n-th allocation fails, for every n.
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "engine/translator.h"
+#include "gtest/gtest.h"
+#include "tests/engine/memory_hooks.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/small_model.h"
+
+namespace nibu {
+namespace {
+
+// Submits a sentence and waits, allocating nothing of its own in between.
+class Sender {
+ public:
+  explicit Sender(const std::shared_ptr<const Model>& model, const TranslatorOptions& options)
+      : translator_(*Translator::Create(model, options)) {}
+
+  Result Send(const std::vector<int>& source, const DecodingOptions& options, int64_t failing = 0,
+              int64_t count = 1) {
+    Request request{.source = source, .options = options};
+    result_ = Result();
+    ended_ = false;
+    if (failing > 0) FailAllocation(failing, count);
+    const absl::StatusOr<Ticket> ticket =
+        translator_->Submit(std::move(request), [this](uint64_t, Result result) {
+          result_ = std::move(result);
+          ended_ = true;
+        });
+    while (ticket.ok() && !ended_) std::this_thread::yield();
+    has_failed_ = StopFailing();
+    return ticket.ok() ? std::move(result_) : Result(ticket.status());
+  }
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  Result result_;
+  std::atomic<bool> ended_ = false;
+  bool has_failed_ = false;
+  std::unique_ptr<Translator> translator_;
+};
+
+struct Case {
+  std::string name;
+  ComputeType type = ComputeType::kFloat32;
+  bool draft = false;
+  bool ssru = false;
+  DecodingOptions options;
+};
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases(4);
+  cases[0].name = "beam";
+  cases[0].options.beam_size = 3;
+  cases[0].options.num_hypotheses = 2;
+  cases[1].name = "shortlist, int8";
+  cases[1].type = ComputeType::kInt8;
+  cases[1].options.shortlist = SmallShortlist(50);
+  cases[2].name = "draft, frame";
+  cases[2].draft = true;
+  cases[2].options.frame = Frame{{3, 4}, {5, 0}, {9, 7, 8}};
+  cases[2].options.beam_size = 1;
+  cases[3].name = "SSRU, int8";
+  cases[3].type = ComputeType::kInt8;
+  cases[3].ssru = true;
+  for (Case& each : cases) each.options.max_decoding_length = 6;
+  return cases;
+}
+
+void ExpectOneOf(const Result& result, const Result& expected) {
+  if (result.ok()) {
+    EXPECT_TRUE(SameBits({*result}, {*expected}));
+  } else {
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted) << result.status();
+  }
+}
+
+class OutOfMemoryTest : public testing::TestWithParam<size_t> {
+ protected:
+  OutOfMemoryTest() : case_(Cases()[GetParam()]) {
+    ModelConfig config = SmallConfig();
+    if (case_.ssru) config.decoder_memory = DecoderMemory::kSsru;
+    model_ = reference::Transformer(config, 7).Build(case_.type);
+    if (case_.draft) options_.draft = model_;
+  }
+  Result Send(Sender* sender, int64_t failing = 0, int64_t count = 1) {
+    return sender->Send(source_, case_.options, failing, count);
+  }
+
+  const Case case_;
+  const std::vector<int> source_ = {5, 9, 13, 22, 4};
+  TranslatorOptions options_;
+  std::shared_ptr<const Model> model_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Cases, OutOfMemoryTest, testing::Range(size_t{0}, Cases().size()));
+
+// Everything there is to allocate, primitives included: a new translator for every n.
+TEST_P(OutOfMemoryTest, OfTheFirstRequest) {
+  Sender sound(model_, options_);
+  const Result expected = Send(&sound);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  int refused = 0;
+  for (int64_t n = 1;; ++n) {
+    SCOPED_TRACE(testing::Message() << case_.name << ", allocation " << n);
+    Sender sender(model_, options_);
+    const Result result = Send(&sender, n);
+    const bool has_failed = sender.has_failed();
+    ExpectOneOf(result, expected);
+    refused += result.ok() ? 0 : 1;
+    EXPECT_TRUE(SameBits({*Send(&sender)}, {*expected}));
+    if (!has_failed) break;
+  }
+  EXPECT_GT(refused, 10);
+}
+
+// Of a warm translator, again and again; then as long as memory lasts to be short.
+TEST_P(OutOfMemoryTest, OfALaterRequest) {
+  Sender sender(model_, options_);
+  const Result expected = Send(&sender);
+  for (int64_t n = 1;; ++n) {
+    SCOPED_TRACE(testing::Message() << case_.name << ", allocation " << n);
+    const Result result = Send(&sender, n);
+    const bool has_failed = sender.has_failed();
+    ExpectOneOf(result, expected);
+    EXPECT_TRUE(SameBits({*Send(&sender)}, {*expected}));
+    if (!has_failed) break;
+  }
+  for (int64_t n = 1; n < 20; ++n) {
+    const Result result = Send(&sender, n, /*count=*/1000000);
+    EXPECT_FALSE(result.ok());
+    ExpectOneOf(result, expected);
+    EXPECT_TRUE(SameBits({*Send(&sender)}, {*expected}));
+  }
+}
+
+// One of several sentences that share their steps fails; the others are as they are alone.
+TEST_P(OutOfMemoryTest, LeavesOtherRequestsAsTheyAre) {
+  const Sources sources = RandomSources(8, 12, 50);
+  auto translator = *Translator::Create(model_, options_);
+  const auto expected = *translator->Translate(sources, case_.options);
+  std::vector<Result> results(sources.size());
+  for (int64_t n = 1; n < 400; n += 7) {
+    std::atomic<size_t> missing = sources.size();
+    const std::function<void(uint64_t, Result)> done = [&](uint64_t key, Result result) {
+      results[key] = std::move(result);
+      --missing;
+    };
+    FailAllocation(n);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      absl::StatusOr<Ticket> ticket;
+      try {
+        ticket =
+            translator->Submit({.source = sources[i], .options = case_.options, .key = i}, done);
+      } catch (const std::bad_alloc&) {  // of the request's copy
+        ticket = absl::ResourceExhaustedError("");
+      }
+      if (!ticket.ok()) done(i, ticket.status());
+    }
+    while (missing > 0) std::this_thread::yield();
+    StopFailing();
+    int failed = 0;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      failed += results[i].ok() ? 0 : 1;
+      ExpectOneOf(results[i], expected[i]);
+    }
+    EXPECT_LE(failed, 1) << n;
+  }
+}
+
+}  // namespace
+}  // namespace nibu
