@@ -67,8 +67,8 @@ struct DecodingOptions {
 struct Request {
   using Clock = std::chrono::steady_clock;
 
-  std::vector<int> source;  // token ids without their frame, at least one
-  DecodingOptions options;
+  std::vector<int> source = {};  // token ids without their frame, at least one
+  DecodingOptions options = {};
   int priority = 0;  // higher ones are taken first; one that is being decoded goes on
   Clock::time_point deadline = Clock::time_point::max();  // it ends then, at whatever step
   uint64_t key = 0;  // the caller's own (a line's number); handed back with the result

@@ -9,9 +9,9 @@ namespace nibu {
 // Allocations so far, on all threads.
 int64_t Allocations();
 
-// The n-th allocation from now on fails, on whatever thread, and so does every later one in a row
-// of `count`. Memory that the system maps for ElasticMemory counts, too, without sanitizers. What
-// libraries of others allocate within their own code is left alone: not all of them can take it.
+// The n-th allocation from now on fails, on whatever thread and in whatever library, and so do
+// those after it, `count` in all. Memory that the system maps for ElasticMemory counts, too,
+// without sanitizers.
 void FailAllocation(int64_t n, int64_t count = 1);
 // None fails from now on. Whether one has.
 bool StopFailing();
