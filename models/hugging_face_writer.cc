@@ -14,6 +14,7 @@
 #include "engine/ops/embedding.h"
 #include "models/containers/safetensors_writer.h"
 #include "models/files/new_file.h"
+#include "models/files/no_exceptions.h"
 #include "models/formats/hugging_face.h"
 #include "models/load_model.h"
 #include "nlohmann/json.hpp"
@@ -309,7 +310,8 @@ absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantizatio
         absl::StrCat(directory, ": is there already; remove it or give another name"));
   }
   PendingPath pending(directory);
-  NIBU_RETURN_IF_ERROR(Writer(model, quantization, pending.path()).Write());
+  NIBU_RETURN_IF_ERROR(
+      WithinMemory(directory, [&] { return Writer(model, quantization, pending.path()).Write(); }));
   NIBU_RETURN_IF_ERROR(LoadModel(pending.path(), ComputeType::kFloat32).status());
   return pending.Commit();
 }

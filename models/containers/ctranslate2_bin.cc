@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -60,15 +61,13 @@ absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const FileByte
   }
   uint64_t bytes = reader->Read<uint32_t>();
   if (version < 4) bytes *= type;
-  uint64_t expected = DTypeSize(tensor.view.dtype);
-  for (const int64_t dim : tensor.view.shape) {
-    if (__builtin_mul_overflow(expected, static_cast<uint64_t>(dim), &expected)) {
-      return Damaged(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
-    }
+  const std::optional<uint64_t> expected = BytesOf(tensor.view.dtype, tensor.view.shape);
+  if (!expected.has_value()) {
+    return Damaged(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
   }
-  if (bytes != expected) {
+  if (bytes != *expected) {
     return Damaged(*file, absl::StrCat("\"", name, "\" of shape ", ShapeString(tensor.view.shape),
-                                       " needs ", expected, " bytes, it has ", bytes));
+                                       " needs ", *expected, " bytes, it has ", bytes));
   }
   tensor.view.data = reader->ReadBytes(bytes).data();
   if (!reader->ok()) return Damaged(*file, absl::StrCat("it ends inside of \"", name, "\""));

@@ -1,7 +1,7 @@
 #include "models/containers/npz.h"
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -76,14 +76,10 @@ absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view 
       !ParseShape(Field(header, "shape"), &view.shape)) {
     return wrong("is not stored row by row, or its shape is damaged");
   }
-  uint64_t size = DTypeSize(view.dtype);
-  for (const int64_t dim : view.shape) {
-    if (__builtin_mul_overflow(size, static_cast<uint64_t>(dim), &size)) {
-      return wrong("has an impossible shape");
-    }
-  }
-  if (size != reader.remaining()) {
-    return wrong(absl::StrCat("of shape ", ShapeString(view.shape), " needs ", size,
+  const std::optional<uint64_t> size = BytesOf(view.dtype, view.shape);
+  if (!size.has_value()) return wrong("has an impossible shape");
+  if (*size != reader.remaining()) {
+    return wrong(absl::StrCat("of shape ", ShapeString(view.shape), " needs ", *size,
                               " bytes, it has ", reader.remaining()));
   }
   view.data = reader.rest().data();

@@ -36,6 +36,16 @@ bool Contains(absl::Span<const DType> allowed, DType dtype) {
 
 }  // namespace
 
+std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape) {
+  uint64_t bytes = DTypeSize(dtype);
+  for (const int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
 bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
   return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
          a.transposed == b.transposed &&

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 namespace {
@@ -119,6 +120,13 @@ absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& 
 std::string QuotedJson(const Json& value) {
   const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
+}
+
+absl::StatusOr<std::optional<ConfigFile>> ConfigFile::OpenOptional(const std::string& path) {
+  const absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (!file.ok()) return file.status();
+  return Parse((*file)->bytes(), path);
 }
 
 absl::StatusOr<ConfigFile> ConfigFile::Parse(absl::string_view text, std::string file) {

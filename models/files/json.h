@@ -1,4 +1,4 @@
-// JSON configuration files, read without exceptions and without trust.
+// JSON and configuration files, read without exceptions and without trust.
 #ifndef NIBU_MODELS_FILES_JSON_H_
 #define NIBU_MODELS_FILES_JSON_H_
 
@@ -29,6 +29,8 @@ std::string QuotedJson(const nlohmann::json& value);
 // expected and what is there. Null counts as absent.
 class ConfigFile {
  public:
+  // None when there is no such file.
+  static absl::StatusOr<std::optional<ConfigFile>> OpenOptional(const std::string& path);
   static absl::StatusOr<ConfigFile> Parse(absl::string_view text, std::string file);
   // From a document that was read already (YAML).
   static absl::StatusOr<ConfigFile> From(nlohmann::json json, std::string file);

@@ -86,13 +86,14 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
                                             "directory that the model was converted from"));
   }
   NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
-                        ReadOptionalConfig(directory + "/generation_config.json"));
+                        ConfigFile::OpenOptional(directory + "/generation_config.json"));
   const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.forced_target,
                         ReadTokenId("forced_bos_token_id", config, generation));
   NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(config, generation));
-  NIBU_ASSIGN_OR_RETURN(parts.tokenizer, ReadOptionalConfig(directory + "/tokenizer_config.json"));
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
+                        ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);
   for (size_t i = block.first; i < parts.tokens.size(); ++i) {
     // What fills the vocabulary up to the size of the table.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/files/directory.h"
 #include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
 

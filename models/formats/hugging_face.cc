@@ -64,8 +64,9 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
 
 // Reads the vocabularies; sets the ids of `model` that they decide.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> file,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   const ConfigFile* tokenizer = file.has_value() ? &*file : nullptr;
   bool separate = false;
   ModelVocabulary vocabulary;
@@ -159,14 +160,6 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
   table->AddTable("encoder.tokens", config.shared_embeddings ? tokens : encoder.back());
   table->AddTable("decoder.tokens", tokens);
   table->AddTable("output", config.tied_output ? tokens : output);
-}
-
-absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path) {
-  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
-  if (absl::IsNotFound(file.status())) return std::nullopt;
-  if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(ConfigFile config, ConfigFile::Parse((*file)->bytes(), path));
-  return std::optional<ConfigFile>(std::move(config));
 }
 
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
@@ -293,8 +286,9 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config,
 
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation,
-                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> generation,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/generation_config.json")));
   NIBU_ASSIGN_OR_RETURN(
       HuggingFaceConfig marian,
       ReadHuggingFaceConfig(config, generation.has_value() ? &*generation : nullptr));

@@ -49,8 +49,6 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
                   const std::string& decoder, const std::string& output, const TensorSource& source,
                   NameTable* table);
 
-// A companion of config.json; none when there is no such file.
-absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path);
 // A file without which the directory is no model, and not an empty one; `expected` says what such
 // a directory has.
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,

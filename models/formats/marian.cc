@@ -1,10 +1,8 @@
 #include "models/formats/marian.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "models/containers/marian_bin.h"
 #include "models/containers/npz.h"
 #include "models/files/byte_reader.h"
+#include "models/files/directory.h"
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
@@ -185,15 +184,13 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
   std::vector<std::string> pieces;
   std::vector<std::string> lists;
   std::vector<std::string> shortlists;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::string path = entry.path().string();
-    const std::string name = entry.path().filename().string();
-    if (absl::EndsWith(name, ".spm") || absl::EndsWith(name, kFactored)) {
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> all, FilesIn(directory));
+  for (const std::string& path : all) {
+    if (absl::EndsWith(path, ".spm") || absl::EndsWith(path, kFactored)) {
       pieces.push_back(path);
-    } else if (IsYaml(name)) {
+    } else if (IsYaml(path)) {
       lists.push_back(path);
-    } else if (absl::EndsWith(name, ".npz") || absl::EndsWith(name, ".bin")) {
+    } else if (absl::EndsWith(path, ".npz") || absl::EndsWith(path, ".bin")) {
       NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
       if (IsMarianModel(*file)) models.push_back(path);
       if (IsBinaryShortlist(file->bytes())) shortlists.push_back(path);
@@ -215,8 +212,7 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
     NIBU_RETURN_IF_ERROR(OnlyOne(directory, "vocabulary", {}, "*.spm, *.yml"));
   }
   const auto is_source = [](const std::string& path) {
-    const std::string name = std::filesystem::path(path).filename().string();
-    return absl::StartsWith(name, "src") || absl::StartsWith(name, "source");
+    return NameBeginsWith(path, {"src", "source"});
   };
   if (is_source(vocabularies[1])) std::swap(vocabularies[0], vocabularies[1]);
   if (vocabularies[0] != vocabularies[1] && !is_source(vocabularies[0])) {
@@ -231,11 +227,8 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
 }
 
 absl::StatusOr<MarianFiles> Files(const std::string& path) {
-  const bool is_directory = std::filesystem::is_directory(path);
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const std::string directory = is_directory     ? path
-                                : parent.empty() ? std::string(".")
-                                                 : parent.string();
+  const bool is_directory = IsDirectory(path);
+  const std::string directory = is_directory ? path : DirectoryOf(path);
   const std::string decoder = absl::StrCat(directory, "/decoder.yml");
   absl::StatusOr<MarianFiles> files = absl::InternalError("");
   if (const auto file = FileBytes::Open(decoder); file.ok()) {
@@ -279,7 +272,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
   if (IsList(source->path()) && IsList(target->path())) {
-    const std::string directory = std::filesystem::path(source->path()).parent_path().string();
+    const std::string directory = DirectoryOf(source->path());
     const auto source_pieces = FileBytes::Open(absl::StrCat(directory, "/source.spm"));
     const auto target_pieces = FileBytes::Open(absl::StrCat(directory, "/target.spm"));
     if (source_pieces.ok() && target_pieces.ok()) {
@@ -344,14 +337,11 @@ bool IsMarianModel(const FileBytes& file) {
          absl::StrContains(file.bytes().substr(0, 200), ".npy");
 }
 
-bool IsMarianDirectory(const std::string& directory) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (entry.path().filename() == "decoder.yml") return true;
-    const auto file = FileBytes::Open(entry.path().string());
-    if (file.ok() && IsMarianModel(**file)) return true;
-  }
-  return false;
+bool IsMarianDirectory(const std::vector<std::string>& files) {
+  return std::any_of(files.begin(), files.end(), [](const std::string& path) {
+    const auto file = FileBytes::Open(path);
+    return absl::EndsWith(path, "/decoder.yml") || (file.ok() && IsMarianModel(**file));
+  });
 }
 
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {

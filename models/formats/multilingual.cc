@@ -145,7 +145,7 @@ absl::Status AddDecoderTokens(const ConfigFile* tokenizer, TokenTable* table) {
 absl::Status AddAddedTokens(TokenTable* table) {
   constexpr char kFile[] = "added_tokens.json";
   NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> added,
-                        ReadOptionalConfig(absl::StrCat(table->directory(), "/", kFile)));
+                        ConfigFile::OpenOptional(absl::StrCat(table->directory(), "/", kFile)));
   if (!added.has_value()) return absl::OkStatus();
   for (const auto& [content, id] : added->object().items()) {
     if (!id.is_number_integer()) return added->Wrong(content, "an id");
@@ -158,7 +158,7 @@ absl::Status AddAddedTokens(TokenTable* table) {
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
     NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
-                          ReadOptionalConfig(absl::StrCat(table->directory(), "/", name)));
+                          ConfigFile::OpenOptional(absl::StrCat(table->directory(), "/", name)));
     const Json* list = file.has_value() ? file->Find("additional_special_tokens") : nullptr;
     if (list == nullptr || list->empty()) continue;
     if (!list->is_array()) return file->Wrong("additional_special_tokens", "a list of tokens");
@@ -226,8 +226,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
                         OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
-  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> tokenizer,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      std::optional<ConfigFile> tokenizer,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   const bool has_vocab_json = FileBytes::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
   TokenTable table(model->vocab_source, directory);
@@ -343,8 +344,9 @@ absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& confi
 
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
-                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> generation_file,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/generation_config.json")));
   const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config, generation));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,

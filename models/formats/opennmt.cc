@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/directory.h"
 #include "models/formats/checkpoint.h"
 #include "models/vocabulary/vocabulary_file.h"
 

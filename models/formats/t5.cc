@@ -84,8 +84,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
                         OpenRequiredFile(directory, "spiece.model", kExpected));
   NIBU_ASSIGN_OR_RETURN(std::vector<std::string> tokens,
                         ReadSentencePieces(sentencepiece->bytes(), sentencepiece->path()));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> tokenizer,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> tokenizer,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   int extra = 100;
   if (tokenizer.has_value()) {
     NIBU_ASSIGN_OR_RETURN(extra, tokenizer->Int("extra_ids", extra));
@@ -174,8 +175,9 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config,
 }
 
 absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation,
-                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> generation,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/generation_config.json")));
   const ConfigFile* overriding = generation.has_value() ? &*generation : nullptr;
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5, ReadT5Config(config, overriding));
   OpenedModel opened;

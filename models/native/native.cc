@@ -206,14 +206,14 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
   if (shape == nullptr || !shape->is_array() || shape->empty() || shape->size() > 2) {
     return object.Wrong("shape", "one or two sizes");
   }
-  uint64_t bytes = DTypeSize(tensor.view.dtype);
   for (const Json& dim : *shape) {
-    if (!dim.is_number_unsigned() || dim > INT32_MAX ||
-        __builtin_mul_overflow(bytes, dim.get<uint64_t>(), &bytes)) {
+    if (!dim.is_number_unsigned() || dim > INT32_MAX) {
       return object.Wrong("shape", "one or two sizes");
     }
     tensor.view.shape.push_back(dim.get<int64_t>());
   }
+  const uint64_t bytes =
+      *BytesOf(tensor.view.dtype, tensor.view.shape);  // no overflow: 2 * 31 bits
   const Json* data = object.Find("data");
   NIBU_ASSIGN_OR_RETURN(const Block block,
                         ReadBlock(layout, data == nullptr ? Json() : *data, name));
