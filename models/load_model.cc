@@ -102,14 +102,17 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
 absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
   if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> config,
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
                         ConfigFile::OpenOptional(absl::StrCat(path, "/config.json")));
-  if (!config.has_value()) return OpenByFiles(path);
-  NIBU_ASSIGN_OR_RETURN(const std::string type, config->String("model_type", ""));
-  if (type == "marian") return OpenHuggingFaceMarian(path, *config);
-  if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, *config);
-  if (type == "t5" || type == "mt5") return OpenT5(path, *config);
-  return config->Wrong("model_type", "\"marian\", \"m2m_100\", \"mbart\", \"t5\" or \"mt5\"");
+  if (!file.has_value()) return OpenByFiles(path);
+  NIBU_ASSIGN_OR_RETURN(const std::string type, file->String("model_type", ""));
+  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> generation,
+                        ConfigFile::OpenOptional(absl::StrCat(path, "/generation_config.json")));
+  const ConfigFile config = file->Under(std::move(generation));
+  if (type == "marian") return OpenHuggingFaceMarian(path, config);
+  if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
+  if (type == "t5" || type == "mt5") return OpenT5(path, config);
+  return config.Wrong("model_type", "\"marian\", \"m2m_100\", \"mbart\", \"t5\" or \"mt5\"");
 }
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "models/files/file_bytes.h"
 
@@ -150,16 +151,33 @@ ConfigFile ConfigFile::With(const Json& absent, const Json& fixed) const {
   return result;
 }
 
+ConfigFile ConfigFile::Under(std::optional<ConfigFile> over) const {
+  ConfigFile result = *this;
+  if (over.has_value()) result.over_ = std::make_shared<const ConfigFile>(*std::move(over));
+  return result;
+}
+
 const Json* ConfigFile::Find(const std::string& key) const {
+  if (const Json* value = over_ == nullptr ? nullptr : over_->Find(key); value != nullptr) {
+    return value;
+  }
   const auto it = object_.find(key);
   return it == object_.end() || it->is_null() ? nullptr : &*it;
 }
 
 absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expected) const {
+  if (over_ != nullptr && over_->Find(key) != nullptr) return over_->Wrong(key, expected);
   const Json* value = Find(key);
   return absl::InvalidArgumentError(
       absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ",
                    value == nullptr ? "nothing" : QuotedJson(*value)));
+}
+
+absl::Status ConfigFile::WrongWord(const std::string& key,
+                                   std::vector<absl::string_view> known) const {
+  const std::string last(known.back());
+  known.pop_back();
+  return Wrong(key, absl::StrCat(absl::StrJoin(known, ", "), " or ", last));
 }
 
 absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& key) const {

@@ -85,13 +85,12 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
                                             ": no such file; copy it from the Hugging Face ",
                                             "directory that the model was converted from"));
   }
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
+  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> generation,
                         ConfigFile::OpenOptional(directory + "/generation_config.json"));
-  const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
+  const ConfigFile both = config.Under(std::move(generation));
   MultilingualParts parts;
-  NIBU_ASSIGN_OR_RETURN(parts.forced_target,
-                        ReadTokenId("forced_bos_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(config, generation));
+  NIBU_ASSIGN_OR_RETURN(parts.forced_target, ReadTokenId("forced_bos_token_id", both));
+  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(both));
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
                         ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);

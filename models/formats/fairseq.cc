@@ -71,21 +71,12 @@ absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
       QuotedJson(*decoder), "; nibu reads models in which they are the same"));
 }
 
-absl::StatusOr<Activation> ReadActivation(const ConfigFile& options) {
-  static constexpr struct {
-    absl::string_view name;
-    Activation activation;
-  } kActivations[] = {{"relu", Activation::kRelu},
-                      {"gelu", Activation::kGelu},
-                      {"gelu_fast", Activation::kGeluTanh},
-                      {"gelu_accurate", Activation::kGeluTanh},
-                      {"swish", Activation::kSwish}};
-  NIBU_ASSIGN_OR_RETURN(const std::string name, options.String("activation_fn", "relu"));
-  for (const auto& entry : kActivations) {
-    if (entry.name == name) return entry.activation;
-  }
-  return options.Wrong("activation_fn", "relu, gelu, gelu_fast, gelu_accurate or swish");
-}
+constexpr std::pair<absl::string_view, Activation> kActivations[] = {
+    {"relu", Activation::kRelu},
+    {"gelu", Activation::kGelu},
+    {"gelu_fast", Activation::kGeluTanh},
+    {"gelu_accurate", Activation::kGeluTanh},
+    {"swish", Activation::kSwish}};
 
 // The first, second or last third of the rows of a tensor.
 absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const std::string& name,
@@ -226,7 +217,8 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   NIBU_ASSIGN_OR_RETURN(model.ffn_decoder, options.Int("decoder_ffn_embed_dim", model.ffn_encoder));
   NIBU_ASSIGN_OR_RETURN(model.layers_encoder, options.Int("encoder_layers", 6));
   NIBU_ASSIGN_OR_RETURN(model.layers_decoder, options.Int("decoder_layers", 6));
-  NIBU_ASSIGN_OR_RETURN(model.activation, ReadActivation(options));
+  NIBU_ASSIGN_OR_RETURN(model.activation,
+                        options.OneOf<Activation>("activation_fn", "relu", kActivations));
   NIBU_ASSIGN_OR_RETURN(const bool pre_norm, options.Bool("encoder_normalize_before", false));
   model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
   NIBU_ASSIGN_OR_RETURN(model.embedding_norm, options.Bool("layernorm_embedding", false));

@@ -38,6 +38,9 @@ bool IsOff(const ConfigFile& yml, const std::string& key) {
   return value->empty();
 }
 
+constexpr std::pair<absl::string_view, Activation> kActivations[] = {
+    {"relu", Activation::kRelu}, {"swish", Activation::kSwish}, {"gelu", Activation::kGelu}};
+
 // Options that change the network in ways that are not supported.
 absl::Status RefuseUnsupported(const ConfigFile& yml) {
   for (const char* key :
@@ -153,17 +156,8 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
   model.ffn_decoder = decoder == 0 ? model.ffn_encoder : decoder;
   NIBU_RETURN_IF_ERROR(ReadVocabularySizes(yml, &model));
 
-  NIBU_ASSIGN_OR_RETURN(const std::string activation,
-                        yml.String("transformer-ffn-activation", "swish"));
-  if (activation == "relu") {
-    model.activation = Activation::kRelu;
-  } else if (activation == "swish") {
-    model.activation = Activation::kSwish;
-  } else if (activation == "gelu") {
-    model.activation = Activation::kGelu;
-  } else {
-    return yml.Wrong("transformer-ffn-activation", "relu, swish or gelu");
-  }
+  NIBU_ASSIGN_OR_RETURN(model.activation,
+                        yml.OneOf<Activation>("transformer-ffn-activation", "swish", kActivations));
   NIBU_RETURN_IF_ERROR(ReadNorms(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadMemory(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadAlignment(yml, &model));

@@ -328,14 +328,12 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   return vocabulary;
 }
 
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config,
-                                                         const ConfigFile* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mbart = type == "mbart";
   const TypeFields fields = FieldsOf(is_mbart);
-  NIBU_ASSIGN_OR_RETURN(
-      HuggingFaceConfig result,
-      ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed), generation));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig result,
+                        ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed)));
   result.model.position_kind =
       is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
   result.model.position_offset = kPositionOffset;
@@ -344,13 +342,9 @@ absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& confi
 
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(
-      const std::optional<ConfigFile> generation_file,
-      ConfigFile::OpenOptional(absl::StrCat(directory, "/generation_config.json")));
-  const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
-  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config, generation));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
-                        ReadTokenId("forced_bos_token_id", config, generation));
+                        ReadTokenId("forced_bos_token_id", config));
   OpenedModel opened;
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, config, forced, &read.model));
   const bool is_mbart = read.model.position_kind == PositionKind::kLearned;
@@ -359,7 +353,7 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
       language.code == opened.vocabulary.source_tokens[static_cast<size_t>(language.token)];
   opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, generation));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   opened.names = HuggingFaceNames(read, source);
   // Files of old versions hold the computed positions and a version.
