@@ -13,8 +13,8 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
 #include "models/containers/safetensors_writer.h"
+#include "models/files/errors.h"
 #include "models/files/new_file.h"
-#include "models/files/no_exceptions.h"
 #include "models/formats/hugging_face.h"
 #include "models/load_model.h"
 #include "nlohmann/json.hpp"
@@ -28,8 +28,8 @@ using Json = nlohmann::ordered_json;
 constexpr float kNever = -1e9f;
 
 absl::Status Cannot(absl::string_view what) {
-  return absl::UnimplementedError(absl::StrCat("a Hugging Face MarianMT directory cannot hold ",
-                                               what, "; write a .nibu file instead"));
+  return NotSupported("a Hugging Face MarianMT directory cannot hold ", what,
+                      "; write a .nibu file instead");
 }
 
 absl::Status CheckVocabulary(const OpenedModel& model) {

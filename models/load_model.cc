@@ -17,9 +17,9 @@
 #include "models/containers/ctranslate2_bin.h"
 #include "models/containers/torch_file.h"
 #include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/files/no_exceptions.h"
 #include "models/formats/ctranslate2.h"
 #include "models/formats/fairseq.h"
 #include "models/formats/hugging_face.h"
@@ -42,8 +42,7 @@ constexpr char kExpected[] =
 bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, "\x1f\x8b"); }
 
 absl::Status Compressed(const std::string& file) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      file, ": compressed by gzip; run gunzip on the model and on the files beside it"));
+  return Invalid(file, ": compressed by gzip; run gunzip on the model and on the files beside it");
 }
 
 bool IsTorch(const std::string& path) {
@@ -61,9 +60,9 @@ absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const TorchFile torch, TorchFile::Open(std::move(file), classes));
   if (IsFairseq(torch)) return OpenFairseq(torch);
   if (IsOpenNmt(torch)) return OpenOpenNmt(torch);
-  return absl::InvalidArgumentError(absl::StrCat(
+  return Invalid(
       path, ": a PyTorch file, but not a checkpoint of fairseq or OpenNMT-py; weights alone need ",
-      "their directory, with its configuration, as the model"));
+      "their directory, with its configuration, as the model");
 }
 
 absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
@@ -75,7 +74,7 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
   if (IsMarianModel(*model)) return OpenMarian(path);
   if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
   if (IsGzip(model->bytes())) return Compressed(path);
-  return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
+  return Invalid(path, ": not a model; ", kExpected);
 }
 
 // A directory without config.json.
@@ -88,9 +87,9 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
                     checkpoints.end());
   if (checkpoints.size() == 1) return OpenCheckpoint(checkpoints[0]);
   if (!checkpoints.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return Invalid(
         directory, ": ", checkpoints.size(),
-        " checkpoints in it, give one of them as the model: ", absl::StrJoin(checkpoints, ", ")));
+        " checkpoints in it, give one of them as the model: ", absl::StrJoin(checkpoints, ", "));
   }
   for (const std::string& path : files) {
     const auto file = FileBytes::Open(path);

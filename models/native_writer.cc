@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/files/new_file.h"
-#include "models/files/no_exceptions.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"

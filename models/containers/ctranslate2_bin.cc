@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -18,8 +19,7 @@ constexpr uint32_t kNewest = 6;
 constexpr absl::string_view kScale = "_scale";
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again");
 }
 
 // A string without its NUL; the reader fails when it is not one.
@@ -107,9 +107,8 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
   ByteReader reader(file->bytes());
   const auto version = reader.Read<uint32_t>();
   if (version == 1 || version > kNewest) {
-    return absl::UnimplementedError(absl::StrCat(file->path(), ": CTranslate2 binary version ",
-                                                 version, " is not supported, 2 to ", kNewest,
-                                                 " are; convert the model again"));
+    return NotSupported(file->path(), ": CTranslate2 binary version ", version,
+                        " is not supported, 2 to ", kNewest, " are; convert the model again");
   }
   if (version == 0) return Damaged(*file, "it has no version");
   CTranslate2File result{ReadString(&reader), TensorSource(file->path())};

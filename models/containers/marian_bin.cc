@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -29,15 +30,14 @@ struct Item {
 };
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole Marian model: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole Marian model: ", what, "; download it again");
 }
 
 absl::Status UnknownType(const FileBytes& file, absl::string_view name, uint64_t type) {
-  return absl::UnimplementedError(absl::StrCat(
+  return NotSupported(
       file.path(), ": tensor \"", name, "\" has type 0x", absl::Hex(type),
       ", which is none of float32, float16 and intgemm8 (packed for one kind of CPU?); "
-      "use one of these forms of the model"));
+      "use one of these forms of the model");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/files/json.h"
 
 namespace nibu {
@@ -67,8 +68,7 @@ bool ParseDType(absl::string_view name, DType* dtype) {
 }
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole safetensors file: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
 }
 
 // The tensor's place and size, its offsets still unchecked against its neighbours'.
@@ -76,9 +76,8 @@ absl::StatusOr<StoredTensor> CheckTensor(const HeaderTensor& header, absl::strin
                                          std::shared_ptr<const FileBytes> file) {
   StoredTensor tensor;
   if (!ParseDType(header.dtype, &tensor.view.dtype)) {
-    return absl::UnimplementedError(absl::StrCat(file->path(), ": tensor \"", header.name,
-                                                 "\" has type \"", header.dtype,
-                                                 "\", which nibu does not read"));
+    return NotSupported(file->path(), ": tensor \"", header.name, "\" has type \"", header.dtype,
+                        "\", which nibu does not read");
   }
   tensor.view.shape.assign(header.shape.begin(), header.shape.end());  // negative: it was too large
   const std::optional<uint64_t> bytes = BytesOf(tensor.view.dtype, tensor.view.shape);

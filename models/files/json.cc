@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 
 namespace nibu {
@@ -100,7 +101,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) {
   Builder builder;
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+    return Invalid(file, ": ", builder.error);
   }
   return std::move(builder.root);
 }
@@ -110,10 +111,10 @@ absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& 
   Builder builder;
   builder.wanted = key;
   if (!Json::sax_parse(text.begin(), text.end(), &builder) && !builder.found) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+    return Invalid(file, ": ", builder.error);
   }
   if (!builder.root.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+    return Invalid(file, ": not an object of key: value");
   }
   return builder.found ? std::move(builder.root[key]) : Json();
 }
@@ -137,7 +138,7 @@ absl::StatusOr<ConfigFile> ConfigFile::Parse(absl::string_view text, std::string
 
 absl::StatusOr<ConfigFile> ConfigFile::From(Json json, std::string file) {
   if (!json.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+    return Invalid(file, ": not an object of key: value");
   }
   return ConfigFile(std::move(json), std::move(file));
 }
@@ -168,9 +169,8 @@ const Json* ConfigFile::Find(const std::string& key) const {
 absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expected) const {
   if (over_ != nullptr && over_->Find(key) != nullptr) return over_->Wrong(key, expected);
   const Json* value = Find(key);
-  return absl::InvalidArgumentError(
-      absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ",
-                   value == nullptr ? "nothing" : QuotedJson(*value)));
+  return Invalid(file_, ": \"", key, "\" must be ", expected, ", found ",
+                 value == nullptr ? "nothing" : QuotedJson(*value));
 }
 
 absl::Status ConfigFile::WrongWord(const std::string& key,

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/formats/hugging_face.h"
 #include "models/formats/multilingual.h"
 
@@ -75,9 +76,8 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
   ModelVocabulary& vocabulary = opened->vocabulary;
   const LanguageBlock block = FindLanguages(vocabulary);
   if (no_decoder_start && block.form != LanguageForm::kMBart) {
-    return absl::UnimplementedError(
-        absl::StrCat(directory, ": targets whose first token has to be given ",
-                     "(decoder_start_token is null) are supported for mBART alone"));
+    return NotSupported(directory, ": targets whose first token has to be given ",
+                        "(decoder_start_token is null) are supported for mBART alone");
   }
   if (block.form == LanguageForm::kNone) return absl::OkStatus();
   if (vocabulary.source_sentencepiece.empty()) {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
 
@@ -66,9 +67,9 @@ absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
   const Json* decoder = options.Find("decoder_" + name);
   if (encoder == nullptr || decoder == nullptr || *encoder == *decoder) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      options.file(), ": encoder_", name, " is ", QuotedJson(*encoder), " and decoder_", name, " ",
-      QuotedJson(*decoder), "; nibu reads models in which they are the same"));
+  return NotSupported(options.file(), ": encoder_", name, " is ", QuotedJson(*encoder),
+                      " and decoder_", name, " ", QuotedJson(*decoder),
+                      "; nibu reads models in which they are the same");
 }
 
 constexpr std::pair<absl::string_view, Activation> kActivations[] = {
@@ -83,9 +84,8 @@ absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const 
                                    const std::string& file) {
   StoredTensor part = tensor;
   if (part.transposed || part.view.shape.empty() || part.view.shape[0] % 3 != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": tensor \"", name, "\" has shape ",
-                                                   ShapeString(part.view.shape),
-                                                   ", expected a first size that 3 divides"));
+    return Invalid(file, ": tensor \"", name, "\" has shape ", ShapeString(part.view.shape),
+                   ", expected a first size that 3 divides");
   }
   part.view.shape[0] /= 3;
   part.view.data =
@@ -196,9 +196,8 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   if (task != "translation") return options.Wrong("task", "\"translation\"");
   for (const char* key : kUnsupported) {
     if (IsSet(options.Find(key))) {
-      return absl::UnimplementedError(
-          absl::StrCat(options.file(), ": trained with \"", key,
-                       "\"; nibu reads fairseq's transformer models without it"));
+      return NotSupported(options.file(), ": trained with \"", key,
+                          "\"; nibu reads fairseq's transformer models without it");
     }
   }
   for (const char* name : {"embed_dim", "normalize_before", "learned_pos"}) {
@@ -271,13 +270,11 @@ absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view
     int64_t count = 0;
     if (space == absl::string_view::npos || space == 0 ||
         !absl::SimpleAtoi(line.substr(space + 1), &count)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, ": line ", number, " is not a token, a space and a count"));
+      return Invalid(file, ": line ", number, " is not a token, a space and a count");
     }
     const absl::string_view token = line.substr(0, space);
     if (!seen.insert(token).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, ": line ", number, " has \"", token, "\" for the second time"));
+      return Invalid(file, ": line ", number, " has \"", token, "\" for the second time");
     }
     tokens.emplace_back(token);
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -171,8 +172,7 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
     return absl::NotFoundError(absl::StrCat(directory, "/", name, ": no such file; ", expected));
   }
   if (file.ok() && (*file)->bytes().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat((*file)->path(), ": not a whole file, it is empty; download it again"));
+    return Invalid((*file)->path(), ": not a whole file, it is empty; download it again");
   }
   return file;
 }
@@ -274,8 +274,8 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
                         ReadTokenId("forced_bos_token_id", config));
   if (forced.has_value()) {
-    return absl::UnimplementedError(absl::StrCat(
-        config.file(), ": \"forced_bos_token_id\" is not supported for Marian models"));
+    return NotSupported(config.file(),
+                        ": \"forced_bos_token_id\" is not supported for Marian models");
   }
   OpenedModel opened;
   opened.format = "Hugging Face MarianMT";

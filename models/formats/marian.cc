@@ -14,6 +14,7 @@
 #include "models/containers/npz.h"
 #include "models/files/byte_reader.h"
 #include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
@@ -135,8 +136,8 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
                       key == "beam-size" || key == "normalize" || key == "word-penalty" ||
                       key == "max-length-factor" || key == "allow-unk" || key == "weights";
     if (!used && !std::any_of(std::begin(kIgnoredOptions), std::end(kIgnoredOptions), is)) {
-      return absl::UnimplementedError(absl::StrCat(yml.file(), ": option \"", key,
-                                                   "\" is not supported; remove it from the file"));
+      return NotSupported(yml.file(), ": option \"", key,
+                          "\" is not supported; remove it from the file");
     }
   }
   MarianFiles files;
@@ -156,8 +157,8 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
   if (factor > 0) files.defaults.max_length_factor = factor;
   NIBU_ASSIGN_OR_RETURN(const float word_penalty, Number(yml, "word-penalty", 0));
   if (word_penalty != 0.0f) {
-    return absl::UnimplementedError(absl::StrCat(
-        yml.file(), ": \"word-penalty\" other than 0 is not supported; remove it from the file"));
+    return NotSupported(
+        yml.file(), ": \"word-penalty\" other than 0 is not supported; remove it from the file");
   }
   NIBU_ASSIGN_OR_RETURN(files.allow_unknown, yml.Bool("allow-unk", false));
   return files;
@@ -166,9 +167,8 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
 absl::Status OnlyOne(const std::string& directory, absl::string_view what,
                      const std::vector<std::string>& found, absl::string_view kinds) {
   if (found.size() == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(directory, ": ", found.empty() ? "no" : "more than one", " ", what, " (", kinds,
-                   ") in it; put one there, or a decoder.yml that names it"));
+  return Invalid(directory, ": ", found.empty() ? "no" : "more than one", " ", what, " (", kinds,
+                 ") in it; put one there, or a decoder.yml that names it");
 }
 
 bool IsYaml(absl::string_view name) {
@@ -198,9 +198,8 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
   }
   if (!model.empty()) models = {model};
   if (models.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
-                     "the model, or put a decoder.yml there that names it"));
+    return Invalid(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
+                   "the model, or put a decoder.yml there that names it");
   }
   NIBU_RETURN_IF_ERROR(OnlyOne(directory, "model", models, "*.npz, *.bin"));
   MarianFiles files;
@@ -216,8 +215,8 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
   };
   if (is_source(vocabularies[1])) std::swap(vocabularies[0], vocabularies[1]);
   if (vocabularies[0] != vocabularies[1] && !is_source(vocabularies[0])) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        directory, ": which vocabulary is the source's? Name it source.spm, or add a decoder.yml"));
+    return Invalid(directory,
+                   ": which vocabulary is the source's? Name it source.spm, or add a decoder.yml");
   }
   if (shortlists.size() > 1) {
     NIBU_RETURN_IF_ERROR(OnlyOne(directory, "shortlist", shortlists, "*.bin"));
@@ -245,9 +244,9 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
 absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
                                                 std::string* pieces) {
   if (absl::EndsWith(file.path(), kFactored)) {
-    return absl::UnimplementedError(absl::StrCat(
-        file.path(), ": a factored vocabulary, which nibu does not support; use a model whose ",
-        "vocabulary is a .spm or a .yml"));
+    return NotSupported(file.path(),
+                        ": a factored vocabulary, which nibu does not support; use a model whose ",
+                        "vocabulary is a .spm or a .yml");
   }
   if (!IsList(file.path())) {
     NIBU_ASSIGN_OR_RETURN(auto tokens, ReadSentencePieces(file.bytes(), file.path()));
@@ -306,8 +305,7 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
     const float scale =
         ByteReader({static_cast<const char*>(view.data), sizeof(float)}).Read<float>();
     if (!(scale > 0.0f && scale < 1e30f)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale));
+      return Invalid(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale);
     }
     source->SetActivationScale(matrix, scale);
   }
@@ -317,9 +315,8 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
 absl::StatusOr<ConfigFile> ModelYml(const TensorSource& source) {
   const StoredTensor* tensor = source.Find(kConfigTensor);
   if (tensor == nullptr || DTypeSize(tensor->view.dtype) != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(source.description(), ": no \"", kConfigTensor, "\" in it; ",
-                     "it is not a model of a version of Marian that nibu can read"));
+    return Invalid(source.description(), ": no \"", kConfigTensor, "\" in it; ",
+                   "it is not a model of a version of Marian that nibu can read");
   }
   absl::string_view text(static_cast<const char*>(tensor->view.data), tensor->view.bytes());
   while (!text.empty() && text.back() == '\0') text.remove_suffix(1);

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -18,14 +19,13 @@ constexpr int kMaxPositions = 2048;
 absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
   const nlohmann::json* value = yml.Find(std::string(key));
   if (value == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat(yml.file(), ": \"", key,
-                     "\" is left to its default, which nibu does not support; use a model trained ",
-                     "with another setting"));
+    return NotSupported(
+        yml.file(), ": \"", key,
+        "\" is left to its default, which nibu does not support; use a model trained ",
+        "with another setting");
   }
-  return absl::UnimplementedError(
-      absl::StrCat(yml.file(), ": \"", key, "\" is ", QuotedJson(*value),
-                   ", which nibu does not support; use a model trained without it"));
+  return NotSupported(yml.file(), ": \"", key, "\" is ", QuotedJson(*value),
+                      ", which nibu does not support; use a model trained without it");
 }
 
 // Whether a value says no: absent, false, 0, "", "none" or an empty list.

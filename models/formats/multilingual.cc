@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/vocabulary_file.h"
@@ -58,15 +59,13 @@ class TokenTable {
   // The same token may be set twice. InvalidArgument: no such id, or another token has it.
   absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
     if (id < 0 || id >= size_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(directory_, "/", file, ": token \"", token, "\" has id ", id,
-                       ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says"));
+      return Invalid(directory_, "/", file, ": token \"", token, "\" has id ", id,
+                     ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says");
     }
     const std::string& known = tokens_.try_emplace(id, token).first->second;
     if (known != token) {
-      return absl::InvalidArgumentError(absl::StrCat(directory_, "/", file, ": id ", id,
-                                                     " belongs to both \"", known, "\" and \"",
-                                                     token, "\""));
+      return Invalid(directory_, "/", file, ": id ", id, " belongs to both \"", known, "\" and \"",
+                     token, "\"");
     }
     return absl::OkStatus();
   }
@@ -101,8 +100,8 @@ const std::string* Content(const Json& token) {
 }
 
 absl::Status WrongTokens(const TokenTable& table, absl::string_view file, absl::string_view key) {
-  return absl::InvalidArgumentError(absl::StrCat(table.directory(), "/", file, ": \"", key,
-                                                 "\" is not a list of tokens with their ids"));
+  return Invalid(table.directory(), "/", file, ": \"", key,
+                 "\" is not a list of tokens with their ids");
 }
 
 absl::Status AddTokenizerJson(TokenTable* table) {
@@ -193,8 +192,7 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiec
                         ReadSentencePieces(sentencepiece.bytes(), sentencepiece.path()));
   const std::vector<std::string> first = {"<unk>", "<s>", "</s>"};
   if (pieces.size() <= first.size() || !std::equal(first.begin(), first.end(), pieces.begin())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>"));
+    return Invalid(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>");
   }
   const std::vector<std::string> special = {"<s>", "<pad>", "</s>", "<unk>"};
   for (size_t i = 0; i < special.size(); ++i) {
@@ -242,8 +240,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   };
   if (!has_languages()) NIBU_RETURN_IF_ERROR(AddListedLanguages(behind_pieces, &table));
   if (!has_languages()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(directory, ": no language tokens in it; ", kExpected));
+    return Invalid(directory, ": no language tokens in it; ", kExpected);
   }
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.tokens, table.List());

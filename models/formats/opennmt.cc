@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/formats/checkpoint.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -128,8 +129,8 @@ absl::StatusOr<TensorSource> Tensors(const TorchFile& torch) {
   const PickleValue* model = torch.pickle().Find(torch.root(), "model");
   const PickleValue* generator = torch.pickle().Find(torch.root(), "generator");
   if (model == nullptr || generator == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        torch.file().path(), ": its weights are not in it; save it with save_format=pytorch"));
+    return NotSupported(torch.file().path(),
+                        ": its weights are not in it; save it with save_format=pytorch");
   }
   NIBU_ASSIGN_OR_RETURN(TensorSource source, torch.Tensors(*model));
   NIBU_ASSIGN_OR_RETURN(const TensorSource output, torch.Tensors(*generator));
@@ -155,8 +156,8 @@ const PickleValue* SideOf(const Pickle& pickle, const PickleValue& vocab, absl::
 // The tokens by id of a list, or of the list deep in an object: the first of its "fields", its
 // "vocab", its "itos".
 absl::StatusOr<std::vector<std::string>> Tokens(const TorchFile& torch, absl::string_view side) {
-  const absl::Status wrong = absl::InvalidArgumentError(absl::StrCat(
-      torch.file().path(), ": its vocabulary of \"", side, "\" is in an unknown form"));
+  const absl::Status wrong =
+      Invalid(torch.file().path(), ": its vocabulary of \"", side, "\" is in an unknown form");
   const Pickle& pickle = torch.pickle();
   const PickleValue* vocab = pickle.Find(torch.root(), "vocab");
   const PickleValue* value = vocab == nullptr ? nullptr : SideOf(pickle, *vocab, side);
@@ -197,9 +198,8 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
   for (const auto& [key, off] : Unsupported().items()) {
     const Json* value = options.Find(key);
     if (value != nullptr && *value != off) {
-      return absl::UnimplementedError(
-          absl::StrCat(options.file(), ": trained with ", key, " = ", QuotedJson(*value),
-                       "; nibu reads OpenNMT-py's Transformers with ", QuotedJson(off)));
+      return NotSupported(options.file(), ": trained with ", key, " = ", QuotedJson(*value),
+                          "; nibu reads OpenNMT-py's Transformers with ", QuotedJson(off));
     }
   }
   NIBU_ASSIGN_OR_RETURN(const std::string attention,

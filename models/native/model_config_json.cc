@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -126,8 +127,7 @@ absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config) {
   NIBU_RETURN_IF_ERROR(status);
   for (const auto& [name, value] : json.object().items()) {
     if (known.count(name) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(json.file(), ": unknown field \"", name, "\"; a newer nibu may know it"));
+      return Invalid(json.file(), ": unknown field \"", name, "\"; a newer nibu may know it");
     }
   }
   return absl::OkStatus();

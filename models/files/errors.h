@@ -1,6 +1,6 @@
-// The doors of models let no exception out.
-#ifndef NIBU_MODELS_FILES_NO_EXCEPTIONS_H_
-#define NIBU_MODELS_FILES_NO_EXCEPTIONS_H_
+// Errors: one line, what, which file, what to do. No exception leaves models.
+#ifndef NIBU_MODELS_FILES_ERRORS_H_
+#define NIBU_MODELS_FILES_ERRORS_H_
 
 #include <new>
 #include <stdexcept>
@@ -10,6 +10,17 @@
 #include "absl/strings/str_cat.h"
 
 namespace nibu {
+
+// What absl::StrCat makes of the parts, as a status: bytes that are wrong, or bytes that may be
+// right, but that nibu does not read.
+template <typename... Parts>
+absl::Status Invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+template <typename... Parts>
+absl::Status NotSupported(const Parts&... parts) {
+  return absl::UnimplementedError(absl::StrCat(parts...));
+}
 
 // f(), a status or StatusOr; ResourceExhausted naming `path` where memory does not suffice.
 template <typename F>
@@ -26,4 +37,4 @@ auto WithinMemory(const std::string& path, F f) -> decltype(f()) {
 
 }  // namespace nibu
 
-#endif  // NIBU_MODELS_FILES_NO_EXCEPTIONS_H_
+#endif  // NIBU_MODELS_FILES_ERRORS_H_
