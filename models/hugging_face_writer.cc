@@ -13,6 +13,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
 #include "models/containers/safetensors_writer.h"
+#include "models/files/errors.h"
 #include "models/files/new_file.h"
 #include "models/formats/hugging_face.h"
 #include "models/load_model.h"
@@ -27,8 +28,8 @@ using Json = nlohmann::ordered_json;
 constexpr float kNever = -1e9f;
 
 absl::Status Cannot(absl::string_view what) {
-  return absl::UnimplementedError(absl::StrCat("a Hugging Face MarianMT directory cannot hold ",
-                                               what, "; write a .nibu file instead"));
+  return NotSupported("a Hugging Face MarianMT directory cannot hold ", what,
+                      "; write a .nibu file instead");
 }
 
 absl::Status CheckVocabulary(const OpenedModel& model) {
@@ -309,7 +310,8 @@ absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantizatio
         absl::StrCat(directory, ": is there already; remove it or give another name"));
   }
   PendingPath pending(directory);
-  NIBU_RETURN_IF_ERROR(Writer(model, quantization, pending.path()).Write());
+  NIBU_RETURN_IF_ERROR(
+      WithinMemory(directory, [&] { return Writer(model, quantization, pending.path()).Write(); }));
   NIBU_RETURN_IF_ERROR(LoadModel(pending.path(), ComputeType::kFloat32).status());
   return pending.Commit();
 }

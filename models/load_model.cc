@@ -1,23 +1,31 @@
 #include "models/load_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/ctranslate2_bin.h"
+#include "models/containers/torch_file.h"
+#include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
-#include "models/formats/checkpoint.h"
 #include "models/formats/ctranslate2.h"
+#include "models/formats/fairseq.h"
 #include "models/formats/hugging_face.h"
 #include "models/formats/marian.h"
 #include "models/formats/multilingual.h"
+#include "models/formats/opennmt.h"
 #include "models/formats/t5.h"
 #include "models/native/native.h"
 
@@ -33,56 +41,85 @@ constexpr char kExpected[] =
 
 bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, "\x1f\x8b"); }
 
-// A file of a directory that gzip has compressed; empty: none.
-std::string CompressedFile(const std::string& directory) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const auto file = FileBytes::Open(entry.path().string());
-    if (file.ok() && IsGzip((*file)->bytes())) return entry.path().string();
-  }
-  return "";
-}
-
 absl::Status Compressed(const std::string& file) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      file, ": compressed by gzip; run gunzip on the model and on the files beside it"));
+  return Invalid(file, ": compressed by gzip; run gunzip on the model and on the files beside it");
 }
 
-absl::StatusOr<OpenedModel> Open(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
+bool IsTorch(const std::string& path) {
+  const auto file = FileBytes::Open(path);
+  return file.ok() && TorchFile::IsTorch((*file)->bytes());
+}
+
+// A training checkpoint; its keys tell which program wrote it.
+absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
+  std::vector<absl::string_view> classes;
+  for (const auto& list : {FairseqClasses(), OpenNmtClasses()}) {
+    classes.insert(classes.end(), list.begin(), list.end());
   }
-  if (!std::filesystem::is_directory(status)) {
-    NIBU_ASSIGN_OR_RETURN(const auto model, FileBytes::Open(path));
-    if (IsNative(model->bytes())) {
-      NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::OpenCopyOnWrite(path));
-      return OpenNative(std::move(file));
-    }
-    if (IsMarianModel(*model)) return OpenMarian(path);
-    if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
-    if (IsGzip(model->bytes())) return Compressed(path);
-    return absl::InvalidArgumentError(absl::StrCat(path, ": not a model; ", kExpected));
+  NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path));
+  NIBU_ASSIGN_OR_RETURN(const TorchFile torch, TorchFile::Open(std::move(file), classes));
+  if (IsFairseq(torch)) return OpenFairseq(torch);
+  if (IsOpenNmt(torch)) return OpenOpenNmt(torch);
+  return Invalid(
+      path, ": a PyTorch file, but not a checkpoint of fairseq or OpenNMT-py; weights alone need ",
+      "their directory, with its configuration, as the model");
+}
+
+absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
+  NIBU_ASSIGN_OR_RETURN(const auto model, FileBytes::Open(path));
+  if (IsNative(model->bytes())) {
+    NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path, /*copy_on_write=*/true));
+    return OpenNative(std::move(file));
   }
+  if (IsMarianModel(*model)) return OpenMarian(path);
+  if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
+  if (IsGzip(model->bytes())) return Compressed(path);
+  return Invalid(path, ": not a model; ", kExpected);
+}
+
+// A directory without config.json.
+absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
+  if (IsMarianDirectory(files)) return OpenMarian(directory);
+  NIBU_ASSIGN_OR_RETURN(std::vector<std::string> checkpoints, FilesIn(directory, {".pt"}));
+  const auto other = [](const std::string& path) { return !IsTorch(path); };
+  checkpoints.erase(std::remove_if(checkpoints.begin(), checkpoints.end(), other),
+                    checkpoints.end());
+  if (checkpoints.size() == 1) return OpenCheckpoint(checkpoints[0]);
+  if (!checkpoints.empty()) {
+    return Invalid(
+        directory, ": ", checkpoints.size(),
+        " checkpoints in it, give one of them as the model: ", absl::StrJoin(checkpoints, ", "));
+  }
+  for (const std::string& path : files) {
+    const auto file = FileBytes::Open(path);
+    if (file.ok() && IsGzip((*file)->bytes())) return Compressed(path);
+  }
+  return absl::NotFoundError(absl::StrCat(directory, ": no config.json in it; ", kExpected));
+}
+
+absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
   if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
-  const std::string config_path = absl::StrCat(path, "/config.json");
-  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(config_path);
-  if (absl::IsNotFound(file.status())) {
-    if (IsMarianDirectory(path)) return OpenMarian(path);
-    if (IsCheckpointDirectory(path)) return OpenCheckpoint(path);
-    const std::string compressed = CompressedFile(path);
-    if (!compressed.empty()) return Compressed(compressed);
-    return absl::NotFoundError(absl::StrCat(path, ": no config.json in it; ", kExpected));
-  }
-  if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(const ConfigFile config, ConfigFile::Parse((*file)->bytes(), config_path));
-  NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
+                        ConfigFile::OpenOptional(absl::StrCat(path, "/config.json")));
+  if (!file.has_value()) return OpenByFiles(path);
+  NIBU_ASSIGN_OR_RETURN(const std::string type, file->String("model_type", ""));
+  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> generation,
+                        ConfigFile::OpenOptional(absl::StrCat(path, "/generation_config.json")));
+  const ConfigFile config = file->Under(std::move(generation));
   if (type == "marian") return OpenHuggingFaceMarian(path, config);
   if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
   if (type == "t5" || type == "mt5") return OpenT5(path, config);
   return config.Wrong("model_type", "\"marian\", \"m2m_100\", \"mbart\", \"t5\" or \"mt5\"");
+}
+
+absl::StatusOr<OpenedModel> Open(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
+  }
+  return IsDirectory(path) ? OpenDirectory(path) : OpenFile(path);
 }
 
 // Names in files may hold anything; a message is one line.
@@ -97,7 +134,7 @@ absl::Status OneLine(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
-  absl::StatusOr<OpenedModel> opened = Open(path);
+  absl::StatusOr<OpenedModel> opened = WithinMemory(path, [&] { return Open(path); });
   if (!opened.ok()) return OneLine(opened.status());
   if (const absl::Status status = opened->config.Validate(); !status.ok()) {
     return OneLine(
@@ -112,11 +149,16 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compu
 }
 
 absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type) {
-  absl::StatusOr<std::shared_ptr<const Model>> model =
-      BuildModel(opened.config, opened.names, compute_type, opened.source.get());
+  const absl::StatusOr<std::shared_ptr<const Model>> model = WithinMemory(opened.config_file, [&] {
+    return BuildModel(opened.config, opened.names, compute_type, opened.source.get());
+  });
   if (!model.ok()) return OneLine(model.status());
-  LoadedModel loaded{*std::move(model),           std::move(opened.vocabulary), opened.defaults,
-                     std::move(opened.shortlist), std::move(opened.format),     ""};
+  LoadedModel loaded{*model,
+                     std::move(opened.vocabulary),
+                     opened.defaults,
+                     std::move(opened.shortlist),
+                     std::move(opened.format),
+                     ""};
   const PackedLinears& packed = opened.source->packed();
   if (!packed.linears.empty() && packed.compute_type == compute_type &&
       packed.fingerprint != PackFingerprint()) {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/files/new_file.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
@@ -57,7 +58,7 @@ class NativeFile {
   // Writes header and preamble: the file is whole. More blocks, and another Finish, may follow.
   absl::Status Finish() {
     const uint64_t offset = file_.size();
-    const std::string header = header_.dump();
+    const std::string header = header_.dump(-1, ' ', false, Json::error_handler_t::replace);
     NIBU_RETURN_IF_ERROR(file_.Append(header));
     std::string preamble(kNativeMagic);
     const auto add = [&](auto value) {
@@ -184,10 +185,8 @@ absl::Status AddPacked(const std::string& path, ComputeType compute_type, Native
   return file->Finish();
 }
 
-}  // namespace
-
-absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
-                         const std::string& path) {
+absl::Status Write(const OpenedModel& model, const NativeOptions& options,
+                   const std::string& path) {
   PendingPath pending(path);
   NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending.path()));
   NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, &file));
@@ -199,6 +198,13 @@ absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
   NIBU_RETURN_IF_ERROR(
       LoadModel(pending.path(), options.packed.value_or(ComputeType::kFloat32)).status());
   return pending.Commit();
+}
+
+}  // namespace
+
+absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
+                         const std::string& path) {
+  return WithinMemory(path, [&] { return Write(model, options, path); });
 }
 
 }  // namespace nibu

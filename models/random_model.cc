@@ -11,6 +11,7 @@
 #include "engine/core/status_macros.h"
 #include "models/assembly/build_model.h"
 #include "models/assembly/weight_list.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
 #include "models/native/model_config_json.h"
@@ -82,7 +83,7 @@ absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path) {
     config.embedding_scale = std::sqrt(static_cast<float>(config.d_model));
   }
   const absl::Status status = config.Validate();
-  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
+  if (!status.ok()) return Invalid(path, ": ", status.message());
   return config;
 }
 

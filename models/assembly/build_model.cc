@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -81,8 +82,8 @@ class Builder {
     if (!status_.ok()) return;
     const auto it = names_.tensors.find(name);
     if (it == names_.tensors.end()) {
-      status_ = absl::InvalidArgumentError(absl::StrCat(
-          source_.description(), ": the format has no name for \"", name, "\" of such a model"));
+      status_ = Invalid(source_.description(), ": the format has no name for \"", name,
+                        "\" of such a model");
     } else {
       status_ = Make(name, it->second, shape, &weight);
     }
@@ -97,9 +98,8 @@ class Builder {
       if (name.empty()) continue;
       const StoredTensor* tensor = source_.Find(name);
       if (!HoldsFiniteValues(tensor->view)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(tensor->file->path(), ": tensor \"", name,
-                         "\" holds NaN or infinite values; the file is damaged"));
+        return Invalid(tensor->file->path(), ": tensor \"", name,
+                       "\" holds NaN or infinite values; the file is damaged");
       }
     }
     return absl::Status(status.code(),
@@ -124,9 +124,8 @@ class Builder {
       linear = absl::InvalidArgumentError("it is another linear");
     }
     if (linear.ok()) return linear;
-    return absl::InvalidArgumentError(absl::StrCat(source_.description(), ": the packed form of \"",
-                                                   name, "\": ", linear.status().message(),
-                                                   "; convert the model again"));
+    return Invalid(source_.description(), ": the packed form of \"", name,
+                   "\": ", linear.status().message(), "; convert the model again");
   }
 
   absl::Status Make(const std::string&, const TensorNames& names, LinearShape shape,
@@ -299,9 +298,8 @@ absl::Status CheckLeftovers(const NameTable& names, TensorSource* source) {
     const StoredTensor* stored = source->Find(copy);
     if (stored == nullptr) continue;
     if (!SameTensor(*stored, *source->Find(original))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(stored->file->path(), ": tensor \"", copy, "\" differs from \"", original,
-                       "\", although the configuration says that they are tied"));
+      return Invalid(stored->file->path(), ": tensor \"", copy, "\" differs from \"", original,
+                     "\", although the configuration says that they are tied");
     }
     source->Ignore(copy);
   }

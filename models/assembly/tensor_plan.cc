@@ -11,6 +11,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/quantize.h"
 #include "models/assembly/weight_list.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -53,8 +54,8 @@ class Planner {
   }
 
   absl::Status Refuse(const std::string& from) const {
-    return absl::UnimplementedError(absl::StrCat(source_.description(), ": \"", from,
-                                                 "\" has no place in the format to be written"));
+    return NotSupported(source_.description(), ": \"", from,
+                        "\" has no place in the format to be written");
   }
 
   std::vector<PlannedTensor> Take() { return std::move(plan_); }
@@ -222,9 +223,8 @@ absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor) {
     }
     ConvertToFloat(from.values.dtype, row.data(), columns, values.data());
     if (!AllFinite(values.data(), columns)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(tensor.from_file, ": tensor \"", tensor.from_name,
-                       "\" holds NaN or infinite values; the file is damaged"));
+      return Invalid(tensor.from_file, ": tensor \"", tensor.from_name,
+                     "\" holds NaN or infinite values; the file is damaged");
     }
     if (kept) continue;
     if (!from.scales.empty()) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -17,8 +19,7 @@ constexpr uint32_t kNewest = 6;
 constexpr absl::string_view kScale = "_scale";
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again");
 }
 
 // A string without its NUL; the reader fails when it is not one.
@@ -60,15 +61,13 @@ absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const FileByte
   }
   uint64_t bytes = reader->Read<uint32_t>();
   if (version < 4) bytes *= type;
-  uint64_t expected = DTypeSize(tensor.view.dtype);
-  for (const int64_t dim : tensor.view.shape) {
-    if (__builtin_mul_overflow(expected, static_cast<uint64_t>(dim), &expected)) {
-      return Damaged(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
-    }
+  const std::optional<uint64_t> expected = BytesOf(tensor.view.dtype, tensor.view.shape);
+  if (!expected.has_value()) {
+    return Damaged(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
   }
-  if (bytes != expected) {
+  if (bytes != *expected) {
     return Damaged(*file, absl::StrCat("\"", name, "\" of shape ", ShapeString(tensor.view.shape),
-                                       " needs ", expected, " bytes, it has ", bytes));
+                                       " needs ", *expected, " bytes, it has ", bytes));
   }
   tensor.view.data = reader->ReadBytes(bytes).data();
   if (!reader->ok()) return Damaged(*file, absl::StrCat("it ends inside of \"", name, "\""));
@@ -108,9 +107,8 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
   ByteReader reader(file->bytes());
   const auto version = reader.Read<uint32_t>();
   if (version == 1 || version > kNewest) {
-    return absl::UnimplementedError(absl::StrCat(file->path(), ": CTranslate2 binary version ",
-                                                 version, " is not supported, 2 to ", kNewest,
-                                                 " are; convert the model again"));
+    return NotSupported(file->path(), ": CTranslate2 binary version ", version,
+                        " is not supported, 2 to ", kNewest, " are; convert the model again");
   }
   if (version == 0) return Damaged(*file, "it has no version");
   CTranslate2File result{ReadString(&reader), TensorSource(file->path())};

@@ -1,7 +1,7 @@
 #include "models/containers/marian_bin.h"
 
 #include <cstdint>
-#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -29,15 +30,14 @@ struct Item {
 };
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole Marian model: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole Marian model: ", what, "; download it again");
 }
 
 absl::Status UnknownType(const FileBytes& file, absl::string_view name, uint64_t type) {
-  return absl::UnimplementedError(absl::StrCat(
+  return NotSupported(
       file.path(), ": tensor \"", name, "\" has type 0x", absl::Hex(type),
       ", which is none of float32, float16 and intgemm8 (packed for one kind of CPU?); "
-      "use one of these forms of the model"));
+      "use one of these forms of the model");
 }
 
 }  // namespace
@@ -88,23 +88,21 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
     }
     const absl::string_view data = reader.ReadBytes(items[i].data_bytes);
     if (!reader.ok()) return Damaged(*file, absl::StrCat("it ends before \"", names[i], "\" does"));
-    uint64_t bytes = DTypeSize(tensor.view.dtype);
-    for (const int64_t dim : tensor.view.shape) {
-      if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
-        return Damaged(*file, absl::StrCat("the shape of \"", names[i], "\" is impossible"));
-      }
+    const std::optional<uint64_t> bytes = BytesOf(tensor.view.dtype, tensor.view.shape);
+    if (!bytes.has_value()) {
+      return Damaged(*file, absl::StrCat("the shape of \"", names[i], "\" is impossible"));
     }
     const size_t scale_bytes = quantized ? sizeof(float) : 0;
     // The data of a tensor are filled up to a multiple of 256 bytes.
-    if (data.size() < scale_bytes || data.size() - scale_bytes < bytes) {
+    if (data.size() < scale_bytes || data.size() - scale_bytes < *bytes) {
       return Damaged(
           *file, absl::StrCat("tensor \"", names[i], "\" of shape ", ShapeString(tensor.view.shape),
-                              " needs ", bytes + scale_bytes, " bytes, it has ", data.size()));
+                              " needs ", *bytes + scale_bytes, " bytes, it has ", data.size()));
     }
     tensor.view.data = data.data();
     tensor.file = file;
     if (quantized) {
-      tensor.scales = {ByteReader(data.substr(bytes)).Read<float>()};
+      tensor.scales = {ByteReader(data.substr(*bytes)).Read<float>()};
       tensor.transposed = !absl::EndsWith(names[i], "Wemb");
     }
     NIBU_RETURN_IF_ERROR(source.Add(std::move(names[i]), std::move(tensor)));

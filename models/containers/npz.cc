@@ -1,7 +1,7 @@
 #include "models/containers/npz.h"
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 #include "models/files/zip.h"
 
 namespace nibu {
@@ -57,9 +58,7 @@ bool ParseShape(absl::string_view text, Shape* shape) {
 }
 
 absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view where) {
-  const auto wrong = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat(where, what));
-  };
+  const auto wrong = [&](absl::string_view what) { return Invalid(where, what); };
   ByteReader reader(bytes);
   if (reader.ReadBytes(6) != "\x93NUMPY") return wrong("is not a NumPy array");
   const auto major = reader.Read<uint8_t>();
@@ -69,21 +68,17 @@ absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view 
   if (!reader.ok() || major < 1 || major > 3) return wrong("is not a whole NumPy array");
   TensorView view;
   if (!ParseType(Field(header, "descr"), &view.dtype)) {
-    return absl::UnimplementedError(absl::StrCat(
-        where, "has a type that nibu does not read: ", Field(header, "descr").substr(0, 20)));
+    return NotSupported(
+        where, "has a type that nibu does not read: ", Field(header, "descr").substr(0, 20));
   }
   if (!absl::StartsWith(Field(header, "fortran_order"), "False") ||
       !ParseShape(Field(header, "shape"), &view.shape)) {
     return wrong("is not stored row by row, or its shape is damaged");
   }
-  uint64_t size = DTypeSize(view.dtype);
-  for (const int64_t dim : view.shape) {
-    if (__builtin_mul_overflow(size, static_cast<uint64_t>(dim), &size)) {
-      return wrong("has an impossible shape");
-    }
-  }
-  if (size != reader.remaining()) {
-    return wrong(absl::StrCat("of shape ", ShapeString(view.shape), " needs ", size,
+  const std::optional<uint64_t> size = BytesOf(view.dtype, view.shape);
+  if (!size.has_value()) return wrong("has an impossible shape");
+  if (*size != reader.remaining()) {
+    return wrong(absl::StrCat("of shape ", ShapeString(view.shape), " needs ", *size,
                               " bytes, it has ", reader.remaining()));
   }
   view.data = reader.rest().data();

@@ -3,19 +3,23 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
-#include "nlohmann/json.hpp"
+#include "models/files/errors.h"
+#include "models/files/json.h"
 
 namespace nibu {
 namespace {
 
-constexpr uint64_t kMaxHeader = 100'000'000;
+using Json = nlohmann::json;
+
+// The format allows 100 MB; even 100,000 tensors take less.
+constexpr uint64_t kMaxHeader = 1 << 25;
 constexpr size_t kMaxRank = 8;
 
 struct HeaderTensor {
@@ -25,120 +29,27 @@ struct HeaderTensor {
   std::vector<uint64_t> offsets;
 };
 
-// Takes the header's JSON apart as it is parsed: anything that is not of the form above stops the
-// parser, so that hostile nesting costs nothing.
-class HeaderHandler final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  std::vector<HeaderTensor> tensors;
-  std::string error;
-
-  bool null() override { return Fail("null"); }
-  bool boolean(bool) override { return Fail("a boolean"); }
-  bool number_integer(number_integer_t value) override {
-    return Fail(absl::StrCat("the number ", value));
+// A list of few numbers from 0 on.
+bool ReadSizes(const Json& tensor, const char* key, std::vector<uint64_t>* sizes) {
+  const auto list = tensor.find(key);
+  if (list == tensor.end() || !list->is_array() || list->size() > kMaxRank) return false;
+  for (const Json& size : *list) {
+    if (!size.is_number_unsigned()) return false;
+    sizes->push_back(size.get<uint64_t>());
   }
-  bool number_float(number_float_t, const string_t& text) override {
-    return Fail(absl::StrCat("the number ", text));
-  }
-  bool binary(binary_t&) override { return Fail("binary data"); }
+  return true;
+}
 
-  bool number_unsigned(number_unsigned_t value) override {
-    if (state_ != State::kArray) return Fail("a number");
-    if (array_->size() == kMaxRank) return Fail("more than 8 numbers");
-    array_->push_back(value);
-    return true;
-  }
-
-  bool string(string_t& value) override {
-    if (state_ == State::kMetadata) return true;
-    if (state_ != State::kTensor || field_ != Field::kDtype) return Fail("a string");
-    tensors.back().dtype = value;
-    return true;
-  }
-
-  bool start_object(size_t) override {
-    switch (state_) {
-      case State::kStart:
-        state_ = State::kTop;
-        return true;
-      case State::kTop:
-        state_ = in_metadata_ ? State::kMetadata : State::kTensor;
-        return true;
-      default:
-        return Fail("an object");
-    }
-  }
-
-  bool key(string_t& value) override {
-    where_ = value;
-    if (state_ == State::kTop) {
-      in_metadata_ = value == "__metadata__";
-      if (!in_metadata_) {
-        tensors.push_back({value, "", {}, {}});
-        seen_ = 0;
-      }
-      return true;
-    }
-    if (state_ != State::kTensor) return true;  // in the metadata
-    if (value == "dtype") {
-      field_ = Field::kDtype;
-    } else if (value == "shape") {
-      field_ = Field::kShape;
-      array_ = &tensors.back().shape;
-    } else if (value == "data_offsets") {
-      field_ = Field::kOffsets;
-      array_ = &tensors.back().offsets;
-    } else {
-      return Fail("an unknown field");
-    }
-    const unsigned bit = 1u << static_cast<unsigned>(field_);
-    if ((seen_ & bit) != 0) return Fail("the same field twice");
-    seen_ |= bit;
-    return true;
-  }
-
-  bool end_object() override {
-    if (state_ == State::kTensor && seen_ != 7u) {
-      where_ = tensors.back().name;
-      return Fail("no dtype, shape or data_offsets");
-    }
-    state_ = state_ == State::kTop ? State::kStart : State::kTop;
-    return true;
-  }
-
-  bool start_array(size_t) override {
-    if (state_ != State::kTensor || field_ == Field::kDtype) return Fail("an array");
-    state_ = State::kArray;
-    return true;
-  }
-
-  bool end_array() override {
-    state_ = State::kTensor;
-    return true;
-  }
-
-  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) override {
-    if (error.empty()) error = absl::StrCat("not JSON at byte ", position);
+bool ReadTensor(const Json& json, HeaderTensor* tensor) {
+  if (!json.is_object() || json.size() != 3 || !ReadSizes(json, "shape", &tensor->shape) ||
+      !ReadSizes(json, "data_offsets", &tensor->offsets)) {
     return false;
   }
-
- private:
-  enum class State { kStart, kTop, kMetadata, kTensor, kArray };
-  enum class Field : unsigned { kDtype, kShape, kOffsets };
-
-  bool Fail(absl::string_view found) {
-    error = absl::StrCat("unexpected: ", found);
-    if (!where_.empty()) absl::StrAppend(&error, " in \"", where_.substr(0, 100), "\"");
-    return false;
-  }
-
-  State state_ = State::kStart;
-  bool in_metadata_ = false;
-  Field field_ = Field::kDtype;
-  unsigned seen_ = 0;
-  std::vector<uint64_t>* array_ = nullptr;
-  std::string where_;
-};
+  const auto dtype = json.find("dtype");
+  if (dtype == json.end() || !dtype->is_string()) return false;
+  tensor->dtype = dtype->get<std::string>();
+  return true;
+}
 
 bool ParseDType(absl::string_view name, DType* dtype) {
   static constexpr struct {
@@ -157,8 +68,7 @@ bool ParseDType(absl::string_view name, DType* dtype) {
 }
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole safetensors file: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
 }
 
 // The tensor's place and size, its offsets still unchecked against its neighbours'.
@@ -166,27 +76,23 @@ absl::StatusOr<StoredTensor> CheckTensor(const HeaderTensor& header, absl::strin
                                          std::shared_ptr<const FileBytes> file) {
   StoredTensor tensor;
   if (!ParseDType(header.dtype, &tensor.view.dtype)) {
-    return absl::UnimplementedError(absl::StrCat(file->path(), ": tensor \"", header.name,
-                                                 "\" has type \"", header.dtype,
-                                                 "\", which nibu does not read"));
+    return NotSupported(file->path(), ": tensor \"", header.name, "\" has type \"", header.dtype,
+                        "\", which nibu does not read");
   }
-  uint64_t bytes = DTypeSize(tensor.view.dtype);
-  for (const uint64_t dim : header.shape) {
-    if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
-        __builtin_mul_overflow(bytes, dim, &bytes)) {
-      return Damaged(*file, absl::StrCat("the shape of tensor \"", header.name, "\" overflows"));
-    }
-    tensor.view.shape.push_back(static_cast<int64_t>(dim));
+  tensor.view.shape.assign(header.shape.begin(), header.shape.end());  // negative: it was too large
+  const std::optional<uint64_t> bytes = BytesOf(tensor.view.dtype, tensor.view.shape);
+  if (!bytes.has_value()) {
+    return Damaged(*file, absl::StrCat("the shape of tensor \"", header.name, "\" overflows"));
   }
   if (header.offsets.size() != 2 || header.offsets[0] > header.offsets[1] ||
       header.offsets[1] > data.size()) {
     return Damaged(*file, absl::StrCat("tensor \"", header.name, "\" lies outside the file's ",
                                        data.size(), " bytes of data"));
   }
-  if (header.offsets[1] - header.offsets[0] != bytes) {
+  if (header.offsets[1] - header.offsets[0] != *bytes) {
     return Damaged(*file,
                    absl::StrCat("tensor \"", header.name, "\" of shape ",
-                                ShapeString(tensor.view.shape), " needs ", bytes,
+                                ShapeString(tensor.view.shape), " needs ", *bytes,
                                 " bytes, its place has ", header.offsets[1] - header.offsets[0]));
   }
   tensor.view.data = data.data() + header.offsets[0];
@@ -209,18 +115,27 @@ absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> fi
   }
   const absl::string_view header = bytes.substr(sizeof(header_size), header_size);
   const absl::string_view data = bytes.substr(sizeof(header_size) + header_size);
-  if (header.empty() || header[0] != '{') return Damaged(*file, "its header is not a JSON object");
-
-  HeaderHandler handler;
-  if (!nlohmann::json::sax_parse(header.begin(), header.end(), &handler)) {
-    return Damaged(*file, absl::StrCat("its header has ", handler.error));
+  const absl::StatusOr<Json> json = ParseJson(header, "its header");
+  if (!json.ok()) return Damaged(*file, json.status().message());
+  if (!json->is_object()) return Damaged(*file, "its header is not a JSON object");
+  std::vector<HeaderTensor> tensors;
+  for (const auto& [name, value] : json->items()) {
+    if (name == "__metadata__") {
+      const auto is_text = [](const Json& text) { return text.is_string(); };
+      if (value.is_object() && std::all_of(value.begin(), value.end(), is_text)) continue;
+      return Damaged(*file, "its __metadata__ is more than texts");
+    }
+    HeaderTensor tensor{name, "", {}, {}};
+    if (!ReadTensor(value, &tensor)) {
+      return Damaged(*file, absl::StrCat("\"", name, "\" is not {dtype, shape, data_offsets}"));
+    }
+    tensors.push_back(std::move(tensor));
   }
-
-  std::sort(handler.tensors.begin(), handler.tensors.end(),
+  std::sort(tensors.begin(), tensors.end(),
             [](const HeaderTensor& a, const HeaderTensor& b) { return a.offsets < b.offsets; });
   TensorSource source(file->path());
   uint64_t end = 0;
-  for (HeaderTensor& entry : handler.tensors) {
+  for (HeaderTensor& entry : tensors) {
     NIBU_ASSIGN_OR_RETURN(StoredTensor tensor, CheckTensor(entry, data, file));
     if (entry.offsets[0] != end) {
       return Damaged(*file, absl::StrCat("tensor \"", entry.name, "\" begins at byte ",

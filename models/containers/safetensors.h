@@ -7,7 +7,7 @@
 //   name: {"dtype": "F32" | "F16" | "BF16" | "I8" | "U8" | "I16" | "I32" | "I64" | ...,
 //          "shape": [non-negative integers], row-major,
 //          "data_offsets": [begin, end)} counted from the first byte of the data
-// The tensors cover the data without holes or overlap; n is at most 100 MB.
+// The tensors cover the data without holes or overlap; n is at most 100 MB (nibu: 32 MB).
 // https://github.com/huggingface/safetensors#format
 #ifndef NIBU_MODELS_CONTAINERS_SAFETENSORS_H_
 #define NIBU_MODELS_CONTAINERS_SAFETENSORS_H_

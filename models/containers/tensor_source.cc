@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -16,18 +17,18 @@ namespace {
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
 
 absl::Status WrongShape(absl::string_view name, const StoredTensor& tensor, const Shape& expected) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      tensor.file->path(), ": tensor \"", name, "\" has shape ", ShapeString(tensor.view.shape),
-      ", expected ", ShapeString(expected), "; weights and configuration do not belong together"));
+  return Invalid(tensor.file->path(), ": tensor \"", name, "\" has shape ",
+                 ShapeString(tensor.view.shape), ", expected ", ShapeString(expected),
+                 "; weights and configuration do not belong together");
 }
 
 absl::Status WrongType(absl::string_view name, const StoredTensor& tensor,
                        absl::Span<const DType> allowed) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      tensor.file->path(), ": tensor \"", name, "\" has type ", DTypeName(tensor.view.dtype),
-      ", expected ", absl::StrJoin(allowed, " or ", [](std::string* out, DType dtype) {
-        out->append(DTypeName(dtype));
-      })));
+  return Invalid(tensor.file->path(), ": tensor \"", name, "\" has type ",
+                 DTypeName(tensor.view.dtype), ", expected ",
+                 absl::StrJoin(allowed, " or ", [](std::string* out, DType dtype) {
+                   out->append(DTypeName(dtype));
+                 }));
 }
 
 bool Contains(absl::Span<const DType> allowed, DType dtype) {
@@ -35,6 +36,16 @@ bool Contains(absl::Span<const DType> allowed, DType dtype) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape) {
+  uint64_t bytes = DTypeSize(dtype);
+  for (const int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
 
 bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
   return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
@@ -46,8 +57,7 @@ absl::Status TensorSource::Add(std::string name, StoredTensor tensor) {
   const std::string path = tensor.file->path();
   auto [it, inserted] = tensors_.try_emplace(std::move(name), Entry{std::move(tensor)});
   if (!inserted) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": tensor \"", it->first, "\" is there twice"));
+    return Invalid(path, ": tensor \"", it->first, "\" is there twice");
   }
   return absl::OkStatus();
 }
@@ -104,15 +114,15 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
       return WrongType(name, tensor, kFloats);
     }
     if (tensor.scales.size() != 1 && tensor.scales.size() != static_cast<size_t>(out)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          tensor.file->path(), ": integer tensor \"", name, "\" of shape ", ShapeString(shape),
-          " has ", tensor.scales.size(), " scales, expected 1 or ", out));
+      return Invalid(tensor.file->path(), ": integer tensor \"", name, "\" of shape ",
+                     ShapeString(shape), " has ", tensor.scales.size(), " scales, expected 1 or ",
+                     out);
     }
   }
   for (const float scale : tensor.scales) {
     if (!std::isfinite(scale) || scale <= 0.0f) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          tensor.file->path(), ": tensor \"", name, "\" has a scale that makes no sense, ", scale));
+      return Invalid(tensor.file->path(), ": tensor \"", name,
+                     "\" has a scale that makes no sense, ", scale);
     }
   }
   MatrixView matrix{tensor.view, out_in, tensor.scales, tensor.activation_scale};
@@ -160,10 +170,10 @@ absl::Status TensorSource::CheckAllUsed() const {
     if (++count <= kNamed) unused.push_back(name);
   }
   if (count == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return Invalid(
       description_, ": ", count, " tensor", count == 1 ? "" : "s",
       " of no known use: ", absl::StrJoin(unused, ", "), count > kNamed ? ", ..." : "",
-      "; weights and configuration do not belong together, or the architecture is not supported"));
+      "; weights and configuration do not belong together, or the architecture is not supported");
 }
 
 void TensorSource::DropPages() const {

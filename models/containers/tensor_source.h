@@ -7,8 +7,10 @@
 #ifndef NIBU_MODELS_CONTAINERS_TENSOR_SOURCE_H_
 #define NIBU_MODELS_CONTAINERS_TENSOR_SOURCE_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,9 @@ struct StoredTensor {
   // Static multiplier of the inputs of this matrix; 0: none.
   float activation_scale = 0;
 };
+
+// Bytes of a tensor; none: a size is negative, or they overflow.
+std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape);
 
 // The same values, held once or twice.
 bool SameTensor(const StoredTensor& a, const StoredTensor& b);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 #include "models/files/zip.h"
 
 namespace nibu {
@@ -66,8 +67,7 @@ absl::StatusOr<TorchFile> TorchFile::Open(std::shared_ptr<const FileBytes> file,
 }
 
 absl::Status TorchFile::Damaged(absl::string_view what) const {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file_->path(), ": not a whole PyTorch file: ", what, "; download it again"));
+  return Invalid(file_->path(), ": not a whole PyTorch file: ", what, "; download it again");
 }
 
 // Every storage that the pickle refers to, its bytes not yet found.
@@ -101,8 +101,8 @@ absl::Status TorchFile::OpenZip() {
   std::string folder;
   for (const auto& [name, member] : archive.members()) {
     if (absl::EndsWith(name, "/constants.pkl")) {
-      return absl::UnimplementedError(absl::StrCat(
-          file_->path(), ": a TorchScript program; nibu reads weights saved by torch.save"));
+      return NotSupported(file_->path(),
+                          ": a TorchScript program; nibu reads weights saved by torch.save");
     }
     if (absl::EndsWith(name, kPickle)) folder = name.substr(0, name.size() - kPickle.size());
   }
@@ -113,8 +113,8 @@ absl::Status TorchFile::OpenZip() {
   if (order != archive.members().end()) {
     NIBU_ASSIGN_OR_RETURN(const auto keep, archive.Read(order->second, false, &bytes));
     if (bytes != "little") {
-      return absl::UnimplementedError(absl::StrCat(
-          file_->path(), ": its numbers are not little-endian; save it again on a PC"));
+      return NotSupported(file_->path(),
+                          ": its numbers are not little-endian; save it again on a PC");
     }
   }
   NIBU_ASSIGN_OR_RETURN(pickle_file_, archive.Read(pickle->second, false, &bytes));
@@ -182,8 +182,7 @@ absl::Status TorchFile::OpenStream() {
 absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
                                                const PickleValue& value) const {
   const auto wrong = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file_->path(), ": tensor \"", name, "\" ", what));
+    return Invalid(file_->path(), ": tensor \"", name, "\" ", what);
   };
   const PickleValue* call = &value;
   if (call->kind == Kind::kCall && pickle_[call->items[0]].text == kParameter) {

@@ -9,6 +9,7 @@
 #include "engine/core/status_macros.h"
 #include "models/containers/safetensors.h"
 #include "models/containers/torch_file.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
 
@@ -31,8 +32,8 @@ absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const Fil
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string() || file.get<std::string>().empty() ||
         file.get<std::string>().find('/') != std::string::npos) {
-      return absl::InvalidArgumentError(absl::StrCat(index.path(), ": the file of tensor \"",
-                                                     tensor, "\" is not a name in this directory"));
+      return Invalid(index.path(), ": the file of tensor \"", tensor,
+                     "\" is not a name in this directory");
     }
     shards[file.get<std::string>()].insert(tensor);
   }
@@ -44,8 +45,7 @@ absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const Fil
     // copies of tied tensors out of the files, and in the index.
     for (const std::string& tensor : part.Names()) {
       if (!tensors.contains(tensor)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(part.description(), ": tensor \"", tensor, "\" is not in ", index.path()));
+        return Invalid(part.description(), ": tensor \"", tensor, "\" is not in ", index.path());
       }
     }
     NIBU_RETURN_IF_ERROR(all.Absorb(std::move(part)));

@@ -13,17 +13,8 @@
 
 namespace nibu {
 
-absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::string& path) {
-  return Map(path, /*copy_on_write=*/false);
-}
-
-absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::OpenCopyOnWrite(
-    const std::string& path) {
-  return Map(path, /*copy_on_write=*/true);
-}
-
-absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Map(const std::string& path,
-                                                                bool copy_on_write) {
+absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::string& path,
+                                                                 bool copy_on_write) {
   // Not blocking, lest a named pipe hangs the program.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {

@@ -1,4 +1,4 @@
-// A file's bytes without a copy.
+// The bytes of files.
 #ifndef NIBU_MODELS_FILES_FILE_BYTES_H_
 #define NIBU_MODELS_FILES_FILE_BYTES_H_
 
@@ -11,16 +11,16 @@
 
 namespace nibu {
 
-// A regular file mapped read-only; unmapped on destruction, so that its pages do not stay in this
-// process's memory. Immutable; threads may share it. The file must not be truncated while it is
-// mapped (reading past its new end would end the process).
+// The bytes of a regular file, mapped read-only and unmapped on destruction, so that its pages do
+// not stay in this process's memory; or bytes held in memory. Immutable; threads may share it. The
+// file must not be truncated while it is mapped (reading past its new end would end the process).
 class FileBytes {
  public:
   // NotFound or FailedPrecondition naming the file: missing, unreadable, not a regular file.
-  static absl::StatusOr<std::shared_ptr<const FileBytes>> Open(const std::string& path);
-  // The same, but bytes may be written to: each page that is becomes this process's own, the file
-  // stays as it is.
-  static absl::StatusOr<std::shared_ptr<const FileBytes>> OpenCopyOnWrite(const std::string& path);
+  // `copy_on_write`: bytes may be written to; each page that is becomes this process's own, the
+  // file stays as it is.
+  static absl::StatusOr<std::shared_ptr<const FileBytes>> Open(const std::string& path,
+                                                               bool copy_on_write = false);
   // Bytes that are already in memory, for example an unpacked member of an archive. `path` names
   // them in messages.
   static std::shared_ptr<const FileBytes> InMemory(std::string path, std::string bytes);
@@ -32,7 +32,7 @@ class FileBytes {
   const std::string& path() const { return path_; }
   // Valid as long as this object.
   absl::string_view bytes() const { return bytes_; }
-  // The same of a file of OpenCopyOnWrite; of any other, nothing.
+  // The same of a file opened with copy_on_write; of any other, nothing.
   absl::Span<char> writable() const { return writable_; }
 
   // Gives the memory of the pages read so far back; they are read again from the file when touched.
@@ -40,8 +40,6 @@ class FileBytes {
 
  private:
   explicit FileBytes(std::string path) : path_(std::move(path)) {}
-  static absl::StatusOr<std::shared_ptr<const FileBytes>> Map(const std::string& path,
-                                                              bool copy_on_write);
 
   std::string path_;
   std::string owned_;        // InMemory

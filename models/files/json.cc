@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 namespace {
@@ -98,7 +101,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) {
   Builder builder;
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+    return Invalid(file, ": ", builder.error);
   }
   return std::move(builder.root);
 }
@@ -108,10 +111,10 @@ absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& 
   Builder builder;
   builder.wanted = key;
   if (!Json::sax_parse(text.begin(), text.end(), &builder) && !builder.found) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": ", builder.error));
+    return Invalid(file, ": ", builder.error);
   }
   if (!builder.root.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+    return Invalid(file, ": not an object of key: value");
   }
   return builder.found ? std::move(builder.root[key]) : Json();
 }
@@ -121,6 +124,13 @@ std::string QuotedJson(const Json& value) {
   return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
 }
 
+absl::StatusOr<std::optional<ConfigFile>> ConfigFile::OpenOptional(const std::string& path) {
+  const absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (!file.ok()) return file.status();
+  return Parse((*file)->bytes(), path);
+}
+
 absl::StatusOr<ConfigFile> ConfigFile::Parse(absl::string_view text, std::string file) {
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(text, file));
   return From(std::move(json), std::move(file));
@@ -128,7 +138,7 @@ absl::StatusOr<ConfigFile> ConfigFile::Parse(absl::string_view text, std::string
 
 absl::StatusOr<ConfigFile> ConfigFile::From(Json json, std::string file) {
   if (!json.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of key: value"));
+    return Invalid(file, ": not an object of key: value");
   }
   return ConfigFile(std::move(json), std::move(file));
 }
@@ -142,16 +152,32 @@ ConfigFile ConfigFile::With(const Json& absent, const Json& fixed) const {
   return result;
 }
 
+ConfigFile ConfigFile::Under(std::optional<ConfigFile> over) const {
+  ConfigFile result = *this;
+  if (over.has_value()) result.over_ = std::make_shared<const ConfigFile>(*std::move(over));
+  return result;
+}
+
 const Json* ConfigFile::Find(const std::string& key) const {
+  if (const Json* value = over_ == nullptr ? nullptr : over_->Find(key); value != nullptr) {
+    return value;
+  }
   const auto it = object_.find(key);
   return it == object_.end() || it->is_null() ? nullptr : &*it;
 }
 
 absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expected) const {
+  if (over_ != nullptr && over_->Find(key) != nullptr) return over_->Wrong(key, expected);
   const Json* value = Find(key);
-  return absl::InvalidArgumentError(
-      absl::StrCat(file_, ": \"", key, "\" must be ", expected, ", found ",
-                   value == nullptr ? "nothing" : QuotedJson(*value)));
+  return Invalid(file_, ": \"", key, "\" must be ", expected, ", found ",
+                 value == nullptr ? "nothing" : QuotedJson(*value));
+}
+
+absl::Status ConfigFile::WrongWord(const std::string& key,
+                                   std::vector<absl::string_view> known) const {
+  const std::string last(known.back());
+  known.pop_back();
+  return Wrong(key, absl::StrCat(absl::StrJoin(known, ", "), " or ", last));
 }
 
 absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& key) const {

@@ -1,14 +1,17 @@
-// JSON configuration files, read without exceptions and without trust.
+// JSON and configuration files, read without exceptions and without trust.
 #ifndef NIBU_MODELS_FILES_JSON_H_
 #define NIBU_MODELS_FILES_JSON_H_
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {
@@ -29,6 +32,8 @@ std::string QuotedJson(const nlohmann::json& value);
 // expected and what is there. Null counts as absent.
 class ConfigFile {
  public:
+  // None when there is no such file.
+  static absl::StatusOr<std::optional<ConfigFile>> OpenOptional(const std::string& path);
   static absl::StatusOr<ConfigFile> Parse(absl::string_view text, std::string file);
   // From a document that was read already (YAML).
   static absl::StatusOr<ConfigFile> From(nlohmann::json json, std::string file);
@@ -36,7 +41,11 @@ class ConfigFile {
   // A copy in which absent fields have the values of `absent`, and those of `fixed` have these.
   ConfigFile With(const nlohmann::json& absent, const nlohmann::json& fixed) const;
 
+  // A copy in which the fields that `over` has win; messages about them name its file.
+  ConfigFile Under(std::optional<ConfigFile> over) const;
+
   const std::string& file() const { return file_; }
+  // All fields of this file alone.
   const nlohmann::json& object() const { return object_; }
   // Null when the field is absent.
   const nlohmann::json* Find(const std::string& key) const;
@@ -47,6 +56,19 @@ class ConfigFile {
   absl::StatusOr<float> Float(const std::string& key, float absent) const;
   absl::StatusOr<bool> Bool(const std::string& key, bool absent) const;
   absl::StatusOr<std::string> String(const std::string& key, absl::string_view absent) const;
+  // What the field's word stands for; `absent` is a word, too.
+  template <typename T>
+  absl::StatusOr<T> OneOf(const std::string& key, absl::string_view absent,
+                          absl::Span<const std::pair<absl::string_view, T>> words) const {
+    const absl::StatusOr<std::string> found = String(key, absent);
+    if (!found.ok()) return found.status();
+    std::vector<absl::string_view> known;
+    for (const auto& [word, value] : words) {
+      if (word == *found) return value;
+      known.push_back(word);
+    }
+    return WrongWord(key, known);
+  }
 
   // "FILE: "key" must be EXPECTED, found VALUE"
   absl::Status Wrong(const std::string& key, absl::string_view expected) const;
@@ -55,8 +77,11 @@ class ConfigFile {
   ConfigFile(nlohmann::json object, std::string file)
       : object_(std::move(object)), file_(std::move(file)) {}
 
+  absl::Status WrongWord(const std::string& key, std::vector<absl::string_view> known) const;
+
   nlohmann::json object_;
   std::string file_;
+  std::shared_ptr<const ConfigFile> over_;  // or null
 };
 
 }  // namespace nibu

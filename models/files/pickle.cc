@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 
@@ -36,8 +37,7 @@ class PickleMachine {
   static constexpr size_t kMaxValues = 1'000'000;
 
   absl::Status Damaged(absl::string_view what) const {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file_, ": not a whole pickle: ", what, " (at byte ", reader_.position(), ")"));
+    return Invalid(file_, ": not a whole pickle: ", what, " (at byte ", reader_.position(), ")");
   }
 
   void Push(PickleValue value) {
@@ -121,9 +121,8 @@ class PickleMachine {
       PushText(global, Kind::kGlobal);
       return absl::OkStatus();
     }
-    return absl::UnimplementedError(
-        absl::StrCat(file_, ": refers to \"", absl::Utf8SafeCHexEscape(both.substr(0, 100)),
-                     "\", which has no place in a file of weights; nothing was executed"));
+    return NotSupported(file_, ": refers to \"", absl::Utf8SafeCHexEscape(both.substr(0, 100)),
+                        "\", which has no place in a file of weights; nothing was executed");
   }
 
   absl::Status Call() {
@@ -286,9 +285,8 @@ class PickleMachine {
       case 'j':  // LONG_BINGET
         return Get(reader_.Read<uint32_t>());
       default:
-        return absl::UnimplementedError(
-            absl::StrCat(file_, ": pickle opcode 0x", absl::Hex(opcode),
-                         ", which has no place in a file of weights; nothing was executed"));
+        return NotSupported(file_, ": pickle opcode 0x", absl::Hex(opcode),
+                            ", which has no place in a file of weights; nothing was executed");
     }
   }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "yaml-cpp/eventhandler.h"
 #include "yaml-cpp/exceptions.h"
@@ -133,9 +134,8 @@ absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) 
   const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(text);
   if (!stripped.empty() && (stripped[0] == '{' || stripped[0] == '[')) return ParseJson(text, file);
   if (text.size() > kMaxBytes || text.find(kEnd) != absl::string_view::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file, text.size() > kMaxBytes ? ": larger than 64 MB" : ": has a byte 4",
-                     ", which no YAML file of a model is; is it damaged?"));
+    return Invalid(file, text.size() > kMaxBytes ? ": larger than 64 MB" : ": has a byte 4",
+                   ", which no YAML file of a model is; is it damaged?");
   }
   Builder builder(text);
   try {
@@ -144,8 +144,8 @@ absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) 
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": line ", error.mark.line + 1, " ",
-                                                   error.msg, ", in YAML as nibu reads it"));
+    return Invalid(file, ": line ", error.mark.line + 1, " ", error.msg,
+                   ", in YAML as nibu reads it");
   }
   return std::move(builder.root);
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -21,8 +22,7 @@ constexpr size_t kMaxComment = 65535;
 constexpr uint64_t kMaxRatio = 1032;
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole zip archive: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole zip archive: ", what, "; download it again");
 }
 
 struct Directory {
@@ -110,9 +110,9 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(std::shared_ptr<const FileBytes> fil
       return Damaged(*file, "its directory is damaged");
     }
     if ((flags & 1) != 0 || (method != 0 && method != 8)) {
-      return absl::UnimplementedError(absl::StrCat(
-          file->path(), ": member \"", name, "\" is encrypted or compressed in a way other than ",
-          "deflate, which nibu does not read"));
+      return NotSupported(file->path(), ": member \"", name,
+                          "\" is encrypted or compressed in a way other than ",
+                          "deflate, which nibu does not read");
     }
     member.deflated = method == 8;
 

@@ -13,6 +13,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 #include "models/containers/ctranslate2_bin.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
 #include "models/formats/ctranslate2_languages.h"
@@ -59,8 +60,7 @@ absl::StatusOr<Activation> ReadActivation(float code, const TensorSource& source
   for (int i = 0; i < 5; ++i) {
     if (code == static_cast<float>(i)) return kActivations[i];
   }
-  return absl::UnimplementedError(
-      absl::StrCat(source.description(), ": activation ", code, " is not supported, 0 to 4 are"));
+  return NotSupported(source.description(), ": activation ", code, " is not supported, 0 to 4 are");
 }
 
 // What a stack's layers do. ModelConfig has one field for both stacks, so they must agree.
@@ -68,10 +68,9 @@ absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, Mo
   for (const char* name :
        {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
     if (Option(stack, name, 0, source) != 0.0f) {
-      return absl::UnimplementedError(
-          absl::StrCat(source->description(), ": \"", name,
-                       "\" is set, which nibu does not support; use a model "
-                       "without it"));
+      return NotSupported(source->description(), ": \"", name,
+                          "\" is set, which nibu does not support; use a model "
+                          "without it");
     }
   }
   for (const char* name : {"alibi_use_positive_positions", "scale_alibi"}) {
@@ -80,10 +79,10 @@ absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, Mo
   }
   const auto take = [&](const char* name, auto value, auto* field) -> absl::Status {
     if (stack == "decoder" && *field != value) {
-      return absl::UnimplementedError(
-          absl::StrCat(source->description(), ": \"", name,
-                       "\" of the decoder is not that of the encoder, which nibu does not support; "
-                       "use a model whose stacks are alike"));
+      return NotSupported(
+          source->description(), ": \"", name,
+          "\" of the decoder is not that of the encoder, which nibu does not support; "
+          "use a model whose stacks are alike");
     }
     *field = value;
     return absl::OkStatus();
@@ -190,8 +189,8 @@ absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
   NIBU_ASSIGN_OR_RETURN(const bool add_eos, config.Bool("add_source_eos", with_source_eos));
   NIBU_ASSIGN_OR_RETURN(const bool add_bos, config.Bool("add_source_bos", with_source_bos));
   if (add_bos) {
-    return absl::UnimplementedError(absl::StrCat(
-        directory, ": sources that begin with a token (add_source_bos) are not supported"));
+    return NotSupported(directory,
+                        ": sources that begin with a token (add_source_bos) are not supported");
   }
   NIBU_ASSIGN_OR_RETURN(const std::string bos,
                         config.String("bos_token", Text("bos_token", "<s>", source)));
@@ -236,7 +235,7 @@ absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_
     NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(bytes, file));
     for (const nlohmann::json& token : json) {
       if (!token.is_string()) {
-        return absl::InvalidArgumentError(absl::StrCat(file, ": not an array of tokens"));
+        return Invalid(file, ": not an array of tokens");
       }
       tokens.push_back(token.get<std::string>());
     }
@@ -252,16 +251,14 @@ absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_
 
 absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, TensorSource* source) {
   if (spec != "TransformerSpec" && spec != "TransformerBase" && spec != "TransformerBig") {
-    return absl::UnimplementedError(
-        absl::StrCat(source->description(), ": a model of kind \"", spec,
-                     "\"; only encoder-decoder Transformers (TransformerSpec) are supported"));
+    return NotSupported(source->description(), ": a model of kind \"", spec,
+                        "\"; only encoder-decoder Transformers (TransformerSpec) are supported");
   }
   for (const char* name : {"relative_attention_bias", "relative_position_keys"}) {
     if (!source->Has(absl::StrCat("encoder/layer_0/self_attention/", name))) continue;
-    return absl::UnimplementedError(
-        absl::StrCat(source->description(), ": relative positions (", name,
-                     ") are not supported; of T5 and MADLAD, load the Hugging Face ",
-                     "directory that it was converted from"));
+    return NotSupported(source->description(), ": relative positions (", name,
+                        ") are not supported; of T5 and MADLAD, load the Hugging Face ",
+                        "directory that it was converted from");
   }
   ModelConfig model;
   const std::string table = SourceTable(*source);

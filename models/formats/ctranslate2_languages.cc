@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/formats/hugging_face.h"
 #include "models/formats/multilingual.h"
 
@@ -75,9 +76,8 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
   ModelVocabulary& vocabulary = opened->vocabulary;
   const LanguageBlock block = FindLanguages(vocabulary);
   if (no_decoder_start && block.form != LanguageForm::kMBart) {
-    return absl::UnimplementedError(
-        absl::StrCat(directory, ": targets whose first token has to be given ",
-                     "(decoder_start_token is null) are supported for mBART alone"));
+    return NotSupported(directory, ": targets whose first token has to be given ",
+                        "(decoder_start_token is null) are supported for mBART alone");
   }
   if (block.form == LanguageForm::kNone) return absl::OkStatus();
   if (vocabulary.source_sentencepiece.empty()) {
@@ -85,14 +85,14 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
                                             ": no such file; copy it from the Hugging Face ",
                                             "directory that the model was converted from"));
   }
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
-                        ReadOptionalConfig(directory + "/generation_config.json"));
-  const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
+  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> generation,
+                        ConfigFile::OpenOptional(directory + "/generation_config.json"));
+  const ConfigFile both = config.Under(std::move(generation));
   MultilingualParts parts;
-  NIBU_ASSIGN_OR_RETURN(parts.forced_target,
-                        ReadTokenId("forced_bos_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(config, generation));
-  NIBU_ASSIGN_OR_RETURN(parts.tokenizer, ReadOptionalConfig(directory + "/tokenizer_config.json"));
+  NIBU_ASSIGN_OR_RETURN(parts.forced_target, ReadTokenId("forced_bos_token_id", both));
+  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(both));
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
+                        ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);
   for (size_t i = block.first; i < parts.tokens.size(); ++i) {
     // What fills the vocabulary up to the size of the table.

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
 
@@ -65,35 +67,25 @@ absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
   const Json* decoder = options.Find("decoder_" + name);
   if (encoder == nullptr || decoder == nullptr || *encoder == *decoder) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      options.file(), ": encoder_", name, " is ", QuotedJson(*encoder), " and decoder_", name, " ",
-      QuotedJson(*decoder), "; nibu reads models in which they are the same"));
+  return NotSupported(options.file(), ": encoder_", name, " is ", QuotedJson(*encoder),
+                      " and decoder_", name, " ", QuotedJson(*decoder),
+                      "; nibu reads models in which they are the same");
 }
 
-absl::StatusOr<Activation> ReadActivation(const ConfigFile& options) {
-  static constexpr struct {
-    absl::string_view name;
-    Activation activation;
-  } kActivations[] = {{"relu", Activation::kRelu},
-                      {"gelu", Activation::kGelu},
-                      {"gelu_fast", Activation::kGeluTanh},
-                      {"gelu_accurate", Activation::kGeluTanh},
-                      {"swish", Activation::kSwish}};
-  NIBU_ASSIGN_OR_RETURN(const std::string name, options.String("activation_fn", "relu"));
-  for (const auto& entry : kActivations) {
-    if (entry.name == name) return entry.activation;
-  }
-  return options.Wrong("activation_fn", "relu, gelu, gelu_fast, gelu_accurate or swish");
-}
+constexpr std::pair<absl::string_view, Activation> kActivations[] = {
+    {"relu", Activation::kRelu},
+    {"gelu", Activation::kGelu},
+    {"gelu_fast", Activation::kGeluTanh},
+    {"gelu_accurate", Activation::kGeluTanh},
+    {"swish", Activation::kSwish}};
 
 // The first, second or last third of the rows of a tensor.
 absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const std::string& name,
                                    const std::string& file) {
   StoredTensor part = tensor;
   if (part.transposed || part.view.shape.empty() || part.view.shape[0] % 3 != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": tensor \"", name, "\" has shape ",
-                                                   ShapeString(part.view.shape),
-                                                   ", expected a first size that 3 divides"));
+    return Invalid(file, ": tensor \"", name, "\" has shape ", ShapeString(part.view.shape),
+                   ", expected a first size that 3 divides");
   }
   part.view.shape[0] /= 3;
   part.view.data =
@@ -204,9 +196,8 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   if (task != "translation") return options.Wrong("task", "\"translation\"");
   for (const char* key : kUnsupported) {
     if (IsSet(options.Find(key))) {
-      return absl::UnimplementedError(
-          absl::StrCat(options.file(), ": trained with \"", key,
-                       "\"; nibu reads fairseq's transformer models without it"));
+      return NotSupported(options.file(), ": trained with \"", key,
+                          "\"; nibu reads fairseq's transformer models without it");
     }
   }
   for (const char* name : {"embed_dim", "normalize_before", "learned_pos"}) {
@@ -225,7 +216,8 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   NIBU_ASSIGN_OR_RETURN(model.ffn_decoder, options.Int("decoder_ffn_embed_dim", model.ffn_encoder));
   NIBU_ASSIGN_OR_RETURN(model.layers_encoder, options.Int("encoder_layers", 6));
   NIBU_ASSIGN_OR_RETURN(model.layers_decoder, options.Int("decoder_layers", 6));
-  NIBU_ASSIGN_OR_RETURN(model.activation, ReadActivation(options));
+  NIBU_ASSIGN_OR_RETURN(model.activation,
+                        options.OneOf<Activation>("activation_fn", "relu", kActivations));
   NIBU_ASSIGN_OR_RETURN(const bool pre_norm, options.Bool("encoder_normalize_before", false));
   model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
   NIBU_ASSIGN_OR_RETURN(model.embedding_norm, options.Bool("layernorm_embedding", false));
@@ -278,13 +270,11 @@ absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view
     int64_t count = 0;
     if (space == absl::string_view::npos || space == 0 ||
         !absl::SimpleAtoi(line.substr(space + 1), &count)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, ": line ", number, " is not a token, a space and a count"));
+      return Invalid(file, ": line ", number, " is not a token, a space and a count");
     }
     const absl::string_view token = line.substr(0, space);
     if (!seen.insert(token).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, ": line ", number, " has \"", token, "\" for the second time"));
+      return Invalid(file, ": line ", number, " has \"", token, "\" for the second time");
     }
     tokens.emplace_back(token);
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -64,8 +65,9 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
 
 // Reads the vocabularies; sets the ids of `model` that they decide.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> file,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   const ConfigFile* tokenizer = file.has_value() ? &*file : nullptr;
   bool separate = false;
   ModelVocabulary vocabulary;
@@ -161,14 +163,6 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
   table->AddTable("output", config.tied_output ? tokens : output);
 }
 
-absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path) {
-  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
-  if (absl::IsNotFound(file.status())) return std::nullopt;
-  if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(ConfigFile config, ConfigFile::Parse((*file)->bytes(), path));
-  return std::optional<ConfigFile>(std::move(config));
-}
-
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
                                                                   const char* name,
                                                                   absl::string_view expected) {
@@ -178,49 +172,37 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
     return absl::NotFoundError(absl::StrCat(directory, "/", name, ": no such file; ", expected));
   }
   if (file.ok() && (*file)->bytes().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat((*file)->path(), ": not a whole file, it is empty; download it again"));
+    return Invalid((*file)->path(), ": not a whole file, it is empty; download it again");
   }
   return file;
 }
 
-absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config,
-                                               const ConfigFile* generation) {
-  const bool override = generation != nullptr && generation->Find(key) != nullptr;
-  const ConfigFile& file = override ? *generation : config;
-  const nlohmann::json* value = file.Find(key);
-  if (value != nullptr && value->is_array()) {
-    if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
-        (*value)[0].get<uint64_t>() > INT32_MAX) {
-      return file.Wrong(key, "one token id");
-    }
-    return static_cast<int>((*value)[0].get<uint64_t>());
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config) {
+  const nlohmann::json* value = config.Find(key);
+  if (value == nullptr || !value->is_array()) return config.OptionalInt(key);
+  if (value->size() != 1 || !(*value)[0].is_number_unsigned() || (*value)[0] > INT32_MAX) {
+    return config.Wrong(key, "one token id");
   }
-  return file.OptionalInt(key);
+  return (*value)[0].get<int>();
 }
 
-absl::Status ReadTokenIds(const ConfigFile& config, const ConfigFile* generation,
-                          ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos,
-                        ReadTokenId("eos_token_id", config, generation));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad,
-                        ReadTokenId("pad_token_id", config, generation));
+absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model) {
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> eos, ReadTokenId("eos_token_id", config));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> pad, ReadTokenId("pad_token_id", config));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> start,
-                        ReadTokenId("decoder_start_token_id", config, generation));
+                        ReadTokenId("decoder_start_token_id", config));
   constexpr int kDefaultPad = 58100;
   model->eos = eos.value_or(0);
   model->decoder_start = start.value_or(kDefaultPad);
   model->suppressed = {pad.value_or(kDefaultPad)};
-  const bool override = generation != nullptr && generation->Find("bad_words_ids") != nullptr;
-  NIBU_RETURN_IF_ERROR(AddBadWords(override ? *generation : config, &model->suppressed));
+  NIBU_RETURN_IF_ERROR(AddBadWords(config, &model->suppressed));
   std::sort(model->suppressed.begin(), model->suppressed.end());
   model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
                           model->suppressed.end());
   return absl::OkStatus();
 }
 
-absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config,
-                                                        const ConfigFile* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config) {
   HuggingFaceConfig result;
   ModelConfig& model = result.model;
   NIBU_ASSIGN_OR_RETURN(model.d_model, config.Int("d_model", 1024));
@@ -254,7 +236,7 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
                         absl::StrCat("vocab_size, ", model.vocab_source,
                                      ", when encoder and decoder share their embeddings"));
   }
-  NIBU_RETURN_IF_ERROR(ReadTokenIds(config, generation, &model));
+  NIBU_RETURN_IF_ERROR(ReadTokenIds(config, &model));
   return result;
 }
 
@@ -267,24 +249,19 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
   return table;
 }
 
-absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config,
-                                                const ConfigFile* generation) {
-  const auto file_of = [&](const char* key) -> const ConfigFile& {
-    return generation != nullptr && generation->Find(key) != nullptr ? *generation : config;
-  };
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config) {
   const auto number = [&](const char* key, int least) -> absl::StatusOr<std::optional<float>> {
-    const ConfigFile& file = file_of(key);
-    if (file.Find(key) == nullptr) return std::nullopt;
-    NIBU_ASSIGN_OR_RETURN(const float value, file.Float(key, 0));
+    if (config.Find(key) == nullptr) return std::nullopt;
+    NIBU_ASSIGN_OR_RETURN(const float value, config.Float(key, 0));
     if (!(value >= static_cast<float>(least) && value <= 1000)) {
-      return file.Wrong(key, absl::StrCat(least, " to 1000"));
+      return config.Wrong(key, absl::StrCat(least, " to 1000"));
     }
     return value;
   };
   ModelDefaults defaults;
-  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, file_of("num_beams").OptionalInt("num_beams"));
+  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, config.OptionalInt("num_beams"));
   if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
-    return file_of("num_beams").Wrong("num_beams", "1 to 1000");
+    return config.Wrong("num_beams", "1 to 1000");
   }
   NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, number("length_penalty", -1000));
   NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, number("max_length_factor", 0));
@@ -293,22 +270,16 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config,
 
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation,
-                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  NIBU_ASSIGN_OR_RETURN(
-      HuggingFaceConfig marian,
-      ReadHuggingFaceConfig(config, generation.has_value() ? &*generation : nullptr));
-  NIBU_ASSIGN_OR_RETURN(
-      const std::optional<int> forced,
-      ReadTokenId("forced_bos_token_id", config, generation.has_value() ? &*generation : nullptr));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig marian, ReadHuggingFaceConfig(config));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
+                        ReadTokenId("forced_bos_token_id", config));
   if (forced.has_value()) {
-    return absl::UnimplementedError(absl::StrCat(
-        config.file(), ": \"forced_bos_token_id\" is not supported for Marian models"));
+    return NotSupported(config.file(),
+                        ": \"forced_bos_token_id\" is not supported for Marian models");
   }
   OpenedModel opened;
   opened.format = "Hugging Face MarianMT";
-  NIBU_ASSIGN_OR_RETURN(opened.defaults,
-                        ReadModelDefaults(config, generation.has_value() ? &*generation : nullptr));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
 

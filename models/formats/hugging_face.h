@@ -33,10 +33,9 @@ struct HuggingFaceConfig {
   bool static_positions = true;   // sinusoidal, computed where the file does not hold them
 };
 
-// Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
-// Unimplemented naming the field that is wrong or not supported.
-absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config,
-                                                        const ConfigFile* generation);
+// config.json under generation_config.json, here and below. Absent fields have transformers'
+// defaults. InvalidArgument or Unimplemented naming the field that is wrong or not supported.
+absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config);
 
 // The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
@@ -49,8 +48,6 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
                   const std::string& decoder, const std::string& output, const TensorSource& source,
                   NameTable* table);
 
-// A companion of config.json; none when there is no such file.
-absl::StatusOr<std::optional<ConfigFile>> ReadOptionalConfig(const std::string& path);
 // A file without which the directory is no model, and not an empty one; `expected` says what such
 // a directory has.
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
@@ -65,20 +62,14 @@ std::string Tied(const std::vector<std::string>& names, const TensorSource& sour
                  NameTable* table);
 
 // Sets eos, decoder_start and suppressed (padding, bad_words_ids).
-absl::Status ReadTokenIds(const ConfigFile& config, const ConfigFile* generation,
-                          ModelConfig* model);
+absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model);
 
-// The id that a field names: generation_config.json's, else config.json's. A list of one id counts
-// as that id.
-absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config,
-                                               const ConfigFile* generation);
+// The id that a field names. A list of one id counts as that id.
+absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config);
 
-// "num_beams" and "length_penalty", of generation_config.json, else of config.json; and
-// "max_length_factor", of which only nibu knows.
-absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config,
-                                                const ConfigFile* generation);
+// "num_beams" and "length_penalty"; and "max_length_factor", of which only nibu knows.
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config);
 
-// `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config);
 

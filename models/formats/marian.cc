@@ -1,10 +1,8 @@
 #include "models/formats/marian.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,8 @@
 #include "models/containers/marian_bin.h"
 #include "models/containers/npz.h"
 #include "models/files/byte_reader.h"
+#include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
@@ -136,8 +136,8 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
                       key == "beam-size" || key == "normalize" || key == "word-penalty" ||
                       key == "max-length-factor" || key == "allow-unk" || key == "weights";
     if (!used && !std::any_of(std::begin(kIgnoredOptions), std::end(kIgnoredOptions), is)) {
-      return absl::UnimplementedError(absl::StrCat(yml.file(), ": option \"", key,
-                                                   "\" is not supported; remove it from the file"));
+      return NotSupported(yml.file(), ": option \"", key,
+                          "\" is not supported; remove it from the file");
     }
   }
   MarianFiles files;
@@ -157,8 +157,8 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
   if (factor > 0) files.defaults.max_length_factor = factor;
   NIBU_ASSIGN_OR_RETURN(const float word_penalty, Number(yml, "word-penalty", 0));
   if (word_penalty != 0.0f) {
-    return absl::UnimplementedError(absl::StrCat(
-        yml.file(), ": \"word-penalty\" other than 0 is not supported; remove it from the file"));
+    return NotSupported(
+        yml.file(), ": \"word-penalty\" other than 0 is not supported; remove it from the file");
   }
   NIBU_ASSIGN_OR_RETURN(files.allow_unknown, yml.Bool("allow-unk", false));
   return files;
@@ -167,9 +167,8 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
 absl::Status OnlyOne(const std::string& directory, absl::string_view what,
                      const std::vector<std::string>& found, absl::string_view kinds) {
   if (found.size() == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(directory, ": ", found.empty() ? "no" : "more than one", " ", what, " (", kinds,
-                   ") in it; put one there, or a decoder.yml that names it"));
+  return Invalid(directory, ": ", found.empty() ? "no" : "more than one", " ", what, " (", kinds,
+                 ") in it; put one there, or a decoder.yml that names it");
 }
 
 bool IsYaml(absl::string_view name) {
@@ -185,15 +184,13 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
   std::vector<std::string> pieces;
   std::vector<std::string> lists;
   std::vector<std::string> shortlists;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::string path = entry.path().string();
-    const std::string name = entry.path().filename().string();
-    if (absl::EndsWith(name, ".spm") || absl::EndsWith(name, kFactored)) {
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> all, FilesIn(directory));
+  for (const std::string& path : all) {
+    if (absl::EndsWith(path, ".spm") || absl::EndsWith(path, kFactored)) {
       pieces.push_back(path);
-    } else if (IsYaml(name)) {
+    } else if (IsYaml(path)) {
       lists.push_back(path);
-    } else if (absl::EndsWith(name, ".npz") || absl::EndsWith(name, ".bin")) {
+    } else if (absl::EndsWith(path, ".npz") || absl::EndsWith(path, ".bin")) {
       NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
       if (IsMarianModel(*file)) models.push_back(path);
       if (IsBinaryShortlist(file->bytes())) shortlists.push_back(path);
@@ -201,9 +198,8 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
   }
   if (!model.empty()) models = {model};
   if (models.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
-                     "the model, or put a decoder.yml there that names it"));
+    return Invalid(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
+                   "the model, or put a decoder.yml there that names it");
   }
   NIBU_RETURN_IF_ERROR(OnlyOne(directory, "model", models, "*.npz, *.bin"));
   MarianFiles files;
@@ -215,13 +211,12 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
     NIBU_RETURN_IF_ERROR(OnlyOne(directory, "vocabulary", {}, "*.spm, *.yml"));
   }
   const auto is_source = [](const std::string& path) {
-    const std::string name = std::filesystem::path(path).filename().string();
-    return absl::StartsWith(name, "src") || absl::StartsWith(name, "source");
+    return NameBeginsWith(path, {"src", "source"});
   };
   if (is_source(vocabularies[1])) std::swap(vocabularies[0], vocabularies[1]);
   if (vocabularies[0] != vocabularies[1] && !is_source(vocabularies[0])) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        directory, ": which vocabulary is the source's? Name it source.spm, or add a decoder.yml"));
+    return Invalid(directory,
+                   ": which vocabulary is the source's? Name it source.spm, or add a decoder.yml");
   }
   if (shortlists.size() > 1) {
     NIBU_RETURN_IF_ERROR(OnlyOne(directory, "shortlist", shortlists, "*.bin"));
@@ -231,11 +226,8 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
 }
 
 absl::StatusOr<MarianFiles> Files(const std::string& path) {
-  const bool is_directory = std::filesystem::is_directory(path);
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const std::string directory = is_directory     ? path
-                                : parent.empty() ? std::string(".")
-                                                 : parent.string();
+  const bool is_directory = IsDirectory(path);
+  const std::string directory = is_directory ? path : DirectoryOf(path);
   const std::string decoder = absl::StrCat(directory, "/decoder.yml");
   absl::StatusOr<MarianFiles> files = absl::InternalError("");
   if (const auto file = FileBytes::Open(decoder); file.ok()) {
@@ -252,9 +244,9 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
 absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
                                                 std::string* pieces) {
   if (absl::EndsWith(file.path(), kFactored)) {
-    return absl::UnimplementedError(absl::StrCat(
-        file.path(), ": a factored vocabulary, which nibu does not support; use a model whose ",
-        "vocabulary is a .spm or a .yml"));
+    return NotSupported(file.path(),
+                        ": a factored vocabulary, which nibu does not support; use a model whose ",
+                        "vocabulary is a .spm or a .yml");
   }
   if (!IsList(file.path())) {
     NIBU_ASSIGN_OR_RETURN(auto tokens, ReadSentencePieces(file.bytes(), file.path()));
@@ -279,7 +271,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
   if (IsList(source->path()) && IsList(target->path())) {
-    const std::string directory = std::filesystem::path(source->path()).parent_path().string();
+    const std::string directory = DirectoryOf(source->path());
     const auto source_pieces = FileBytes::Open(absl::StrCat(directory, "/source.spm"));
     const auto target_pieces = FileBytes::Open(absl::StrCat(directory, "/target.spm"));
     if (source_pieces.ok() && target_pieces.ok()) {
@@ -313,8 +305,7 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
     const float scale =
         ByteReader({static_cast<const char*>(view.data), sizeof(float)}).Read<float>();
     if (!(scale > 0.0f && scale < 1e30f)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale));
+      return Invalid(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale);
     }
     source->SetActivationScale(matrix, scale);
   }
@@ -324,9 +315,8 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
 absl::StatusOr<ConfigFile> ModelYml(const TensorSource& source) {
   const StoredTensor* tensor = source.Find(kConfigTensor);
   if (tensor == nullptr || DTypeSize(tensor->view.dtype) != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(source.description(), ": no \"", kConfigTensor, "\" in it; ",
-                     "it is not a model of a version of Marian that nibu can read"));
+    return Invalid(source.description(), ": no \"", kConfigTensor, "\" in it; ",
+                   "it is not a model of a version of Marian that nibu can read");
   }
   absl::string_view text(static_cast<const char*>(tensor->view.data), tensor->view.bytes());
   while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
@@ -344,14 +334,11 @@ bool IsMarianModel(const FileBytes& file) {
          absl::StrContains(file.bytes().substr(0, 200), ".npy");
 }
 
-bool IsMarianDirectory(const std::string& directory) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (entry.path().filename() == "decoder.yml") return true;
-    const auto file = FileBytes::Open(entry.path().string());
-    if (file.ok() && IsMarianModel(**file)) return true;
-  }
-  return false;
+bool IsMarianDirectory(const std::vector<std::string>& files) {
+  return std::any_of(files.begin(), files.end(), [](const std::string& path) {
+    const auto file = FileBytes::Open(path);
+    return absl::EndsWith(path, "/decoder.yml") || (file.ok() && IsMarianModel(**file));
+  });
 }
 
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {

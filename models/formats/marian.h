@@ -13,6 +13,7 @@
 #define NIBU_MODELS_FORMATS_MARIAN_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "models/assembly/opened_model.h"
@@ -23,8 +24,8 @@ namespace nibu {
 // Whether `file` is a Marian model, by its content.
 bool IsMarianModel(const FileBytes& file);
 
-// Whether a directory holds a decoder.yml or a Marian model.
-bool IsMarianDirectory(const std::string& directory);
+// Whether a directory with these files holds a decoder.yml or a Marian model.
+bool IsMarianDirectory(const std::vector<std::string>& files);
 
 // `path`: the directory, or a model file in it.
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path);

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -18,14 +19,13 @@ constexpr int kMaxPositions = 2048;
 absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
   const nlohmann::json* value = yml.Find(std::string(key));
   if (value == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat(yml.file(), ": \"", key,
-                     "\" is left to its default, which nibu does not support; use a model trained ",
-                     "with another setting"));
+    return NotSupported(
+        yml.file(), ": \"", key,
+        "\" is left to its default, which nibu does not support; use a model trained ",
+        "with another setting");
   }
-  return absl::UnimplementedError(
-      absl::StrCat(yml.file(), ": \"", key, "\" is ", QuotedJson(*value),
-                   ", which nibu does not support; use a model trained without it"));
+  return NotSupported(yml.file(), ": \"", key, "\" is ", QuotedJson(*value),
+                      ", which nibu does not support; use a model trained without it");
 }
 
 // Whether a value says no: absent, false, 0, "", "none" or an empty list.
@@ -37,6 +37,9 @@ bool IsOff(const ConfigFile& yml, const std::string& key) {
   if (value->is_string()) return value->get<std::string>().empty() || *value == "none";
   return value->empty();
 }
+
+constexpr std::pair<absl::string_view, Activation> kActivations[] = {
+    {"relu", Activation::kRelu}, {"swish", Activation::kSwish}, {"gelu", Activation::kGelu}};
 
 // Options that change the network in ways that are not supported.
 absl::Status RefuseUnsupported(const ConfigFile& yml) {
@@ -153,17 +156,8 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
   model.ffn_decoder = decoder == 0 ? model.ffn_encoder : decoder;
   NIBU_RETURN_IF_ERROR(ReadVocabularySizes(yml, &model));
 
-  NIBU_ASSIGN_OR_RETURN(const std::string activation,
-                        yml.String("transformer-ffn-activation", "swish"));
-  if (activation == "relu") {
-    model.activation = Activation::kRelu;
-  } else if (activation == "swish") {
-    model.activation = Activation::kSwish;
-  } else if (activation == "gelu") {
-    model.activation = Activation::kGelu;
-  } else {
-    return yml.Wrong("transformer-ffn-activation", "relu, swish or gelu");
-  }
+  NIBU_ASSIGN_OR_RETURN(model.activation,
+                        yml.OneOf<Activation>("transformer-ffn-activation", "swish", kActivations));
   NIBU_RETURN_IF_ERROR(ReadNorms(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadMemory(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadAlignment(yml, &model));

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/vocabulary_file.h"
@@ -58,15 +59,13 @@ class TokenTable {
   // The same token may be set twice. InvalidArgument: no such id, or another token has it.
   absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
     if (id < 0 || id >= size_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(directory_, "/", file, ": token \"", token, "\" has id ", id,
-                       ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says"));
+      return Invalid(directory_, "/", file, ": token \"", token, "\" has id ", id,
+                     ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says");
     }
     const std::string& known = tokens_.try_emplace(id, token).first->second;
     if (known != token) {
-      return absl::InvalidArgumentError(absl::StrCat(directory_, "/", file, ": id ", id,
-                                                     " belongs to both \"", known, "\" and \"",
-                                                     token, "\""));
+      return Invalid(directory_, "/", file, ": id ", id, " belongs to both \"", known, "\" and \"",
+                     token, "\"");
     }
     return absl::OkStatus();
   }
@@ -101,8 +100,8 @@ const std::string* Content(const Json& token) {
 }
 
 absl::Status WrongTokens(const TokenTable& table, absl::string_view file, absl::string_view key) {
-  return absl::InvalidArgumentError(absl::StrCat(table.directory(), "/", file, ": \"", key,
-                                                 "\" is not a list of tokens with their ids"));
+  return Invalid(table.directory(), "/", file, ": \"", key,
+                 "\" is not a list of tokens with their ids");
 }
 
 absl::Status AddTokenizerJson(TokenTable* table) {
@@ -145,7 +144,7 @@ absl::Status AddDecoderTokens(const ConfigFile* tokenizer, TokenTable* table) {
 absl::Status AddAddedTokens(TokenTable* table) {
   constexpr char kFile[] = "added_tokens.json";
   NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> added,
-                        ReadOptionalConfig(absl::StrCat(table->directory(), "/", kFile)));
+                        ConfigFile::OpenOptional(absl::StrCat(table->directory(), "/", kFile)));
   if (!added.has_value()) return absl::OkStatus();
   for (const auto& [content, id] : added->object().items()) {
     if (!id.is_number_integer()) return added->Wrong(content, "an id");
@@ -158,7 +157,7 @@ absl::Status AddAddedTokens(TokenTable* table) {
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
     NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
-                          ReadOptionalConfig(absl::StrCat(table->directory(), "/", name)));
+                          ConfigFile::OpenOptional(absl::StrCat(table->directory(), "/", name)));
     const Json* list = file.has_value() ? file->Find("additional_special_tokens") : nullptr;
     if (list == nullptr || list->empty()) continue;
     if (!list->is_array()) return file->Wrong("additional_special_tokens", "a list of tokens");
@@ -193,8 +192,7 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiec
                         ReadSentencePieces(sentencepiece.bytes(), sentencepiece.path()));
   const std::vector<std::string> first = {"<unk>", "<s>", "</s>"};
   if (pieces.size() <= first.size() || !std::equal(first.begin(), first.end(), pieces.begin())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>"));
+    return Invalid(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>");
   }
   const std::vector<std::string> special = {"<s>", "<pad>", "</s>", "<unk>"};
   for (size_t i = 0; i < special.size(); ++i) {
@@ -226,8 +224,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
                         OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
-  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> tokenizer,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      std::optional<ConfigFile> tokenizer,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   const bool has_vocab_json = FileBytes::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
   TokenTable table(model->vocab_source, directory);
@@ -241,8 +240,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   };
   if (!has_languages()) NIBU_RETURN_IF_ERROR(AddListedLanguages(behind_pieces, &table));
   if (!has_languages()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(directory, ": no language tokens in it; ", kExpected));
+    return Invalid(directory, ": no language tokens in it; ", kExpected);
   }
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.tokens, table.List());
@@ -327,14 +325,12 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   return vocabulary;
 }
 
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config,
-                                                         const ConfigFile* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mbart = type == "mbart";
   const TypeFields fields = FieldsOf(is_mbart);
-  NIBU_ASSIGN_OR_RETURN(
-      HuggingFaceConfig result,
-      ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed), generation));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig result,
+                        ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed)));
   result.model.position_kind =
       is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
   result.model.position_offset = kPositionOffset;
@@ -343,12 +339,9 @@ absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& confi
 
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation_file,
-                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  const ConfigFile* generation = generation_file.has_value() ? &*generation_file : nullptr;
-  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config, generation));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
-                        ReadTokenId("forced_bos_token_id", config, generation));
+                        ReadTokenId("forced_bos_token_id", config));
   OpenedModel opened;
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, config, forced, &read.model));
   const bool is_mbart = read.model.position_kind == PositionKind::kLearned;
@@ -357,7 +350,7 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
       language.code == opened.vocabulary.source_tokens[static_cast<size_t>(language.token)];
   opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, generation));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   opened.names = HuggingFaceNames(read, source);
   // Files of old versions hold the computed positions and a version.

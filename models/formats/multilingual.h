@@ -9,8 +9,8 @@
 //   tokenizer.json           optional; its "added_tokens" are {content, id} of the language tokens,
 //   tokenizer_config.json    so are its "added_tokens_decoder", {id: {content}},
 //   added_tokens.json        and {content: id}; where none of the three is there,
-//   special_tokens_map.json  "additional_special_tokens" lists them, their ids following the
-//   pieces'
+//   special_tokens_map.json  "additional_special_tokens" lists them, with ids from behind the
+//                            pieces' on
 //
 // A language token is "__de__" (M2M-100), "deu_Latn" (NLLB) or "de_DE" (mBART). Source:
 //   [language] text </s>     M2M-100, NLLB, mBART-50
@@ -37,10 +37,10 @@
 
 namespace nibu {
 
-// Absent fields have transformers' defaults. `generation` may be null. InvalidArgument or
-// Unimplemented naming the field that is wrong or not supported.
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config,
-                                                         const ConfigFile* generation);
+// `config`: the directory's config.json under its generation_config.json. Absent fields have
+// transformers' defaults. InvalidArgument or Unimplemented naming the field that is wrong or not
+// supported.
+absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config);
 
 // The code that a language token stands for; empty for any other token.
 std::string LanguageCode(absl::string_view token);
@@ -67,7 +67,6 @@ struct MultilingualParts {
 absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
                                                        MultilingualParts parts, ModelConfig* model);
 
-// `config`: the directory's config.json.
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config);
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/directory.h"
+#include "models/files/errors.h"
 #include "models/formats/checkpoint.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -41,45 +44,38 @@ constexpr absl::string_view kClasses[] = {
 };
 
 // Options of variants that nibu does not have, and the values that switch them off.
-struct Off {
-  const char* key;
-  Json value;
-};
-const std::vector<Off>& Unsupported() {
-  static const std::vector<Off>& options = *new std::vector<Off>{{"copy_attn", false},
-                                                                 {"max_relative_positions", 0},
-                                                                 {"lora_embedding", false},
-                                                                 {"lora_layers", Json::array()},
-                                                                 {"n_src_feats", 0},
-                                                                 {"num_experts", 0},
-                                                                 {"num_kv", 0},
-                                                                 {"parallel_residual", false},
-                                                                 {"position_encoding", true},
-                                                                 {"quant_type", ""},
-                                                                 {"sliding_window", 0},
-                                                                 {"model_task", "seq2seq"},
-                                                                 {"model_type", "text"},
-                                                                 {"encoder_type", "transformer"},
-                                                                 {"decoder_type", "transformer"},
-                                                                 {"generator_function", "softmax"}};
+const Json& Unsupported() {
+  static const Json& options = *new Json{{"copy_attn", false},
+                                         {"max_relative_positions", 0},
+                                         {"lora_embedding", false},
+                                         {"lora_layers", Json::array()},
+                                         {"n_src_feats", 0},
+                                         {"num_experts", 0},
+                                         {"num_kv", 0},
+                                         {"parallel_residual", false},
+                                         {"position_encoding", true},
+                                         {"quant_type", ""},
+                                         {"sliding_window", 0},
+                                         {"model_task", "seq2seq"},
+                                         {"model_type", "text"},
+                                         {"encoder_type", "transformer"},
+                                         {"decoder_type", "transformer"},
+                                         {"generator_function", "softmax"}};
   return options;
 }
 
-absl::Status ReadFeedForward(const ConfigFile& options, ModelConfig* model) {
-  constexpr char kKey[] = "pos_ffn_activation_fn";
-  NIBU_ASSIGN_OR_RETURN(const std::string name, options.String(kKey, "relu"));
-  if (name == "relu") {
-    model->activation = Activation::kRelu;
-  } else if (name == "gelu" || name == "gated-gelu") {
-    model->activation = Activation::kGelu;
-  } else if (name == "silu") {
-    model->activation = Activation::kSwish;
-  } else {
-    return options.Wrong(kKey, "relu, gelu, silu or gated-gelu");
-  }
-  model->gated_ffn = name == "silu" || name == "gated-gelu";
-  return absl::OkStatus();
-}
+// The activation, and whether it is gated.
+using FeedForward = std::pair<Activation, bool>;
+constexpr std::pair<absl::string_view, FeedForward> kFeedForwards[] = {
+    {"relu", {Activation::kRelu, false}},
+    {"gelu", {Activation::kGelu, false}},
+    {"silu", {Activation::kSwish, true}},
+    {"gated-gelu", {Activation::kGelu, true}}};
+constexpr std::pair<absl::string_view, NormKind> kNorms[] = {{"standard", NormKind::kLayer},
+                                                             {"rms", NormKind::kRms}};
+constexpr std::pair<absl::string_view, PositionKind> kPositions[] = {
+    {"SinusoidalInterleaved", PositionKind::kSinusoidalInterleaved},
+    {"SinusoidalConcat", PositionKind::kSinusoidalHalfMinusOne}};
 
 // A size that an option of both stacks sets (where it is above 0), or one of each; they must agree.
 absl::StatusOr<int> Size(const ConfigFile& options, const std::vector<const char*>& keys) {
@@ -133,8 +129,8 @@ absl::StatusOr<TensorSource> Tensors(const TorchFile& torch) {
   const PickleValue* model = torch.pickle().Find(torch.root(), "model");
   const PickleValue* generator = torch.pickle().Find(torch.root(), "generator");
   if (model == nullptr || generator == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        torch.file().path(), ": its weights are not in it; save it with save_format=pytorch"));
+    return NotSupported(torch.file().path(),
+                        ": its weights are not in it; save it with save_format=pytorch");
   }
   NIBU_ASSIGN_OR_RETURN(TensorSource source, torch.Tensors(*model));
   NIBU_ASSIGN_OR_RETURN(const TensorSource output, torch.Tensors(*generator));
@@ -160,8 +156,8 @@ const PickleValue* SideOf(const Pickle& pickle, const PickleValue& vocab, absl::
 // The tokens by id of a list, or of the list deep in an object: the first of its "fields", its
 // "vocab", its "itos".
 absl::StatusOr<std::vector<std::string>> Tokens(const TorchFile& torch, absl::string_view side) {
-  const absl::Status wrong = absl::InvalidArgumentError(absl::StrCat(
-      torch.file().path(), ": its vocabulary of \"", side, "\" is in an unknown form"));
+  const absl::Status wrong =
+      Invalid(torch.file().path(), ": its vocabulary of \"", side, "\" is in an unknown form");
   const Pickle& pickle = torch.pickle();
   const PickleValue* vocab = pickle.Find(torch.root(), "vocab");
   const PickleValue* value = vocab == nullptr ? nullptr : SideOf(pickle, *vocab, side);
@@ -199,12 +195,11 @@ bool IsOpenNmt(const TorchFile& torch) {
 }
 
 absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
-  for (const Off& off : Unsupported()) {
-    const Json* value = options.Find(off.key);
-    if (value != nullptr && *value != off.value) {
-      return absl::UnimplementedError(
-          absl::StrCat(options.file(), ": trained with ", off.key, " = ", QuotedJson(*value),
-                       "; nibu reads OpenNMT-py's Transformers with ", QuotedJson(off.value)));
+  for (const auto& [key, off] : Unsupported().items()) {
+    const Json* value = options.Find(key);
+    if (value != nullptr && *value != off) {
+      return NotSupported(options.file(), ": trained with ", key, " = ", QuotedJson(*value),
+                          "; nibu reads OpenNMT-py's Transformers with ", QuotedJson(off));
     }
   }
   NIBU_ASSIGN_OR_RETURN(const std::string attention,
@@ -224,26 +219,18 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
   NIBU_ASSIGN_OR_RETURN(model.layers_encoder, options.Int("enc_layers", 2));
   NIBU_ASSIGN_OR_RETURN(model.layers_decoder, options.Int("dec_layers", 2));
   if (layers > 0) model.layers_encoder = model.layers_decoder = layers;
-  NIBU_RETURN_IF_ERROR(ReadFeedForward(options, &model));
+  NIBU_ASSIGN_OR_RETURN(std::tie(model.activation, model.gated_ffn),
+                        options.OneOf<FeedForward>("pos_ffn_activation_fn", "relu", kFeedForwards));
 
   model.norm_order = NormOrder::kPre;
   model.final_norm = true;
-  NIBU_ASSIGN_OR_RETURN(const std::string norm, options.String("layer_norm", "standard"));
-  if (norm != "standard" && norm != "rms") return options.Wrong("layer_norm", "standard or rms");
-  model.norm_kind = norm == "rms" ? NormKind::kRms : NormKind::kLayer;
+  NIBU_ASSIGN_OR_RETURN(model.norm_kind, options.OneOf<NormKind>("layer_norm", "standard", kNorms));
   NIBU_ASSIGN_OR_RETURN(model.norm_epsilon, options.Float("norm_eps", 1e-6f));
   model.embedding_scale = std::sqrt(static_cast<float>(std::max(model.d_model, 1)));
 
-  constexpr char kPositions[] = "position_encoding_type";
-  NIBU_ASSIGN_OR_RETURN(const std::string positions,
-                        options.String(kPositions, "SinusoidalInterleaved"));
-  if (positions == "SinusoidalInterleaved") {
-    model.position_kind = PositionKind::kSinusoidalInterleaved;
-  } else if (positions == "SinusoidalConcat") {
-    model.position_kind = PositionKind::kSinusoidalHalfMinusOne;
-  } else {
-    return options.Wrong(kPositions, "SinusoidalInterleaved or SinusoidalConcat");
-  }
+  NIBU_ASSIGN_OR_RETURN(
+      model.position_kind,
+      options.OneOf<PositionKind>("position_encoding_type", "SinusoidalInterleaved", kPositions));
   model.max_positions = kMaxPositions;
   return model;
 }

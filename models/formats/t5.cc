@@ -84,8 +84,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
                         OpenRequiredFile(directory, "spiece.model", kExpected));
   NIBU_ASSIGN_OR_RETURN(std::vector<std::string> tokens,
                         ReadSentencePieces(sentencepiece->bytes(), sentencepiece->path()));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> tokenizer,
-                        ReadOptionalConfig(absl::StrCat(directory, "/tokenizer_config.json")));
+  NIBU_ASSIGN_OR_RETURN(
+      const std::optional<ConfigFile> tokenizer,
+      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   int extra = 100;
   if (tokenizer.has_value()) {
     NIBU_ASSIGN_OR_RETURN(extra, tokenizer->Int("extra_ids", extra));
@@ -123,8 +124,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
 
 }  // namespace
 
-absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config,
-                                               const ConfigFile* generation) {
+absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mt5 = type == "mt5";
   HuggingFaceConfig result;
@@ -168,20 +168,16 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config,
   }
   const nlohmann::json absent = {
       {"eos_token_id", 1}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}};
-  NIBU_RETURN_IF_ERROR(
-      ReadTokenIds(config.With(absent, nlohmann::json::object()), generation, &model));
+  NIBU_RETURN_IF_ERROR(ReadTokenIds(config.With(absent, nlohmann::json::object()), &model));
   return result;
 }
 
 absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> generation,
-                        ReadOptionalConfig(absl::StrCat(directory, "/generation_config.json")));
-  const ConfigFile* overriding = generation.has_value() ? &*generation : nullptr;
-  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5, ReadT5Config(config, overriding));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig t5, ReadT5Config(config));
   OpenedModel opened;
   opened.format = "Hugging Face T5";
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, overriding));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &t5.model));
   NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
   opened.names = Names(t5, source);

@@ -3,9 +3,8 @@
 //   config.json              "model_type": "t5" or "mt5" (fields: ReadT5Config)
 //   generation_config.json   optional; its token ids win over config.json's
 //   model.safetensors        weights, or their other forms (weights_file.h)
-//   spiece.model             SentencePiece model; its ids are the model's, and behind them the
-//   model
-//                            may have extra ids and unused ones
+//   spiece.model             SentencePiece model; its ids are the model's, which may have extra ids
+//                            and unused ones behind them
 //   tokenizer_config.json    optional
 //
 // What the model is to do is said in the text: T5's "translate English to German: ...", MADLAD's
@@ -25,12 +24,9 @@
 
 namespace nibu {
 
-// Absent fields have transformers' defaults. `generation` may be null. InvalidArgument naming the
-// field that is wrong.
-absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config,
-                                               const ConfigFile* generation);
-
-// `config`: the directory's config.json.
+// `config`: the directory's config.json under its generation_config.json. Absent fields have
+// transformers' defaults. InvalidArgument naming the field that is wrong.
+absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config);
 absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config);
 
 }  // namespace nibu

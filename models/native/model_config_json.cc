@@ -3,120 +3,70 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
 
-// The word of each value of an enumeration; null for what is no value. A value that is missing here
-// does not compile without a warning.
-const char* WordOf(Activation value) {
-  switch (value) {
-    case Activation::kNone:
-      return "none";
-    case Activation::kRelu:
-      return "relu";
-    case Activation::kGelu:
-      return "gelu";
-    case Activation::kGeluTanh:
-      return "gelu_tanh";
-    case Activation::kGeluSigmoid:
-      return "gelu_sigmoid";
-    case Activation::kSwish:
-      return "swish";
+template <typename Enum>
+using Word = std::pair<absl::string_view, Enum>;
+
+constexpr Word<Activation> kActivations[] = {
+    {"none", Activation::kNone},   {"relu", Activation::kRelu},
+    {"gelu", Activation::kGelu},   {"gelu_tanh", Activation::kGeluTanh},
+    {"swish", Activation::kSwish}, {"gelu_sigmoid", Activation::kGeluSigmoid}};
+constexpr Word<NormKind> kNormKinds[] = {{"layer", NormKind::kLayer}, {"rms", NormKind::kRms}};
+constexpr Word<NormOrder> kNormOrders[] = {{"post", NormOrder::kPost}, {"pre", NormOrder::kPre}};
+constexpr Word<PositionKind> kPositionKinds[] = {
+    {"sinusoidal_half", PositionKind::kSinusoidalHalf},
+    {"sinusoidal_half_minus_one", PositionKind::kSinusoidalHalfMinusOne},
+    {"learned", PositionKind::kLearned},
+    {"relative", PositionKind::kRelative},
+    {"sinusoidal_interleaved", PositionKind::kSinusoidalInterleaved}};
+constexpr Word<DecoderMemory> kDecoderMemories[] = {
+    {"self_attention", DecoderMemory::kSelfAttention}, {"ssru", DecoderMemory::kSsru}};
+
+absl::Span<const Word<Activation>> WordsOf(Activation) { return kActivations; }
+absl::Span<const Word<NormKind>> WordsOf(NormKind) { return kNormKinds; }
+absl::Span<const Word<NormOrder>> WordsOf(NormOrder) { return kNormOrders; }
+absl::Span<const Word<PositionKind>> WordsOf(PositionKind) { return kPositionKinds; }
+absl::Span<const Word<DecoderMemory>> WordsOf(DecoderMemory) { return kDecoderMemories; }
+
+template <typename Enum>
+std::string WordFor(Enum value) {
+  for (const auto& [word, meaning] : WordsOf(value)) {
+    if (meaning == value) return std::string(word);
   }
-  return nullptr;
-}
-const char* WordOf(NormKind value) {
-  switch (value) {
-    case NormKind::kLayer:
-      return "layer";
-    case NormKind::kRms:
-      return "rms";
-  }
-  return nullptr;
-}
-const char* WordOf(NormOrder value) {
-  switch (value) {
-    case NormOrder::kPost:
-      return "post";
-    case NormOrder::kPre:
-      return "pre";
-  }
-  return nullptr;
-}
-const char* WordOf(PositionKind value) {
-  switch (value) {
-    case PositionKind::kSinusoidalHalf:
-      return "sinusoidal_half";
-    case PositionKind::kSinusoidalHalfMinusOne:
-      return "sinusoidal_half_minus_one";
-    case PositionKind::kLearned:
-      return "learned";
-    case PositionKind::kRelative:
-      return "relative";
-    case PositionKind::kSinusoidalInterleaved:
-      return "sinusoidal_interleaved";
-  }
-  return nullptr;
-}
-const char* WordOf(DecoderMemory value) {
-  switch (value) {
-    case DecoderMemory::kSelfAttention:
-      return "self_attention";
-    case DecoderMemory::kSsru:
-      return "ssru";
-  }
-  return nullptr;
+  return "";  // which is no word: the writer, who reads what it has written, fails
 }
 
-// visit(name, field) for every field. A field that is missing here does not compile.
+// All fields. One that is missing here does not compile.
+#define NIBU_CONFIG_FIELDS                                                                         \
+  d_model, heads_encoder, heads_decoder, ffn_encoder, ffn_decoder, layers_encoder, layers_decoder, \
+      vocab_source, vocab_target, d_head, activation, gated_ffn, attention_scale, norm_kind,       \
+      norm_order, norm_epsilon, embedding_scale, output_scale, embedding_norm, final_norm,         \
+      decoder_memory, alignment_layer, alignment_heads, position_kind, position_offset,            \
+      position_buckets, position_max_distance, max_positions, eos, unk, unk_target, decoder_start, \
+      source_suffix, suppressed
+#define NIBU_TEXT_OF(...) #__VA_ARGS__
+#define NIBU_TEXT(...) NIBU_TEXT_OF(__VA_ARGS__)
+
+// visit(name, field) for every field.
 template <typename Config, typename Visitor>
 void VisitFields(Config& config, Visitor visit) {
-  auto& [d_model, heads_encoder, heads_decoder, ffn_encoder, ffn_decoder, layers_encoder,
-         layers_decoder, vocab_source, vocab_target, d_head, activation, gated_ffn, attention_scale,
-         norm_kind, norm_order, norm_epsilon, embedding_scale, output_scale, embedding_norm,
-         final_norm, decoder_memory, alignment_layer, alignment_heads, position_kind,
-         position_offset, position_buckets, position_max_distance, max_positions, eos, unk,
-         unk_target, decoder_start, source_suffix, suppressed] = config;
-  visit("d_model", d_model);
-  visit("heads_encoder", heads_encoder);
-  visit("heads_decoder", heads_decoder);
-  visit("ffn_encoder", ffn_encoder);
-  visit("ffn_decoder", ffn_decoder);
-  visit("layers_encoder", layers_encoder);
-  visit("layers_decoder", layers_decoder);
-  visit("vocab_source", vocab_source);
-  visit("vocab_target", vocab_target);
-  visit("d_head", d_head);
-  visit("activation", activation);
-  visit("gated_ffn", gated_ffn);
-  visit("attention_scale", attention_scale);
-  visit("norm_kind", norm_kind);
-  visit("norm_order", norm_order);
-  visit("norm_epsilon", norm_epsilon);
-  visit("embedding_scale", embedding_scale);
-  visit("output_scale", output_scale);
-  visit("embedding_norm", embedding_norm);
-  visit("final_norm", final_norm);
-  visit("decoder_memory", decoder_memory);
-  visit("alignment_layer", alignment_layer);
-  visit("alignment_heads", alignment_heads);
-  visit("position_kind", position_kind);
-  visit("position_offset", position_offset);
-  visit("position_buckets", position_buckets);
-  visit("position_max_distance", position_max_distance);
-  visit("max_positions", max_positions);
-  visit("eos", eos);
-  visit("unk", unk);
-  visit("unk_target", unk_target);
-  visit("decoder_start", decoder_start);
-  visit("source_suffix", source_suffix);
-  visit("suppressed", suppressed);
+  const std::vector<std::string> names =
+      absl::StrSplit(NIBU_TEXT(NIBU_CONFIG_FIELDS), absl::ByAnyChar(", "), absl::SkipEmpty());
+  auto& [NIBU_CONFIG_FIELDS] = config;
+  size_t i = 0;
+  const auto visit_all = [&](auto&... fields) { (visit(names[i++], fields), ...); };
+  visit_all(NIBU_CONFIG_FIELDS);
 }
 
 absl::Status Read(const ConfigFile& json, const std::string& name, int* field) {
@@ -147,28 +97,19 @@ absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<i
 }
 
 template <typename Enum>
-absl::Status ReadWord(const ConfigFile& json, const std::string& name, Enum* field) {
-  const nlohmann::json* value = json.Find(name);
-  if (value == nullptr) return absl::OkStatus();
-  std::vector<std::string> words;
-  for (int i = 0; WordOf(static_cast<Enum>(i)) != nullptr; ++i) {
-    words.emplace_back(WordOf(static_cast<Enum>(i)));
-    if (*value == words.back()) {
-      *field = static_cast<Enum>(i);
-      return absl::OkStatus();
-    }
-  }
-  return json.Wrong(name, absl::StrCat("one of ", absl::StrJoin(words, ", ")));
+absl::Status Read(const ConfigFile& json, const std::string& name, Enum* field) {
+  NIBU_ASSIGN_OR_RETURN(*field, json.OneOf<Enum>(name, WordFor(*field), WordsOf(*field)));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 nlohmann::json ConfigToJson(const ModelConfig& config) {
   nlohmann::json json;
-  VisitFields(config, [&](const char* name, const auto& field) {
+  VisitFields(config, [&](const std::string& name, const auto& field) {
     using Field = std::remove_cv_t<std::remove_reference_t<decltype(field)>>;
     if constexpr (std::is_enum_v<Field>) {
-      json[name] = WordOf(field);
+      json[name] = WordFor(field);
     } else {
       json[name] = field;
     }
@@ -179,21 +120,14 @@ nlohmann::json ConfigToJson(const ModelConfig& config) {
 absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config) {
   absl::Status status;
   std::set<std::string> known;
-  VisitFields(*config, [&](const char* name, auto& field) {
-    using Field = std::remove_reference_t<decltype(field)>;
+  VisitFields(*config, [&](const std::string& name, auto& field) {
     known.insert(name);
-    if (!status.ok()) return;
-    if constexpr (std::is_enum_v<Field>) {
-      status = ReadWord(json, name, &field);
-    } else {
-      status = Read(json, name, &field);
-    }
+    if (status.ok()) status = Read(json, name, &field);
   });
   NIBU_RETURN_IF_ERROR(status);
   for (const auto& [name, value] : json.object().items()) {
     if (known.count(name) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(json.file(), ": unknown field \"", name, "\"; a newer nibu may know it"));
+      return Invalid(json.file(), ": unknown field \"", name, "\"; a newer nibu may know it");
     }
   }
   return absl::OkStatus();

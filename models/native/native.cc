@@ -12,6 +12,7 @@
 #include "engine/core/status_macros.h"
 #include "models/assembly/weight_list.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native_parts.h"
@@ -24,8 +25,8 @@ using Json = nlohmann::json;
 constexpr size_t kMagicSize = sizeof(kNativeMagic) - 1;
 
 absl::Status Damaged(const std::string& path, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": not a whole .nibu file: ", what,
-                                                 "; copy it again, or convert the model again"));
+  return Invalid(path, ": not a whole .nibu file: ", what,
+                 "; copy it again, or convert the model again");
 }
 
 uint32_t Checksum(absl::string_view bytes) {
@@ -53,9 +54,8 @@ absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const FileBytes> file) {
     return Damaged(file->path(), "it ends too early");
   }
   if (version != kNativeVersion) {
-    return absl::UnimplementedError(absl::StrCat(file->path(), ": .nibu version ", version,
-                                                 " is not supported, version ", kNativeVersion,
-                                                 " is; convert the model again"));
+    return NotSupported(file->path(), ": .nibu version ", version, " is not supported, version ",
+                        kNativeVersion, " is; convert the model again");
   }
   if (zeros.find_first_not_of('\0') != absl::string_view::npos || offset < kNativePreamble ||
       offset > bytes.size() || size != bytes.size() - offset) {
@@ -206,14 +206,14 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
   if (shape == nullptr || !shape->is_array() || shape->empty() || shape->size() > 2) {
     return object.Wrong("shape", "one or two sizes");
   }
-  uint64_t bytes = DTypeSize(tensor.view.dtype);
   for (const Json& dim : *shape) {
-    if (!dim.is_number_unsigned() || dim > INT32_MAX ||
-        __builtin_mul_overflow(bytes, dim.get<uint64_t>(), &bytes)) {
+    if (!dim.is_number_unsigned() || dim > INT32_MAX) {
       return object.Wrong("shape", "one or two sizes");
     }
     tensor.view.shape.push_back(dim.get<int64_t>());
   }
+  const uint64_t bytes =
+      *BytesOf(tensor.view.dtype, tensor.view.shape);  // no overflow: 2 * 31 bits
   const Json* data = object.Find("data");
   NIBU_ASSIGN_OR_RETURN(const Block block,
                         ReadBlock(layout, data == nullptr ? Json() : *data, name));
@@ -305,8 +305,7 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   for (const auto& [key, value] : layout.header.items()) {
     if (key != "config" && key != "vocabulary" && key != "defaults" && key != "shortlist" &&
         key != "tensors" && key != "packed" && key != "languages") {
-      return absl::UnimplementedError(
-          absl::StrCat(path, ": header: unknown field \"", key, "\"; a newer nibu may know it"));
+      return NotSupported(path, ": header: unknown field \"", key, "\"; a newer nibu may know it");
     }
   }
   OpenedModel opened;

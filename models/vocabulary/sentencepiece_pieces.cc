@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/wire_format.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 
@@ -22,8 +23,7 @@ absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view by
            has_text;
   });
   if (whole && !pieces.empty()) return pieces;
-  return absl::InvalidArgumentError(
-      absl::StrCat(file, ": not a whole SentencePiece model; download it again"));
+  return Invalid(file, ": not a whole SentencePiece model; download it again");
 }
 
 }  // namespace nibu

@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 namespace {
@@ -23,14 +24,12 @@ constexpr uint64_t kMagic = 0xF11A48D5013417F5;
 constexpr size_t kMaxLine = 1 << 20;
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": not a whole shortlist: ", what, "; download it again"));
+  return Invalid(file.path(), ": not a whole shortlist: ", what, "; download it again");
 }
 
 absl::Status Foreign(const FileBytes& file, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.path(), ": a shortlist of another model: ", what,
-                   "; give the one that came with the model, or none for all tokens"));
+  return Invalid(file.path(), ": a shortlist of another model: ", what,
+                 "; give the one that came with the model, or none for all tokens");
 }
 
 uint64_t Checksum(absl::string_view bytes) {
@@ -162,8 +161,7 @@ absl::StatusOr<Shortlist> ReadLexical(const FileBytes& file, const ModelVocabula
     float probability = 0;
     if (parts.size() != 3 || !absl::SimpleAtof(parts[2], &probability) ||
         !(probability >= 0.0f && probability <= 1.0f)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file.path(), ": line ", number, " is not \"target source probability\""));
+      return Invalid(file.path(), ": line ", number, " is not \"target source probability\"");
     }
     const auto target = targets.find(parts[0]);
     const auto source = sources.find(parts[1]);
@@ -201,8 +199,7 @@ absl::StatusOr<Shortlist> ReadVmap(const FileBytes& file, const ModelVocabulary&
     if (line.empty()) return absl::OkStatus();
     const std::vector<absl::string_view> sides = absl::StrSplit(line, '\t');
     if (sides.size() != 2) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file.path(), ": line ", number, " is not \"source<TAB>targets\""));
+      return Invalid(file.path(), ": line ", number, " is not \"source<TAB>targets\"");
     }
     std::vector<int> phrase;
     for (const absl::string_view token : absl::StrSplit(sides[0], ' ', absl::SkipEmpty())) {

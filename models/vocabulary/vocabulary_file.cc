@@ -4,21 +4,21 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 
 absl::Status WrongVocabularySize(const std::string& file, size_t found, int expected,
                                  absl::string_view where) {
-  return absl::InvalidArgumentError(absl::StrCat(file, ": ", found, " tokens, expected ", expected,
-                                                 ", the size in ", where,
-                                                 "; vocabulary and model do not belong together"));
+  return Invalid(file, ": ", found, " tokens, expected ", expected, ", the size in ", where,
+                 "; vocabulary and model do not belong together");
 }
 
 absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                                                     const std::string& file, int size,
                                                     absl::string_view where) {
   if (!json.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not an object of token: id"));
+    return Invalid(file, ": not an object of token: id");
   }
   if (size < 0 || json.size() != static_cast<size_t>(size)) {
     return WrongVocabularySize(file, json.size(), size, where);
@@ -27,13 +27,12 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
   std::vector<bool> seen(static_cast<size_t>(size), false);
   for (const auto& [token, id] : json.items()) {
     if (!id.is_number_integer() || id < 0 || id >= size) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ": the id of token \"", token,
-                                                     "\" is not a number from 0 to ", size - 1));
+      return Invalid(file, ": the id of token \"", token, "\" is not a number from 0 to ",
+                     size - 1);
     }
     const auto i = id.get<size_t>();
     if (seen[i]) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ": id ", i, " belongs to both \"",
-                                                     tokens[i], "\" and \"", token, "\""));
+      return Invalid(file, ": id ", i, " belongs to both \"", tokens[i], "\" and \"", token, "\"");
     }
     seen[i] = true;
     tokens[i] = token;
@@ -45,7 +44,7 @@ absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std:
                               const std::string& file) {
   const auto it = std::find(tokens.begin(), tokens.end(), token);
   if (it == tokens.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": the token \"", token, "\" is missing"));
+    return Invalid(file, ": the token \"", token, "\" is missing");
   }
   return static_cast<int>(it - tokens.begin());
 }

@@ -1,6 +1,7 @@
 // The input is config.json, a NUL byte, generation_config.json (may be absent), a NUL byte,
 // vocab.json (may be absent).
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<absl::string_view> parts = absl::StrSplit(input, '\0');
   const auto config = nibu::ConfigFile::Parse(parts[0], "config.json");
   if (!config.ok()) return 0;
-  absl::StatusOr<nibu::HuggingFaceConfig> marian = absl::InvalidArgumentError("");
+  std::optional<nibu::ConfigFile> over;
   if (parts.size() > 1) {
-    const auto generation = nibu::ConfigFile::Parse(parts[1], "generation_config.json");
-    if (generation.ok()) marian = nibu::ReadHuggingFaceConfig(*config, &*generation);
-  } else {
-    marian = nibu::ReadHuggingFaceConfig(*config, nullptr);
+    auto generation = nibu::ConfigFile::Parse(parts[1], "generation_config.json");
+    if (!generation.ok()) return 0;
+    over = *std::move(generation);
   }
+  const auto marian = nibu::ReadHuggingFaceConfig(config->Under(over));
   if (!marian.ok()) return 0;
   (void)marian->model.Validate();
   if (parts.size() > 2) {

@@ -90,7 +90,7 @@ TEST(Safetensors, NamesWhatIsWrong) {
   EXPECT_THAT(Error(R"({"a":{"dtype":"I8","shape":[],"data_offsets":[0,1]},)"
                     R"("a":{"dtype":"I8","shape":[],"data_offsets":[1,2]}})",
                     2),
-              HasSubstr("tensor \"a\" is there twice"));
+              HasSubstr("the key \"a\" is there twice"));
 }
 
 TEST(Safetensors, RefusesShapesThatOverflow) {

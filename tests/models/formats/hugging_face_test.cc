@@ -111,7 +111,7 @@ TEST(HuggingFace, GenerationConfigWins) {
 
 TEST(HuggingFace, DefaultsAreThoseOfTransformers) {
   const absl::StatusOr<ConfigFile> file = ConfigFile::Parse("{}", "config.json");
-  const absl::StatusOr<HuggingFaceConfig> config = ReadHuggingFaceConfig(*file, nullptr);
+  const absl::StatusOr<HuggingFaceConfig> config = ReadHuggingFaceConfig(*file);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->model.d_model, 1024);
   EXPECT_EQ(config->model.layers_encoder, 12);

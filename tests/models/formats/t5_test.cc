@@ -51,7 +51,7 @@ Change Remove(const std::string& file) {
 }
 
 HuggingFaceConfig Config(const nlohmann::json& json) {
-  const auto config = ReadT5Config(*ConfigFile::From(json, "config.json"), nullptr);
+  const auto config = ReadT5Config(*ConfigFile::From(json, "config.json"));
   EXPECT_TRUE(config.ok()) << config.status();
   return config.ok() ? *config : HuggingFaceConfig();
 }

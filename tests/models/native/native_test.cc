@@ -310,7 +310,7 @@ TEST(Native, NamesWhatIsWrong) {
   EXPECT_THAT(error([](auto* h) { (*h)["config"]["colour"] = 1; }),
               HasSubstr("unknown field \"colour\""));
   EXPECT_THAT(error([](auto* h) { (*h)["config"]["activation"] = "step"; }),
-              HasSubstr("\"activation\" must be one of none, relu, gelu"));
+              HasSubstr("\"activation\" must be none, relu, gelu"));
   EXPECT_THAT(error([](auto* h) { (*h)["config"]["vocab_source"] = 8; }),
               HasSubstr("\"source_tokens\" has 7 tokens, expected 8"));
   EXPECT_THAT(error([](auto* h) {

@@ -1,0 +1,40 @@
+// Errors: one line, what, which file, what to do. No exception leaves models.
+#ifndef NIBU_MODELS_FILES_ERRORS_H_
+#define NIBU_MODELS_FILES_ERRORS_H_
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace nibu {
+
+// What absl::StrCat makes of the parts, as a status: bytes that are wrong, or bytes that may be
+// right, but that nibu does not read.
+template <typename... Parts>
+absl::Status Invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+template <typename... Parts>
+absl::Status NotSupported(const Parts&... parts) {
+  return absl::UnimplementedError(absl::StrCat(parts...));
+}
+
+// f(), a status or StatusOr; ResourceExhausted naming `path` where memory does not suffice.
+template <typename F>
+auto WithinMemory(const std::string& path, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(path, ": there is not enough memory for it; close other programs, or use a ",
+                   "smaller model"));
+}
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_FILES_ERRORS_H_
