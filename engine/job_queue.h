@@ -18,23 +18,15 @@
 
 namespace nibu {
 
-// A request, checked and worked out. One thread has it at a time: the queue, a worker, and the
-// thread that delivers its result.
-struct Job {
-  using Clock = Request::Clock;
+// A request, checked and worked out, its source with its frame. One thread has it at a time: the
+// queue, a worker, and the thread that delivers its result.
+struct Job : Request {
   // -priority, window, -length, arrival
   using Order = std::tuple<int64_t, uint64_t, int64_t, uint64_t>;
 
-  std::vector<int> source;  // its frame included
   SearchOptions search;
-  int min_length = 1;
   std::vector<int> decoder_start;        // see Frame
-  std::vector<int> draft_decoder_start;  // the draft model's own, where there is one
-  std::shared_ptr<const Shortlist> shortlist;
-  bool return_scores = true;
-  int priority = 0;
-  Clock::time_point deadline = Clock::time_point::max();
-  uint64_t key = 0;
+  std::vector<int> draft_decoder_start;  // for the draft model, where there is one
   Done done;
   Result result;
 

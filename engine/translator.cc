@@ -1,15 +1,14 @@
 #include "engine/translator.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <limits>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/exception_status.h"
+#include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "engine/job_queue.h"
 #include "engine/worker.h"
@@ -92,166 +91,79 @@ absl::Status TranslatorOptions::Validate() const {
       absl::StrCat("max_decoding_length must be at least 1, not ", max_decoding_length));
 }
 
+// What its threads share.
 class Translator::Impl {
  public:
-  Impl(std::shared_ptr<const Model> model, const TranslatorOptions& options)
-      : model_(std::move(model)),
-        max_source_(options.max_source_length),
-        source_positions_(Positions(options.max_source_length)),
-        target_positions_(Positions(options.max_decoding_length)),
-        source_(model_->config, model_->weights.source, source_positions_),
-        target_(model_->config, model_->weights.target, target_positions_),
-        queue_(options.threads, QueueSize(options)) {
+  Impl(std::shared_ptr<const Model> of, const TranslatorOptions& options)
+      : model(std::move(of)),
+        max_source(options.max_source_length),
+        source_positions(Positions(options.max_source_length)),
+        target_positions(Positions(options.max_decoding_length)),
+        source(model->config, model->weights.source, source_positions),
+        target(model->config, model->weights.target, target_positions),
+        queue(options.threads, QueueSize(options)) {
     if (options.draft != nullptr) {
-      draft_ =
-          std::make_unique<const DraftModel>(options.draft, source_positions_, target_positions_);
+      draft = std::make_unique<const DraftModel>(options.draft, source_positions, target_positions);
     }
     for (int i = 0; i < options.threads; ++i) {
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
-      const int solo_threads = i == 0 ? MostSoloThreads(*model_, options.threads) : 1;
-      workers_.push_back(std::make_unique<Worker>(
-          *model_, source_, target_, WorkerOptions{draft_.get(), solo_threads, RoomFor(options)},
-          &queue_));
+      const int solo_threads = i == 0 ? MostSoloThreads(*model, options.threads) : 1;
+      workers.push_back(std::make_unique<Worker>(
+          *model, source, target, WorkerOptions{draft.get(), solo_threads, RoomFor(options)},
+          &queue));
     }
   }
 
   // Throws std::system_error where the system has not so many threads.
   void Start() {
-    threads_.reserve(workers_.size());
-    for (auto& worker : workers_) {
-      threads_.emplace_back([worker = worker.get()] { worker->Run(); });
+    threads.reserve(workers.size());
+    for (auto& worker : workers) {
+      threads.emplace_back([worker = worker.get()] { worker->Run(); });
     }
-    delivery_ = std::thread([this] { Deliver(); });
+    delivery = std::thread([this] { Deliver(); });
   }
 
   ~Impl() { End(); }
 
-  absl::StatusOr<Ticket> Submit(Request request, Done done, std::chrono::nanoseconds patience) {
-    const ModelConfig& config = model_->config;
-    const DecodingOptions& options = request.options;
-    NIBU_RETURN_IF_ERROR(options.ValidateFor(config));
-    NIBU_RETURN_IF_ERROR(
-        CheckSource(request.source, max_source_length(options), config.vocab_source));
-    Frame frame = options.FrameFor(config);
-    const int most = target_positions_ - frame.target_extra();
-    NIBU_RETURN_IF_ERROR(
-        CheckOption(most >= 1, absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
-                                            " tokens, expected at most ", target_positions_)));
-    auto job = std::make_shared<Job>();
-    job->source = std::move(request.source);
-    job->source.insert(job->source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
-    job->source.insert(job->source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
-    job->search = {options.beam_size,
-                   options.patience,
-                   options.num_hypotheses,
-                   options.length_penalty,
-                   std::min(options.max_decoding_length, most),
-                   config.eos};
-    job->min_length = std::min(options.min_decoding_length, job->search.max_length);
-    if (options.max_length_factor > 0) {
-      const float longest = options.max_length_factor * static_cast<float>(job->source.size());
-      if (longest < static_cast<float>(job->search.max_length)) {
-        job->search.max_length = std::max(1, static_cast<int>(longest));
-      }
-    }
-    if (draft_ != nullptr) {
-      job->draft_decoder_start = options.frame.has_value()
-                                     ? frame.decoder_start
-                                     : std::vector<int>{draft_->model->config.decoder_start};
-    }
-    job->decoder_start = std::move(frame.decoder_start);
-    job->shortlist = options.shortlist;
-    job->return_scores = options.return_scores;
-    job->priority = request.priority;
-    job->deadline = request.deadline;
-    job->key = request.key;
-    job->done = std::move(done);
-    Ticket ticket = job;
-    NIBU_RETURN_IF_ERROR(queue_.Push(std::move(job), patience));
-    return ticket;
-  }
-
-  void Cancel(const Ticket& ticket) {
-    if (const std::shared_ptr<Job> job = ticket.lock()) queue_.Cancel(job);
-  }
-
-  int max_source_length(const DecodingOptions& options) const {
-    return std::min(max_source_,
-                    source_positions_ - options.FrameFor(model_->config).source_extra());
-  }
-  const Model& model() const { return *model_; }
-
-  void StartMeasuring() {
-    queue_.AwaitIdle();
-    for (auto& worker : workers_) worker->StartMeasuring();
-  }
-
-  Measurement FinishMeasuring() {
-    queue_.AwaitIdle();  // the last result is on its way before its worker's step ends
-    Measurement result;
-    for (auto& worker : workers_) {
-      const std::vector<double> latencies = worker->FinishMeasuring();
-      result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
-      result.profile += worker->workspace().profile;
-      result.traces.push_back(worker->workspace().matmul.FinishTrace());
-    }
-    return result;
-  }
-
-  double MatmulFloor(const Measurement& measurement) {
-    // OpenMP's threads wait well only while there are no more of them than cores: those of the
-    // workers end with them.
-    End();
-    std::vector<double> floors(workers_.size());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < workers_.size(); ++i) {
-      threads.emplace_back([&, i] {
-        floors[i] = workers_[i]->workspace().matmul.ReplayTrace(*measurement.traces[i]);
-      });
-    }
+  // Once everything that was submitted is done.
+  void End() {
+    queue.Close();
     for (std::thread& thread : threads) thread.join();
-    return *std::max_element(floors.begin(), floors.end());
+    threads.clear();
+    queue.CloseFinished();
+    if (delivery.joinable()) delivery.join();
   }
+
+  const std::shared_ptr<const Model> model;
+  const int max_source;
+  const int source_positions;
+  const int target_positions;
+  const Embedder source;
+  const Embedder target;
+  std::unique_ptr<const DraftModel> draft;
+  JobQueue queue;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> threads;
+  std::thread delivery;
 
  private:
   // Of sequences up to `longest` tokens, and their frames.
   int Positions(int longest) const {
-    const int most = model_->config.max_positions;
+    const int most = model->config.max_positions;
     return longest < most ? std::min(most, longest + kFramePositions) : most;
   }
 
   void Deliver() {
-    while (const std::shared_ptr<Job> job = queue_.TakeFinished()) {
+    while (const std::shared_ptr<Job> job = queue.TakeFinished()) {
       try {
         job->done(job->key, std::move(job->result));
       } catch (...) {  // see Done
       }
       job->done = nullptr;  // with what it holds
-      queue_.Delivered();
+      queue.Delivered();
     }
   }
-
-  // Once everything that was submitted is done.
-  void End() {
-    queue_.Close();
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-    queue_.CloseFinished();
-    if (delivery_.joinable()) delivery_.join();
-  }
-
-  const std::shared_ptr<const Model> model_;
-  const int max_source_;
-  const int source_positions_;
-  const int target_positions_;
-  const Embedder source_;
-  const Embedder target_;
-  std::unique_ptr<const DraftModel> draft_;
-  JobQueue queue_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::thread> threads_;
-  std::thread delivery_;
 };
 
 Translator::Translator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -280,67 +192,115 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
 absl::StatusOr<Ticket> Translator::Submit(Request request, Done done,
                                           std::chrono::nanoseconds patience) {
   try {
-    return impl_->Submit(std::move(request), std::move(done), patience);
+    NIBU_ASSIGN_OR_RETURN(std::shared_ptr<Job> job, MakeJob(std::move(request), std::move(done)));
+    Ticket ticket = job;
+    NIBU_RETURN_IF_ERROR(impl_->queue.Push(std::move(job), patience));
+    return ticket;
   } catch (...) {
     return StatusOfException();
   }
 }
 
-void Translator::Cancel(const Ticket& ticket) { impl_->Cancel(ticket); }
+absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done done) const {
+  const ModelConfig& config = impl_->model->config;
+  const DecodingOptions& options = request.options;
+  NIBU_RETURN_IF_ERROR(options.ValidateFor(config));
+  NIBU_RETURN_IF_ERROR(
+      CheckSource(request.source, max_source_length(options), config.vocab_source));
+  const Frame frame = options.FrameFor(config);
+  const int most = impl_->target_positions - frame.target_extra();
+  NIBU_RETURN_IF_ERROR(
+      CheckOption(most >= 1, absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
+                                          " tokens, expected at most ", impl_->target_positions)));
+  auto job = std::make_shared<Job>();
+  job->decoder_start = frame.decoder_start;
+  if (impl_->draft != nullptr) {
+    job->draft_decoder_start = options.frame.has_value()
+                                   ? frame.decoder_start
+                                   : std::vector<int>{impl_->draft->model->config.decoder_start};
+  }
+  std::vector<int>& source = request.source;
+  source.insert(source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
+  source.insert(source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
+  job->search = {options.beam_size,
+                 options.patience,
+                 options.num_hypotheses,
+                 options.length_penalty,
+                 std::min(options.max_decoding_length, most),
+                 config.eos};
+  if (options.max_length_factor > 0) {
+    const float longest = options.max_length_factor * static_cast<float>(source.size());
+    if (longest < static_cast<float>(job->search.max_length)) {
+      job->search.max_length = std::max(1, static_cast<int>(longest));
+    }
+  }
+  static_cast<Request&>(*job) = std::move(request);
+  job->done = std::move(done);
+  return job;
+}
+
+void Translator::Cancel(const Ticket& ticket) {
+  if (const std::shared_ptr<Job> job = ticket.lock()) impl_->queue.Cancel(job);
+}
 
 absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translator::Translate(
     const std::vector<std::vector<int>>& sources, const DecodingOptions& options) {
-  struct {
-    std::mutex mutex;
-    std::condition_variable changed;
-    size_t waiting = 0;
-    absl::Status status;
-    std::vector<std::vector<Hypothesis>> results;
-  } all;
-  all.results.resize(sources.size());
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].empty()) {
-      all.results[i].resize(1);
-      continue;
-    }
-    {
-      const std::lock_guard<std::mutex> lock(all.mutex);
-      if (!all.status.ok()) break;
-      ++all.waiting;
-    }
-    absl::StatusOr<Ticket> ticket;
-    try {
-      ticket = Submit(
+  try {
+    const auto all = std::make_shared<Gather<std::vector<Hypothesis>>>(sources.size());
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i].empty()) {
+        all->Add(i, std::vector<Hypothesis>(1));
+        continue;
+      }
+      const absl::StatusOr<Ticket> ticket = Submit(
           {.source = sources[i], .options = options, .key = i},
-          [&all](uint64_t key, Result result) {
-            const std::lock_guard<std::mutex> lock(all.mutex);
-            if (result.ok()) all.results[key] = *std::move(result);
-            all.status.Update(result.status());
-            if (--all.waiting == 0) all.changed.notify_one();
-          },
+          [all](uint64_t key, Result result) { all->Add(key, std::move(result)); },
           std::chrono::nanoseconds::max());
-    } catch (...) {
-      ticket = StatusOfException();
+      if (!ticket.ok()) all->Add(i, ticket.status());
     }
-    if (ticket.ok()) continue;
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    --all.waiting;
-    all.status.Update(ticket.status());
+    return all->Await();
+  } catch (...) {
+    return StatusOfException();
   }
-  std::unique_lock<std::mutex> lock(all.mutex);
-  all.changed.wait(lock, [&] { return all.waiting == 0; });
-  if (!all.status.ok()) return all.status;
-  return std::move(all.results);
 }
 
 int Translator::max_source_length(const DecodingOptions& options) const {
-  return impl_->max_source_length(options);
+  const int extra = options.FrameFor(impl_->model->config).source_extra();
+  return std::min(impl_->max_source, impl_->source_positions - extra);
 }
-const Model& Translator::model() const { return impl_->model(); }
-void Translator::StartMeasuring() { impl_->StartMeasuring(); }
-Translator::Measurement Translator::FinishMeasuring() { return impl_->FinishMeasuring(); }
+
+const Model& Translator::model() const { return *impl_->model; }
+
+void Translator::StartMeasuring() {
+  impl_->queue.AwaitIdle();
+  for (auto& worker : impl_->workers) worker->StartMeasuring();
+}
+
+Translator::Measurement Translator::FinishMeasuring() {
+  impl_->queue.AwaitIdle();  // the last result is on its way before its worker's step ends
+  Measurement result;
+  for (auto& worker : impl_->workers) {
+    const std::vector<double> latencies = worker->FinishMeasuring();
+    result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
+    result.profile += worker->workspace().profile;
+    result.traces.push_back(worker->workspace().matmul.FinishTrace());
+  }
+  return result;
+}
+
 double Translator::MatmulFloor(const Measurement& measurement) {
-  return impl_->MatmulFloor(measurement);
+  // OpenMP's threads wait well only while there are no more of them than cores: those of the
+  // workers end with them.
+  impl_->End();
+  std::vector<double> floors(impl_->workers.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < floors.size(); ++i) {
+    threads.emplace_back([&, i] {
+      floors[i] = impl_->workers[i]->workspace().matmul.ReplayTrace(*measurement.traces[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return *std::max_element(floors.begin(), floors.end());
 }
 
 }  // namespace nibu

@@ -88,6 +88,7 @@ class Translator {
  private:
   class Impl;
   explicit Translator(std::unique_ptr<Impl> impl);
+  absl::StatusOr<std::shared_ptr<Job>> MakeJob(Request request, Done done) const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -122,10 +122,10 @@ void Worker::AddSlot() {
   slot->search.Reset(job.search);
   slot->tokens = job.decoder_start;
   slot->forced = job.decoder_start.size() - 1;
-  if (job.shortlist != nullptr) {
+  if (job.options.shortlist != nullptr) {
     ScopedTimer timer(&workspace_.profile.search);
-    slot->output = output_layer_.Select(
-        job.shortlist->Candidates(job.source, model_.config.vocab_target, model_.config.eos));
+    slot->output = output_layer_.Select(job.options.shortlist->Candidates(
+        job.source, model_.config.vocab_target, model_.config.eos));
   }
   if (HasDraft(*slot)) {
     slot->draft.Start(job.draft_decoder_start, job.source, slot->output.tokens);
@@ -154,8 +154,8 @@ void Worker::Step() {
     for (size_t i = slot->forced; i < slot->tokens.size(); ++i) {
       const size_t generated = length + (slot->is_consecutive() ? i - slot->forced : 0);
       queries_.push_back({first_row + static_cast<int>(i), greedy ? 1 : 2 * job.search.beam_size,
-                          !greedy || job.return_scores, Suppressed(job, generated),
-                          job.shortlist == nullptr ? nullptr : &slot->output});
+                          !greedy || job.options.return_scores, Suppressed(job, generated),
+                          job.options.shortlist == nullptr ? nullptr : &slot->output});
     }
     first_row += static_cast<int>(slot->tokens.size());
   }
@@ -210,8 +210,7 @@ void Worker::RemoveEnded() {
   for (const auto& slot : live_) {
     absl::Status status = slot->job->MustEnd(now);
     if (status.ok() && !slot->search.done()) continue;
-    Result result =
-        slot->search.done() ? Result(slot->search.Finish()) : Result(std::move(status));
+    Result result = slot->search.done() ? Result(slot->search.Finish()) : Result(std::move(status));
     if (measuring_) {
       latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
     }

@@ -82,7 +82,8 @@ class Worker {
   void Step();
   // What is suppressed where so many tokens have been generated.
   absl::Span<const int> Suppressed(const Job& job, size_t generated) const {
-    return generated < static_cast<size_t>(job.min_length) ? suppressed_at_start_ : suppressed_;
+    return generated < static_cast<size_t>(job.options.min_decoding_length) ? suppressed_at_start_
+                                                                            : suppressed_;
   }
   void Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
   // Keeps the tokens that were guessed right, and the one that follows them.

@@ -1,12 +1,12 @@
 #include "tools/text/text_translator.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "engine/core/exception_status.h"
+#include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "tokenizer/between_sentences.h"
 #include "tokenizer/blank.h"
@@ -35,22 +35,9 @@ struct TextTranslator::Pending {
 
 namespace {
 
-constexpr size_t kMostSplitters = 256;  // that are kept
-
-// Adds the time of its life to a counter.
-class Timer {
- public:
-  explicit Timer(std::atomic<int64_t>* nanoseconds) : nanoseconds_(nanoseconds) {}
-  ~Timer() {
-    *nanoseconds_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
-  }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  std::atomic<int64_t>* const nanoseconds_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result) noexcept {
   try {
@@ -93,17 +80,6 @@ TextOptions TextTranslator::default_options() const {
   return options;
 }
 
-absl::StatusOr<std::shared_ptr<const SentenceSplitter>> TextTranslator::SplitterFor(
-    const std::string& language) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = splitters_.find(language);
-  if (known != splitters_.end()) return known->second;
-  NIBU_ASSIGN_OR_RETURN(auto made, SentenceSplitter::Create(language));
-  std::shared_ptr<const SentenceSplitter> splitter = std::move(made);
-  if (splitters_.size() < kMostSplitters) splitters_.emplace(language, splitter);
-  return splitter;
-}
-
 absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prepare(
     const TextOptions& options) const {
   try {
@@ -130,7 +106,7 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
             vocabulary_.languages.default_source}) {
         if (language.empty()) language = named;
       }
-      NIBU_ASSIGN_OR_RETURN(plan->splitter, SplitterFor(language));
+      NIBU_ASSIGN_OR_RETURN(plan->splitter, SentenceSplitter::Create(language));
     }
     return plan;
   } catch (...) {
@@ -202,11 +178,9 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     pending->plan = request.plan;
     pending->key = request.key;
     pending->done = std::move(done);
-    std::vector<std::vector<int>> sources;
-    {
-      Timer timer(&tokenizing_);
-      NIBU_ASSIGN_OR_RETURN(sources, Read(line, pending.get()));
-    }
+    const auto start = std::chrono::steady_clock::now();
+    NIBU_ASSIGN_OR_RETURN(std::vector<std::vector<int>> sources, Read(line, pending.get()));
+    tokenizing_ += SecondsSince(start);
     if (sources.empty()) {
       pending->result.hypotheses.resize(1);
       Deliver(pending.get(), std::move(pending->result));
@@ -223,8 +197,9 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
             if (result.ok()) pending->parts[part] = *std::move(result);
             pending->status.Update(result.status());
             if (--pending->missing > 0) return;
-            Timer timer(&finishing_);
+            const auto end = std::chrono::steady_clock::now();
             Deliver(pending.get(), Finish(pending.get()));
+            finishing_ += SecondsSince(end);
           },
           patience);
       status = ticket.status();
@@ -293,30 +268,21 @@ TextHypothesis TextTranslator::Join(const Pending& pending, size_t n) const {
 absl::StatusOr<std::vector<TextResult>> TextTranslator::Translate(
     const std::vector<std::string>& lines, const TextOptions& options) {
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, Prepare(options));
-  struct {
-    std::mutex mutex;
-    std::condition_variable changed;
-    size_t waiting;
-    absl::Status status;
-    std::vector<TextResult> results;
-  } all;
-  all.waiting = lines.size();
-  all.results.resize(lines.size());
-  const auto end = [&all](uint64_t key, absl::StatusOr<TextResult> result) {
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    if (result.ok()) all.results[key] = *std::move(result);
-    all.status.Update(result.status());
-    if (--all.waiting == 0) all.changed.notify_one();
-  };
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const auto ticket =
-        Submit(lines[i], {.plan = plan, .key = i}, end, std::chrono::nanoseconds::max());
-    if (!ticket.ok()) end(i, ticket.status());
+  try {
+    const auto all = std::make_shared<Gather<TextResult>>(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const auto ticket = Submit(
+          lines[i], {.plan = plan, .key = i},
+          [all](uint64_t key, absl::StatusOr<TextResult> result) {
+            all->Add(key, std::move(result));
+          },
+          std::chrono::nanoseconds::max());
+      if (!ticket.ok()) all->Add(i, ticket.status());
+    }
+    return all->Await();
+  } catch (...) {
+    return StatusOfException();
   }
-  std::unique_lock<std::mutex> lock(all.mutex);
-  all.changed.wait(lock, [&] { return all.waiting == 0; });
-  if (!all.status.ok()) return all.status;
-  return std::move(all.results);
 }
 
 }  // namespace nibu

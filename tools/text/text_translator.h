@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,8 +32,7 @@ class TextTranslator {
   // What a model wants where nothing else is said.
   TextOptions default_options() const;
 
-  // Options, checked against the model and worked out: for any number of requests. It must not
-  // outlive the translator.
+  // Options, checked against the model and worked out: for any number of requests.
   struct Plan;
   // InvalidArgument whose message begins with the option's name, as a rule.
   absl::StatusOr<std::shared_ptr<const Plan>> Prepare(const TextOptions& options) const;
@@ -74,16 +71,11 @@ class TextTranslator {
   Translator& translator() { return *translator_; }
   // So far, over all threads: seconds in Submit before the queue; and with results, what `done`
   // takes included.
-  double tokenizer_seconds() const { return Seconds(tokenizing_); }
-  double text_seconds() const { return Seconds(finishing_); }
+  double tokenizer_seconds() const { return tokenizing_; }
+  double text_seconds() const { return finishing_; }
 
  private:
-  using Nanoseconds = std::atomic<int64_t>;
-
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
-  static double Seconds(const Nanoseconds& time) { return static_cast<double>(time) * 1e-9; }
-  absl::StatusOr<std::shared_ptr<const SentenceSplitter>> SplitterFor(
-      const std::string& language) const;
   // The sources of a line's parts.
   absl::StatusOr<std::vector<std::vector<int>>> Read(absl::string_view line,
                                                      Pending* pending) const;
@@ -97,11 +89,8 @@ class TextTranslator {
   ModelVocabulary vocabulary_;  // without the tokens
   ModelDefaults defaults_;
   std::shared_ptr<const Shortlist> shortlist_;
-  mutable std::mutex mutex_;
-  // By language. Guarded by mutex_.
-  mutable std::map<std::string, std::shared_ptr<const SentenceSplitter>> splitters_;
-  Nanoseconds tokenizing_ = 0;
-  Nanoseconds finishing_ = 0;
+  std::atomic<double> tokenizing_ = 0;
+  std::atomic<double> finishing_ = 0;
   std::unique_ptr<Translator> translator_;  // last: its threads use the rest
 };
 

@@ -1,0 +1,46 @@
+// Results that come one by one, from any thread.
+#ifndef NIBU_ENGINE_CORE_GATHER_H_
+#define NIBU_ENGINE_CORE_GATHER_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace nibu {
+
+// Waits for `count` results, each handed in once by its number. Thread-safe.
+template <typename T>
+class Gather {
+ public:
+  explicit Gather(size_t count) : missing_(count), results_(count) {}
+
+  void Add(size_t number, absl::StatusOr<T> result) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    status_.Update(result.status());
+    if (result.ok()) results_[number] = *std::move(result);
+    if (--missing_ == 0) complete_.notify_all();
+  }
+
+  // Once all are there: they, or the status of the first that failed. Call it once.
+  absl::StatusOr<std::vector<T>> Await() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    complete_.wait(lock, [this] { return missing_ == 0; });
+    if (!status_.ok()) return status_;
+    return std::move(results_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable complete_;
+  size_t missing_;
+  absl::Status status_;
+  std::vector<T> results_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_GATHER_H_
