@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -12,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
-#include "models/containers/safetensors_writer.h"
+#include "models/containers/safetensors.h"
 #include "models/files/errors.h"
 #include "models/files/new_file.h"
 #include "models/formats/hugging_face.h"

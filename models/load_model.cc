@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/build_model.h"
 #include "models/containers/ctranslate2_bin.h"
 #include "models/containers/torch_file.h"
 #include "models/files/directory.h"

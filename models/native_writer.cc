@@ -2,7 +2,6 @@
 
 #include <zlib.h>
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/build_model.h"
 #include "models/files/errors.h"
 #include "models/files/new_file.h"
 #include "models/load_model.h"

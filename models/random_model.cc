@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/build_model.h"
-#include "models/assembly/weight_list.h"
+#include "models/assembly/name_table.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"

@@ -1,7 +1,6 @@
 #include "models/assembly/build_model.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,27 +29,17 @@ bool HoldsFiniteValues(const TensorView& view) {
   return true;
 }
 
-// The transpose of a matrix, element by element.
-std::string Transposed(const TensorView& view) {
-  const auto rows = static_cast<size_t>(view.shape[0]);
-  const auto columns = static_cast<size_t>(view.shape[1]);
-  const size_t size = DTypeSize(view.dtype);
-  std::string result(view.bytes(), '\0');
-  const char* from = static_cast<const char*>(view.data);
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t c = 0; c < columns; ++c, from += size) {
-      std::memcpy(result.data() + (c * rows + r) * size, from, size);
-    }
-  }
-  return result;
-}
-
 // Makes `*matrix` one of [out, in], which points into `*buffer` if it was not one already.
 void TurnAround(MatrixView* matrix, std::string* buffer) {
   if (matrix->out_in) return;
-  *buffer = Transposed(matrix->values);
+  Shape& shape = matrix->values.shape;
+  const size_t row = static_cast<size_t>(shape[0]) * DTypeSize(matrix->values.dtype);
+  buffer->resize(matrix->values.bytes());
+  for (int64_t r = 0; r < shape[1]; ++r) {
+    CopyRow(*matrix, r, buffer->data() + static_cast<size_t>(r) * row);
+  }
   matrix->values.data = buffer->data();
-  std::swap(matrix->values.shape[0], matrix->values.shape[1]);
+  std::swap(shape[0], shape[1]);
   matrix->out_in = true;
 }
 

@@ -15,6 +15,18 @@
 
 namespace nibu {
 
+// A weight as the walk over all of them has it (ForEachWeight).
+struct ListedWeight {
+  enum class Kind { kTable, kNorm, kLinear };
+  std::string name;
+  Kind kind;
+  int rows;  // of a linear its outputs, of a norm its size
+  int columns;
+};
+
+// In the order of ForEachWeight. REQUIRES: config.Validate() is OK.
+std::vector<ListedWeight> ListWeights(const ModelConfig& config);
+
 // The tensors that a weight is made of.
 //   linear: matrices, one, or several of equal size that nibu puts side by side (q, k, v); biases,
 //   as

@@ -10,7 +10,7 @@
 
 #include "engine/model/config.h"
 #include "engine/search/shortlist.h"
-#include "models/assembly/build_model.h"
+#include "models/assembly/name_table.h"
 #include "models/containers/tensor_source.h"
 
 namespace nibu {

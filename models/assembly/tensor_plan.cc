@@ -10,7 +10,8 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/quantize.h"
-#include "models/assembly/weight_list.h"
+#include "models/assembly/build_model.h"
+#include "models/assembly/name_table.h"
 #include "models/files/errors.h"
 
 namespace nibu {
@@ -140,22 +141,6 @@ class Planner {
   const Quantization quantization_;
   std::vector<PlannedTensor> plan_;
 };
-
-// Copies row `row` of [out, in] out of a matrix that may be stored the other way.
-void CopyRow(const MatrixView& matrix, int64_t row, char* out) {
-  const size_t size = DTypeSize(matrix.values.dtype);
-  const auto* data = static_cast<const char*>(matrix.values.data);
-  const auto columns = static_cast<size_t>(matrix.values.shape[1]);
-  const auto at = static_cast<size_t>(row);
-  if (matrix.out_in) {
-    std::memcpy(out, data + at * columns * size, columns * size);
-    return;
-  }
-  const auto inputs = static_cast<size_t>(matrix.values.shape[0]);
-  for (size_t i = 0; i < inputs; ++i) {
-    std::memcpy(out + i * size, data + (i * columns + at) * size, size);
-  }
-}
 
 // Appends `values` to `data` as one row of type `dtype`.
 void AppendRow(DType dtype, const std::vector<float>& values, TensorData* data) {

@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/model/config.h"
 #include "engine/ops/linear.h"
-#include "models/assembly/build_model.h"
 #include "models/assembly/opened_model.h"
-#include "models/containers/tensor_source.h"
 
 namespace nibu {
 

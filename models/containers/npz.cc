@@ -1,6 +1,8 @@
 #include "models/containers/npz.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,20 +29,10 @@ absl::string_view Field(absl::string_view header, absl::string_view key) {
   return absl::StripLeadingAsciiWhitespace(header.substr(at + quoted.size()));
 }
 
-bool ParseType(absl::string_view descr, DType* dtype) {
-  static constexpr struct {
-    absl::string_view name;
-    DType dtype;
-  } kTypes[] = {{"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16}, {"'|i1'", DType::kInt8},
-                {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},   {"'<i4'", DType::kInt32},
-                {"'<i8'", DType::kInt64}};
-  for (const auto& type : kTypes) {
-    if (!absl::StartsWith(descr, type.name)) continue;
-    *dtype = type.dtype;
-    return true;
-  }
-  return false;
-}
+constexpr std::pair<absl::string_view, DType> kTypes[] = {
+    {"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16}, {"'|i1'", DType::kInt8},
+    {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},   {"'<i4'", DType::kInt32},
+    {"'<i8'", DType::kInt64}};
 
 // "(2, 3), ..." -> {2, 3}
 bool ParseShape(absl::string_view text, Shape* shape) {
@@ -67,10 +59,14 @@ absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view 
       reader.ReadBytes(major == 1 ? reader.Read<uint16_t>() : reader.Read<uint32_t>());
   if (!reader.ok() || major < 1 || major > 3) return wrong("is not a whole NumPy array");
   TensorView view;
-  if (!ParseType(Field(header, "descr"), &view.dtype)) {
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
+    return absl::StartsWith(Field(header, "descr"), known.first);
+  });
+  if (type == std::end(kTypes)) {
     return NotSupported(
         where, "has a type that nibu does not read: ", Field(header, "descr").substr(0, 20));
   }
+  view.dtype = type->second;
   if (!absl::StartsWith(Field(header, "fortran_order"), "False") ||
       !ParseShape(Field(header, "shape"), &view.shape)) {
     return wrong("is not stored row by row, or its shape is damaged");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "models/files/json.h"
+#include "models/files/new_file.h"
+#include "nlohmann/json.hpp"
 
 namespace nibu {
 namespace {
@@ -51,21 +54,10 @@ bool ReadTensor(const Json& json, HeaderTensor* tensor) {
   return true;
 }
 
-bool ParseDType(absl::string_view name, DType* dtype) {
-  static constexpr struct {
-    absl::string_view name;
-    DType dtype;
-  } kTypes[] = {{"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
-                {"I8", DType::kInt8},     {"I16", DType::kInt16},   {"I32", DType::kInt32},
-                {"I64", DType::kInt64},   {"U8", DType::kUint8}};
-  for (const auto& type : kTypes) {
-    if (type.name == name) {
-      *dtype = type.dtype;
-      return true;
-    }
-  }
-  return false;
-}
+constexpr std::pair<absl::string_view, DType> kTypes[] = {
+    {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
+    {"I8", DType::kInt8},     {"I16", DType::kInt16},   {"I32", DType::kInt32},
+    {"I64", DType::kInt64},   {"U8", DType::kUint8}};
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
@@ -75,10 +67,13 @@ absl::Status Damaged(const FileBytes& file, absl::string_view what) {
 absl::StatusOr<StoredTensor> CheckTensor(const HeaderTensor& header, absl::string_view data,
                                          std::shared_ptr<const FileBytes> file) {
   StoredTensor tensor;
-  if (!ParseDType(header.dtype, &tensor.view.dtype)) {
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [&](const auto& known) { return known.first == header.dtype; });
+  if (type == std::end(kTypes)) {
     return NotSupported(file->path(), ": tensor \"", header.name, "\" has type \"", header.dtype,
                         "\", which nibu does not read");
   }
+  tensor.view.dtype = type->second;
   tensor.view.shape.assign(header.shape.begin(), header.shape.end());  // negative: it was too large
   const std::optional<uint64_t> bytes = BytesOf(tensor.view.dtype, tensor.view.shape);
   if (!bytes.has_value()) {
@@ -149,6 +144,36 @@ absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> fi
                                        " bytes of data, the file has ", data.size()));
   }
   return source;
+}
+
+absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const std::string& path) {
+  nlohmann::ordered_json header = {{"__metadata__", {{"format", "pt"}}}};
+  uint64_t offset = 0;
+  for (const TensorToWrite& tensor : tensors) {
+    const uint64_t begin = offset;
+    const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const auto& known) { return known.second == tensor.dtype; });
+    offset += TensorView{tensor.dtype, tensor.shape, nullptr}.bytes();
+    header[tensor.name] = {
+        {"dtype", type->first},
+        {"shape", std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())},
+        {"data_offsets", {begin, offset}}};
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');  // the data begin at a multiple of 8
+  const uint64_t size = text.size();
+  NIBU_ASSIGN_OR_RETURN(NewFile file, NewFile::Create(path));
+  NIBU_RETURN_IF_ERROR(file.Append({reinterpret_cast<const char*>(&size), sizeof(size)}));
+  NIBU_RETURN_IF_ERROR(file.Append(text));
+  for (const TensorToWrite& tensor : tensors) {
+    NIBU_ASSIGN_OR_RETURN(const std::string bytes, tensor.bytes());
+    if (bytes.size() != (TensorView{tensor.dtype, tensor.shape, nullptr}.bytes())) {
+      return absl::InternalError(
+          absl::StrCat(path, ": tensor \"", tensor.name, "\" has ", bytes.size(), " bytes"));
+    }
+    NIBU_RETURN_IF_ERROR(file.Append(bytes));
+  }
+  return file.Sync();
 }
 
 }  // namespace nibu

@@ -1,4 +1,4 @@
-// Reader of safetensors files.
+// Safetensors files.
 //
 //   u64 n | n bytes of JSON | data                                              (little-endian)
 //
@@ -12,9 +12,14 @@
 #ifndef NIBU_MODELS_CONTAINERS_SAFETENSORS_H_
 #define NIBU_MODELS_CONTAINERS_SAFETENSORS_H_
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/core/tensor.h"
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
 
@@ -23,6 +28,17 @@ namespace nibu {
 // Everything above is checked, nothing is trusted: InvalidArgument (one line, naming the file) for
 // any file that breaks a rule, Unimplemented for dtypes that nibu has no use for.
 absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> file);
+
+// A tensor whose bytes are asked for when their turn comes.
+struct TensorToWrite {
+  std::string name;
+  DType dtype = DType::kFloat32;  // a floating-point type
+  Shape shape;
+  std::function<absl::StatusOr<std::string>()> bytes;
+};
+
+// Writes the tensors in the given order to `path`, which must not be there, and to the disk.
+absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const std::string& path);
 
 }  // namespace nibu
 

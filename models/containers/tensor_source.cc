@@ -53,6 +53,21 @@ bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
          (a.view.data == b.view.data || std::memcmp(a.view.data, b.view.data, a.view.bytes()) == 0);
 }
 
+void CopyRow(const MatrixView& matrix, int64_t row, char* out) {
+  const size_t size = DTypeSize(matrix.values.dtype);
+  const auto* data = static_cast<const char*>(matrix.values.data);
+  const auto columns = static_cast<size_t>(matrix.values.shape[1]);
+  const auto at = static_cast<size_t>(row);
+  if (matrix.out_in) {
+    std::memcpy(out, data + at * columns * size, columns * size);
+    return;
+  }
+  const auto inputs = static_cast<size_t>(matrix.values.shape[0]);
+  for (size_t i = 0; i < inputs; ++i) {
+    std::memcpy(out + i * size, data + (i * columns + at) * size, size);
+  }
+}
+
 absl::Status TensorSource::Add(std::string name, StoredTensor tensor) {
   const std::string path = tensor.file->path();
   auto [it, inserted] = tensors_.try_emplace(std::move(name), Entry{std::move(tensor)});

@@ -43,6 +43,9 @@ std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape);
 // The same values, held once or twice.
 bool SameTensor(const StoredTensor& a, const StoredTensor& b);
 
+// Copies row `row` of [out, in] out of a matrix that may be stored the other way.
+void CopyRow(const MatrixView& matrix, int64_t row, char* out);
+
 // Linears that a file holds packed already (Linear::packed_bytes), by the name of their first
 // matrix.
 struct PackedLinears {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
 #include "models/files/errors.h"
 
@@ -149,50 +148,44 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> ZipArchive::Read(const ZipMembe
   std::shared_ptr<const FileBytes> result = file_;
   *bytes = member.stored;
   if (member.deflated) {
-    z_stream stream = {};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
-      return absl::ResourceExhaustedError("zlib cannot be started");
-    }
     std::string out;
-    size_t consumed = 0;
-    int status = Z_OK;
-    while (status == Z_OK && out.size() < member.size) {
-      // Room grows with what has really come out, whatever size the directory claims.
-      constexpr size_t kStep = 1 << 20;
-      const size_t before = out.size();
-      out.resize(std::min<uint64_t>(member.size, before + std::max(before, kStep)));
-      stream.next_out = reinterpret_cast<Bytef*>(out.data()) + before;
-      size_t room = out.size() - before;
-      while (status == Z_OK && room > 0) {
-        constexpr size_t kMost = std::numeric_limits<uInt>::max();
-        stream.next_in =
-            reinterpret_cast<Bytef*>(const_cast<char*>(member.stored.data())) + consumed;
-        stream.avail_in = static_cast<uInt>(std::min(kMost, member.stored.size() - consumed));
-        stream.avail_out = static_cast<uInt>(std::min(kMost, room));
-        const uInt in = stream.avail_in;
-        const uInt asked = stream.avail_out;
-        status = inflate(&stream, Z_NO_FLUSH);
-        consumed += in - stream.avail_in;
-        room -= asked - stream.avail_out;
-      }
-      out.resize(out.size() - room);
-    }
-    inflateEnd(&stream);
-    if ((status != Z_OK && status != Z_STREAM_END) || out.size() != member.size) {
-      return Damaged(*file_, "a member cannot be inflated");
-    }
+    const bool whole = Inflate(member.stored, -MAX_WBITS, [&](absl::string_view piece) {
+      absl::StrAppend(&out, piece);
+      return out.size() <= member.size;
+    });
+    if (!whole || out.size() != member.size) return Damaged(*file_, "a member cannot be inflated");
     result = FileBytes::InMemory(file_->path(), std::move(out));
     *bytes = result->bytes();
   }
-  if (check_crc) {
-    uLong crc = 0;
-    for (size_t i = 0; i < bytes->size(); i += 1 << 30) {
-      const absl::string_view part = bytes->substr(i, 1 << 30);
-      crc = crc32(crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
-    }
-    if (crc != member.crc) return Damaged(*file_, "the checksum of a member is wrong");
+  if (check_crc &&
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes->data()), bytes->size()) != member.crc) {
+    return Damaged(*file_, "the checksum of a member is wrong");
   }
   return result;
+}
+
+bool Inflate(absl::string_view bytes, int window_bits,
+             const std::function<bool(absl::string_view)>& use) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, window_bits) != Z_OK) return false;
+  char piece[1 << 16];
+  int status = Z_OK;
+  bool going_on = true;
+  while (status == Z_OK && going_on) {
+    if (stream.avail_in == 0) {
+      constexpr size_t kMost = std::numeric_limits<uInt>::max();
+      const size_t n = std::min(kMost, bytes.size());
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+      stream.avail_in = static_cast<uInt>(n);
+      bytes.remove_prefix(n);
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(piece);
+    stream.avail_out = sizeof(piece);
+    status = inflate(&stream, Z_NO_FLUSH);
+    going_on = use({piece, sizeof(piece) - stream.avail_out});
+  }
+  inflateEnd(&stream);
+  return status == Z_STREAM_END || !going_on;
 }
 
 }  // namespace nibu

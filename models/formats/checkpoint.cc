@@ -7,7 +7,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/files/file_bytes.h"
-#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "models/assembly/opened_model.h"
-#include "models/files/json.h"
 #include "models/files/pickle.h"
+#include "nlohmann/json.hpp"
 
 namespace nibu {
 

@@ -155,19 +155,11 @@ absl::Status ReadVocabularies(const std::string& directory, const std::string& u
                                  "model.bin");
     }
   }
-  const auto source = FileBytes::Open(directory + "/source.spm");
-  const auto target = FileBytes::Open(directory + "/target.spm");
-  if (source.ok() && target.ok()) {
-    vocabulary->source_sentencepiece = std::string((*source)->bytes());
-    vocabulary->target_sentencepiece = std::string((*target)->bytes());
+  if (TakeSentencePieces(directory, "source.spm", "target.spm", vocabulary)) {
     return absl::OkStatus();
   }
   for (const char* name : {kMultilingualSentencePiece, "sentencepiece.model", "spiece.model"}) {
-    const auto both = FileBytes::Open(absl::StrCat(directory, "/", name));
-    if (!both.ok()) continue;
-    vocabulary->source_sentencepiece = std::string((*both)->bytes());
-    vocabulary->target_sentencepiece = vocabulary->source_sentencepiece;
-    break;
+    if (TakeSentencePieces(directory, name, name, vocabulary)) break;
   }
   return absl::OkStatus();
 }

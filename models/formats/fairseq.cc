@@ -42,19 +42,6 @@ constexpr absl::string_view kClasses[] = {
     "_codecs encode",
 };
 
-// Options of variants that nibu does not have.
-constexpr const char* kUnsupported[] = {"adaptive_input",
-                                        "adaptive_softmax_cutoff",
-                                        "base_layers",
-                                        "char_inputs",
-                                        "cross_self_attention",
-                                        "decoder_layers_to_keep",
-                                        "encoder_layers_to_keep",
-                                        "merge_src_tgt_embed",
-                                        "no_cross_attention",
-                                        "no_token_positional_embeddings",
-                                        "quant_noise_pq"};
-
 bool IsSet(const Json* value) {
   if (value == nullptr) return false;
   if (value->is_boolean()) return value->get<bool>();
@@ -194,7 +181,11 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   }
   NIBU_ASSIGN_OR_RETURN(const std::string task, options.String("task", "translation"));
   if (task != "translation") return options.Wrong("task", "\"translation\"");
-  for (const char* key : kUnsupported) {
+  // Variants that nibu does not have.
+  for (const char* key : {"adaptive_input", "adaptive_softmax_cutoff", "base_layers", "char_inputs",
+                          "cross_self_attention", "decoder_layers_to_keep",
+                          "encoder_layers_to_keep", "merge_src_tgt_embed", "no_cross_attention",
+                          "no_token_positional_embeddings", "quant_noise_pq"}) {
     if (IsSet(options.Find(key))) {
       return NotSupported(options.file(), ": trained with \"", key,
                           "\"; nibu reads fairseq's transformer models without it");

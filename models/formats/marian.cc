@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/marian_bin.h"
@@ -19,7 +18,6 @@
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
 #include "models/formats/marian_config.h"
-#include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/shortlist_file.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -39,42 +37,47 @@ struct MarianFiles {
   bool allow_unknown = false;
 };
 
-// Options that say how Marian is to run, not what is to come out.
-constexpr absl::string_view kIgnoredOptions[] = {"mini-batch",
-                                                 "mini-batch-words",
-                                                 "maxi-batch",
-                                                 "maxi-batch-sort",
-                                                 "workspace",
-                                                 "cpu-threads",
-                                                 "devices",
-                                                 "num-devices",
-                                                 "gemm-precision",
-                                                 "gemm-type",
-                                                 "optimize",
-                                                 "int8shift",
-                                                 "quiet",
-                                                 "quiet-translation",
-                                                 "log",
-                                                 "log-level",
-                                                 "skip-cost",
-                                                 "max-length",
-                                                 "max-length-crop",
-                                                 "max-length-break",
-                                                 "mini-batch-break-size",
-                                                 "ssplit-mode",
-                                                 "ssplit-prefix-file",
-                                                 "fp16",
-                                                 "precision",
-                                                 "port",
-                                                 "seed",
-                                                 "version",
-                                                 "tsv",
-                                                 "tsv-fields",
-                                                 "cache-translations",
-                                                 "alignment",
-                                                 "n-best",
-                                                 "stat-freq",
-                                                 "relative-paths"};
+// Whether an option says how Marian is to run, not what is to come out.
+bool IsIgnored(absl::string_view option) {
+  for (const char* ignored : {"mini-batch",
+                              "mini-batch-words",
+                              "maxi-batch",
+                              "maxi-batch-sort",
+                              "workspace",
+                              "cpu-threads",
+                              "devices",
+                              "num-devices",
+                              "gemm-precision",
+                              "gemm-type",
+                              "optimize",
+                              "int8shift",
+                              "quiet",
+                              "quiet-translation",
+                              "log",
+                              "log-level",
+                              "skip-cost",
+                              "max-length",
+                              "max-length-crop",
+                              "max-length-break",
+                              "mini-batch-break-size",
+                              "ssplit-mode",
+                              "ssplit-prefix-file",
+                              "fp16",
+                              "precision",
+                              "port",
+                              "seed",
+                              "version",
+                              "tsv",
+                              "tsv-fields",
+                              "cache-translations",
+                              "alignment",
+                              "n-best",
+                              "stat-freq",
+                              "relative-paths"}) {
+    if (option == ignored) return true;
+  }
+  return false;
+}
 
 std::string Resolve(const std::string& directory, const std::string& path) {
   return path[0] == '/' ? path : absl::StrCat(directory, "/", path);
@@ -130,12 +133,10 @@ absl::Status ReadShortlistOption(const ConfigFile& yml, const std::string& direc
 
 absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::string& directory) {
   for (const auto& [key, value] : yml.object().items()) {
-    const absl::string_view option = key;
-    const auto is = [&](absl::string_view known) { return known == option; };
     const bool used = key == "models" || key == "vocabs" || key == "shortlist" ||
                       key == "beam-size" || key == "normalize" || key == "word-penalty" ||
                       key == "max-length-factor" || key == "allow-unk" || key == "weights";
-    if (!used && !std::any_of(std::begin(kIgnoredOptions), std::end(kIgnoredOptions), is)) {
+    if (!used && !IsIgnored(key)) {
       return NotSupported(yml.file(), ": option \"", key,
                           "\" is not supported; remove it from the file");
     }
@@ -271,13 +272,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
   if (IsList(source->path()) && IsList(target->path())) {
-    const std::string directory = DirectoryOf(source->path());
-    const auto source_pieces = FileBytes::Open(absl::StrCat(directory, "/source.spm"));
-    const auto target_pieces = FileBytes::Open(absl::StrCat(directory, "/target.spm"));
-    if (source_pieces.ok() && target_pieces.ok()) {
-      vocabulary.source_sentencepiece = std::string((*source_pieces)->bytes());
-      vocabulary.target_sentencepiece = std::string((*target_pieces)->bytes());
-    }
+    TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary);
     vocabulary.language_tokens = true;
   }
   NIBU_ASSIGN_OR_RETURN(const int suffix,

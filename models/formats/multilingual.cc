@@ -15,7 +15,6 @@
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
-#include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {

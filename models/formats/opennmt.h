@@ -15,8 +15,6 @@
 #ifndef NIBU_MODELS_FORMATS_OPENNMT_H_
 #define NIBU_MODELS_FORMATS_OPENNMT_H_
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"

@@ -12,8 +12,6 @@
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
-#include "models/files/file_bytes.h"
-#include "models/vocabulary/sentencepiece_pieces.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {

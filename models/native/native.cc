@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/weight_list.h"
+#include "models/assembly/name_table.h"
 #include "models/files/byte_reader.h"
 #include "models/files/errors.h"
 #include "models/files/json.h"

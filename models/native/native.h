@@ -53,12 +53,10 @@
 #define NIBU_MODELS_NATIVE_NATIVE_H_
 
 #include <memory>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "models/assembly/build_model.h"
 #include "models/assembly/opened_model.h"
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
 #include "models/files/errors.h"
+#include "models/files/zip.h"
 
 namespace nibu {
 namespace {
@@ -90,36 +90,21 @@ absl::Status ForEachLine(const FileBytes& file,
       NIBU_RETURN_IF_ERROR(use(line));
     return absl::OkStatus();
   }
-  if (bytes.size() > std::numeric_limits<uInt>::max()) return Damaged(file, "it is too large");
-  z_stream stream = {};
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) {
-    return absl::ResourceExhaustedError("zlib cannot be started");
-  }
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  std::string text;
+  std::string text;  // of lines that are not whole yet
   absl::Status status;
-  int code = Z_OK;
-  while (code == Z_OK && status.ok()) {
-    constexpr size_t kStep = 1 << 16;
-    const size_t before = text.size();
-    text.resize(before + kStep);
-    stream.next_out = reinterpret_cast<Bytef*>(text.data()) + before;
-    stream.avail_out = kStep;
-    code = inflate(&stream, Z_NO_FLUSH);
-    text.resize(text.size() - stream.avail_out);
+  const bool whole = Inflate(bytes, 16 + MAX_WBITS, [&](absl::string_view piece) {
+    absl::StrAppend(&text, piece);
     size_t begin = 0;
     for (size_t end = 0; status.ok() && (end = text.find('\n', begin)) != std::string::npos;
          begin = end + 1) {
       status = use(absl::string_view(text).substr(begin, end - begin));
     }
     text.erase(0, begin);
-    if (text.size() > kMaxLine) status = Damaged(file, "a line is too long");
-  }
-  inflateEnd(&stream);
-  if (!status.ok()) return status;
-  if (code != Z_STREAM_END) return Damaged(file, "it cannot be inflated");
-  return use(text);
+    if (text.size() > kMaxLine) status.Update(Damaged(file, "a line is too long"));
+    return status.ok();
+  });
+  NIBU_RETURN_IF_ERROR(status);
+  return whole ? use(text) : Damaged(file, "it cannot be inflated");
 }
 
 using TokenIds = absl::flat_hash_map<absl::string_view, int>;

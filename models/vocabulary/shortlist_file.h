@@ -13,7 +13,6 @@
 #define NIBU_MODELS_VOCABULARY_SHORTLIST_FILE_H_
 
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

@@ -1,10 +1,11 @@
 #include "models/vocabulary/vocabulary_file.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/wire_format.h"
 #include "models/files/errors.h"
+#include "models/files/file_bytes.h"
 
 namespace nibu {
 
@@ -47,6 +48,36 @@ absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std:
     return Invalid(file, ": the token \"", token, "\" is missing");
   }
   return static_cast<int>(it - tokens.begin());
+}
+
+absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,
+                                                            const std::string& file) {
+  std::vector<std::string> pieces;
+  const bool whole = EachField(bytes, [&](const WireField& field) {
+    if (field.number != 1) return true;
+    bool has_text = false;
+    return field.is_bytes &&
+           EachField(field.bytes,
+                     [&](const WireField& part) {
+                       if (part.number != 1 || !part.is_bytes || has_text) return true;
+                       has_text = true;
+                       pieces.emplace_back(part.bytes);
+                       return true;
+                     }) &&
+           has_text;
+  });
+  if (whole && !pieces.empty()) return pieces;
+  return Invalid(file, ": not a whole SentencePiece model; download it again");
+}
+
+bool TakeSentencePieces(const std::string& directory, const char* source, const char* target,
+                        ModelVocabulary* vocabulary) {
+  const auto source_file = FileBytes::Open(absl::StrCat(directory, "/", source));
+  const auto target_file = FileBytes::Open(absl::StrCat(directory, "/", target));
+  if (!source_file.ok() || !target_file.ok()) return false;
+  vocabulary->source_sentencepiece = std::string((*source_file)->bytes());
+  vocabulary->target_sentencepiece = std::string((*target_file)->bytes());
+  return true;
 }
 
 }  // namespace nibu

@@ -1,4 +1,4 @@
-// Vocabularies as lists of tokens.
+// Vocabularies as lists of tokens, and SentencePiece models.
 #ifndef NIBU_MODELS_VOCABULARY_VOCABULARY_FILE_H_
 #define NIBU_MODELS_VOCABULARY_VOCABULARY_FILE_H_
 
@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "models/assembly/opened_model.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {
@@ -25,6 +26,18 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
 // The id of a token that `file` must have.
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file);
+
+// The pieces of a SentencePiece model in the order of their ids, without SentencePiece. The file is
+// a protocol buffer (engine/core/wire_format.h), ModelProto. Field 1, repeated, is a piece: field 1
+// its text, 2 its score, 3 its type (1 normal, 2 unknown, 3 control, ...). The n-th piece has id n.
+// https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto
+// InvalidArgument naming `file` for anything else.
+absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,
+                                                            const std::string& file);
+
+// Takes the contents of the SentencePiece models of a directory; false: one is not there.
+bool TakeSentencePieces(const std::string& directory, const char* source, const char* target,
+                        ModelVocabulary* vocabulary);
 
 }  // namespace nibu
 

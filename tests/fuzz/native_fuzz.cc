@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "models/assembly/build_model.h"
 #include "models/native/native.h"
 
 namespace {

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/vocabulary_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)nibu::ReadSentencePieces({reinterpret_cast<const char*>(data), size}, "input");

@@ -15,7 +15,7 @@
 #include "models/containers/marian_bin.h"
 #include "models/containers/npz.h"
 #include "models/load_model.h"
-#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/vocabulary_file.h"
 #include "tests/models/tiny_marian.h"
 
 namespace nibu {

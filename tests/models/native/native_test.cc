@@ -12,6 +12,7 @@
 #include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/assembly/build_model.h"
 #include "models/hugging_face_writer.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"

@@ -11,7 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/vocabulary/sentencepiece_pieces.h"
+#include "models/vocabulary/vocabulary_file.h"
 #include "tests/models/archives.h"
 
 namespace nibu {
