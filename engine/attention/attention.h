@@ -1,17 +1,18 @@
-// Scaled dot-product attention, softmax(scale q k^T + bias) v, over the key layouts that the
-// encoder and the decoder use. Vaswani et al. 2017; the tiling with a running maximum and sum is
-// Dao et al. 2022.
+// Scaled dot-product attention, softmax(scale q k^T + bias) v (Vaswani et al. 2017): what a caller
+// asks for, and in which layout it has its keys and values. Which algorithm computes it is decided
+// here, and changes nothing but the rounding.
 //
-// Letters: H heads, d = size of a head, D = H d, S keys, R queries. Every result row depends on its
-// own query and its keys alone, never on R.
+// Letters: H heads, d = size of a head, D = H d, S keys, R queries.
 #ifndef NIBU_ENGINE_ATTENTION_ATTENTION_H_
 #define NIBU_ENGINE_ATTENTION_ATTENTION_H_
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
+#include <variant>
 
 #include "absl/types/span.h"
+#include "engine/core/arena.h"
+#include "engine/ops/linear.h"
 
 namespace nibu {
 
@@ -30,47 +31,101 @@ struct AttentionShape {
 struct DistanceBias {
   const float* values = nullptr;  // null: no bias
   size_t stride = 0;
+
+  // Of head h, so that element j is key j's; null: no bias.
+  const float* Of(size_t h, size_t query) const {
+    return values == nullptr ? nullptr : values + h * stride - query;
+  }
+};
+
+// What does not change from call to call.
+struct AttentionSpec {
+  AttentionShape shape;
+  DistanceBias bias = {};
+  // Of the model: other than float32 allows products in bfloat16 where they are faster.
+  ComputeType compute_type = ComputeType::kFloat32;
+};
+
+// q [R, D], rows `stride` floats apart: the queries of positions first, first + 1, ... (which a
+// bias asks for).
+struct Queries {
+  const float* rows;
+  size_t stride;
+  int count;
+  int first = 0;
+};
+
+// Keys and values as maps make them: [S, D] each, rows `stride` floats apart.
+struct KeyValueRows {
+  const float* keys;
+  const float* values;
+  size_t stride;
+  int positions;
 };
 
 // Element type of stored keys and values. Sums are float in any case.
-enum class CacheType : uint8_t { kFloat32, kBFloat16, kInt8 };
+using CacheType = ComputeType;
 
-// Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
-// so that the scores of a block are plain vector sums. The last block is filled up with zeros.
-constexpr int kKeyBlock = 16;
-
-// What queries attend to.
+// Stored keys and values of a whole sequence: ViewSource (cache.h) makes them.
 struct KeysValues {
   CacheType type = CacheType::kFloat32;
-  const void* keys = nullptr;    // packed: see cache.h
+  const void* keys = nullptr;    // packed
   const void* values = nullptr;  // [S, D]
   size_t value_stride = 0;       // elements from one row of values to the next
   int positions = 0;             // S
-  DistanceBias bias = {};        // with it, queries are those of the positions 0, 1, ...
-  // int8: [H][scale_stride], scale_stride >= S a multiple of kKeyBlock.
+  // int8: [H][scale_stride], scale_stride >= S a multiple of kKeyBlock; else null.
   const float* key_scales = nullptr;
   const float* value_scales = nullptr;
   size_t scale_stride = 0;
 };
 
-// out [R, D] = attention of q [R, D]; rows are q_stride and out_stride floats apart. out overlaps
-// nothing.
-void Attend(const AttentionShape& shape, const float* q, size_t q_stride, int queries,
-            const KeysValues& memory, float* out, size_t out_stride);
-
 // The history of one hypothesis: position t's cell (cache.h) starts `offset` bytes behind cells[t].
-// Hypotheses share their history through these pointers.
+// Hypotheses share their history through these pointers. For a single query.
 struct CellHistory {
   CacheType type;
   absl::Span<void* const> cells;
   size_t offset;
-  DistanceBias bias = {};
 };
 
-// Decoder self-attention of one new position. q, out: D floats. `scores`: scratch for as many
-// floats as there are cells, rounded up to a multiple of kKeyBlock.
-void AttendCells(const AttentionShape& shape, const float* q, const CellHistory& history,
-                 float* scores, float* out);
+using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
+
+// Where the results go; overlaps nothing.
+struct AttentionOutput {
+  float* rows;               // [R, D]
+  size_t stride;             // floats from one row to the next
+  float* weights = nullptr;  // [H, R, S], the softmax; null: not wanted
+
+  // Of a head and a query; null: not wanted.
+  float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {
+    const size_t row = h * static_cast<size_t>(queries.count) + query;
+    return weights == nullptr ? nullptr : weights + row * positions;
+  }
+};
+
+// Of one worker: as thread-safe as its matmuls and scratch, which outlive it. May throw what they
+// throw, and can be used again.
+class Attention {
+ public:
+  Attention(const AttentionSpec& spec, MatmulContext* matmul, Arena* arena)
+      : spec_(spec), matmul_(matmul), arena_(arena) {}
+
+  // A result row depends on its own query, its keys and S alone, never on R. Asking for the weights
+  // changes no bit of it. REQUIRES: at least one key.
+  void Run(const Queries& queries, const AttentionMemory& memory,
+           const AttentionOutput& output) const;
+
+ private:
+  void Attend(const Queries& queries, const KeyValueRows& memory,
+              const AttentionOutput& output) const;
+  void Attend(const Queries& queries, const KeysValues& memory,
+              const AttentionOutput& output) const;
+  void Attend(const Queries& queries, const CellHistory& memory,
+              const AttentionOutput& output) const;
+
+  AttentionSpec spec_;
+  MatmulContext* matmul_;
+  Arena* arena_;
+};
 
 }  // namespace nibu
 

@@ -1,52 +1,11 @@
-#include "engine/attention/bfloat16_attention.h"
-
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "engine/attention/kernels.h"
 #include "engine/ops/quantize.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/attention/bfloat16_attention.cc"
-#include "hwy/foreach_target.h"  // IWYU pragma: keep
-
-#include "hwy/highway.h"
-
-#include "engine/attention/softmax-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace nibu {
-namespace HWY_NAMESPACE {
-
-// One query and a tile of n keys: scores [width] to exp(scores - maximum), 0 from n on. `maximum`
-// and `sum` are those of the tiles so far. Returns what the output so far is to be multiplied by.
-float SoftmaxTile(const float* bias, size_t n, size_t width, float* scores, float* maximum,
-                  float* sum) {
-  if (bias != nullptr) AddBias(bias, n, scores);
-  const float most = Maximum(scores, n, *maximum);
-  const float keep = std::exp(*maximum - most);  // 0 for the first tile
-  *maximum = most;
-  *sum = *sum * keep + Exponentials(scores, n, most);
-  std::fill(scores + n, scores + width, 0.0f);
-  return keep;
-}
-
-// out = out * keep + part
-void Accumulate(const float* part, float keep, size_t n, float* out) {
-  for (size_t i = 0; i < n; ++i) out[i] = out[i] * keep + part[i];
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace nibu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace nibu {
 namespace {
-
-HWY_EXPORT(SoftmaxTile);
-HWY_EXPORT(Accumulate);
 
 constexpr size_t kStep = 32;  // tiles are multiples of it
 constexpr size_t kQueries = 64;
@@ -60,17 +19,17 @@ void Convert(const float* x, size_t stride, size_t rows, size_t dim, uint16_t* o
   std::fill(out + rows * dim, out + RoundUp(rows) * dim, uint16_t{0});
 }
 
-uint16_t* HalfFloats(Arena* arena, size_t n) {
+uint16_t* BFloat16s(Arena* arena, size_t n) {
   return reinterpret_cast<uint16_t*>(arena->Floats((n + 1) / 2));
 }
 
 // Scratch for a head of `positions` positions.
 struct Tiles {
   Tiles(size_t positions, size_t dim, Arena* arena)
-      : keys(HalfFloats(arena, RoundUp(positions) * dim)),
-        values(HalfFloats(arena, RoundUp(positions) * dim)),
-        queries(HalfFloats(arena, kQueries * dim)),
-        weights(HalfFloats(arena, kQueries * kKeys)),
+      : keys(BFloat16s(arena, RoundUp(positions) * dim)),
+        values(BFloat16s(arena, RoundUp(positions) * dim)),
+        queries(BFloat16s(arena, kQueries * dim)),
+        weights(BFloat16s(arena, kQueries * kKeys)),
         scaled(arena->Floats(dim)),
         scores(arena->Floats(kQueries * kKeys)),
         part(arena->Floats(kQueries * dim)) {}
@@ -83,15 +42,19 @@ struct Tiles {
   float* part;  // of the output, from one tile of keys
 };
 
-// Queries first .. first + rows - 1 of a head, their rows at `out`.
-void AttendTile(const Tiles& tiles, size_t first, size_t rows, size_t positions, size_t dim,
-                const float* bias, MatmulContext* matmul, float* out, size_t out_stride) {
+// One head of queries first .. first + rows - 1.
+void AttendTile(const Tiles& tiles, const AttentionSpec& spec, const Queries& queries, size_t h,
+                size_t first, size_t rows, size_t positions, MatmulContext* matmul,
+                const AttentionOutput& output) {
+  const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto d = static_cast<int>(dim);
   const auto m = static_cast<int>(RoundUp(rows));
-  float maximum[kQueries];
-  float sum[kQueries] = {};
-  std::fill_n(maximum, kQueries, -std::numeric_limits<float>::infinity());
-  for (size_t r = 0; r < rows; ++r) std::fill_n(out + r * out_stride, dim, 0.0f);
+  RunningSoftmax softmax[kQueries];
+  float* const out = output.rows + first * output.stride + h * dim;
+  for (size_t r = 0; r < rows; ++r) {
+    std::fill_n(out + r * output.stride, dim, 0.0f);
+    softmax[r].weights = output.WeightsOf(h, first + r, queries, positions);
+  }
   for (size_t start = 0; start < positions; start += kKeys) {
     const size_t n = std::min(kKeys, positions - start);
     const size_t width = RoundUp(n);
@@ -99,52 +62,47 @@ void AttendTile(const Tiles& tiles, size_t first, size_t rows, size_t positions,
                      static_cast<int>(width), tiles.scores);
     float keep[kQueries];
     for (size_t r = 0; r < rows; ++r) {
-      const float* biases = bias == nullptr ? nullptr : bias + start - (first + r);
-      keep[r] = HWY_DYNAMIC_DISPATCH(SoftmaxTile)(biases, n, width, tiles.scores + r * width,
-                                                  maximum + r, sum + r);
+      const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + first + r);
+      float* const scores = tiles.scores + r * width;
+      keep[r] = AddToSoftmax(bias == nullptr ? nullptr : bias + start, n, scores, &softmax[r]);
+      std::fill(scores + n, scores + width, 0.0f);
     }
     RoundToBFloat16(tiles.scores, rows * width, tiles.weights);
     matmul->Multiply(tiles.weights, tiles.values + start * dim, /*transposed=*/false, m,
                      static_cast<int>(width), d, tiles.part);
     for (size_t r = 0; r < rows; ++r) {
-      HWY_DYNAMIC_DISPATCH(Accumulate)
-      (tiles.part + r * dim, keep[r], dim, out + r * out_stride);
+      Accumulate(tiles.part + r * dim, keep[r], dim, out + r * output.stride);
     }
   }
   for (size_t r = 0; r < rows; ++r) {
-    const float inverse = 1.0f / sum[r];
-    for (size_t i = 0; i < dim; ++i) out[r * out_stride + i] *= inverse;
+    const float inverse = softmax[r].Finish();
+    for (size_t i = 0; i < dim; ++i) out[r * output.stride + i] *= inverse;
   }
 }
 
 }  // namespace
 
-void AttendInBFloat16(const AttentionShape& shape, const float* q, const float* k, const float* v,
-                      size_t stride, int positions, const DistanceBias& bias, MatmulContext* matmul,
-                      Arena* arena, float* out, size_t out_stride) {
-  const auto n = static_cast<size_t>(positions);
-  const auto dim = static_cast<size_t>(shape.head_dim);
-  const float scale = shape.Scale();
-  const Arena::Mark mark = arena->mark();
-  const Tiles tiles(n, dim, arena);
-  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
+void AttendInBFloat16(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                      const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+  const auto positions = static_cast<size_t>(memory.positions);
+  const auto count = static_cast<size_t>(queries.count);
+  const auto dim = static_cast<size_t>(spec.shape.head_dim);
+  const float scale = spec.shape.Scale();
+  const Tiles tiles(positions, dim, arena);
+  for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
     const size_t column = h * dim;
-    Convert(k + column, stride, n, dim, tiles.keys);
-    Convert(v + column, stride, n, dim, tiles.values);
-    const float* biases = bias.values == nullptr ? nullptr : bias.values + h * bias.stride;
-    for (size_t first = 0; first < n; first += kQueries) {
-      const size_t rows = std::min(kQueries, n - first);
+    Convert(memory.keys + column, memory.stride, positions, dim, tiles.keys);
+    Convert(memory.values + column, memory.stride, positions, dim, tiles.values);
+    for (size_t first = 0; first < count; first += kQueries) {
+      const size_t rows = std::min(kQueries, count - first);
       for (size_t r = 0; r < rows; ++r) {
-        const float* query = q + (first + r) * stride + column;
+        const float* query = queries.rows + (first + r) * queries.stride + column;
         for (size_t i = 0; i < dim; ++i) tiles.scaled[i] = query[i] * scale;
         RoundToBFloat16(tiles.scaled, dim, tiles.queries + r * dim);
       }
-      AttendTile(tiles, first, rows, n, dim, biases, matmul, out + first * out_stride + column,
-                 out_stride);
+      AttendTile(tiles, spec, queries, h, first, rows, positions, matmul, output);
     }
   }
-  arena->Rewind(mark);
 }
 
 }  // namespace nibu
-#endif  // HWY_ONCE

@@ -15,18 +15,6 @@ size_t Heads(const AttentionShape& shape) { return static_cast<size_t>(shape.hea
 size_t HeadDim(const AttentionShape& shape) { return static_cast<size_t>(shape.head_dim); }
 size_t Dim(const AttentionShape& shape) { return Heads(shape) * HeadDim(shape); }
 
-size_t ElementSize(CacheType type) {
-  switch (type) {
-    case CacheType::kFloat32:
-      return 4;
-    case CacheType::kBFloat16:
-      return 2;
-    case CacheType::kInt8:
-      return 1;
-  }
-  return 0;
-}
-
 // out[i] = x[i] in the cache's type, for some heads' d floats each; int8: and their scales.
 void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* out,
                 float* scales) {

@@ -13,6 +13,14 @@
 
 namespace nibu {
 
+// Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
+// so that the scores of a block are plain vector sums. The last block is filled up with zeros.
+constexpr int kKeyBlock = 16;
+
+inline size_t ElementSize(CacheType type) {
+  return type == CacheType::kFloat32 ? 4 : type == CacheType::kBFloat16 ? 2 : 1;
+}
+
 // packed [H][S' / kKeyBlock][d][kKeyBlock], 64-byte aligned, from keys [S, D] whose rows are
 // `stride` floats apart.
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,

@@ -82,25 +82,20 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
 void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv,
                             float* out) {
   ScopedTimer timer(&workspace_->profile.attention);
-  const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (size_t n = 0; n < inputs.size(); ++n) {
     const Input& input = inputs[n];
     if (n + 1 < inputs.size()) {
       const DecoderState& next = *inputs[n + 1].state;
-      Prefetch(shape, next.history(0, layer, next.length() - 1));
+      Prefetch(shape_, next.history(0, layer, next.length() - 1));
     }
-    const Arena::Mark mark = workspace_->arena.mark();
-    float* scores =
-        workspace_->arena.Floats(static_cast<size_t>(input.state->length()) + kKeyBlock);
     for (size_t i = 0; i < input.tokens.size(); ++i, qkv += 3 * dim, out += dim) {
       const int h = input.hypothesis(i);
-      input.state->Store(input.position(i), h, layer, qkv + dim);
-      CellHistory history = input.state->history(h, layer, input.position(i));
-      history.bias = embedder_.distance_bias();
-      AttendCells(shape, qkv, history, scores, out);
+      const int position = input.position(i);
+      input.state->Store(position, h, layer, qkv + dim);
+      self_attention_.Run({qkv, 3 * dim, 1, position}, input.state->history(h, layer, position),
+                          {out, dim});
     }
-    workspace_->arena.Rewind(mark);
   }
 }
 
@@ -120,13 +115,12 @@ void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float*
 void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* q,
                              float* out) {
   ScopedTimer timer(&workspace_->profile.attention);
-  const AttentionShape shape = ShapeOf(model_.config, model_.config.heads_decoder);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
-    if (i + 1 < inputs.size()) Prefetch(shape, inputs[i + 1].state->source(layer));
-    Attend(shape, q, dim, static_cast<int>(input.tokens.size()), input.state->source(layer), out,
-           dim);
+    if (i + 1 < inputs.size()) Prefetch(shape_, inputs[i + 1].state->source(layer));
+    cross_attention_.Run({q, dim, static_cast<int>(input.tokens.size())},
+                         input.state->source(layer), {out, dim});
     q += input.tokens.size() * dim;
     out += input.tokens.size() * dim;
   }

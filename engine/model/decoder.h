@@ -14,7 +14,12 @@ class Decoder {
  public:
   // All outlive the decoder.
   Decoder(const Model& model, const Embedder& embedder, Workspace* workspace)
-      : model_(model), embedder_(embedder), workspace_(workspace) {}
+      : model_(model),
+        embedder_(embedder),
+        workspace_(workspace),
+        shape_(ShapeOf(model.config, model.config.heads_decoder)),
+        self_attention_({shape_, embedder.distance_bias()}, &workspace->matmul, &workspace->arena),
+        cross_attention_({shape_}, &workspace->matmul, &workspace->arena) {}
 
   // Computes the keys and values of the sources, once a sentence. `encoded`: the encoder's output,
   // [sum of source lengths, D] with room for a matmul's padding rows. The states have been started
@@ -47,6 +52,9 @@ class Decoder {
   const Model& model_;
   const Embedder& embedder_;
   Workspace* workspace_;
+  const AttentionShape shape_;
+  const Attention self_attention_;
+  const Attention cross_attention_;
 };
 
 }  // namespace nibu

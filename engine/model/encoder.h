@@ -9,7 +9,7 @@ namespace nibu {
 
 // Encodes several sentences at once, their tokens one after the other: no padding, and each
 // sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
-// workspace's arena (with room for a matmul's padding rows), valid until its next Reset. Every
+// workspace's arena (with room for a matmul's padding rows), valid until a Rewind. Every
 // source has at least one token and no more than the embedder has positions.
 float* Encode(const Model& model, const Embedder& embedder,
               absl::Span<const absl::Span<const int>> sources, Workspace* workspace);

@@ -28,17 +28,7 @@ struct Workspace {
 };
 
 // Of a decoder's keys and values.
-inline CacheType CacheTypeOf(const Model& model) {
-  switch (model.compute_type) {
-    case ComputeType::kFloat32:
-      return CacheType::kFloat32;
-    case ComputeType::kBFloat16:
-      return CacheType::kBFloat16;
-    case ComputeType::kInt8:
-      return CacheType::kInt8;
-  }
-  return CacheType::kFloat32;
-}
+inline CacheType CacheTypeOf(const Model& model) { return model.compute_type; }
 
 inline AttentionShape ShapeOf(const ModelConfig& config, int heads) {
   return {heads, config.head_dim(heads), config.attention_scale};

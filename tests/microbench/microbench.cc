@@ -56,12 +56,6 @@ void BM_Linear(benchmark::State& state, ComputeType type, int in, int out) {
 
 constexpr AttentionShape kBase{8, 64};
 
-const char* Name(CacheType type) {
-  return type == CacheType::kFloat32    ? "float32"
-         : type == CacheType::kBFloat16 ? "bfloat16"
-                                        : "int8";
-}
-
 // Queries of the encoder (as many as positions), or a decoder's cross-attention (a beam's).
 void BM_Attend(benchmark::State& state, CacheType type) {
   const int queries = static_cast<int>(state.range(0));
@@ -73,7 +67,10 @@ void BM_Attend(benchmark::State& state, CacheType type) {
   const std::vector<float> q = Values(dim * static_cast<size_t>(queries));
   std::vector<float> out(q.size());
   const KeysValues view = ViewSource(kBase, positions, type, memory.data());
-  for (auto _ : state) Attend(kBase, q.data(), dim, queries, view, out.data(), dim);
+  MatmulContext matmul;
+  Arena arena;
+  const Attention attention({kBase}, &matmul, &arena);
+  for (auto _ : state) attention.Run({q.data(), dim, queries}, view, {out.data(), dim});
   SetRates(state, 4.0 * queries * positions * static_cast<double>(dim),
            static_cast<double>(memory.size()));
 }
@@ -90,10 +87,12 @@ void BM_AttendCells(benchmark::State& state, CacheType type) {
     StoreCell(kBase, keys_values.data(), type, memory.back().data());
     cells.push_back(memory.back().data());
   }
-  std::vector<float> scores(positions + kKeyBlock);
   std::vector<float> out(dim);
   const CellHistory history{type, cells, 0};
-  for (auto _ : state) AttendCells(kBase, keys_values.data(), history, scores.data(), out.data());
+  MatmulContext matmul;
+  Arena arena;
+  const Attention attention({kBase}, &matmul, &arena);
+  for (auto _ : state) attention.Run({keys_values.data(), dim, 1}, history, {out.data(), dim});
   SetRates(state, 4.0 * static_cast<double>(positions * dim),
            static_cast<double>(positions * CellBytes(kBase, type)));
 }
@@ -117,12 +116,13 @@ void RegisterAll() {
   for (const CacheType type : {CacheType::kFloat32, CacheType::kBFloat16, CacheType::kInt8}) {
     for (const auto& [queries, positions] : {std::pair(1, 30), std::pair(4, 30), std::pair(1, 256),
                                              std::pair(32, 32), std::pair(512, 512)}) {
-      benchmark::RegisterBenchmark(absl::StrCat("Attend/", Name(type)).c_str(), BM_Attend, type)
+      benchmark::RegisterBenchmark(absl::StrCat("Attend/", ComputeTypeName(type)).c_str(),
+                                   BM_Attend, type)
           ->Args({queries, positions});
     }
     for (const int positions : {1, 15, 60, 250}) {
-      benchmark::RegisterBenchmark(absl::StrCat("AttendCells/", Name(type)).c_str(), BM_AttendCells,
-                                   type)
+      benchmark::RegisterBenchmark(absl::StrCat("AttendCells/", ComputeTypeName(type)).c_str(),
+                                   BM_AttendCells, type)
           ->Arg(positions);
     }
   }

@@ -1,53 +1,22 @@
-#include "engine/attention/cache.h"
+#include "engine/attention/attention.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
-#include "engine/attention/bfloat16_attention.h"
+#include "engine/attention/cache.h"
+#include "engine/attention/kernels.h"
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
 namespace nibu {
 namespace {
 
-// Attention as it is written: softmax(scale q k^T + bias) v for one query, at a position, all
-// heads, in double precision.
-std::vector<double> Reference(const AttentionShape& shape, const float* q, int position,
-                              const DistanceBias& bias, const std::vector<std::vector<float>>& keys,
-                              const std::vector<std::vector<float>>& values) {
-  const int dim = shape.head_dim;
-  const double scale = shape.scale != 0 ? static_cast<double>(shape.scale) : 1 / std::sqrt(dim);
-  std::vector<double> out(static_cast<size_t>(shape.heads * dim));
-  for (int h = 0; h < shape.heads; ++h) {
-    std::vector<double> p(keys.size());
-    double sum = 0;
-    for (size_t s = 0; s < keys.size(); ++s) {
-      double dot = 0;
-      for (int i = 0; i < dim; ++i) {
-        dot += static_cast<double>(q[h * dim + i]) *
-               static_cast<double>(keys[s][static_cast<size_t>(h * dim + i)]);
-      }
-      p[s] = dot * scale;
-      if (bias.values != nullptr) {
-        const long at = static_cast<long>(bias.stride) * h + static_cast<long>(s) - position;
-        p[s] += static_cast<double>(bias.values[at]);
-      }
-      p[s] = std::exp(p[s]);
-      sum += p[s];
-    }
-    for (size_t s = 0; s < keys.size(); ++s) {
-      for (int i = 0; i < dim; ++i) {
-        const auto column = static_cast<size_t>(h * dim + i);
-        out[column] += p[s] / sum * static_cast<double>(values[s][column]);
-      }
-    }
-  }
-  return out;
-}
+using Rows = std::vector<std::vector<float>>;
 
-std::vector<std::vector<float>> Rows(Random* random, int n, size_t dim) {
-  std::vector<std::vector<float>> rows;
+Rows RandomRows(Random* random, int n, size_t dim) {
+  Rows rows;
   for (int i = 0; i < n; ++i) rows.push_back(random->Floats(dim, 1.5f));
   return rows;
 }
@@ -65,154 +34,230 @@ struct Biases {
   std::vector<float> values;
 };
 
+// Some queries, keys and values, and what is asked of them.
+struct Case {
+  Case(Random* random, int most_keys, int most_queries)
+      : spec{{random->Int(1, 5), random->Int(1, 70), random->Chance() ? 0.0f : 0.25f}},
+        dim(static_cast<size_t>(spec.shape.heads * spec.shape.head_dim)),
+        keys(RandomRows(random, random->Int(1, most_keys), dim)),
+        values(RandomRows(random, positions(), dim)),
+        stride(dim + 3),
+        q(random->Floats(stride * static_cast<size_t>(most_queries), 1.5f)),
+        queries{q.data(), stride, random->Int(1, most_queries), random->Int(0, 9)},
+        biases(random, spec.shape.heads, positions() + 20 + most_queries) {
+    if (random->Chance()) spec.bias = biases.view();
+  }
+  int positions() const { return static_cast<int>(keys.size()); }
+
+  // Keys and values side by side, as the maps make them, behind `before` other floats.
+  std::vector<float> KeysValuesRows(size_t before = 0) const {
+    std::vector<float> rows;
+    for (size_t s = 0; s < keys.size(); ++s) {
+      rows.insert(rows.end(), before, 0.0f);
+      rows.insert(rows.end(), keys[s].begin(), keys[s].end());
+      rows.insert(rows.end(), values[s].begin(), values[s].end());
+    }
+    return rows;
+  }
+
+  AttentionSpec spec;
+  size_t dim;
+  Rows keys;
+  Rows values;
+  size_t stride;
+  std::vector<float> q;
+  Queries queries;
+  Biases biases;
+};
+
+// Attention as it is written: softmax(scale q k^T + bias) v, for query r, in double precision. Of
+// head h: the weights [S], and the output [d].
+struct Reference {
+  Reference(const Case& c, size_t h, size_t r) : weights(c.keys.size()) {
+    const AttentionShape& shape = c.spec.shape;
+    const auto dim = static_cast<size_t>(shape.head_dim);
+    const double scale = shape.scale != 0 ? static_cast<double>(shape.scale)
+                                          : 1 / std::sqrt(static_cast<double>(dim));
+    double sum = 0;
+    for (size_t s = 0; s < weights.size(); ++s) {
+      double score = 0;
+      for (size_t i = h * dim; i < (h + 1) * dim; ++i) {
+        score += scale * static_cast<double>(c.queries.rows[r * c.queries.stride + i]) *
+                 static_cast<double>(c.keys[s][i]);
+      }
+      if (c.spec.bias.values != nullptr) {
+        const long distance = static_cast<long>(s) - c.queries.first - static_cast<long>(r);
+        score += static_cast<double>(
+            c.spec.bias.values[static_cast<long>(h * c.spec.bias.stride) + distance]);
+      }
+      weights[s] = std::exp(score);
+      sum += weights[s];
+    }
+    for (double& weight : weights) weight /= sum;
+    for (size_t i = h * dim; i < (h + 1) * dim; ++i) {
+      out.push_back(0);
+      for (size_t s = 0; s < weights.size(); ++s) {
+        out.back() += weights[s] * static_cast<double>(c.values[s][i]);
+      }
+    }
+  }
+  std::vector<double> weights;
+  std::vector<double> out;
+};
+
 float Tolerance(CacheType type) {
   if (type == CacheType::kFloat32) return 1e-5f;
   return type == CacheType::kBFloat16 ? 3e-2f : 6e-2f;
 }
 
-void ExpectNear(const std::vector<double>& expected, const float* actual, float tolerance) {
-  for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(expected[i], actual[i], tolerance) << "column " << i;
+// `attend` gives what the definition gives, and the weights of it; asking for them changes nothing.
+void ExpectTheDefinition(const Case& c, float tolerance,
+                         const std::function<void(const AttentionOutput&)>& attend) {
+  const auto rows = static_cast<size_t>(c.queries.count);
+  const size_t out_stride = c.dim + 2;
+  std::vector<float> bare(rows * out_stride);
+  attend({bare.data(), out_stride});
+  std::vector<float> out(rows * out_stride);
+  std::vector<float> weights(static_cast<size_t>(c.spec.shape.heads) * rows * c.keys.size());
+  attend({out.data(), out_stride, weights.data()});
+  ASSERT_EQ(bare, out);
+  const float* weight = weights.data();
+  for (size_t h = 0; h < static_cast<size_t>(c.spec.shape.heads); ++h) {
+    for (size_t r = 0; r < rows; ++r, weight += c.keys.size()) {
+      double sum = 0;
+      for (size_t s = 0; s < c.keys.size(); ++s) sum += static_cast<double>(weight[s]);
+      ASSERT_NEAR(sum, 1, 1e-5);
+      if (rows > 30 && r % 19 != 0) continue;
+      const Reference reference(c, h, r);
+      for (size_t s = 0; s < c.keys.size(); ++s) {
+        ASSERT_NEAR(reference.weights[s], weight[s], tolerance) << "key " << s;
+      }
+      const float* row = out.data() + r * out_stride + h * reference.out.size();
+      for (size_t i = 0; i < reference.out.size(); ++i) {
+        ASSERT_NEAR(reference.out[i], row[i], tolerance) << "column " << i;
+      }
+    }
   }
 }
 
-class AttentionTest : public testing::TestWithParam<CacheType> {};
+class PlainAttentionTest : public testing::Test {
+ protected:
+  Attention Of(const AttentionSpec& spec) { return Attention(spec, &matmul_, &arena_); }
+
+  MatmulContext matmul_;
+  Arena arena_;
+};
+
+class AttentionTest : public PlainAttentionTest, public testing::WithParamInterface<CacheType> {};
 
 INSTANTIATE_TEST_SUITE_P(Types, AttentionTest,
                          testing::Values(CacheType::kFloat32, CacheType::kBFloat16,
                                          CacheType::kInt8));
 
-TEST_P(AttentionTest, EqualsTheDefinition) {
-  ForEachHighwayTarget([] {
+TEST_P(AttentionTest, StoredSourcesEqualTheDefinition) {
+  ForEachHighwayTarget([this] {
     Random random(1);
     for (int round = 0; round < 60; ++round) {
-      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70),
-                                 random.Chance() ? 0.0f : 0.25f};
-      const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
-      const int positions = round < 50 ? random.Int(1, 70) : random.Int(200, 600);
-      const int queries = random.Int(1, 9);
-      const Biases biases(&random, shape.heads, std::max(positions, queries));
-      const bool biased = random.Chance();
-      const auto keys = Rows(&random, positions, dim);
-      const auto values = Rows(&random, positions, dim);
-      // Rows of keys and values as the decoder has them: side by side.
-      std::vector<float> keys_values;
-      for (int s = 0; s < positions; ++s) {
-        const auto row = static_cast<size_t>(s);
-        keys_values.insert(keys_values.end(), keys[row].begin(), keys[row].end());
-        keys_values.insert(keys_values.end(), values[row].begin(), values[row].end());
-      }
-      AlignedBuffer<char> stored(SourceBytes(shape, positions, GetParam()));
-      StoreSource(shape, keys_values.data(), positions, GetParam(), stored.data());
-      KeysValues memory = ViewSource(shape, positions, GetParam(), stored.data());
-      if (biased) memory.bias = biases.view();
-      const size_t q_stride = dim + 3;
-      const auto q = random.Floats(q_stride * static_cast<size_t>(queries), 1.5f);
-      std::vector<float> out(dim * static_cast<size_t>(queries));
-      Attend(shape, q.data(), q_stride, queries, memory, out.data(), dim);
-      for (size_t r = 0; r < static_cast<size_t>(queries); ++r) {
-        ExpectNear(Reference(shape, q.data() + r * q_stride, static_cast<int>(r), memory.bias, keys,
-                             values),
-                   out.data() + r * dim, Tolerance(GetParam()));
-        // Bit for bit what the query gets alone.
-        std::vector<float> alone(dim);
-        KeysValues from_here = memory;
-        if (biased) from_here.bias.values -= r;
-        Attend(shape, q.data() + r * q_stride, q_stride, 1, from_here, alone.data(), dim);
-        for (size_t i = 0; i < dim; ++i) ASSERT_EQ(alone[i], out[r * dim + i]);
+      const Case c(&random, round < 50 ? 70 : 600, 9);
+      AlignedBuffer<char> stored(SourceBytes(c.spec.shape, c.positions(), GetParam()));
+      StoreSource(c.spec.shape, c.KeysValuesRows().data(), c.positions(), GetParam(),
+                  stored.data());
+      const KeysValues memory = ViewSource(c.spec.shape, c.positions(), GetParam(), stored.data());
+      const Attention attention = Of(c.spec);
+      ExpectTheDefinition(c, Tolerance(GetParam()), [&](const AttentionOutput& output) {
+        attention.Run(c.queries, memory, output);
+      });
+      // Bit for bit what each query gets alone.
+      std::vector<float> all(c.dim * static_cast<size_t>(c.queries.count));
+      attention.Run(c.queries, memory, {all.data(), c.dim});
+      for (int r = 0; r < c.queries.count; ++r) {
+        const auto row = static_cast<size_t>(r);
+        std::vector<float> alone(c.dim);
+        attention.Run({c.q.data() + row * c.stride, c.stride, 1, c.queries.first + r}, memory,
+                      {alone.data(), c.dim});
+        for (size_t i = 0; i < c.dim; ++i) ASSERT_EQ(alone[i], all[row * c.dim + i]);
       }
     }
   });
 }
 
 TEST_P(AttentionTest, CellsEqualTheDefinition) {
-  ForEachHighwayTarget([] {
+  ForEachHighwayTarget([this] {
     Random random(2);
     for (int round = 0; round < 60; ++round) {
-      const AttentionShape shape{random.Int(1, 5), random.Int(1, 70),
-                                 random.Chance() ? 0.0f : 0.25f};
-      const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
-      const int positions = round < 50 ? random.Int(1, 40) : random.Int(200, 600);
-      const auto keys = Rows(&random, positions, dim);
-      const auto values = Rows(&random, positions, dim);
-      const size_t offset = static_cast<size_t>(random.Int(0, 3)) * CellBytes(shape, GetParam());
+      const Case c(&random, round < 50 ? 40 : 600, 1);
+      const size_t bytes = CellBytes(c.spec.shape, GetParam());
+      const size_t offset = static_cast<size_t>(random.Int(0, 3)) * bytes;
+      const std::vector<float> rows = c.KeysValuesRows();
       std::vector<AlignedBuffer<char>> memory;
       std::vector<void*> cells;
-      for (size_t s = 0; s < keys.size(); ++s) {
-        std::vector<float> both = keys[s];
-        both.insert(both.end(), values[s].begin(), values[s].end());
-        memory.emplace_back(offset + CellBytes(shape, GetParam()));
-        StoreCell(shape, both.data(), GetParam(), memory.back().data() + offset);
+      for (size_t s = 0; s < c.keys.size(); ++s) {
+        memory.emplace_back(offset + bytes);
+        StoreCell(c.spec.shape, rows.data() + s * 2 * c.dim, GetParam(),
+                  memory.back().data() + offset);
         cells.push_back(memory.back().data());
       }
-      const auto q = random.Floats(dim, 1.5f);
-      std::vector<float> scores(cells.size() + kKeyBlock);
-      std::vector<float> out(dim);
-      const Biases biases(&random, shape.heads, positions);
-      CellHistory history{GetParam(), cells, offset};
-      if (random.Chance()) history.bias = biases.view();
-      AttendCells(shape, q.data(), history, scores.data(), out.data());
-      ExpectNear(Reference(shape, q.data(), positions - 1, history.bias, keys, values), out.data(),
-                 Tolerance(GetParam()));
+      ExpectTheDefinition(c, Tolerance(GetParam()), [&](const AttentionOutput& output) {
+        Of(c.spec).Run(c.queries, CellHistory{GetParam(), cells, offset}, output);
+      });
     }
   });
 }
 
-TEST(AttentionTest, InBFloat16EqualsTheDefinition) {
+// Rows of floats; of a model of this type, whatever algorithm is chosen for so many of them.
+TEST_P(AttentionTest, RowsEqualTheDefinition) {
+  ForEachHighwayTarget([this] {
+    Random random(3);
+    for (int round = 0; round < 30; ++round) {
+      Case c(&random, round < 24 ? 140 : 600, round < 24 ? 9 : 200);
+      c.spec.compute_type = GetParam();
+      const std::vector<float> rows = c.KeysValuesRows(3);
+      const KeyValueRows memory{rows.data() + 3, rows.data() + 3 + c.dim, 2 * c.dim + 3,
+                                c.positions()};
+      const float tolerance =
+          GetParam() == ComputeType::kFloat32 ? 1e-5f : 2 * Tolerance(CacheType::kBFloat16);
+      ExpectTheDefinition(c, tolerance, [&](const AttentionOutput& output) {
+        Of(c.spec).Run(c.queries, memory, output);
+      });
+    }
+  });
+}
+
+// The same for products in bfloat16 whether or not they are fast here, of any number of rows.
+TEST(BFloat16AttentionTest, EqualsTheDefinition) {
   if (!IsSupported(ComputeType::kBFloat16)) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   }
   ForEachHighwayTarget([] {
-    Random random(3);
+    Random random(4);
     MatmulContext matmul;
     Arena arena;
     for (int round = 0; round < 12; ++round) {
-      const AttentionShape shape{random.Int(1, 3), random.Int(1, 70),
-                                 random.Chance() ? 0.0f : 0.25f};
-      const auto dim = static_cast<size_t>(shape.heads * shape.head_dim);
-      const int positions = round < 6 ? random.Int(1, 140) : random.Int(200, 600);
-      const auto keys = Rows(&random, positions, dim);
-      const auto values = Rows(&random, positions, dim);
-      const auto queries = Rows(&random, positions, dim);
-      const size_t stride = 3 * dim + 1;
-      std::vector<float> rows(stride * keys.size());
-      for (size_t s = 0; s < keys.size(); ++s) {
-        float* row = rows.data() + s * stride;
-        row = std::copy(queries[s].begin(), queries[s].end(), row);
-        row = std::copy(keys[s].begin(), keys[s].end(), row);
-        std::copy(values[s].begin(), values[s].end(), row);
-      }
-      const Biases biases(&random, shape.heads, positions);
-      const DistanceBias bias = random.Chance() ? biases.view() : DistanceBias();
-      std::vector<float> out(dim * keys.size());
-      AttendInBFloat16(shape, rows.data(), rows.data() + dim, rows.data() + 2 * dim, stride,
-                       positions, bias, &matmul, &arena, out.data(), dim);
-      for (size_t r = 0; r < keys.size(); r += 1 + keys.size() / 20) {
-        ExpectNear(Reference(shape, queries[r].data(), static_cast<int>(r), bias, keys, values),
-                   out.data() + r * dim, 2 * Tolerance(CacheType::kBFloat16));
-      }
+      const Case c(&random, round < 6 ? 140 : 600, 100);
+      const std::vector<float> rows = c.KeysValuesRows();
+      const KeyValueRows memory{rows.data(), rows.data() + c.dim, 2 * c.dim, c.positions()};
+      ExpectTheDefinition(c, 2 * Tolerance(CacheType::kBFloat16),
+                          [&](const AttentionOutput& output) {
+                            arena.Rewind(0);
+                            AttendInBFloat16(c.spec, c.queries, memory, output, &matmul, &arena);
+                          });
     }
   });
 }
 
-TEST(AttentionTest, LargeScoresDoNotOverflow) {
-  ForEachHighwayTarget([] {
-    const AttentionShape shape{1, 4};
+TEST_F(PlainAttentionTest, LargeScoresDoNotOverflow) {
+  ForEachHighwayTarget([this] {
     std::vector<float> keys(2 * 4, 0.0f);
     keys[0] = 1e4f;
     keys[4] = -1e4f;
     const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
-    AlignedBuffer<float> packed(PackedKeySize(shape, 2));
-    PackKeys(shape, keys.data(), 4, 2, packed.data());
     const std::vector<float> q = {1e4f, 0, 0, 0};
     std::vector<float> out(4);
-    KeysValues memory;
-    memory.keys = packed.data();
-    memory.values = values.data();
-    memory.value_stride = 4;
-    memory.positions = 2;
-    Attend(shape, q.data(), 4, 1, memory, out.data(), 4);
+    std::vector<float> weights(2);
+    Of({{1, 4}}).Run({q.data(), 4, 1}, KeyValueRows{keys.data(), values.data(), 4, 2},
+                     {out.data(), 4, weights.data()});
     EXPECT_EQ(out, std::vector<float>({1, 2, 3, 4}));
+    EXPECT_EQ(weights, std::vector<float>({1, 0}));
   });
 }
 
