@@ -17,32 +17,27 @@ constexpr int kBFloat16Positions = 128;
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,
                     const AttentionOutput& output) const {
   const Arena::Mark mark = arena_->mark();
-  std::visit([&](const auto& layout) { Attend(queries, layout, output); }, memory);
+  if (const auto* history = std::get_if<CellHistory>(&memory)) {
+    AttendCells(spec_, queries, *history, output,
+                arena_->Floats(history->cells.size() + kKeyBlock));
+  } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
+    AttendPacked(spec_, queries, *stored, output);
+  } else {
+    AttendRows(queries, std::get<KeyValueRows>(memory), output);
+  }
   arena_->Rewind(mark);
 }
 
-void Attention::Attend(const Queries& queries, const KeyValueRows& memory,
-                       const AttentionOutput& output) const {
-  if (spec_.compute_type != ComputeType::kFloat32 && memory.positions >= kBFloat16Positions &&
+void Attention::AttendRows(const Queries& queries, const KeyValueRows& memory,
+                           const AttentionOutput& output) const {
+  const auto& [keys, values, stride, positions] = memory;
+  if (spec_.compute_type != ComputeType::kFloat32 && positions >= kBFloat16Positions &&
       MatmulContext::HasFastBFloat16()) {
     return AttendInBFloat16(spec_, queries, memory, output, matmul_, arena_);
   }
-  float* const packed = arena_->Floats(PackedKeySize(spec_.shape, memory.positions));
-  PackKeys(spec_.shape, memory.keys, memory.stride, memory.positions, packed);
-  Attend(queries,
-         KeysValues{CacheType::kFloat32, packed, memory.values, memory.stride, memory.positions},
-         output);
-}
-
-void Attention::Attend(const Queries& queries, const KeysValues& memory,
-                       const AttentionOutput& output) const {
-  AttendPacked(spec_, queries, memory, output);
-}
-
-void Attention::Attend(const Queries& queries, const CellHistory& memory,
-                       const AttentionOutput& output) const {
-  float* const scores = arena_->Floats(memory.cells.size() + kKeyBlock);
-  AttendCells(spec_, queries, memory, output, scores);
+  float* const packed = arena_->Floats(PackedKeySize(spec_.shape, positions));
+  PackKeys(spec_.shape, keys, stride, positions, packed);
+  AttendPacked(spec_, queries, {CacheType::kFloat32, packed, values, stride, positions}, output);
 }
 
 }  // namespace nibu

@@ -32,9 +32,9 @@ struct DistanceBias {
   const float* values = nullptr;  // null: no bias
   size_t stride = 0;
 
-  // Of head h, so that element j is key j's; null: no bias.
-  const float* Of(size_t h, size_t query) const {
-    return values == nullptr ? nullptr : values + h * stride - query;
+  // Head h's for a query and the keys from `key` on; null: no bias.
+  const float* Of(size_t h, size_t query, size_t key) const {
+    return values == nullptr ? nullptr : values + h * stride + key - query;
   }
 };
 
@@ -115,12 +115,8 @@ class Attention {
            const AttentionOutput& output) const;
 
  private:
-  void Attend(const Queries& queries, const KeyValueRows& memory,
-              const AttentionOutput& output) const;
-  void Attend(const Queries& queries, const KeysValues& memory,
-              const AttentionOutput& output) const;
-  void Attend(const Queries& queries, const CellHistory& memory,
-              const AttentionOutput& output) const;
+  void AttendRows(const Queries& queries, const KeyValueRows& memory,
+                  const AttentionOutput& output) const;
 
   AttentionSpec spec_;
   MatmulContext* matmul_;

@@ -62,9 +62,9 @@ void AttendTile(const Tiles& tiles, const AttentionSpec& spec, const Queries& qu
                      static_cast<int>(width), tiles.scores);
     float keep[kQueries];
     for (size_t r = 0; r < rows; ++r) {
-      const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + first + r);
+      const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + first + r, start);
       float* const scores = tiles.scores + r * width;
-      keep[r] = AddToSoftmax(bias == nullptr ? nullptr : bias + start, n, scores, &softmax[r]);
+      keep[r] = AddToSoftmax(bias, n, scores, &softmax[r]);
       std::fill(scores + n, scores + width, 0.0f);
     }
     RoundToBFloat16(tiles.scores, rows * width, tiles.weights);

@@ -266,91 +266,61 @@ constexpr Kernels kKernelsFor = {{Scores<1, T>, Scores<2, T>, Scores<3, T>, Scor
                                  ScoreCells<T>,
                                  WeighCells<T>};
 
-const Kernels& KernelsOf(CacheType type) {
-  switch (type) {
-    case CacheType::kFloat32:
-      break;
-    case CacheType::kBFloat16:
-      return kKernelsFor<hwy::bfloat16_t>;
-    case CacheType::kInt8:
-      return kKernelsFor<int8_t>;
-  }
-  return kKernelsFor<float>;
-}
-
-// A call over packed keys.
-struct PackedTask {
-  const Queries& queries;
-  const KeysValues& memory;
-  const AttentionOutput& output;
-  const DistanceBias& bias;
-  const Kernels& kernels;
-  float scale;
-  size_t dim;  // of a head
-  size_t positions;
-  size_t element;  // bytes
-};
-
-// Head h of queries row .. row + n - 1, n at most kQueries.
-void AttendHead(const PackedTask& task, size_t h, size_t row, size_t n) {
-  const auto& [queries, memory, output, biases, kernels, scale, dim, positions, element] = task;
-  const size_t padded = (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
-  const char* const keys = static_cast<const char*>(memory.keys) + h * padded * dim * element;
-  const char* const values = static_cast<const char*>(memory.values) + h * dim * element;
-  HWY_ALIGN float scores[kQueries * kTile];
-  RunningSoftmax softmax[kQueries];
-  float keep[kQueries];
-  const float* q[kQueries];
-  float* out[kQueries];
-  for (size_t r = 0; r < n; ++r) {
-    q[r] = queries.rows + (row + r) * queries.stride + h * dim;
-    out[r] = output.rows + (row + r) * output.stride + h * dim;
-    std::fill_n(out[r], dim, 0.0f);
-    softmax[r].weights = output.WeightsOf(h, row + r, queries, positions);
-  }
-  for (size_t start = 0; start < positions; start += kTile) {
-    const size_t count = std::min(kTile, positions - start);
-    kernels.score[n - 1](q, dim, scale, keys + start * dim * element,
-                         (count + kKeyBlock - 1) / kKeyBlock, scores);
-    const size_t scales = h * memory.scale_stride + start;
-    for (size_t r = 0; r < n; ++r) {
-      float* const part = scores + r * kTile;
-      if (memory.key_scales != nullptr) Multiply(memory.key_scales + scales, count, part);
-      const float* bias = biases.Of(h, static_cast<size_t>(queries.first) + row + r);
-      keep[r] = ExtendSoftmax(bias == nullptr ? nullptr : bias + start, count, part, &softmax[r]);
-      if (memory.value_scales != nullptr) Multiply(memory.value_scales + scales, count, part);
-    }
-    kernels.weigh[n - 1](scores, keep, values + start * memory.value_stride * element,
-                         memory.value_stride, count, dim, out);
-  }
-  for (size_t r = 0; r < n; ++r) {
-    const float inverse = softmax[r].Finish();
-    for (size_t i = 0; i < dim; ++i) out[r][i] *= inverse;
-  }
-}
+constexpr const Kernels* kKernels[] = {&kKernelsFor<float>, &kKernelsFor<hwy::bfloat16_t>,
+                                       &kKernelsFor<int8_t>};  // by CacheType
 
 void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                     const AttentionOutput& output) {
-  const PackedTask task{queries,
-                        memory,
-                        output,
-                        spec.bias,
-                        KernelsOf(memory.type),
-                        spec.shape.Scale(),
-                        static_cast<size_t>(spec.shape.head_dim),
-                        static_cast<size_t>(memory.positions),
-                        ElementSize(memory.type)};
+  const Kernels& kernels = *kKernels[static_cast<size_t>(memory.type)];
+  const size_t element = ElementSize(memory.type);
+  const auto dim = static_cast<size_t>(spec.shape.head_dim);
+  const auto positions = static_cast<size_t>(memory.positions);
   const auto rows = static_cast<size_t>(queries.count);
+  const float scale = spec.shape.Scale();
+  const char* keys = static_cast<const char*>(memory.keys);
+  const char* values = static_cast<const char*>(memory.values);
+  HWY_ALIGN float scores[kQueries * kTile];
+  float keep[kQueries];
+  const float* q[kQueries];
+  float* out[kQueries];
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
-    for (size_t r = 0; r < rows; r += kQueries) {
-      AttendHead(task, h, r, std::min(kQueries, rows - r));
+    for (size_t row = 0; row < rows; row += kQueries) {
+      const size_t n = std::min(kQueries, rows - row);
+      RunningSoftmax softmax[kQueries];
+      for (size_t r = 0; r < n; ++r) {
+        q[r] = queries.rows + (row + r) * queries.stride + h * dim;
+        out[r] = output.rows + (row + r) * output.stride + h * dim;
+        std::fill_n(out[r], dim, 0.0f);
+        softmax[r].weights = output.WeightsOf(h, row + r, queries, positions);
+      }
+      for (size_t start = 0; start < positions; start += kTile) {
+        const size_t count = std::min(kTile, positions - start);
+        const size_t scales = h * memory.scale_stride + start;
+        kernels.score[n - 1](q, dim, scale, keys + start * dim * element,
+                             (count + kKeyBlock - 1) / kKeyBlock, scores);
+        for (size_t r = 0; r < n; ++r) {
+          float* const part = scores + r * kTile;
+          if (memory.key_scales != nullptr) Multiply(memory.key_scales + scales, count, part);
+          const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + row + r, start);
+          keep[r] = ExtendSoftmax(bias, count, part, &softmax[r]);
+          if (memory.value_scales != nullptr) Multiply(memory.value_scales + scales, count, part);
+        }
+        kernels.weigh[n - 1](scores, keep, values + start * memory.value_stride * element,
+                             memory.value_stride, count, dim, out);
+      }
+      for (size_t r = 0; r < n; ++r) {
+        const float inverse = softmax[r].Finish();
+        for (size_t i = 0; i < dim; ++i) out[r][i] *= inverse;
+      }
     }
+    keys += (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock * dim * element;
+    values += dim * element;
   }
 }
 
 void AttendToCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
                    const AttentionOutput& output, float* scores) {
-  const Kernels& kernels = KernelsOf(history.type);
+  const Kernels& kernels = *kKernels[static_cast<size_t>(history.type)];
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const size_t positions = history.cells.size();
@@ -368,7 +338,8 @@ void AttendToCells(const AttentionSpec& spec, const Queries& queries, const Cell
     kernels.score_cells(queries.rows + key, dim, scale, history, key, scores);
     scale_by(h);
     RunningSoftmax softmax{output.WeightsOf(h, 0, queries, positions)};
-    ExtendSoftmax(spec.bias.Of(h, static_cast<size_t>(queries.first)), positions, scores, &softmax);
+    ExtendSoftmax(spec.bias.Of(h, static_cast<size_t>(queries.first), 0), positions, scores,
+                  &softmax);
     const float inverse = softmax.Finish();
     for (size_t t = 0; t < positions; ++t) scores[t] *= inverse;
     scale_by(heads + h);

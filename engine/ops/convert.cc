@@ -9,6 +9,8 @@
 
 #include "hwy/highway.h"
 
+#include "engine/ops/vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
 namespace HWY_NAMESPACE {
@@ -17,23 +19,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 // out[i] = float(from[i]) for T = hwy::float16_t or hwy::bfloat16_t.
 template <typename T>
 void PromoteArray(const void* from, size_t n, float* out) {
-  const hn::ScalableTag<float> df;
-  const hn::Rebind<T, decltype(df)> dt;
-  const size_t lanes = hn::Lanes(df);
-  const auto* bytes = static_cast<const uint8_t*>(from);
-  HWY_ALIGN T in[hn::MaxLanes(df)];
-  HWY_ALIGN float result[hn::MaxLanes(df)];
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    std::memcpy(in, bytes + i * sizeof(T), lanes * sizeof(T));
-    hn::StoreU(hn::PromoteTo(df, hn::Load(dt, in)), df, out + i);
-  }
-  if (i < n) {
-    std::memset(in, 0, sizeof(in));
-    std::memcpy(in, bytes + i * sizeof(T), (n - i) * sizeof(T));
-    hn::Store(hn::PromoteTo(df, hn::Load(dt, in)), df, result);
-    std::memcpy(out + i, result, (n - i) * sizeof(float));
-  }
+  const auto* bytes = static_cast<const uint8_t*>(from);  // at any address
+  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
+    const hn::Rebind<T, decltype(d)> dt;
+    HWY_ALIGN T in[hn::MaxLanes(decltype(d)())];
+    std::memcpy(in, bytes + i * sizeof(T), hn::Lanes(d) * sizeof(T));
+    hn::StoreU(hn::PromoteTo(d, hn::Load(dt, in)), d, out + i);
+  });
 }
 
 void PromoteFloat16(const void* from, size_t n, float* out) {

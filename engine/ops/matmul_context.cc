@@ -36,7 +36,7 @@ void ForEachPiece(int rows, F f) {
 // A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
 // call; those of a Linear's weights belong to it.
 struct Kernel {
-  explicit Kernel(const dnnl::matmul::primitive_desc& description, int made_for = 1)
+  explicit Kernel(const dnnl::matmul::primitive_desc& description, int made_for)
       : primitive(description),
         x(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE),
         y(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE),
@@ -71,12 +71,13 @@ struct MatmulTrace {
 };
 
 struct MatmulContext::State {
-  // Weights of one shape and type share one packed layout, so a primitive serves them all.
-  using Key = std::tuple<ComputeType, int, int, bool, Activation, bool, bool, int, int>;
+  // Where a kernel's weights come from. Packed ones of one shape and type share one layout, so a
+  // primitive serves them all. The others are rows of activations, [k, n] or [n, k].
+  enum class Weights : uint8_t { kPacked, kPlain, kTransposed };
+  using Key = std::tuple<MatmulSpec, Weights, int, int>;  // rows, threads
 
   dnnl::stream stream{CpuEngine()};
   std::map<Key, Kernel> kernels;
-  std::map<std::tuple<bool, int, int, int>, Kernel> products;  // of Multiply
   AlignedBuffer<char> scratchpad;
   AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
   AlignedBuffer<char> parts;    // the same cut into parts, one after the other
@@ -87,9 +88,9 @@ struct MatmulContext::State {
   int threads = 1;
   std::shared_ptr<MatmulTrace> trace;  // null: none is made
 
-  Kernel& Find(const MatmulSpec& spec, int rows, const memory& weights);
-  // For Multiply.
-  Kernel& FindProduct(bool transposed, int m, int k, int n);
+  // `packed`: one of the weights, for kPacked.
+  Kernel& Find(const MatmulSpec& spec, Weights weights, int rows, int with_threads,
+               const memory* packed);
   // `bias`: null for none.
   void Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias);
   // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
@@ -110,30 +111,20 @@ struct MatmulContext::State {
                          const Linear::Packed& next);
 };
 
-Kernel& MatmulContext::State::Find(const MatmulSpec& spec, int rows, const memory& weights) {
-  const Key key(spec.type, spec.in, spec.out, spec.bias, spec.activation, spec.bfloat16_output,
-                spec.adds, rows, threads);
+Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int rows,
+                                   int with_threads, const memory* packed) {
+  const Key key(spec, weights, rows, with_threads);
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
-  omp_set_num_threads(threads);  // which a primitive keeps
-  Kernel kernel(DescribeMatmul(spec, rows, weights.get_desc()), threads);
+  using Tag = memory::format_tag;
+  const memory::desc layout =
+      packed != nullptr ? packed->get_desc()
+                        : memory::desc({spec.in, spec.out}, WeightType(spec.type),
+                                       weights == Weights::kTransposed ? Tag::ba : Tag::ab);
+  omp_set_num_threads(with_threads);  // which a primitive keeps
+  Kernel kernel(DescribeMatmul(spec, rows, layout), with_threads);
   kernel.bias = spec.bias;
   return kernels.emplace(key, std::move(kernel)).first->second;
-}
-
-Kernel& MatmulContext::State::FindProduct(bool transposed, int m, int k, int n) {
-  const std::tuple key(transposed, m, k, n);
-  const auto found = products.find(key);
-  if (found != products.end()) return found->second;
-  using Tag = memory::format_tag;
-  using Type = memory::data_type;
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  omp_set_num_threads(1);
-  Kernel kernel(DescribeMatmul({{m, k}, Type::bf16, Tag::ab},
-                               {{k, n}, Type::bf16, transposed ? Tag::ba : Tag::ab}, /*bias=*/{},
-                               {{m, n}, Type::f32, Tag::ab}, attributes));
-  return products.emplace(key, std::move(kernel)).first->second;
 }
 
 void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias) {
@@ -180,7 +171,7 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
                                    const void* x, int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
   const memory& weights = packed.parts[part];
-  Kernel& kernel = Find(spec, rows, weights);
+  Kernel& kernel = Find(spec, Weights::kPacked, rows, threads, &weights);
   kernel.x.set_data_handle(const_cast<void*>(x));
   kernel.y.set_data_handle(y);
   Execute(kernel, weights, kernel.bias ? packed.bias.get() : nullptr);
@@ -332,16 +323,16 @@ bool MatmulContext::HasFastBFloat16() { return CurrentIsa() >= Isa::kAvx512Bf16;
 
 void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
                              int n, float* y) {
-  Kernel& kernel = state_->FindProduct(transposed, m, k, n);
+  const MatmulSpec spec{ComputeType::kBFloat16, k, n};
+  Kernel& kernel = state_->Find(
+      spec, transposed ? State::Weights::kTransposed : State::Weights::kPlain, m, 1, nullptr);
   kernel.x.set_data_handle(const_cast<uint16_t*>(a));
   kernel.weights.set_data_handle(const_cast<uint16_t*>(b));
   kernel.y.set_data_handle(y);
   state_->Execute(kernel, kernel.weights, /*bias=*/nullptr);
 }
 
-int MatmulContext::primitives() const {
-  return static_cast<int>(state_->kernels.size() + state_->products.size());
-}
+int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
 
 void MatmulContext::StartTrace() { state_->trace = std::make_shared<MatmulTrace>(); }
 

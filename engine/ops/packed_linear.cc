@@ -12,16 +12,25 @@ namespace nibu {
 
 using dnnl::memory;
 
+namespace {
+
+// oneDNN's, by Activation.
+struct Eltwise {
+  dnnl::algorithm algorithm;
+  float alpha;
+};
+constexpr Eltwise kEltwise[] = {{dnnl::algorithm::undef, 0.0f},
+                                {dnnl::algorithm::eltwise_relu, 0.0f},
+                                {dnnl::algorithm::eltwise_gelu_erf, 0.0f},
+                                {dnnl::algorithm::eltwise_gelu_tanh, 0.0f},
+                                {dnnl::algorithm::eltwise_swish, 1.702f},
+                                {dnnl::algorithm::eltwise_swish, 1.0f}};
+
+}  // namespace
+
 memory::data_type SourceType(ComputeType type) {
-  switch (type) {
-    case ComputeType::kFloat32:
-      return memory::data_type::f32;
-    case ComputeType::kBFloat16:
-      return memory::data_type::bf16;
-    case ComputeType::kInt8:
-      return memory::data_type::u8;
-  }
-  return memory::data_type::undef;
+  if (type == ComputeType::kInt8) return memory::data_type::u8;
+  return type == ComputeType::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
 memory::data_type WeightType(ComputeType type) {
@@ -37,46 +46,21 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
   const memory::desc x({rows, spec.in}, SourceType(spec.type), ab);
   const memory::desc y({rows, spec.out}, y_type, ab);
   const memory::desc b({1, spec.out}, memory::data_type::f32, ab);
-
-  const memory::desc no_bias;
-
   dnnl::post_ops post_ops;
   if (spec.adds) post_ops.append_sum(1.0f);
-  switch (spec.activation) {
-    case Activation::kNone:
-      break;
-    case Activation::kRelu:
-      AppendActivation(dnnl::algorithm::eltwise_relu, 0.0f, &post_ops);
-      break;
-    case Activation::kGelu:
-      AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
-      break;
-    case Activation::kGeluTanh:
-      AppendActivation(dnnl::algorithm::eltwise_gelu_tanh, 0.0f, &post_ops);
-      break;
-    case Activation::kGeluSigmoid:
-      AppendActivation(dnnl::algorithm::eltwise_swish, 1.702f, &post_ops);
-      break;
-    case Activation::kSwish:
-      AppendActivation(dnnl::algorithm::eltwise_swish, 1.0f, &post_ops);
-      break;
+  if (spec.activation != Activation::kNone) {
+    const auto& [algorithm, alpha] = kEltwise[static_cast<size_t>(spec.activation)];
+    AppendActivation(algorithm, alpha, &post_ops);
   }
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   attributes.set_post_ops(post_ops);
-  return DescribeMatmul(x, weights, spec.bias ? b : no_bias, y, attributes);
+  return DescribeMatmul(x, weights, spec.bias ? b : memory::desc(), y, attributes);
 }
 
 const char* ComputeTypeName(ComputeType type) {
-  switch (type) {
-    case ComputeType::kFloat32:
-      return "float32";
-    case ComputeType::kBFloat16:
-      return "bfloat16";
-    case ComputeType::kInt8:
-      return "int8";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"float32", "bfloat16", "int8"};
+  return kNames[static_cast<size_t>(type)];
 }
 
 std::string InstructionSet() {
@@ -98,13 +82,8 @@ size_t RoundUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 MatmulSpec SpecOf(const PackedHeader& header) {
   const bool int8 = header.type == ComputeType::kInt8;
-  return {header.type,
-          header.in,
-          header.out,
-          !int8 && header.has_bias != 0,
-          int8 ? Activation::kNone : header.activation,
-          /*bfloat16_output=*/false,
-          /*adds=*/false};
+  return {header.type, header.in, header.out, !int8 && header.has_bias != 0,
+          int8 ? Activation::kNone : header.activation};
 }
 
 MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {

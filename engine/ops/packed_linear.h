@@ -2,6 +2,7 @@
 #ifndef NIBU_ENGINE_OPS_PACKED_LINEAR_H_
 #define NIBU_ENGINE_OPS_PACKED_LINEAR_H_
 
+#include <compare>
 #include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
@@ -21,10 +22,12 @@ struct MatmulSpec {
   ComputeType type;
   int in;
   int out;
-  bool bias;  // bias and activation are applied by oneDNN; never set for int8
-  Activation activation;
-  bool bfloat16_output;
-  bool adds;  // onto what y holds, before the activation
+  bool bias = false;  // bias and activation are applied by oneDNN; never set for int8
+  Activation activation = Activation::kNone;
+  bool bfloat16_output = false;
+  bool adds = false;  // onto what y holds, before the activation
+
+  auto operator<=>(const MatmulSpec&) const = default;
 };
 
 // `weights`: a fixed layout, or format_tag::any to let oneDNN choose. Throws dnnl::error.

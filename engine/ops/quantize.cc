@@ -110,20 +110,11 @@ void DequantizeWith(const Dequantization& dq, const float* row_scales, size_t ro
 
 void DequantizeAll(const Dequantization& dq, const float* row_scales, size_t rows, size_t n,
                    float* y) {
-  switch (dq.activation) {
-    case Activation::kNone:
-      return DequantizeWith<Activation::kNone>(dq, row_scales, rows, n, y);
-    case Activation::kRelu:
-      return DequantizeWith<Activation::kRelu>(dq, row_scales, rows, n, y);
-    case Activation::kGelu:
-      return DequantizeWith<Activation::kGelu>(dq, row_scales, rows, n, y);
-    case Activation::kGeluTanh:
-      return DequantizeWith<Activation::kGeluTanh>(dq, row_scales, rows, n, y);
-    case Activation::kGeluSigmoid:
-      return DequantizeWith<Activation::kGeluSigmoid>(dq, row_scales, rows, n, y);
-    case Activation::kSwish:
-      return DequantizeWith<Activation::kSwish>(dq, row_scales, rows, n, y);
-  }
+  static constexpr decltype(&DequantizeWith<Activation::kNone>) kWith[] = {
+      DequantizeWith<Activation::kNone>,        DequantizeWith<Activation::kRelu>,
+      DequantizeWith<Activation::kGelu>,        DequantizeWith<Activation::kGeluTanh>,
+      DequantizeWith<Activation::kGeluSigmoid>, DequantizeWith<Activation::kSwish>};
+  kWith[static_cast<size_t>(dq.activation)](dq, row_scales, rows, n, y);
 }
 
 void RoundAll(const float* x, size_t n, uint16_t* out) {
