@@ -231,28 +231,29 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
     }
   }
   absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments, lists);
-  if (!positional.ok()) {
-    PrintError(program, positional.status().message());
-    std::exit(kExitUsage);
+  if (positional.ok() && !positional->empty() && !program.takes_text) {
+    positional = absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument \"", positional->front(), "\""));
   }
+  if (!positional.ok()) std::exit(Fail(positional.status(), kExitUsage));
   return *std::move(positional);
 }
 
 namespace {
 
-void PrintLine(const ProgramInfo& program, const char* kind, absl::string_view message) {
+void PrintLine(const char* kind, absl::string_view message) {
   const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
-  std::fprintf(stderr, "%s: %s: %s\n", program.name.c_str(), kind, line.c_str());
+  std::fprintf(stderr, "%s: %s: %s\n", ProgramName().c_str(), kind, line.c_str());
 }
 
 }  // namespace
 
-void PrintError(const ProgramInfo& program, absl::string_view message) {
-  PrintLine(program, "error", message);
-}
+void PrintError(absl::string_view message) { PrintLine("error", message); }
+void PrintWarning(absl::string_view message) { PrintLine("warning", message); }
 
-void PrintWarning(const ProgramInfo& program, absl::string_view message) {
-  PrintLine(program, "warning", message);
+int Fail(const absl::Status& status, int exit_status) {
+  PrintError(status.message());
+  return exit_status;
 }
 
 }  // namespace nibu

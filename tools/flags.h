@@ -28,6 +28,7 @@ struct ProgramInfo {
     std::vector<std::string> flags;
   };
   std::vector<Group> groups;
+  bool takes_text = false;  // arguments that are no flags
 };
 
 // What --help prints.
@@ -52,21 +53,24 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value);
 bool WasGiven(absl::string_view flag);
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
-// one line and status 2 on wrong usage. From then on the program also ends with one line, and
-// status 1, when there is no memory left, on whatever thread.
+// one line and status 2 on wrong usage, arguments that it does not take included. From then on the
+// program also ends with one line, and status 1, when there is no memory left, on whatever thread.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
                                                 FlagLists* lists = nullptr);
 
 // What is added to that last line from now on.
 void SetFatalNote(std::string note);
 
-// "NAME: error: MESSAGE" in one line on standard error.
-void PrintError(const ProgramInfo& program, absl::string_view message);
-void PrintWarning(const ProgramInfo& program, absl::string_view message);
+// "NAME: error: MESSAGE" in one line on standard error; NAME is that of ParseCommandLineOrExit.
+void PrintError(absl::string_view message);
+void PrintWarning(absl::string_view message);
 
 // The status of wrong usage and of work that failed.
 constexpr int kExitUsage = 2;
 constexpr int kExitFailure = 1;
+
+// PrintError of the status; the exit status.
+int Fail(const absl::Status& status, int exit_status);
 
 }  // namespace nibu
 

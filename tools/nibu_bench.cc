@@ -121,20 +121,11 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
   return workload;
 }
 
-int Fail(const absl::Status& status, int exit_status) {
-  PrintError(Program(), status.message());
-  return exit_status;
-}
-
 int Main(int argc, char** argv) {
   const std::vector<std::string> swept = Program().groups[0].flags;
   FlagLists lists;
   for (const std::string& flag : swept) lists[flag];
-  const std::vector<std::string> rest = ParseCommandLineOrExit(Program(), argc, argv, &lists);
-  if (!rest.empty()) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat("unexpected argument \"", rest[0], "\"")),
-                kExitUsage);
-  }
+  ParseCommandLineOrExit(Program(), argc, argv, &lists);
   // Nothing runs before every run is known to make sense.
   const absl::StatusOr<BenchWorkload> workload = ReadWorkload();
   if (!workload.ok()) return Fail(workload.status(), kExitUsage);

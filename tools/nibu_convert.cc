@@ -132,19 +132,10 @@ absl::Status Convert(const Settings& settings) {
   return absl::OkStatus();
 }
 
-int Fail(const absl::Status& status, int exit_status) {
-  PrintError(Program(), status.message());
-  return exit_status;
-}
-
 int Main(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   signals.SetBeforeEnd(PendingPath::RemoveAll);
-  const std::vector<std::string> rest = ParseCommandLineOrExit(Program(), argc, argv);
-  if (!rest.empty()) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat("unexpected argument \"", rest[0], "\"")),
-                kExitUsage);
-  }
+  ParseCommandLineOrExit(Program(), argc, argv);
   const absl::StatusOr<Settings> settings = ReadFlags();
   if (!settings.ok()) return Fail(settings.status(), kExitUsage);
   if (const absl::Status status = Convert(*settings); !status.ok()) {

@@ -27,17 +27,8 @@ ProgramInfo Program() {
       {{"What", {"model", "tensors", "compute_type"}}, {"Output", {"json"}}}};
 }
 
-int Fail(const absl::Status& status, int exit_status) {
-  PrintError(Program(), status.message());
-  return exit_status;
-}
-
 int Main(int argc, char** argv) {
-  const std::vector<std::string> rest = ParseCommandLineOrExit(Program(), argc, argv);
-  if (!rest.empty()) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat("unexpected argument \"", rest[0], "\"")),
-                kExitUsage);
-  }
+  ParseCommandLineOrExit(Program(), argc, argv);
   const absl::StatusOr<ModelFlags> flags = ReadModelFlags();
   if (!flags.ok()) return Fail(flags.status(), kExitUsage);
   InspectOptions options;

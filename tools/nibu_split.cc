@@ -35,12 +35,8 @@ ProgramInfo Program() {
       "[flags] [TEXT ...]",
       "Splits each TEXT, or each line of --src, into sentences, and prints one a line; an empty\n"
       "line stays one.",
-      {{"Text", {"language", "src"}}, {"Output", {"out", "json"}}}};
-}
-
-int Fail(const absl::Status& status, int exit_status) {
-  PrintError(Program(), status.message());
-  return exit_status;
+      {{"Text", {"language", "src"}}, {"Output", {"out", "json"}}},
+      /*takes_text=*/true};
 }
 
 // Of one line: its sentences, each with a line feed behind it.
@@ -100,21 +96,10 @@ int Main(int argc, char** argv) {
   const auto splitter = SentenceSplitter::Create(absl::GetFlag(FLAGS_language));
   if (!splitter.ok()) return Fail(splitter.status(), kExitFailure);
   if (const absl::Status status = out.Open(); !status.ok()) return Fail(status, kExitFailure);
-  signals.SetBeforeEnd([&] {
-    if (const std::string place = out.Abandon(); !place.empty()) {
-      PrintError(Program(), "interrupted" + place);
-    }
-  });
-  absl::Status status = SplitLines(source->get(), **splitter, out.fd());
-  std::string place;
-  signals.Finish([&] {
-    if (status.ok()) status = out.Commit();
-    if (!status.ok()) place = out.Abandon();
-  });
-  if (!status.ok()) {
-    return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);
-  }
-  return 0;
+  signals.SetBeforeEnd([&] { PrintInterrupted(&out); });
+  const absl::Status status =
+      EndOutput(SplitLines(source->get(), **splitter, out.fd()), &out, &signals);
+  return status.ok() ? 0 : Fail(status, kExitFailure);
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ ProgramInfo Program() {
                {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
               {"Speed (only compute_type and shortlist can change a result)", SpeedFlags()},
               {"Output", {"output_format", "print_scores", "progress", "stats"}},
-          }};
+          },
+          /*takes_text=*/true};
 }
 
 absl::StatusOr<LongInput> ParseLongInput(const std::string& text) {
@@ -210,18 +211,6 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
-int Fail(const absl::Status& status, int exit_status) {
-  PrintError(Program(), status.message());
-  return exit_status;
-}
-
-// A signal ends the program: what is under way at --out stays beside it.
-void PrintInterrupted(OutputFile* out) {
-  if (const std::string place = out->Abandon(); !place.empty()) {
-    PrintError(Program(), "interrupted" + place);
-  }
-}
-
 int Main(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   ReserveStandardDescriptors();
@@ -248,7 +237,7 @@ int Main(int argc, char** argv) {
       LoadTextModel(*std::move(opened), settings->model.compute_type, settings->model.text);
   if (!model.ok()) return Fail(model.status(), kExitFailure);
   for (const std::string& note : {model->loaded.note, model->draft_note}) {
-    if (!note.empty()) PrintWarning(Program(), note);
+    if (!note.empty()) PrintWarning(note);
   }
   settings->text.decoding.shortlist = model->loaded.shortlist;
   const std::string& path = settings->model.path;
@@ -301,8 +290,8 @@ int Main(int argc, char** argv) {
     // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
     if (absl::IsCancelled(status)) _exit(0);
     bar.End();
-    PrintError(Program(), absl::StrCat(out_path == "-" ? "standard output" : out_path,
-                                       ": cannot be written: ", status.message(), out.Abandon()));
+    PrintError(absl::StrCat(out_path == "-" ? "standard output" : out_path,
+                            ": cannot be written: ", status.message(), out.Abandon()));
     _exit(kExitFailure);
   };
 
@@ -315,15 +304,9 @@ int Main(int argc, char** argv) {
   absl::Status status = pipeline.Run(source->get());
   const double seconds = Seconds(translating);
   bar.End();
-  std::string place;
-  signals.Finish([&] {
-    if (status.ok()) status = out.Commit();
-    if (!status.ok()) place = out.Abandon();
-  });
+  status = EndOutput(std::move(status), &out, &signals);
   SetFatalNote("");
-  if (!status.ok()) {
-    return Fail(absl::UnavailableError(absl::StrCat(status.message(), place)), kExitFailure);
-  }
+  if (!status.ok()) return Fail(status, kExitFailure);
   if (totals.failed > 0) {
     return Fail(absl::InternalError(absl::StrCat(totals.failed,
                                                  " line(s) could not be translated; the first is ",
@@ -338,13 +321,12 @@ int Main(int argc, char** argv) {
                       absl::StrCat(lines, "were not translated; use --long_input=split")),
                   kExitFailure);
     }
-    PrintWarning(Program(), absl::StrCat(lines, settings->text.long_input == LongInput::kSplit
-                                                    ? "were split and translated in parts"
-                                                    : "were truncated"));
+    PrintWarning(absl::StrCat(lines, settings->text.long_input == LongInput::kSplit
+                                         ? "were split and translated in parts"
+                                         : "were truncated"));
   }
   if (totals.unfinished > 0) {
-    PrintWarning(Program(),
-                 absl::StrCat(totals.unfinished.load(),
+    PrintWarning(absl::StrCat(totals.unfinished.load(),
                               " line(s) were cut before their end, at --max_decoding_length=",
                               settings->text.decoding.max_decoding_length,
                               " or what the model allows; jsonl says which"));

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "tools/flags.h"
 #include "tools/input_bytes.h"
 
 namespace nibu {
@@ -97,6 +98,19 @@ std::string OutputFile::Abandon() {
   pending_->Keep();
   if (ftruncate(fd_, size) != 0) return Place() + ", its last line in part";
   return Place();
+}
+
+void PrintInterrupted(OutputFile* out) {
+  if (const std::string place = out->Abandon(); !place.empty()) PrintError("interrupted" + place);
+}
+
+absl::Status EndOutput(absl::Status status, OutputFile* out, SignalWatcher* signals) {
+  signals->Finish([&] {
+    if (status.ok()) status = out->Commit();
+    if (status.ok()) return;
+    status = absl::UnavailableError(absl::StrCat(status.message(), out->Abandon()));
+  });
+  return status;
 }
 
 absl::Status WriteAll(int fd, absl::string_view bytes) {

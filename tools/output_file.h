@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "models/files/new_file.h"
+#include "tools/signal_watcher.h"
 
 namespace nibu {
 
@@ -44,6 +45,12 @@ class OutputFile {
   std::mutex mutex_;
   int fd_ = -1;
 };
+
+// What a signal does before it ends the program: says where the lines are that were finished.
+void PrintInterrupted(OutputFile* out);
+// Ends writing: the file is whole if `status` is OK, else abandoned. The status, of Commit too,
+// with the place; no signal cuts it short.
+absl::Status EndOutput(absl::Status status, OutputFile* out, SignalWatcher* signals);
 
 // Writes all bytes. Unavailable with the reason; Cancelled when the reader of a pipe is gone.
 absl::Status WriteAll(int fd, absl::string_view bytes);
