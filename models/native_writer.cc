@@ -109,15 +109,14 @@ absl::Status WriteTensors(const OpenedModel& model, Quantization quantization, N
 
 absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file) {
   Json& json = file->header()["vocabulary"];
-  NIBU_ASSIGN_OR_RETURN(json["source_tokens"], file->Block(EncodeTokens(vocabulary.source_tokens)));
-  NIBU_ASSIGN_OR_RETURN(json["target_tokens"], file->Block(EncodeTokens(vocabulary.target_tokens)));
-  if (!vocabulary.source_sentencepiece.empty()) {
-    NIBU_ASSIGN_OR_RETURN(json["source_sentencepiece"],
-                          file->Block(vocabulary.source_sentencepiece));
-  }
-  if (!vocabulary.target_sentencepiece.empty()) {
-    NIBU_ASSIGN_OR_RETURN(json["target_sentencepiece"],
-                          file->Block(vocabulary.target_sentencepiece));
+  const std::pair<const char*, std::string> parts[] = {
+      {"source_tokens", EncodeTokens(vocabulary.source_tokens)},
+      {"target_tokens", EncodeTokens(vocabulary.target_tokens)},
+      {"source_sentencepiece", vocabulary.source_sentencepiece},
+      {"target_sentencepiece", vocabulary.target_sentencepiece}};
+  for (const auto& [key, bytes] : parts) {
+    if (bytes.empty()) continue;
+    NIBU_ASSIGN_OR_RETURN(json[key], file->Block(bytes));
   }
   json["language_tokens"] = vocabulary.language_tokens;
   json["source_language"] = vocabulary.source_language;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

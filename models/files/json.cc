@@ -1,7 +1,6 @@
 #include "models/files/json.h"
 
 #include <limits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -183,13 +182,11 @@ absl::Status ConfigFile::WrongWord(const std::string& key,
 absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& key) const {
   const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number_integer()) return Wrong(key, "an integer");
-  if (value->is_number_unsigned()) {
-    if (value->get<uint64_t>() > std::numeric_limits<int>::max()) return Wrong(key, "below 2^31");
-    return static_cast<int>(value->get<uint64_t>());
+  if (!value->is_number_integer() || *value < std::numeric_limits<int>::min() ||
+      *value > std::numeric_limits<int>::max()) {
+    return Wrong(key, "an integer of 32 bits");
   }
-  if (value->get<int64_t>() < std::numeric_limits<int>::min()) return Wrong(key, "above -2^31");
-  return static_cast<int>(value->get<int64_t>());
+  return value->get<int>();
 }
 
 absl::StatusOr<int> ConfigFile::Int(const std::string& key, int absent) const {

@@ -13,7 +13,6 @@
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/files/errors.h"
-#include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
 
 namespace nibu {
@@ -136,14 +135,12 @@ NameTable Names(const FairseqConfig& config, const TensorSource& source) {
 
 absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory,
                                                     const std::string& language) {
-  const std::string path = absl::StrCat(directory, "/dict.", language, ".txt");
-  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
-  if (absl::IsNotFound(file.status())) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": no such file; a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
-  }
-  if (!file.ok()) return file.status();
-  return ReadFairseqDictionary((*file)->bytes(), path);
+  const std::string name = absl::StrCat("dict.", language, ".txt");
+  NIBU_ASSIGN_OR_RETURN(
+      const auto file,
+      OpenRequiredFile(directory, name,
+                       "a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
+  return ReadFairseqDictionary(file->bytes(), file->path());
 }
 
 }  // namespace
