@@ -135,6 +135,9 @@ absl::Status OneLine(const absl::Status& status) {
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
   absl::StatusOr<OpenedModel> opened = WithinMemory(path, [&] { return Open(path); });
   if (!opened.ok()) return OneLine(opened.status());
+  std::vector<int>& suppressed = opened->config.suppressed;
+  std::sort(suppressed.begin(), suppressed.end());
+  suppressed.erase(std::unique(suppressed.begin(), suppressed.end()), suppressed.end());
   if (const absl::Status status = opened->config.Validate(); !status.ok()) {
     return OneLine(
         absl::Status(status.code(), absl::StrCat(opened->config_file, ": ", status.message())));

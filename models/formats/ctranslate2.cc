@@ -132,12 +132,9 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
       absl::StrCat(directory, "/", name, ".json: no such file, nor .txt; the model is incomplete"));
 }
 
-bool Exists(const std::string& path) { return FileBytes::Open(path).ok(); }
-
 absl::Status ReadVocabularies(const std::string& directory, const std::string& unk,
                               const ModelConfig& model, ModelVocabulary* vocabulary) {
-  const bool shared =
-      Exists(directory + "/shared_vocabulary.json") || Exists(directory + "/shared_vocabulary.txt");
+  const bool shared = !absl::IsNotFound(Vocabulary(directory, "shared_vocabulary").status());
   const struct {
     const char* name;
     int size;

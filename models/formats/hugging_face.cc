@@ -166,9 +166,6 @@ absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model) {
   model->decoder_start = start.value_or(kDefaultPad);
   model->suppressed = {pad.value_or(kDefaultPad)};
   NIBU_RETURN_IF_ERROR(AddBadWords(config, &model->suppressed));
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   return absl::OkStatus();
 }
 

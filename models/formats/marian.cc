@@ -301,7 +301,9 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
     if (!(scale > 0.0f && scale < 1e30f)) {
       return Invalid(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale);
     }
-    source->SetActivationScale(matrix, scale);
+    if (StoredTensor* tensor = source->Mutable(matrix); tensor != nullptr) {
+      tensor->activation_scale = scale;
+    }
   }
   return absl::OkStatus();
 }

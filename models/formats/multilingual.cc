@@ -283,9 +283,6 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   }
   std::sort(languages.languages.begin(), languages.languages.end(),
             [](const auto& a, const auto& b) { return a.code < b.code; });
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   vocabulary.target_tokens = vocabulary.source_tokens;
   vocabulary.source_sentencepiece = std::move(parts.sentencepiece);
   vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;

@@ -107,9 +107,6 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
     tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
                                : absl::StrCat("<unused ", pieces + i, ">"));
   }
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(tokens, "<unk>", sentencepiece->path()));
   model->unk_target = model->unk;
   model->source_suffix = {model->eos};

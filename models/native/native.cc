@@ -1,7 +1,5 @@
 #include "models/native/native.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "models/files/byte_reader.h"
 #include "models/files/errors.h"
 #include "models/files/json.h"
+#include "models/files/zip.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native_parts.h"
 
@@ -27,11 +26,6 @@ constexpr size_t kMagicSize = sizeof(kNativeMagic) - 1;
 absl::Status Damaged(const std::string& path, absl::string_view what) {
   return Invalid(path, ": not a whole .nibu file: ", what,
                  "; copy it again, or convert the model again");
-}
-
-uint32_t Checksum(absl::string_view bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 // A file whose preamble and header are sound.
@@ -64,7 +58,7 @@ absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const FileBytes> file) {
                                 " bytes long, the file has ", bytes.size(), " bytes"));
   }
   const absl::string_view header = bytes.substr(offset);
-  if (Checksum(header) != checksum) return Damaged(file->path(), "its header is damaged");
+  if (Crc32(header) != checksum) return Damaged(file->path(), "its header is damaged");
   const std::string path = file->path();
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(header, path));
   if (!json.is_object()) return Damaged(path, "its header is no object");
@@ -93,7 +87,7 @@ absl::StatusOr<Block> ReadBlock(const Layout& layout, const Json& json, absl::st
 }
 
 absl::Status CheckBlock(const Layout& layout, const Block& block, absl::string_view name) {
-  if (Checksum(block.bytes) == block.checksum) return absl::OkStatus();
+  if (Crc32(block.bytes) == block.checksum) return absl::OkStatus();
   return Damaged(layout.file->path(), absl::StrCat("the checksum of \"", name, "\" is wrong"));
 }
 
