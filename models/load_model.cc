@@ -44,11 +44,6 @@ absl::Status Compressed(const std::string& file) {
   return Invalid(file, ": compressed by gzip; run gunzip on the model and on the files beside it");
 }
 
-bool IsTorch(const std::string& path) {
-  const auto file = FileBytes::Open(path);
-  return file.ok() && TorchFile::IsTorch((*file)->bytes());
-}
-
 // A training checkpoint; its keys tell which program wrote it.
 absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
   std::vector<absl::string_view> classes;
@@ -80,10 +75,13 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
 absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
-  NIBU_ASSIGN_OR_RETURN(std::vector<std::string> checkpoints, FilesIn(directory, {".pt"}));
-  const auto other = [](const std::string& path) { return !IsTorch(path); };
-  checkpoints.erase(std::remove_if(checkpoints.begin(), checkpoints.end(), other),
-                    checkpoints.end());
+  std::vector<std::string> checkpoints;
+  for (const std::string& path : files) {
+    const auto file = FileBytes::Open(path);
+    if (absl::EndsWith(path, ".pt") && file.ok() && TorchFile::IsTorch((*file)->bytes())) {
+      checkpoints.push_back(path);
+    }
+  }
   if (checkpoints.size() == 1) return OpenCheckpoint(checkpoints[0]);
   if (!checkpoints.empty()) {
     return Invalid(

@@ -172,6 +172,15 @@ absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expecte
                  value == nullptr ? "nothing" : QuotedJson(*value));
 }
 
+bool ConfigFile::IsOff(const std::string& key) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return true;
+  if (value->is_boolean()) return !value->get<bool>();
+  if (value->is_number()) return value->get<double>() == 0;
+  if (value->is_string()) return value->get<std::string>().empty() || *value == "none";
+  return value->empty();
+}
+
 absl::Status ConfigFile::WrongWord(const std::string& key,
                                    std::vector<absl::string_view> known) const {
   const std::string last(known.back());

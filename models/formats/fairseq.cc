@@ -41,13 +41,6 @@ constexpr absl::string_view kClasses[] = {
     "_codecs encode",
 };
 
-bool IsSet(const Json* value) {
-  if (value == nullptr) return false;
-  if (value->is_boolean()) return value->get<bool>();
-  if (value->is_number()) return value->get<double>() != 0;
-  return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
-}
-
 // One number or truth that encoder and decoder have of their own, but must share.
 absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
@@ -183,7 +176,7 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
                           "cross_self_attention", "decoder_layers_to_keep",
                           "encoder_layers_to_keep", "merge_src_tgt_embed", "no_cross_attention",
                           "no_token_positional_embeddings", "quant_noise_pq"}) {
-    if (IsSet(options.Find(key))) {
+    if (!options.IsOff(key)) {
       return NotSupported(options.file(), ": trained with \"", key,
                           "\"; nibu reads fairseq's transformer models without it");
     }

@@ -257,9 +257,8 @@ absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
     return tokens;
   }
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseYaml(file.bytes(), file.path()));
-  NIBU_ASSIGN_OR_RETURN(auto tokens, TokensById(json, file.path(), size, "the model"));
   // Text is cut by the SentencePiece models that stand beside such vocabularies.
-  return tokens;
+  return TokensById(json, file.path(), size, "the model");
 }
 
 absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, ModelConfig* model) {

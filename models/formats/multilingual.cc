@@ -28,26 +28,6 @@ constexpr char kExpected[] =
 // Positions are counted from here; 0 and 1 were those of padding.
 constexpr int kPositionOffset = 2;
 
-// What all models of a type have, and what a config.json that does not say otherwise means.
-struct TypeFields {
-  Json absent;
-  Json fixed;
-};
-
-TypeFields FieldsOf(bool is_mbart) {
-  const Json fixed = {{"normalize_before", true},
-                      {"add_final_layer_norm", true},
-                      {"normalize_embedding", is_mbart},
-                      {"static_position_embeddings", !is_mbart},
-                      {"share_encoder_decoder_embeddings", true},
-                      {"decoder_vocab_size", nullptr}};
-  Json absent = {{"eos_token_id", 2}, {"pad_token_id", 1}, {"decoder_start_token_id", 2}};
-  absent["vocab_size"] = is_mbart ? 50265 : 128112;
-  absent["activation_function"] = is_mbart ? "gelu" : "relu";
-  absent["scale_embedding"] = !is_mbart;
-  return {absent, fixed};
-}
-
 // A vocabulary being put together; ids may come in any order.
 struct TokenTable {
   const int size;
@@ -314,9 +294,21 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
 absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mbart = type == "mbart";
-  const TypeFields fields = FieldsOf(is_mbart);
+  // What a config.json that does not say otherwise means, and what all models of a type have.
+  const Json absent = {{"eos_token_id", 2},
+                       {"pad_token_id", 1},
+                       {"decoder_start_token_id", 2},
+                       {"vocab_size", is_mbart ? 50265 : 128112},
+                       {"activation_function", is_mbart ? "gelu" : "relu"},
+                       {"scale_embedding", !is_mbart}};
+  const Json fixed = {{"normalize_before", true},
+                      {"add_final_layer_norm", true},
+                      {"normalize_embedding", is_mbart},
+                      {"static_position_embeddings", !is_mbart},
+                      {"share_encoder_decoder_embeddings", true},
+                      {"decoder_vocab_size", nullptr}};
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig result,
-                        ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed)));
+                        ReadHuggingFaceConfig(config.With(absent, fixed)));
   result.model.position_kind =
       is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
   result.model.position_offset = kPositionOffset;

@@ -167,14 +167,15 @@ absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
   return defaults;
 }
 
-absl::StatusOr<DType> ReadDType(const ConfigFile& object) {
-  NIBU_ASSIGN_OR_RETURN(const std::string name, object.String("dtype", ""));
-  for (const DType dtype :
-       {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt8, DType::kInt16}) {
-    if (name == DTypeName(dtype)) return dtype;
-  }
-  return object.Wrong("dtype", "float32, float16, bfloat16, int8 or int16");
-}
+constexpr std::pair<absl::string_view, DType> kDTypes[] = {{"float32", DType::kFloat32},
+                                                           {"float16", DType::kFloat16},
+                                                           {"bfloat16", DType::kBFloat16},
+                                                           {"int8", DType::kInt8},
+                                                           {"int16", DType::kInt16}};
+constexpr std::pair<absl::string_view, ComputeType> kComputeTypes[] = {
+    {"float32", ComputeType::kFloat32},
+    {"bfloat16", ComputeType::kBFloat16},
+    {"int8", ComputeType::kInt8}};
 
 absl::StatusOr<std::vector<float>> ReadScales(const Layout& layout, const Json& json,
                                               const std::string& name) {
@@ -195,7 +196,7 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
                         ConfigFile::From(json, absl::StrCat(path, ": header: ", name)));
   StoredTensor tensor;
   tensor.file = layout.file;
-  NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, ReadDType(object));
+  NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, object.OneOf<DType>("dtype", "", kDTypes));
   const Json* shape = object.Find("shape");
   if (shape == nullptr || !shape->is_array() || shape->empty() || shape->size() > 2) {
     return object.Wrong("shape", "one or two sizes");
@@ -234,12 +235,8 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   if (!layout.header.contains("packed")) return packed;
   NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "packed"));
   NIBU_ASSIGN_OR_RETURN(packed.fingerprint, object.String("fingerprint", ""));
-  NIBU_ASSIGN_OR_RETURN(const std::string type, object.String("compute_type", ""));
-  const ComputeType types[] = {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8};
-  const auto found = std::find_if(std::begin(types), std::end(types),
-                                  [&](ComputeType t) { return type == ComputeTypeName(t); });
-  if (found == std::end(types)) return object.Wrong("compute_type", "float32, bfloat16 or int8");
-  packed.compute_type = *found;
+  NIBU_ASSIGN_OR_RETURN(packed.compute_type,
+                        object.OneOf<ComputeType>("compute_type", "", kComputeTypes));
   packed.owner = layout.file;
   const Json* linears = object.Find("linears");
   if (linears == nullptr || !linears->is_object()) {
