@@ -76,9 +76,12 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
   std::vector<std::string> checkpoints;
+  std::string compressed;
   for (const std::string& path : files) {
     const auto file = FileBytes::Open(path);
-    if (absl::EndsWith(path, ".pt") && file.ok() && TorchFile::IsTorch((*file)->bytes())) {
+    if (!file.ok()) continue;
+    if (IsGzip((*file)->bytes())) compressed = path;
+    if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) {
       checkpoints.push_back(path);
     }
   }
@@ -88,10 +91,7 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
         directory, ": ", checkpoints.size(),
         " checkpoints in it, give one of them as the model: ", absl::StrJoin(checkpoints, ", "));
   }
-  for (const std::string& path : files) {
-    const auto file = FileBytes::Open(path);
-    if (file.ok() && IsGzip((*file)->bytes())) return Compressed(path);
-  }
+  if (!compressed.empty()) return Compressed(compressed);
   return absl::NotFoundError(absl::StrCat(directory, ": no config.json in it; ", kExpected));
 }
 
