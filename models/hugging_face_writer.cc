@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -70,19 +71,11 @@ absl::Status CheckExpressible(const OpenedModel& model) {
   return CheckVocabulary(model);
 }
 
-const char* ActivationWord(Activation activation) {
-  switch (activation) {
-    case Activation::kRelu:
-      return "relu";
-    case Activation::kGelu:
-      return "gelu";
-    case Activation::kGeluTanh:
-      return "gelu_new";
-    case Activation::kGeluSigmoid:
-      return "quick_gelu";
-    default:
-      return "swish";
-  }
+absl::string_view ActivationWord(Activation activation) {
+  const auto* found =
+      std::find_if(std::begin(kHuggingFaceActivations), std::end(kHuggingFaceActivations),
+                   [&](const auto& known) { return known.second == activation; });
+  return found == std::end(kHuggingFaceActivations) ? "swish" : found->first;
 }
 
 class Writer {
@@ -214,7 +207,7 @@ class Writer {
                    {"decoder_attention_heads", config_.heads_decoder},
                    {"encoder_ffn_dim", config_.ffn_encoder},
                    {"decoder_ffn_dim", config_.ffn_decoder},
-                   {"activation_function", ActivationWord(config_.activation)},
+                   {"activation_function", std::string(ActivationWord(config_.activation))},
                    {"scale_embedding", config_.embedding_scale != 1.0f},
                    {"normalize_before", config_.norm_order == NormOrder::kPre},
                    {"normalize_embedding", config_.embedding_norm},

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -46,11 +44,6 @@ absl::Status Compressed(const std::string& file) {
   return Invalid(file, ": compressed by gzip; run gunzip on the model and on the files beside it");
 }
 
-bool IsTorch(const std::string& path) {
-  const auto file = FileBytes::Open(path);
-  return file.ok() && TorchFile::IsTorch((*file)->bytes());
-}
-
 // A training checkpoint; its keys tell which program wrote it.
 absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
   std::vector<absl::string_view> classes;
@@ -82,20 +75,23 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
 absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
-  NIBU_ASSIGN_OR_RETURN(std::vector<std::string> checkpoints, FilesIn(directory, {".pt"}));
-  const auto other = [](const std::string& path) { return !IsTorch(path); };
-  checkpoints.erase(std::remove_if(checkpoints.begin(), checkpoints.end(), other),
-                    checkpoints.end());
+  std::vector<std::string> checkpoints;
+  std::string compressed;
+  for (const std::string& path : files) {
+    const auto file = FileBytes::Open(path);
+    if (!file.ok()) continue;
+    if (IsGzip((*file)->bytes())) compressed = path;
+    if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) {
+      checkpoints.push_back(path);
+    }
+  }
   if (checkpoints.size() == 1) return OpenCheckpoint(checkpoints[0]);
   if (!checkpoints.empty()) {
     return Invalid(
         directory, ": ", checkpoints.size(),
         " checkpoints in it, give one of them as the model: ", absl::StrJoin(checkpoints, ", "));
   }
-  for (const std::string& path : files) {
-    const auto file = FileBytes::Open(path);
-    if (file.ok() && IsGzip((*file)->bytes())) return Compressed(path);
-  }
+  if (!compressed.empty()) return Compressed(compressed);
   return absl::NotFoundError(absl::StrCat(directory, ": no config.json in it; ", kExpected));
 }
 
@@ -137,6 +133,9 @@ absl::Status OneLine(const absl::Status& status) {
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
   absl::StatusOr<OpenedModel> opened = WithinMemory(path, [&] { return Open(path); });
   if (!opened.ok()) return OneLine(opened.status());
+  std::vector<int>& suppressed = opened->config.suppressed;
+  std::sort(suppressed.begin(), suppressed.end());
+  suppressed.erase(std::unique(suppressed.begin(), suppressed.end()), suppressed.end());
   if (const absl::Status status = opened->config.Validate(); !status.ok()) {
     return OneLine(
         absl::Status(status.code(), absl::StrCat(opened->config_file, ": ", status.message())));

@@ -1,7 +1,5 @@
 #include "models/native_writer.h"
 
-#include <zlib.h>
-
 #include <map>
 #include <memory>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "models/assembly/build_model.h"
 #include "models/files/errors.h"
 #include "models/files/new_file.h"
+#include "models/files/zip.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
@@ -22,11 +21,6 @@ namespace nibu {
 namespace {
 
 using Json = nlohmann::json;
-
-uint32_t Checksum(absl::string_view bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
-}
 
 class NativeFile {
  public:
@@ -41,7 +35,7 @@ class NativeFile {
 
   // The place of a block with these bytes, written unless it is there already.
   absl::StatusOr<Json> Block(absl::string_view bytes) {
-    const uint32_t checksum = Checksum(bytes);
+    const uint32_t checksum = Crc32(bytes);
     std::vector<uint64_t>& candidates = blocks_[{bytes.size(), checksum}];
     for (const uint64_t offset : candidates) {
       if (file_.Holds(offset, bytes)) return Json{offset, bytes.size(), checksum};
@@ -65,7 +59,7 @@ class NativeFile {
       preamble.append(reinterpret_cast<const char*>(&value), sizeof(value));
     };
     add(kNativeVersion);
-    add(Checksum(header));
+    add(Crc32(header));
     add(offset);
     add(static_cast<uint64_t>(header.size()));
     NIBU_RETURN_IF_ERROR(file_.WriteAt(0, preamble));
@@ -109,15 +103,14 @@ absl::Status WriteTensors(const OpenedModel& model, Quantization quantization, N
 
 absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file) {
   Json& json = file->header()["vocabulary"];
-  NIBU_ASSIGN_OR_RETURN(json["source_tokens"], file->Block(EncodeTokens(vocabulary.source_tokens)));
-  NIBU_ASSIGN_OR_RETURN(json["target_tokens"], file->Block(EncodeTokens(vocabulary.target_tokens)));
-  if (!vocabulary.source_sentencepiece.empty()) {
-    NIBU_ASSIGN_OR_RETURN(json["source_sentencepiece"],
-                          file->Block(vocabulary.source_sentencepiece));
-  }
-  if (!vocabulary.target_sentencepiece.empty()) {
-    NIBU_ASSIGN_OR_RETURN(json["target_sentencepiece"],
-                          file->Block(vocabulary.target_sentencepiece));
+  const std::pair<const char*, std::string> parts[] = {
+      {"source_tokens", EncodeTokens(vocabulary.source_tokens)},
+      {"target_tokens", EncodeTokens(vocabulary.target_tokens)},
+      {"source_sentencepiece", vocabulary.source_sentencepiece},
+      {"target_sentencepiece", vocabulary.target_sentencepiece}};
+  for (const auto& [key, bytes] : parts) {
+    if (bytes.empty()) continue;
+    NIBU_ASSIGN_OR_RETURN(json[key], file->Block(bytes));
   }
   json["language_tokens"] = vocabulary.language_tokens;
   json["source_language"] = vocabulary.source_language;
@@ -155,17 +148,17 @@ struct PackedBytes {
   const NameTable& names;
   std::vector<std::pair<std::string, absl::string_view>> blocks;
 
-  void operator()(const std::string& name, const Linear& linear, LinearShape) {
+  void operator()(const std::string& name, const Linear& linear, const WeightShape&) {
     blocks.emplace_back(names.Tensor(name), linear.packed_bytes());
   }
-  void operator()(const std::string& name, const OutputWeights& output, LinearShape) {
+  void operator()(const std::string& name, const OutputWeights& output, const WeightShape&) {
     for (size_t i = 0; i < output.blocks.size(); ++i) {
       blocks.emplace_back(absl::StrCat(names.Tensor(name), "/", i),
                           output.blocks[i].packed_bytes());
     }
   }
-  template <typename Weight, typename Shape>
-  void operator()(const std::string&, const Weight&, Shape) {}
+  template <typename Weight>
+  void operator()(const std::string&, const Weight&, const WeightShape&) {}
 };
 
 // Packs the linears of the file at `path`, which is `file`, and adds them to it.

@@ -91,8 +91,7 @@ absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed)
   const std::vector<ListedWeight> list = ListWeights(config);
   RandomTensors random(list, seed);
   OpenedModel opened;
-  opened.format = "random weights";
-  opened.config_file = "random weights";
+  opened.format = opened.config_file = "random weights";
   opened.config = config;
   opened.vocabulary.source_tokens = MadeUpTokens(config.vocab_source, config);
   opened.vocabulary.target_tokens = MadeUpTokens(config.vocab_target, config);

@@ -14,21 +14,21 @@ struct Sum {
   size_t bytes = 0;
   std::set<const void*> seen;
 
-  void operator()(const std::string&, const LayerNormWeights& norm, NormShape) {
+  void operator()(const std::string&, const LayerNormWeights& norm, const WeightShape&) {
     bytes += (norm.gamma.size() + norm.beta.size()) * sizeof(float);
   }
-  void operator()(const std::string&, const std::vector<float>& biases, TableShape) {
+  void operator()(const std::string&, const std::vector<float>& biases, const WeightShape&) {
     bytes += biases.size() * sizeof(float);
   }
   void operator()(const std::string&, const std::shared_ptr<const EmbeddingTable>& table,
-                  TableShape) {
+                  const WeightShape&) {
     if (table != nullptr && seen.insert(table.get()).second) bytes += table->bytes();
   }
-  void operator()(const std::string&, const Linear& linear, LinearShape) {
+  void operator()(const std::string&, const Linear& linear, const WeightShape&) {
     const void* packed = linear.packed().get();
     if (packed != nullptr && seen.insert(packed).second) bytes += linear.bytes();
   }
-  void operator()(const std::string& name, const OutputWeights& output, LinearShape shape) {
+  void operator()(const std::string& name, const OutputWeights& output, const WeightShape& shape) {
     for (const Linear& block : output.blocks) (*this)(name, block, shape);
   }
 };

@@ -3,6 +3,7 @@
 #ifndef NIBU_ENGINE_MODEL_WEIGHTS_H_
 #define NIBU_ENGINE_MODEL_WEIGHTS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,52 +105,52 @@ struct Model {
   size_t weight_bytes() const;
 };
 
-// What the weights of the walk below are made with.
-struct LinearShape {
-  int in;
-  int out;
+// What a weight of the walk below is made with.
+struct WeightShape {
+  enum class Kind : uint8_t { kLinear, kNorm, kTable };
+  Kind kind;
+  int rows;         // of a linear its outputs, of a norm its size
+  int columns = 1;  // of a linear its inputs
   Activation activation = Activation::kNone;
-};
-struct NormShape {
-  int size;
-};
-struct TableShape {
-  int rows;
-  int columns;
 };
 
 // The one walk over a model's weights, which building, listing, counting and writing share:
 // visit(name, weight, shape) for each weight that `config` has, in a fixed order. A weight is a
-// Linear or OutputWeights (LinearShape), a LayerNormWeights (NormShape), a pointer to an
-// EmbeddingTable or a vector of distance biases (TableShape: [rows, columns] as files have it).
+// Linear or OutputWeights (kLinear), a LayerNormWeights (kNorm), a pointer to an EmbeddingTable or
+// a vector of distance biases (kTable: [rows, columns] as files have it).
 // Names: "decoder.0.self.q+k+v", several side by side being joined by '+'.
 template <typename Weights, typename Visitor>
 void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit) {
+  using Kind = WeightShape::Kind;
   const int d = config.d_model;
+  const WeightShape norm_shape = {Kind::kNorm, d};
+  const auto linear = [](int in, int out, Activation activation = Activation::kNone) {
+    return WeightShape{Kind::kLinear, out, in, activation};
+  };
   const auto stack = [&](const std::string& name, auto& embedding, auto& norm, int vocabulary,
                          int heads) {
-    visit(name + ".tokens", embedding.tokens, TableShape{vocabulary, d});
+    visit(name + ".tokens", embedding.tokens, WeightShape{Kind::kTable, vocabulary, d});
     if (config.position_kind == PositionKind::kLearned) {
       const int rows = config.position_offset + config.max_positions;
-      visit(name + ".positions", embedding.positions, TableShape{rows, d});
+      visit(name + ".positions", embedding.positions, WeightShape{Kind::kTable, rows, d});
     }
     if (config.position_kind == PositionKind::kRelative) {
       visit(name + ".positions", embedding.distance_biases,
-            TableShape{config.position_buckets, heads});
+            WeightShape{Kind::kTable, config.position_buckets, heads});
     }
-    if (config.embedding_norm) visit(name + ".embedding_norm", embedding.norm, NormShape{d});
-    if (config.final_norm) visit(name + ".final_norm", norm, NormShape{d});
+    if (config.embedding_norm) visit(name + ".embedding_norm", embedding.norm, norm_shape);
+    if (config.final_norm) visit(name + ".final_norm", norm, norm_shape);
   };
   const auto attention = [&](const std::string& layer, auto& self, int inner) {
-    visit(layer + "self.q+k+v", self.qkv, LinearShape{d, 3 * inner});
-    visit(layer + "self.out", self.out, LinearShape{inner, d});
-    visit(layer + "self.norm", self.norm, NormShape{d});
+    visit(layer + "self.q+k+v", self.qkv, linear(d, 3 * inner));
+    visit(layer + "self.out", self.out, linear(inner, d));
+    visit(layer + "self.norm", self.norm, norm_shape);
   };
   const auto feed_forward = [&](const std::string& layer, auto& ffn, int hidden) {
-    visit(layer + "ffn.up", ffn.up, LinearShape{d, hidden, config.activation});
-    if (config.gated_ffn) visit(layer + "ffn.gate", ffn.gate, LinearShape{d, hidden});
-    visit(layer + "ffn.down", ffn.down, LinearShape{hidden, d});
-    visit(layer + "ffn.norm", ffn.norm, NormShape{d});
+    visit(layer + "ffn.up", ffn.up, linear(d, hidden, config.activation));
+    if (config.gated_ffn) visit(layer + "ffn.gate", ffn.gate, linear(d, hidden));
+    visit(layer + "ffn.down", ffn.down, linear(hidden, d));
+    visit(layer + "ffn.norm", ffn.norm, norm_shape);
   };
   stack("encoder", weights.source, weights.encoder_norm, config.vocab_source, config.heads_encoder);
   stack("decoder", weights.target, weights.decoder_norm, config.vocab_target, config.heads_decoder);
@@ -163,18 +164,18 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
     const int inner = config.inner_decoder();
     auto& [self, ssru, cross, ffn] = weights.decoder[i];
     if (config.decoder_memory == DecoderMemory::kSsru) {
-      visit(layer + "ssru.gate+value", ssru.gate_value, LinearShape{d, 2 * d});
-      visit(layer + "ssru.norm", ssru.norm, NormShape{d});
+      visit(layer + "ssru.gate+value", ssru.gate_value, linear(d, 2 * d));
+      visit(layer + "ssru.norm", ssru.norm, norm_shape);
     } else {
       attention(layer, self, inner);
     }
-    visit(layer + "cross.q", cross.q, LinearShape{d, inner});
-    visit(layer + "cross.k+v", cross.kv, LinearShape{d, 2 * inner});
-    visit(layer + "cross.out", cross.out, LinearShape{inner, d});
-    visit(layer + "cross.norm", cross.norm, NormShape{d});
+    visit(layer + "cross.q", cross.q, linear(d, inner));
+    visit(layer + "cross.k+v", cross.kv, linear(d, 2 * inner));
+    visit(layer + "cross.out", cross.out, linear(inner, d));
+    visit(layer + "cross.norm", cross.norm, norm_shape);
     feed_forward(layer, ffn, config.ffn_decoder);
   }
-  visit(std::string("output"), weights.output, LinearShape{d, config.vocab_target});
+  visit(std::string("output"), weights.output, linear(d, config.vocab_target));
 }
 
 // Weights of as many layers as `config` has, with nothing in them.

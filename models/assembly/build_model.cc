@@ -66,8 +66,8 @@ class Builder {
     return model;
   }
 
-  template <typename Weight, typename Shape>
-  void operator()(const std::string& name, Weight& weight, Shape shape) {
+  template <typename Weight>
+  void operator()(const std::string& name, Weight& weight, const WeightShape& shape) {
     if (!status_.ok()) return;
     const auto it = names_.tensors.find(name);
     if (it == names_.tensors.end()) {
@@ -98,7 +98,7 @@ class Builder {
 
   // The linear `name` as the source holds it packed for this CPU and compute type. NotFound: it
   // does not.
-  absl::StatusOr<Linear> Packed(const std::string& name, LinearShape shape) const {
+  absl::StatusOr<Linear> Packed(const std::string& name, const WeightShape& shape) const {
     const PackedLinears& packed = source_.packed();
     const auto it = packed.linears.find(name);
     if (it == packed.linears.end() || packed.compute_type != compute_type_ ||
@@ -108,7 +108,7 @@ class Builder {
     absl::StatusOr<Linear> linear = Linear::FromPacked(it->second, packed.owner);
     if (absl::IsFailedPrecondition(linear.status())) return absl::NotFoundError("");
     if (linear.ok() &&
-        (linear->in() != shape.in || linear->out() != shape.out ||
+        (linear->in() != shape.columns || linear->out() != shape.rows ||
          linear->activation() != shape.activation || linear->compute_type() != compute_type_)) {
       linear = absl::InvalidArgumentError("it is another linear");
     }
@@ -117,14 +117,14 @@ class Builder {
                    "\": ", linear.status().message(), "; convert the model again");
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, LinearShape shape,
+  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
                     Linear* linear) {
-    const int each = shape.out / static_cast<int>(names.weights.size());
+    const int each = shape.rows / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
     std::vector<TensorView> biases;
     for (const std::string& name : names.weights) {
       NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
-                            source_.GetMatrix(name, shape.in, each, names_.out_in));
+                            source_.GetMatrix(name, shape.columns, each, names_.out_in));
       matrices.push_back(matrix);
     }
     const std::vector<float> zeros(static_cast<size_t>(each), 0.0f);
@@ -137,7 +137,7 @@ class Builder {
       biases.push_back(bias);
     }
     // Those of tied layers are one.
-    Linear& known = linears_[absl::StrCat(shape.in, " ", shape.out, " ",
+    Linear& known = linears_[absl::StrCat(shape.columns, " ", shape.rows, " ",
                                           static_cast<int>(shape.activation), " ") +
                              KeyOf(matrices, biases, zeros.data())];
     if (known.packed() == nullptr) {
@@ -183,17 +183,17 @@ class Builder {
     return values;
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, NormShape shape,
+  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
                     LayerNormWeights* norm) {
     source_.DropPages();  // of a sublayer
-    NIBU_ASSIGN_OR_RETURN(norm->gamma, Floats(names.weights[0], shape.size));
+    NIBU_ASSIGN_OR_RETURN(norm->gamma, Floats(names.weights[0], shape.rows));
     if (names.biases.empty()) return absl::OkStatus();
-    NIBU_ASSIGN_OR_RETURN(norm->beta, Floats(names.biases[0], shape.size));
+    NIBU_ASSIGN_OR_RETURN(norm->beta, Floats(names.biases[0], shape.rows));
     return absl::OkStatus();
   }
 
   // Tables that hold the same are one.
-  absl::Status Make(const std::string&, const TensorNames& names, TableShape shape,
+  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
                     std::shared_ptr<const EmbeddingTable>* table) {
     const std::string& name = names.weights[0];
     NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
@@ -220,7 +220,7 @@ class Builder {
   }
 
   // From a table [buckets, H].
-  absl::Status Make(const std::string& weight, const TensorNames& names, TableShape shape,
+  absl::Status Make(const std::string& weight, const TensorNames& names, const WeightShape& shape,
                     std::vector<float>* distance_biases) {
     NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(names.weights[0], shape.columns, shape.rows, true));
@@ -238,10 +238,12 @@ class Builder {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<OutputWeights> PackedOutput(const std::string& name, LinearShape shape) const {
+  absl::StatusOr<OutputWeights> PackedOutput(const std::string& name,
+                                             const WeightShape& shape) const {
     OutputWeights output;
-    for (int first = 0; first < shape.out; first += OutputWeights::kBlock) {
-      const LinearShape part = {shape.in, std::min(OutputWeights::kBlock, shape.out - first)};
+    for (int first = 0; first < shape.rows; first += OutputWeights::kBlock) {
+      WeightShape part = shape;
+      part.rows = std::min(OutputWeights::kBlock, shape.rows - first);
       NIBU_ASSIGN_OR_RETURN(Linear block,
                             Packed(absl::StrCat(name, "/", output.blocks.size()), part));
       output.blocks.push_back(std::move(block));
@@ -249,17 +251,17 @@ class Builder {
     return output;
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, LinearShape shape,
+  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
                     OutputWeights* output) {
     const std::string& name = names.weights[0];
     NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
-                          source_.GetMatrix(name, shape.in, shape.out, names_.output_out_in));
+                          source_.GetMatrix(name, shape.columns, shape.rows, names_.output_out_in));
     std::string transposed;
     TurnAround(&matrix, &transposed);
     TensorView bias;
     const bool has_bias = !names.biases.empty();
     if (has_bias) {
-      NIBU_ASSIGN_OR_RETURN(bias, source_.GetVector(names.biases[0], shape.out));
+      NIBU_ASSIGN_OR_RETURN(bias, source_.GetVector(names.biases[0], shape.rows));
     }
     absl::StatusOr<OutputWeights> made = PackedOutput(name, shape);
     if (absl::IsNotFound(made.status())) {

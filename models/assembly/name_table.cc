@@ -2,37 +2,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "engine/model/weights.h"
 
 namespace nibu {
-namespace {
-
-using Kind = ListedWeight::Kind;
-
-struct Lister {
-  std::vector<ListedWeight> list;
-
-  template <typename Weight>
-  void operator()(const std::string& name, const Weight&, LinearShape shape) {
-    list.push_back({name, Kind::kLinear, shape.out, shape.in});
-  }
-  template <typename Weight>
-  void operator()(const std::string& name, const Weight&, NormShape shape) {
-    list.push_back({name, Kind::kNorm, shape.size, 1});
-  }
-  template <typename Weight>
-  void operator()(const std::string& name, const Weight&, TableShape shape) {
-    list.push_back({name, Kind::kTable, shape.rows, shape.columns});
-  }
-};
-
-}  // namespace
 
 std::vector<ListedWeight> ListWeights(const ModelConfig& config) {
-  Lister lister;
+  std::vector<ListedWeight> list;
   const ModelWeights weights = EmptyWeights(config);
-  ForEachWeight(config, weights, lister);
-  return std::move(lister.list);
+  ForEachWeight(config, weights,
+                [&](const std::string& name, const auto&, const WeightShape& shape) {
+                  list.push_back({shape, name});
+                });
+  return list;
 }
 
 void NameTable::Add(absl::string_view at, absl::string_view prefix, const Spelling& spelling,

@@ -11,17 +11,14 @@
 
 #include "absl/strings/string_view.h"
 #include "engine/model/config.h"
+#include "engine/model/weights.h"
 #include "models/containers/tensor_source.h"
 
 namespace nibu {
 
 // A weight as the walk over all of them has it (ForEachWeight).
-struct ListedWeight {
-  enum class Kind { kTable, kNorm, kLinear };
+struct ListedWeight : WeightShape {
   std::string name;
-  Kind kind;
-  int rows;  // of a linear its outputs, of a norm its size
-  int columns;
 };
 
 // In the order of ForEachWeight. REQUIRES: config.Validate() is OK.

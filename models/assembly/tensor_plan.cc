@@ -23,15 +23,10 @@ enum class Kind { kLinear, kTokens, kOther };
 
 DType WrittenType(Kind kind, DType stored, Quantization quantization) {
   if (!quantization.has_value()) return stored;
-  switch (*quantization) {
-    case ComputeType::kFloat32:
-      return DType::kFloat32;
-    case ComputeType::kBFloat16:
-      return kind == Kind::kOther ? stored : DType::kBFloat16;
-    case ComputeType::kInt8:
-      return kind == Kind::kLinear && !IsInteger(stored) ? DType::kInt8 : stored;
-  }
-  return stored;
+  if (*quantization == ComputeType::kFloat32) return DType::kFloat32;
+  if (*quantization == ComputeType::kBFloat16)
+    return kind == Kind::kOther ? stored : DType::kBFloat16;
+  return kind == Kind::kLinear && !IsInteger(stored) ? DType::kInt8 : stored;
 }
 
 class Planner {

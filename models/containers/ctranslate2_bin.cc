@@ -79,14 +79,14 @@ absl::Status AttachScales(const FileBytes& file, TensorSource* source) {
   for (const std::string& name : source->Names()) {
     if (!absl::EndsWith(name, kScale)) continue;
     const std::string weight = name.substr(0, name.size() - kScale.size());
-    const StoredTensor* target = source->Find(weight);
+    StoredTensor* target = source->Mutable(weight);
     const StoredTensor* scale = source->Find(name);
     if (target == nullptr || scale->view.dtype != DType::kFloat32 || scale->view.shape.size() > 1) {
       return Damaged(file, absl::StrCat("\"", name, "\" is not the scale of anything"));
     }
     std::vector<float> values(static_cast<size_t>(scale->view.elements()));
     if (!values.empty()) std::memcpy(values.data(), scale->view.data, scale->view.bytes());
-    source->SetScales(weight, std::move(values));
+    target->scales = std::move(values);
     source->Ignore(name);
   }
   return absl::OkStatus();

@@ -5,9 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
@@ -25,13 +23,6 @@ using Json = nlohmann::json;
 constexpr uint64_t kMaxHeader = 1 << 25;
 constexpr size_t kMaxRank = 8;
 
-struct HeaderTensor {
-  std::string name;
-  std::string dtype;
-  std::vector<uint64_t> shape;
-  std::vector<uint64_t> offsets;
-};
-
 // A list of few numbers from 0 on.
 bool ReadSizes(const Json& tensor, const char* key, std::vector<uint64_t>* sizes) {
   const auto list = tensor.find(key);
@@ -40,17 +31,6 @@ bool ReadSizes(const Json& tensor, const char* key, std::vector<uint64_t>* sizes
     if (!size.is_number_unsigned()) return false;
     sizes->push_back(size.get<uint64_t>());
   }
-  return true;
-}
-
-bool ReadTensor(const Json& json, HeaderTensor* tensor) {
-  if (!json.is_object() || json.size() != 3 || !ReadSizes(json, "shape", &tensor->shape) ||
-      !ReadSizes(json, "data_offsets", &tensor->offsets)) {
-    return false;
-  }
-  const auto dtype = json.find("dtype");
-  if (dtype == json.end() || !dtype->is_string()) return false;
-  tensor->dtype = dtype->get<std::string>();
   return true;
 }
 
@@ -63,36 +43,48 @@ absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
 }
 
-// The tensor's place and size, its offsets still unchecked against its neighbours'.
-absl::StatusOr<StoredTensor> CheckTensor(const HeaderTensor& header, absl::string_view data,
-                                         std::shared_ptr<const FileBytes> file) {
+struct Entry {
+  std::vector<uint64_t> offsets;  // begin, end; unchecked against the neighbours'
+  std::string name;
   StoredTensor tensor;
-  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                 [&](const auto& known) { return known.first == header.dtype; });
+};
+
+absl::StatusOr<Entry> ReadEntry(const std::string& name, const Json& json, absl::string_view data,
+                                std::shared_ptr<const FileBytes> file) {
+  Entry entry{{}, name, {}};
+  std::vector<uint64_t> shape;
+  if (!json.is_object() || json.size() != 3 || !json.contains("dtype") ||
+      !json["dtype"].is_string() || !ReadSizes(json, "shape", &shape) ||
+      !ReadSizes(json, "data_offsets", &entry.offsets) || entry.offsets.size() != 2) {
+    return Damaged(*file, absl::StrCat("\"", name, "\" is not {dtype, shape, data_offsets}"));
+  }
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
+    return known.first == json["dtype"].get_ref<const std::string&>();
+  });
   if (type == std::end(kTypes)) {
-    return NotSupported(file->path(), ": tensor \"", header.name, "\" has type \"", header.dtype,
-                        "\", which nibu does not read");
+    return NotSupported(file->path(), ": tensor \"", name, "\" has type ",
+                        QuotedJson(json["dtype"]), ", which nibu does not read");
   }
-  tensor.view.dtype = type->second;
-  tensor.view.shape.assign(header.shape.begin(), header.shape.end());  // negative: it was too large
-  const std::optional<uint64_t> bytes = BytesOf(tensor.view.dtype, tensor.view.shape);
+  TensorView& view = entry.tensor.view;
+  view.dtype = type->second;
+  view.shape.assign(shape.begin(), shape.end());  // negative: it was too large
+  const std::optional<uint64_t> bytes = BytesOf(view.dtype, view.shape);
   if (!bytes.has_value()) {
-    return Damaged(*file, absl::StrCat("the shape of tensor \"", header.name, "\" overflows"));
+    return Damaged(*file, absl::StrCat("the shape of tensor \"", name, "\" overflows"));
   }
-  if (header.offsets.size() != 2 || header.offsets[0] > header.offsets[1] ||
-      header.offsets[1] > data.size()) {
-    return Damaged(*file, absl::StrCat("tensor \"", header.name, "\" lies outside the file's ",
+  const uint64_t begin = entry.offsets[0];
+  const uint64_t end = entry.offsets[1];
+  if (begin > end || end > data.size()) {
+    return Damaged(*file, absl::StrCat("tensor \"", name, "\" lies outside the file's ",
                                        data.size(), " bytes of data"));
   }
-  if (header.offsets[1] - header.offsets[0] != *bytes) {
-    return Damaged(*file,
-                   absl::StrCat("tensor \"", header.name, "\" of shape ",
-                                ShapeString(tensor.view.shape), " needs ", *bytes,
-                                " bytes, its place has ", header.offsets[1] - header.offsets[0]));
+  if (end - begin != *bytes) {
+    return Damaged(*file, absl::StrCat("tensor \"", name, "\" of shape ", ShapeString(view.shape),
+                                       " needs ", *bytes, " bytes, its place has ", end - begin));
   }
-  tensor.view.data = data.data() + header.offsets[0];
-  tensor.file = std::move(file);
-  return tensor;
+  view.data = data.data() + begin;
+  entry.tensor.file = std::move(file);
+  return entry;
 }
 
 }  // namespace
@@ -113,31 +105,27 @@ absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> fi
   const absl::StatusOr<Json> json = ParseJson(header, "its header");
   if (!json.ok()) return Damaged(*file, json.status().message());
   if (!json->is_object()) return Damaged(*file, "its header is not a JSON object");
-  std::vector<HeaderTensor> tensors;
+  std::vector<Entry> entries;
   for (const auto& [name, value] : json->items()) {
     if (name == "__metadata__") {
       const auto is_text = [](const Json& text) { return text.is_string(); };
       if (value.is_object() && std::all_of(value.begin(), value.end(), is_text)) continue;
       return Damaged(*file, "its __metadata__ is more than texts");
     }
-    HeaderTensor tensor{name, "", {}, {}};
-    if (!ReadTensor(value, &tensor)) {
-      return Damaged(*file, absl::StrCat("\"", name, "\" is not {dtype, shape, data_offsets}"));
-    }
-    tensors.push_back(std::move(tensor));
+    NIBU_ASSIGN_OR_RETURN(Entry entry, ReadEntry(name, value, data, file));
+    entries.push_back(std::move(entry));
   }
-  std::sort(tensors.begin(), tensors.end(),
-            [](const HeaderTensor& a, const HeaderTensor& b) { return a.offsets < b.offsets; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
   TensorSource source(file->path());
   uint64_t end = 0;
-  for (HeaderTensor& entry : tensors) {
-    NIBU_ASSIGN_OR_RETURN(StoredTensor tensor, CheckTensor(entry, data, file));
+  for (Entry& entry : entries) {
     if (entry.offsets[0] != end) {
       return Damaged(*file, absl::StrCat("tensor \"", entry.name, "\" begins at byte ",
                                          entry.offsets[0], " of the data, expected ", end));
     }
     end = entry.offsets[1];
-    NIBU_RETURN_IF_ERROR(source.Add(std::move(entry.name), std::move(tensor)));
+    NIBU_RETURN_IF_ERROR(source.Add(std::move(entry.name), std::move(entry.tensor)));
   }
   if (end != data.size()) {
     return Damaged(*file, absl::StrCat("the header describes ", end,

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -148,14 +147,9 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
   return matrix;
 }
 
-void TensorSource::SetScales(absl::string_view name, std::vector<float> scales) {
+StoredTensor* TensorSource::Mutable(absl::string_view name) {
   const auto it = tensors_.find(name);
-  if (it != tensors_.end()) it->second.tensor.scales = std::move(scales);
-}
-
-void TensorSource::SetActivationScale(absl::string_view name, float scale) {
-  const auto it = tensors_.find(name);
-  if (it != tensors_.end()) it->second.tensor.activation_scale = scale;
+  return it == tensors_.end() ? nullptr : &it->second.tensor;
 }
 
 absl::StatusOr<TensorView> TensorSource::GetVector(absl::string_view name, int64_t size) {

@@ -83,10 +83,8 @@ class TensorSource {
   // A floating-point vector, stored as [size] or [1, size]; its view has shape [size].
   absl::StatusOr<TensorView> GetVector(absl::string_view name, int64_t size);
 
-  // Gives a tensor that is there its scales.
-  void SetScales(absl::string_view name, std::vector<float> scales);
-  // Gives a tensor that is there its static multiplier.
-  void SetActivationScale(absl::string_view name, float scale);
+  // A tensor that has more to it than its place; null when there is no such tensor.
+  StoredTensor* Mutable(absl::string_view name);
 
   // Linears that need not be packed. Empty: none.
   void SetPacked(PackedLinears packed) { packed_ = std::move(packed); }

@@ -1,7 +1,6 @@
 #include "models/files/json.h"
 
 #include <limits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -173,6 +172,15 @@ absl::Status ConfigFile::Wrong(const std::string& key, absl::string_view expecte
                  value == nullptr ? "nothing" : QuotedJson(*value));
 }
 
+bool ConfigFile::IsOff(const std::string& key) const {
+  const Json* value = Find(key);
+  if (value == nullptr) return true;
+  if (value->is_boolean()) return !value->get<bool>();
+  if (value->is_number()) return value->get<double>() == 0;
+  if (value->is_string()) return value->get<std::string>().empty() || *value == "none";
+  return value->empty();
+}
+
 absl::Status ConfigFile::WrongWord(const std::string& key,
                                    std::vector<absl::string_view> known) const {
   const std::string last(known.back());
@@ -183,13 +191,11 @@ absl::Status ConfigFile::WrongWord(const std::string& key,
 absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& key) const {
   const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number_integer()) return Wrong(key, "an integer");
-  if (value->is_number_unsigned()) {
-    if (value->get<uint64_t>() > std::numeric_limits<int>::max()) return Wrong(key, "below 2^31");
-    return static_cast<int>(value->get<uint64_t>());
+  if (!value->is_number_integer() || *value < std::numeric_limits<int>::min() ||
+      *value > std::numeric_limits<int>::max()) {
+    return Wrong(key, "an integer of 32 bits");
   }
-  if (value->get<int64_t>() < std::numeric_limits<int>::min()) return Wrong(key, "above -2^31");
-  return static_cast<int>(value->get<int64_t>());
+  return value->get<int>();
 }
 
 absl::StatusOr<int> ConfigFile::Int(const std::string& key, int absent) const {

@@ -16,17 +16,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/files/directory.h"
 
 namespace nibu {
 namespace {
 
 absl::Status CannotWrite(const std::string& path, int error) {
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
-}
-
-std::string ParentOf(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
 }
 
 // The paths of all PendingPaths.
@@ -100,7 +96,7 @@ std::string FollowLinks(const std::string& path) {
   constexpr int kMost = 40;  // as the system does; what is left then cannot be opened
   for (int i = 0; i < kMost && std::filesystem::is_symlink(file, error); ++i) {
     struct statfs system;
-    if (statfs(ParentOf(file.string()).c_str(), &system) == 0 &&
+    if (statfs(DirectoryOf(file.string()).c_str(), &system) == 0 &&
         system.f_type == PROC_SUPER_MAGIC) {
       break;
     }
@@ -148,7 +144,7 @@ void PendingPath::RemoveAll() {
 absl::Status PendingPath::Commit() {
   if (std::rename(path_.c_str(), target_.c_str()) != 0) return CannotWrite(target_, errno);
   // The name must reach the disk, too; where a directory cannot be synced, it does in time.
-  const int fd = open(ParentOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = open(DirectoryOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
     (void)fsync(fd);
     close(fd);

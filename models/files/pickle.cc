@@ -40,27 +40,22 @@ class PickleMachine {
     return Invalid(file_, ": not a whole pickle: ", what, " (at byte ", reader_.position(), ")");
   }
 
-  void Push(PickleValue value) {
+  PickleValue& New(Kind kind) {
     stack_.push_back(static_cast<PickleRef>(pickle_.values_.size()));
-    pickle_.values_.push_back(std::move(value));
+    pickle_.values_.emplace_back().kind = kind;
+    return pickle_.values_.back();
   }
-  void PushInt(int64_t integer, Kind kind = Kind::kInt) {
-    PickleValue value;
-    value.kind = kind;
-    value.integer = integer;
-    Push(std::move(value));
+  absl::Status PushInt(int64_t integer, Kind kind = Kind::kInt) {
+    New(kind).integer = integer;
+    return absl::OkStatus();
   }
-  void PushText(absl::string_view text, Kind kind = Kind::kString) {
-    PickleValue value;
-    value.kind = kind;
-    value.text = text;
-    Push(std::move(value));
+  absl::Status PushText(absl::string_view text, Kind kind = Kind::kString) {
+    New(kind).text = text;
+    return absl::OkStatus();
   }
-  void PushItems(Kind kind, std::vector<PickleRef> items) {
-    PickleValue value;
-    value.kind = kind;
-    value.items = std::move(items);
-    Push(std::move(value));
+  absl::Status PushItems(Kind kind, std::vector<PickleRef> items) {
+    New(kind).items = std::move(items);
+    return absl::OkStatus();
   }
 
   // Values above the newest mark (or above the bottom).
@@ -83,15 +78,13 @@ class PickleMachine {
   absl::Status Tuple(size_t n) {
     std::vector<PickleRef> items;
     if (!Pop(n, &items)) return Damaged("a value is missing");
-    PushItems(Kind::kTuple, std::move(items));
-    return absl::OkStatus();
+    return PushItems(Kind::kTuple, std::move(items));
   }
   absl::Status Collect(Kind kind) {
     std::vector<PickleRef> items;
     if (!PopToMark(&items)) return Damaged("a mark is missing");
     if (kind == Kind::kDict && items.size() % 2 != 0) return Damaged("a key has no value");
-    PushItems(kind, std::move(items));
-    return absl::OkStatus();
+    return PushItems(kind, std::move(items));
   }
   // Appends `items` to the list or dictionary on top of the stack.
   absl::Status Extend(Kind kind, const std::vector<PickleRef>& items) {
@@ -118,8 +111,7 @@ class PickleMachine {
     const std::string both = absl::StrCat(module, " ", name);
     for (const absl::string_view global : globals_) {
       if (global != both) continue;
-      PushText(global, Kind::kGlobal);
-      return absl::OkStatus();
+      return PushText(global, Kind::kGlobal);
     }
     return NotSupported(file_, ": refers to \"", absl::Utf8SafeCHexEscape(both.substr(0, 100)),
                         "\", which has no place in a file of weights; nothing was executed");
@@ -135,11 +127,9 @@ class PickleMachine {
     }
     if ((function.text == "collections OrderedDict" && arguments.items.empty()) ||
         function.text == "collections defaultdict") {
-      PushItems(Kind::kDict, {});
-    } else {
-      PushItems(Kind::kCall, std::move(items));
+      return PushItems(Kind::kDict, {});
     }
-    return absl::OkStatus();
+    return PushItems(Kind::kCall, std::move(items));
   }
 
   // An object's attributes. Those of a dictionary (PyTorch's _metadata) are of no use.
@@ -195,21 +185,16 @@ class PickleMachine {
         return absl::OkStatus();
 
       case 'N':  // NONE
-        PushInt(0, Kind::kNone);
-        return absl::OkStatus();
+        return PushInt(0, Kind::kNone);
       case 0x88:  // NEWTRUE
       case 0x89:  // NEWFALSE
-        PushInt(opcode == 0x88 ? 1 : 0, Kind::kBool);
-        return absl::OkStatus();
+        return PushInt(opcode == 0x88 ? 1 : 0, Kind::kBool);
       case 'J':  // BININT
-        PushInt(reader_.Read<int32_t>());
-        return absl::OkStatus();
+        return PushInt(reader_.Read<int32_t>());
       case 'K':  // BININT1
-        PushInt(reader_.Read<uint8_t>());
-        return absl::OkStatus();
+        return PushInt(reader_.Read<uint8_t>());
       case 'M':  // BININT2
-        PushInt(reader_.Read<uint16_t>());
-        return absl::OkStatus();
+        return PushInt(reader_.Read<uint16_t>());
       case 0x8a:  // LONG1
         return Long();
       case 'G':  // BINFLOAT, big-endian
@@ -218,13 +203,11 @@ class PickleMachine {
       case 'U':   // SHORT_BINSTRING
       case 'C':   // SHORT_BINBYTES
       case 0x8c:  // SHORT_BINUNICODE
-        PushText(reader_.ReadBytes(reader_.Read<uint8_t>()));
-        return absl::OkStatus();
+        return PushText(reader_.ReadBytes(reader_.Read<uint8_t>()));
       case 'T':  // BINSTRING
       case 'B':  // BINBYTES
       case 'X':  // BINUNICODE
-        PushText(reader_.ReadBytes(reader_.Read<uint32_t>()));
-        return absl::OkStatus();
+        return PushText(reader_.ReadBytes(reader_.Read<uint32_t>()));
 
       case ')':  // EMPTY_TUPLE
         return Tuple(0);
@@ -235,8 +218,7 @@ class PickleMachine {
       case 't':  // TUPLE
         return Collect(Kind::kTuple);
       case ']':  // EMPTY_LIST
-        PushItems(Kind::kList, {});
-        return absl::OkStatus();
+        return PushItems(Kind::kList, {});
       case 'l':  // LIST
         return Collect(Kind::kList);
       case 'a':  // APPEND
@@ -244,8 +226,7 @@ class PickleMachine {
       case 'e':  // APPENDS
         return ExtendToMark(Kind::kList);
       case '}':  // EMPTY_DICT
-        PushItems(Kind::kDict, {});
-        return absl::OkStatus();
+        return PushItems(Kind::kDict, {});
       case 'd':  // DICT
         return Collect(Kind::kDict);
       case 's':  // SETITEM
@@ -270,8 +251,7 @@ class PickleMachine {
       case 'Q': {  // BINPERSID
         std::vector<PickleRef> items;
         if (!Pop(1, &items)) return Damaged("a value is missing");
-        PushItems(Kind::kPersistent, std::move(items));
-        return absl::OkStatus();
+        return PushItems(Kind::kPersistent, std::move(items));
       }
 
       case 'q':  // BINPUT
@@ -301,16 +281,12 @@ class PickleMachine {
     }
     const bool negative = !bytes.empty() && (bytes.back() & 0x80) != 0;
     if (negative && size < sizeof(int64_t)) value |= ~uint64_t{0} << (8 * size);
-    PushInt(static_cast<int64_t>(value));
-    return absl::OkStatus();
+    return PushInt(static_cast<int64_t>(value));
   }
 
   absl::Status Float() {
-    PickleValue value;
-    value.kind = Kind::kFloat;
     const uint64_t bits = __builtin_bswap64(reader_.Read<uint64_t>());
-    std::memcpy(&value.number, &bits, sizeof(bits));
-    Push(std::move(value));
+    std::memcpy(&New(Kind::kFloat).number, &bits, sizeof(bits));
     return absl::OkStatus();
   }
 

@@ -157,11 +157,15 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> ZipArchive::Read(const ZipMembe
     result = FileBytes::InMemory(file_->path(), std::move(out));
     *bytes = result->bytes();
   }
-  if (check_crc &&
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes->data()), bytes->size()) != member.crc) {
+  if (check_crc && Crc32(*bytes) != member.crc) {
     return Damaged(*file_, "the checksum of a member is wrong");
   }
   return result;
+}
+
+uint32_t Crc32(absl::string_view bytes) {
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 bool Inflate(absl::string_view bytes, int window_bits,

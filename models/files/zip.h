@@ -59,6 +59,9 @@ class ZipArchive {
   std::map<std::string, ZipMember, std::less<>> members_;
 };
 
+// CRC-32 (polynomial 0xedb88320), of zip archives as of .nibu files.
+uint32_t Crc32(absl::string_view bytes);
+
 // Hands what `bytes` inflate to, piece by piece, to `use`, until that says no. `window_bits`: as
 // zlib's inflateInit2 takes them. False: the bytes are not whole.
 bool Inflate(absl::string_view bytes, int window_bits,

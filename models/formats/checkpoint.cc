@@ -1,6 +1,7 @@
 #include "models/formats/checkpoint.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,31 +16,21 @@ namespace {
 using Json = nlohmann::json;
 using Kind = PickleValue::Kind;
 
-// A number, a text or null; false for anything else.
-bool Scalar(const PickleValue& value, Json* json) {
+// A number, a text or null; nothing for anything else.
+std::optional<Json> Scalar(const PickleValue& value) {
   switch (value.kind) {
     case Kind::kNone:
-      *json = nullptr;
-      return true;
+      return Json();
     case Kind::kBool:
-      *json = value.integer != 0;
-      return true;
-    case Kind::kInt:
-      // As the JSON parser has them.
-      if (value.integer >= 0) {
-        *json = static_cast<uint64_t>(value.integer);
-      } else {
-        *json = value.integer;
-      }
-      return true;
+      return Json(value.integer != 0);
+    case Kind::kInt:  // as the JSON parser has them
+      return value.integer < 0 ? Json(value.integer) : Json(static_cast<uint64_t>(value.integer));
     case Kind::kFloat:
-      *json = value.number;
-      return true;
+      return Json(value.number);
     case Kind::kString:
-      *json = std::string(value.text);
-      return true;
+      return Json(std::string(value.text));
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
@@ -53,17 +44,15 @@ Json CheckpointOptions(const Pickle& pickle, const PickleValue* value) {
   for (size_t i = 0; i + 1 < dict->items.size(); i += 2) {
     if (!pickle.Is(dict->items[i], Kind::kString)) continue;
     const PickleValue& entry = pickle[dict->items[i + 1]];
-    Json json;
+    std::optional<Json> json = Scalar(entry);
     if (entry.kind == Kind::kList || entry.kind == Kind::kTuple) {
       json = Json::array();
       for (const PickleRef item : entry.items) {
-        Json element;
-        if (Scalar(pickle[item], &element)) json.push_back(std::move(element));
+        if (const auto element = Scalar(pickle[item]); element.has_value())
+          json->push_back(*element);
       }
-    } else if (!Scalar(entry, &json)) {
-      continue;
     }
-    options[std::string(pickle[dict->items[i]].text)] = std::move(json);
+    if (json.has_value()) options[std::string(pickle[dict->items[i]].text)] = *std::move(json);
   }
   return options;
 }

@@ -132,12 +132,9 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
       absl::StrCat(directory, "/", name, ".json: no such file, nor .txt; the model is incomplete"));
 }
 
-bool Exists(const std::string& path) { return FileBytes::Open(path).ok(); }
-
 absl::Status ReadVocabularies(const std::string& directory, const std::string& unk,
                               const ModelConfig& model, ModelVocabulary* vocabulary) {
-  const bool shared =
-      Exists(directory + "/shared_vocabulary.json") || Exists(directory + "/shared_vocabulary.txt");
+  const bool shared = !absl::IsNotFound(Vocabulary(directory, "shared_vocabulary").status());
   const struct {
     const char* name;
     int size;
@@ -173,13 +170,13 @@ absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
   const auto flag = [source](const char* name, bool absent) {
     return Scalar(name, source).value_or(absent ? 1.0f : 0.0f) != 0.0f;
   };
-  const bool with_source_eos = flag("with_source_eos", false);
-  const bool with_source_bos = flag("with_source_bos", false);
   const bool with_target_bos = flag("with_target_bos", true);
   const bool user_start = flag("user_decoder_start_tokens", false);
   const bool zero_start = Option("decoder", "start_from_zero_embedding", 0, source) != 0.0f;
-  NIBU_ASSIGN_OR_RETURN(const bool add_eos, config.Bool("add_source_eos", with_source_eos));
-  NIBU_ASSIGN_OR_RETURN(const bool add_bos, config.Bool("add_source_bos", with_source_bos));
+  NIBU_ASSIGN_OR_RETURN(const bool add_eos,
+                        config.Bool("add_source_eos", flag("with_source_eos", false)));
+  NIBU_ASSIGN_OR_RETURN(const bool add_bos,
+                        config.Bool("add_source_bos", flag("with_source_bos", false)));
   if (add_bos) {
     return NotSupported(directory,
                         ": sources that begin with a token (add_source_bos) are not supported");

@@ -13,7 +13,6 @@
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/files/errors.h"
-#include "models/files/file_bytes.h"
 #include "models/formats/checkpoint.h"
 
 namespace nibu {
@@ -41,13 +40,6 @@ constexpr absl::string_view kClasses[] = {
     "numpy._core.multiarray scalar",
     "_codecs encode",
 };
-
-bool IsSet(const Json* value) {
-  if (value == nullptr) return false;
-  if (value->is_boolean()) return value->get<bool>();
-  if (value->is_number()) return value->get<double>() != 0;
-  return value->is_string() ? !value->get_ref<const std::string&>().empty() : !value->empty();
-}
 
 // One number or truth that encoder and decoder have of their own, but must share.
 absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
@@ -136,14 +128,12 @@ NameTable Names(const FairseqConfig& config, const TensorSource& source) {
 
 absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory,
                                                     const std::string& language) {
-  const std::string path = absl::StrCat(directory, "/dict.", language, ".txt");
-  absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
-  if (absl::IsNotFound(file.status())) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": no such file; a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
-  }
-  if (!file.ok()) return file.status();
-  return ReadFairseqDictionary((*file)->bytes(), path);
+  const std::string name = absl::StrCat("dict.", language, ".txt");
+  NIBU_ASSIGN_OR_RETURN(
+      const auto file,
+      OpenRequiredFile(directory, name,
+                       "a fairseq checkpoint has its dictionaries, dict.XX.txt, beside it"));
+  return ReadFairseqDictionary(file->bytes(), file->path());
 }
 
 }  // namespace
@@ -186,7 +176,7 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
                           "cross_self_attention", "decoder_layers_to_keep",
                           "encoder_layers_to_keep", "merge_src_tgt_embed", "no_cross_attention",
                           "no_token_positional_embeddings", "quant_noise_pq"}) {
-    if (IsSet(options.Find(key))) {
+    if (!options.IsOff(key)) {
       return NotSupported(options.file(), ": trained with \"", key,
                           "\"; nibu reads fairseq's transformer models without it");
     }

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
-#include "models/files/file_bytes.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {
@@ -19,15 +16,6 @@ namespace {
 constexpr char kExpected[] =
     "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
     "vocab.json, source.spm and target.spm";
-
-absl::StatusOr<Activation> ReadActivation(const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::string name, config.String("activation_function", "gelu"));
-  const std::optional<Activation> activation = ActivationByName(name);
-  if (activation.has_value()) return *activation;
-  return config.Wrong(
-      "activation_function",
-      "relu, swish, silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or quick_gelu");
-}
 
 // bad_words_ids: sequences never generated; nibu takes those of one token.
 absl::Status AddBadWords(const ConfigFile& file, std::vector<int>* suppressed) {
@@ -122,24 +110,6 @@ void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, N
   });
 }
 
-std::optional<Activation> ActivationByName(absl::string_view name) {
-  static constexpr struct {
-    absl::string_view name;
-    Activation activation;
-  } kActivations[] = {{"relu", Activation::kRelu},
-                      {"swish", Activation::kSwish},
-                      {"silu", Activation::kSwish},
-                      {"gelu", Activation::kGelu},
-                      {"gelu_new", Activation::kGeluTanh},
-                      {"gelu_fast", Activation::kGeluTanh},
-                      {"gelu_pytorch_tanh", Activation::kGeluTanh},
-                      {"quick_gelu", Activation::kGeluSigmoid}};
-  for (const auto& entry : kActivations) {
-    if (entry.name == name) return entry.activation;
-  }
-  return std::nullopt;
-}
-
 std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
                  NameTable* table) {
   const auto it = std::find_if(names.begin(), names.end(),
@@ -164,7 +134,7 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
 }
 
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
-                                                                  const char* name,
+                                                                  const std::string& name,
                                                                   absl::string_view expected) {
   absl::StatusOr<std::shared_ptr<const FileBytes>> file =
       FileBytes::Open(absl::StrCat(directory, "/", name));
@@ -196,9 +166,6 @@ absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model) {
   model->decoder_start = start.value_or(kDefaultPad);
   model->suppressed = {pad.value_or(kDefaultPad)};
   NIBU_RETURN_IF_ERROR(AddBadWords(config, &model->suppressed));
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   return absl::OkStatus();
 }
 
@@ -215,7 +182,8 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
   NIBU_ASSIGN_OR_RETURN(model.vocab_source, config.Int("vocab_size", 58101));
   NIBU_ASSIGN_OR_RETURN(model.vocab_target, config.Int("decoder_vocab_size", model.vocab_source));
   NIBU_ASSIGN_OR_RETURN(model.max_positions, config.Int("max_position_embeddings", 1024));
-  NIBU_ASSIGN_OR_RETURN(model.activation, ReadActivation(config));
+  NIBU_ASSIGN_OR_RETURN(model.activation, config.OneOf<Activation>("activation_function", "gelu",
+                                                                   kHuggingFaceActivations));
 
   NIBU_ASSIGN_OR_RETURN(const bool pre_norm, config.Bool("normalize_before", false));
   model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;

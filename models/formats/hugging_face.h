@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -51,11 +52,18 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
 // A file without which the directory is no model, and not an empty one; `expected` says what such
 // a directory has.
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
-                                                                  const char* name,
+                                                                  const std::string& name,
                                                                   absl::string_view expected);
 
-// "relu", "gelu_new", ...; none: not known.
-std::optional<Activation> ActivationByName(absl::string_view name);
+inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivations[] = {
+    {"relu", Activation::kRelu},
+    {"swish", Activation::kSwish},
+    {"silu", Activation::kSwish},
+    {"gelu", Activation::kGelu},
+    {"gelu_new", Activation::kGeluTanh},
+    {"gelu_fast", Activation::kGeluTanh},
+    {"gelu_pytorch_tanh", Activation::kGeluTanh},
+    {"quick_gelu", Activation::kGeluSigmoid}};
 
 // The first of tied tensors that the file holds; the others may be there as copies.
 std::string Tied(const std::vector<std::string>& names, const TensorSource& source,

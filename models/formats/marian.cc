@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -258,9 +257,8 @@ absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
     return tokens;
   }
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseYaml(file.bytes(), file.path()));
-  NIBU_ASSIGN_OR_RETURN(auto tokens, TokensById(json, file.path(), size, "the model"));
   // Text is cut by the SentencePiece models that stand beside such vocabularies.
-  return tokens;
+  return TokensById(json, file.path(), size, "the model");
 }
 
 absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, ModelConfig* model) {
@@ -302,7 +300,9 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
     if (!(scale > 0.0f && scale < 1e30f)) {
       return Invalid(source->description(), ": tensor \"", name, "\" is no multiplier: ", scale);
     }
-    source->SetActivationScale(matrix, scale);
+    if (StoredTensor* tensor = source->Mutable(matrix); tensor != nullptr) {
+      tensor->activation_scale = scale;
+    }
   }
   return absl::OkStatus();
 }

@@ -28,16 +28,6 @@ absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
                       ", which nibu does not support; use a model trained without it");
 }
 
-// Whether a value says no: absent, false, 0, "", "none" or an empty list.
-bool IsOff(const ConfigFile& yml, const std::string& key) {
-  const nlohmann::json* value = yml.Find(key);
-  if (value == nullptr) return true;
-  if (value->is_boolean()) return !value->get<bool>();
-  if (value->is_number()) return value->get<double>() == 0;
-  if (value->is_string()) return value->get<std::string>().empty() || *value == "none";
-  return value->empty();
-}
-
 constexpr std::pair<absl::string_view, Activation> kActivations[] = {
     {"relu", Activation::kRelu}, {"swish", Activation::kSwish}, {"gelu", Activation::kGelu}};
 
@@ -47,7 +37,7 @@ absl::Status RefuseUnsupported(const ConfigFile& yml) {
        {"lemma-dim-emb", "lemma-dependency", "ulr", "right-left", "transformer-no-projection",
         "transformer-rnn-projection", "transformer-no-affine", "transformer-no-bias", "input-types",
         "layer-normalization", "transformer-train-segment-embeddings"}) {
-    if (!IsOff(yml, key)) return Unsupported(yml, key);
+    if (!yml.IsOff(key)) return Unsupported(yml, key);
   }
   constexpr int kDepth = 2;
   const char* key = "transformer-ffn-depth";

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -30,64 +28,36 @@ constexpr char kExpected[] =
 // Positions are counted from here; 0 and 1 were those of padding.
 constexpr int kPositionOffset = 2;
 
-// What all models of a type have, and what a config.json that does not say otherwise means.
-struct TypeFields {
-  Json absent;
-  Json fixed;
-};
-
-TypeFields FieldsOf(bool is_mbart) {
-  const Json fixed = {{"normalize_before", true},
-                      {"add_final_layer_norm", true},
-                      {"normalize_embedding", is_mbart},
-                      {"static_position_embeddings", !is_mbart},
-                      {"share_encoder_decoder_embeddings", true},
-                      {"decoder_vocab_size", nullptr}};
-  Json absent = {{"eos_token_id", 2}, {"pad_token_id", 1}, {"decoder_start_token_id", 2}};
-  absent["vocab_size"] = is_mbart ? 50265 : 128112;
-  absent["activation_function"] = is_mbart ? "gelu" : "relu";
-  absent["scale_embedding"] = !is_mbart;
-  return {absent, fixed};
-}
-
 // A vocabulary being put together; ids may come in any order.
-class TokenTable {
- public:
-  TokenTable(int size, std::string directory) : size_(size), directory_(std::move(directory)) {}
+struct TokenTable {
+  const int size;
+  const std::string directory;
+  std::map<int64_t, std::string> tokens = {};
 
   // The same token may be set twice. InvalidArgument: no such id, or another token has it.
   absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
-    if (id < 0 || id >= size_) {
-      return Invalid(directory_, "/", file, ": token \"", token, "\" has id ", id,
-                     ", expected 0 to ", size_ - 1, ", as vocab_size of config.json says");
+    if (id < 0 || id >= size) {
+      return Invalid(directory, "/", file, ": token \"", token, "\" has id ", id,
+                     ", expected 0 to ", size - 1, ", as vocab_size of config.json says");
     }
-    const std::string& known = tokens_.try_emplace(id, token).first->second;
+    const std::string& known = tokens.try_emplace(id, token).first->second;
     if (known != token) {
-      return Invalid(directory_, "/", file, ": id ", id, " belongs to both \"", known, "\" and \"",
+      return Invalid(directory, "/", file, ": id ", id, " belongs to both \"", known, "\" and \"",
                      token, "\"");
     }
     return absl::OkStatus();
   }
 
-  int size() const { return size_; }
-  const std::string& directory() const { return directory_; }
-  const std::map<int64_t, std::string>& tokens() const { return tokens_; }
-
   // The tokens by id; ids that have none, few of them, have an empty one.
   absl::StatusOr<std::vector<std::string>> List() const {
     constexpr size_t kMostUnused = 1024;  // vocabularies are padded to a round size
-    if (static_cast<size_t>(size_) - tokens_.size() > kMostUnused) {
-      return WrongVocabularySize(directory_, tokens_.size(), size_, "config.json");
+    if (static_cast<size_t>(size) - tokens.size() > kMostUnused) {
+      return WrongVocabularySize(directory, tokens.size(), size, "config.json");
     }
-    std::vector<std::string> list(static_cast<size_t>(size_));
-    for (const auto& [id, token] : tokens_) list[static_cast<size_t>(id)] = token;
+    std::vector<std::string> list(static_cast<size_t>(size));
+    for (const auto& [id, token] : tokens) list[static_cast<size_t>(id)] = token;
     return list;
   }
-
- private:
-  const int size_;
-  const std::string directory_;
-  std::map<int64_t, std::string> tokens_;
 };
 
 // The text of "</s>" or {"content": "</s>", ...}; null for anything else.
@@ -99,13 +69,13 @@ const std::string* Content(const Json& token) {
 }
 
 absl::Status WrongTokens(const TokenTable& table, absl::string_view file, absl::string_view key) {
-  return Invalid(table.directory(), "/", file, ": \"", key,
+  return Invalid(table.directory, "/", file, ": \"", key,
                  "\" is not a list of tokens with their ids");
 }
 
 absl::Status AddTokenizerJson(TokenTable* table) {
   constexpr char kFile[] = "tokenizer.json";
-  const auto file = FileBytes::Open(absl::StrCat(table->directory(), "/", kFile));
+  const auto file = FileBytes::Open(absl::StrCat(table->directory, "/", kFile));
   if (absl::IsNotFound(file.status())) return absl::OkStatus();
   if (!file.ok()) return file.status();
   NIBU_ASSIGN_OR_RETURN(const Json added,
@@ -143,7 +113,7 @@ absl::Status AddDecoderTokens(const ConfigFile* tokenizer, TokenTable* table) {
 absl::Status AddAddedTokens(TokenTable* table) {
   constexpr char kFile[] = "added_tokens.json";
   NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> added,
-                        ConfigFile::OpenOptional(absl::StrCat(table->directory(), "/", kFile)));
+                        ConfigFile::OpenOptional(absl::StrCat(table->directory, "/", kFile)));
   if (!added.has_value()) return absl::OkStatus();
   for (const auto& [content, id] : added->object().items()) {
     if (!id.is_number_integer()) return added->Wrong(content, "an id");
@@ -156,7 +126,7 @@ absl::Status AddAddedTokens(TokenTable* table) {
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
     NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
-                          ConfigFile::OpenOptional(absl::StrCat(table->directory(), "/", name)));
+                          ConfigFile::OpenOptional(absl::StrCat(table->directory, "/", name)));
     const Json* list = file.has_value() ? file->Find("additional_special_tokens") : nullptr;
     if (list == nullptr || list->empty()) continue;
     if (!list->is_array()) return file->Wrong("additional_special_tokens", "a list of tokens");
@@ -176,10 +146,10 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiec
                               TokenTable* table) {
   if (has_vocab_json) {
     NIBU_ASSIGN_OR_RETURN(const auto file,
-                          OpenRequiredFile(table->directory(), "vocab.json", kExpected));
+                          OpenRequiredFile(table->directory, "vocab.json", kExpected));
     NIBU_ASSIGN_OR_RETURN(const Json json, ParseJson(file->bytes(), file->path()));
     const int size =
-        static_cast<int>(std::min(json.size(), static_cast<size_t>(std::max(table->size(), 0))));
+        static_cast<int>(std::min(json.size(), static_cast<size_t>(std::max(table->size, 0))));
     NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> tokens,
                           TokensById(json, file->path(), size, "config.json"));
     for (size_t i = 0; i < tokens.size(); ++i) {
@@ -228,13 +198,13 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
       ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
   const bool has_vocab_json = FileBytes::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
-  TokenTable table(model->vocab_source, directory);
+  TokenTable table{model->vocab_source, directory};
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
   NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
   NIBU_RETURN_IF_ERROR(AddDecoderTokens(tokenizer.has_value() ? &*tokenizer : nullptr, &table));
   NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
   const auto has_languages = [&] {
-    return std::any_of(table.tokens().lower_bound(behind_pieces), table.tokens().end(),
+    return std::any_of(table.tokens.lower_bound(behind_pieces), table.tokens.end(),
                        [](const auto& entry) { return !LanguageCode(entry.second).empty(); });
   };
   if (!has_languages()) NIBU_RETURN_IF_ERROR(AddListedLanguages(behind_pieces, &table));
@@ -293,9 +263,6 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   }
   std::sort(languages.languages.begin(), languages.languages.end(),
             [](const auto& a, const auto& b) { return a.code < b.code; });
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   vocabulary.target_tokens = vocabulary.source_tokens;
   vocabulary.source_sentencepiece = std::move(parts.sentencepiece);
   vocabulary.target_sentencepiece = vocabulary.source_sentencepiece;
@@ -327,9 +294,21 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
 absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mbart = type == "mbart";
-  const TypeFields fields = FieldsOf(is_mbart);
+  // What a config.json that does not say otherwise means, and what all models of a type have.
+  const Json absent = {{"eos_token_id", 2},
+                       {"pad_token_id", 1},
+                       {"decoder_start_token_id", 2},
+                       {"vocab_size", is_mbart ? 50265 : 128112},
+                       {"activation_function", is_mbart ? "gelu" : "relu"},
+                       {"scale_embedding", !is_mbart}};
+  const Json fixed = {{"normalize_before", true},
+                      {"add_final_layer_norm", true},
+                      {"normalize_embedding", is_mbart},
+                      {"static_position_embeddings", !is_mbart},
+                      {"share_encoder_decoder_embeddings", true},
+                      {"decoder_vocab_size", nullptr}};
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig result,
-                        ReadHuggingFaceConfig(config.With(fields.absent, fields.fixed)));
+                        ReadHuggingFaceConfig(config.With(absent, fixed)));
   result.model.position_kind =
       is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
   result.model.position_offset = kPositionOffset;

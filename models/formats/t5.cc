@@ -30,9 +30,9 @@ absl::Status ReadFeedForward(const ConfigFile& config, bool is_mt5, ModelConfig*
   const bool gated = absl::ConsumePrefix(&name, "gated-");
   if (gated && name == "gelu") name = "gelu_new";  // what it was trained with
   NIBU_ASSIGN_OR_RETURN(model->gated_ffn, config.Bool("is_gated_act", gated));
-  NIBU_ASSIGN_OR_RETURN(const std::string activation, config.String("dense_act_fn", name));
-  const std::optional<Activation> found = ActivationByName(activation);
-  if (!found.has_value()) return config.Wrong(key, "relu, gelu, silu, gated-gelu or gated-silu");
+  const absl::StatusOr<Activation> found =
+      config.OneOf<Activation>("dense_act_fn", name, kHuggingFaceActivations);
+  if (!found.ok()) return config.Wrong(key, "relu, gelu, silu, gated-gelu or gated-silu");
   model->activation = *found;
   return absl::OkStatus();
 }
@@ -107,9 +107,6 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
     tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
                                : absl::StrCat("<unused ", pieces + i, ">"));
   }
-  std::sort(model->suppressed.begin(), model->suppressed.end());
-  model->suppressed.erase(std::unique(model->suppressed.begin(), model->suppressed.end()),
-                          model->suppressed.end());
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(tokens, "<unk>", sentencepiece->path()));
   model->unk_target = model->unk;
   model->source_suffix = {model->eos};

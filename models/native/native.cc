@@ -1,7 +1,5 @@
 #include "models/native/native.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "models/files/byte_reader.h"
 #include "models/files/errors.h"
 #include "models/files/json.h"
+#include "models/files/zip.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native_parts.h"
 
@@ -27,11 +26,6 @@ constexpr size_t kMagicSize = sizeof(kNativeMagic) - 1;
 absl::Status Damaged(const std::string& path, absl::string_view what) {
   return Invalid(path, ": not a whole .nibu file: ", what,
                  "; copy it again, or convert the model again");
-}
-
-uint32_t Checksum(absl::string_view bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 // A file whose preamble and header are sound.
@@ -64,7 +58,7 @@ absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const FileBytes> file) {
                                 " bytes long, the file has ", bytes.size(), " bytes"));
   }
   const absl::string_view header = bytes.substr(offset);
-  if (Checksum(header) != checksum) return Damaged(file->path(), "its header is damaged");
+  if (Crc32(header) != checksum) return Damaged(file->path(), "its header is damaged");
   const std::string path = file->path();
   NIBU_ASSIGN_OR_RETURN(Json json, ParseJson(header, path));
   if (!json.is_object()) return Damaged(path, "its header is no object");
@@ -93,7 +87,7 @@ absl::StatusOr<Block> ReadBlock(const Layout& layout, const Json& json, absl::st
 }
 
 absl::Status CheckBlock(const Layout& layout, const Block& block, absl::string_view name) {
-  if (Checksum(block.bytes) == block.checksum) return absl::OkStatus();
+  if (Crc32(block.bytes) == block.checksum) return absl::OkStatus();
   return Damaged(layout.file->path(), absl::StrCat("the checksum of \"", name, "\" is wrong"));
 }
 
@@ -173,14 +167,15 @@ absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
   return defaults;
 }
 
-absl::StatusOr<DType> ReadDType(const ConfigFile& object) {
-  NIBU_ASSIGN_OR_RETURN(const std::string name, object.String("dtype", ""));
-  for (const DType dtype :
-       {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt8, DType::kInt16}) {
-    if (name == DTypeName(dtype)) return dtype;
-  }
-  return object.Wrong("dtype", "float32, float16, bfloat16, int8 or int16");
-}
+constexpr std::pair<absl::string_view, DType> kDTypes[] = {{"float32", DType::kFloat32},
+                                                           {"float16", DType::kFloat16},
+                                                           {"bfloat16", DType::kBFloat16},
+                                                           {"int8", DType::kInt8},
+                                                           {"int16", DType::kInt16}};
+constexpr std::pair<absl::string_view, ComputeType> kComputeTypes[] = {
+    {"float32", ComputeType::kFloat32},
+    {"bfloat16", ComputeType::kBFloat16},
+    {"int8", ComputeType::kInt8}};
 
 absl::StatusOr<std::vector<float>> ReadScales(const Layout& layout, const Json& json,
                                               const std::string& name) {
@@ -201,7 +196,7 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
                         ConfigFile::From(json, absl::StrCat(path, ": header: ", name)));
   StoredTensor tensor;
   tensor.file = layout.file;
-  NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, ReadDType(object));
+  NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, object.OneOf<DType>("dtype", "", kDTypes));
   const Json* shape = object.Find("shape");
   if (shape == nullptr || !shape->is_array() || shape->empty() || shape->size() > 2) {
     return object.Wrong("shape", "one or two sizes");
@@ -240,12 +235,8 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   if (!layout.header.contains("packed")) return packed;
   NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "packed"));
   NIBU_ASSIGN_OR_RETURN(packed.fingerprint, object.String("fingerprint", ""));
-  NIBU_ASSIGN_OR_RETURN(const std::string type, object.String("compute_type", ""));
-  const ComputeType types[] = {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8};
-  const auto found = std::find_if(std::begin(types), std::end(types),
-                                  [&](ComputeType t) { return type == ComputeTypeName(t); });
-  if (found == std::end(types)) return object.Wrong("compute_type", "float32, bfloat16 or int8");
-  packed.compute_type = *found;
+  NIBU_ASSIGN_OR_RETURN(packed.compute_type,
+                        object.OneOf<ComputeType>("compute_type", "", kComputeTypes));
   packed.owner = layout.file;
   const Json* linears = object.Find("linears");
   if (linears == nullptr || !linears->is_object()) {

@@ -158,9 +158,7 @@ absl::StatusOr<Shortlist> ReadLexical(const FileBytes& file, const ModelVocabula
     if (row.size() > 4 * best + 64) KeepBest(best, &row);
     return absl::OkStatus();
   }));
-  if (known == 0) {
-    return Foreign(file, "the vocabulary has none of its tokens");
-  }
+  if (known == 0) return Foreign(file, "the vocabulary has none of its tokens");
   Shortlist shortlist;
   shortlist.first = std::clamp(limits.first, 0, static_cast<int>(vocabulary.target_tokens.size()));
   for (std::vector<Translation>& row : table) {

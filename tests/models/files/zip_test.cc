@@ -94,7 +94,7 @@ TEST(Zip, SizesOfDeflatedMembersAreChecked) {
   const size_t directory = bytes.find("PK\1\2");
   for (const uint32_t size : {999u, 1001u}) {
     bytes.replace(directory + 24, 4, testing::Bytes(size));
-    EXPECT_THAT(Read(*Open(bytes), "a"), HasSubstr(size < 1000 ? "checksum" : "inflated")) << size;
+    EXPECT_THAT(Read(*Open(bytes), "a"), HasSubstr("inflated")) << size;
   }
   bytes.replace(directory + 24, 4, testing::Bytes<uint32_t>(0xfffffffe));
   EXPECT_THAT(std::string(Open(bytes).status().message()), HasSubstr("impossible size"));
