@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
@@ -66,7 +65,8 @@ struct MatmulTrace {
   };
   // The different calls, and the order in which they were made.
   std::vector<Call> calls;
-  absl::flat_hash_map<std::tuple<const Kernel*, const Linear::Packed*, size_t>, uint32_t> call_ids;
+  // Not Abseil's, whose maps do not survive a failed allocation.
+  std::map<std::tuple<const Kernel*, const Linear::Packed*, size_t>, uint32_t> call_ids;
   std::deque<uint32_t> order;
 };
 

@@ -1,5 +1,6 @@
 #include "tests/engine/memory_hooks.h"
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "absl/base/config.h"
@@ -15,14 +17,20 @@ namespace nibu {
 namespace {
 
 std::atomic<int64_t> allocations{0};
-// Numbers of the first and the last one that fails; 0: none.
-std::atomic<int64_t> first{0};
-std::atomic<int64_t> last{0};
+std::atomic<bool> is_armed{false};
+std::atomic<int64_t> until_failure{0};  // allocations that can fail
+std::atomic<int64_t> to_fail{0};        // how many of them then do
 std::atomic<bool> has_failed{false};
 
-bool Fails() {
-  const int64_t n = ++allocations;
-  if (first == 0 || n < first || n > last) return false;
+bool IsOneDnn(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 && std::strstr(info.dli_fname, "dnnl") != nullptr;
+}
+
+// For an allocation that `caller` asks for.
+bool Fails(const void* caller) {
+  ++allocations;
+  if (!is_armed || IsOneDnn(caller) || --until_failure > 0 || to_fail-- <= 0) return false;
   has_failed = true;
   return true;
 }
@@ -33,12 +41,13 @@ int64_t Allocations() { return allocations; }
 
 void FailAllocation(int64_t n, int64_t count) {
   has_failed = false;
-  last = allocations + n + count - 1;
-  first = allocations + n;
+  until_failure = n;
+  to_fail = count;
+  is_armed = true;
 }
 
 bool StopFailing() {
-  first = 0;
+  is_armed = false;
   return has_failed;
 }
 
@@ -48,13 +57,14 @@ bool StopFailing() {
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 void* operator new(size_t size) {
-  void* p = nibu::Fails() ? nullptr : std::malloc(size);
+  void* p = nibu::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 void* operator new(size_t size, std::align_val_t alignment) {
   void* p = nullptr;
-  if (nibu::Fails() || posix_memalign(&p, static_cast<size_t>(alignment), size) != 0) {
+  if (nibu::Fails(__builtin_return_address(0)) ||
+      posix_memalign(&p, static_cast<size_t>(alignment), size) != 0) {
     throw std::bad_alloc();
   }
   return p;
@@ -68,14 +78,14 @@ void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p);
     defined(SYS_mmap) && defined(SYS_mremap)
 extern "C" void* mmap(void* address, size_t size, int protection, int flags, int fd,
                       off_t offset) noexcept {
-  if (nibu::Fails()) {
+  if (nibu::Fails(__builtin_return_address(0))) {
     errno = ENOMEM;
     return MAP_FAILED;
   }
   return reinterpret_cast<void*>(syscall(SYS_mmap, address, size, protection, flags, fd, offset));
 }
 extern "C" void* mremap(void* old, size_t old_size, size_t size, int flags, ...) noexcept {
-  if (nibu::Fails()) {
+  if (nibu::Fails(__builtin_return_address(0))) {
     errno = ENOMEM;
     return MAP_FAILED;
   }

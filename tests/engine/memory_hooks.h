@@ -9,9 +9,9 @@ namespace nibu {
 // Allocations so far, on all threads.
 int64_t Allocations();
 
-// The n-th allocation from now on fails, on whatever thread and in whatever library, and so do
-// those after it, `count` in all. Memory that the system maps for ElasticMemory counts, too,
-// without sanitizers.
+// The n-th allocation from now on fails, on whatever thread, and so do those after it, `count` in
+// all. Memory that the system maps for ElasticMemory counts, too, without sanitizers. oneDNN's own
+// are left alone: it keeps a lock when it runs out of memory.
 void FailAllocation(int64_t n, int64_t count = 1);
 // None fails from now on. Whether one has.
 bool StopFailing();

@@ -115,6 +115,67 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   EXPECT_EQ(counted, kSteps * bare);
 }
 
+// Wherever memory runs out, in the encoder or a step: it is an exception, and the same objects then
+// give the same results.
+TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
+  const auto [type, consecutive] = GetParam();
+  if (!IsSupported(type)) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(5);
+  ModelConfig config = RandomConfig(&random);
+  config.max_positions = 200;
+  config.decoder_memory = DecoderMemory::kSelfAttention;
+  const auto model = reference::Transformer(config, 1).Build(type);
+  const Embedder source(config, model->weights.source, 200);
+  const Embedder target(config, model->weights.target, 200);
+  const std::vector<int> sentence(150, 1);
+  const std::vector<int> tokens = {1, 2, 3};
+  struct Worker {
+    Worker(const Model& m, const Embedder& embedder)
+        : decoder(m, embedder, &workspace), output(m, &workspace) {}
+    Workspace workspace;
+    Decoder decoder;
+    OutputLayer output;
+  };
+  const auto translate = [&](Worker* worker) {
+    std::vector<std::pair<int, float>> results;
+    PagePool pool(config, CacheTypeOf(*model));
+    DecoderState state;
+    worker->workspace.arena.Rewind(0);
+    state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
+    worker->decoder.Begin(Encode(*model, source, {sentence}, &worker->workspace), {&state});
+    const OutputSubset subset = worker->output.Select({1, 2, config.eos + 3});
+    for (int step = 0; step < 10; ++step) {
+      worker->workspace.arena.Rewind(0);
+      const float* hidden = worker->decoder.Step({{&state, tokens, consecutive}});
+      const OutputLayer::Query queries[] = {{0, 4, true, {}}, {2, 4, true, {}, &subset}};
+      TopK tops[2];
+      worker->output.BestTokens(hidden, queries, tops);
+      for (TopK& top : tops) {
+        for (const Candidate& c : top.Finish()) results.emplace_back(c.token, c.log_prob);
+      }
+    }
+    return results;
+  };
+  Worker first(*model, target);
+  const auto expected = translate(&first);  // and oneDNN has its kernels
+  int64_t failures = 0;
+  for (int64_t number = 1;; number += 1 + number / 20) {
+    Worker worker(*model, target);
+    worker.workspace.matmul.StartTrace();
+    FailAllocation(number);
+    try {
+      translate(&worker);
+      StopFailing();
+      break;
+    } catch (const std::exception&) {
+      StopFailing();
+      ++failures;
+    }
+    ASSERT_EQ(translate(&worker), expected) << "allocation " << number;
+  }
+  EXPECT_GT(failures, 50);
+}
+
 TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
   Random random(4);
   ModelConfig config = RandomConfig(&random);

@@ -7,97 +7,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/engine/testing.h"
+#include "tests/engine/ops/linear_case.h"
 
 namespace nibu {
 namespace {
-
-double Activate(Activation activation, double x) {
-  switch (activation) {
-    case Activation::kNone:
-      return x;
-    case Activation::kRelu:
-      return x > 0 ? x : 0;
-    case Activation::kGelu:
-      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::kGeluTanh:
-      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case Activation::kGeluSigmoid:
-      return x / (1 + std::exp(-1.702 * x));
-    case Activation::kSwish:
-      return x / (1 + std::exp(-x));
-  }
-  return 0;
-}
-
-constexpr Activation kActivations[] = {Activation::kNone,        Activation::kRelu,
-                                       Activation::kGelu,        Activation::kGeluTanh,
-                                       Activation::kGeluSigmoid, Activation::kSwish};
-
-// Some matrices joined, and what the map of them is.
-struct Case {
-  int in = 0;
-  int out = 0;
-  bool out_in = true;
-  Activation activation = Activation::kNone;
-  std::vector<std::vector<float>> weights;
-  std::vector<std::vector<float>> biases;
-  std::vector<int> outputs;
-
-  static Case Make(Random* random, int most) {
-    Case c;
-    c.in = random->Int(1, most);
-    c.out_in = random->Chance();
-    c.activation = kActivations[random->Int(0, 5)];
-    const bool bias = random->Chance();
-    const int matrices = random->Int(1, 3);
-    for (int m = 0; m < matrices; ++m) {
-      c.outputs.push_back(random->Int(1, most));
-      c.out += c.outputs.back();
-      c.weights.push_back(
-          random->Floats(static_cast<size_t>(c.in) * static_cast<size_t>(c.outputs.back())));
-      if (bias) c.biases.push_back(random->Floats(static_cast<size_t>(c.outputs.back())));
-    }
-    return c;
-  }
-
-  void SetInputs(int inputs, Random* random) {
-    in = inputs;
-    for (size_t m = 0; m < weights.size(); ++m) {
-      weights[m] = random->Floats(static_cast<size_t>(in) * static_cast<size_t>(outputs[m]));
-    }
-  }
-
-  absl::StatusOr<Linear> Create(ComputeType type) const {
-    std::vector<MatrixView> matrices;
-    std::vector<TensorView> bias_views;
-    for (size_t m = 0; m < weights.size(); ++m) {
-      const Shape shape = out_in ? Shape{outputs[m], in} : Shape{in, outputs[m]};
-      matrices.push_back({View(weights[m], shape), out_in, {}});
-      if (!biases.empty()) bias_views.push_back(View(biases[m], {outputs[m]}));
-    }
-    return Linear::Create(matrices, bias_views, activation, type);
-  }
-
-  // Before the activation.
-  double Sum(const float* x, int output) const {
-    size_t m = 0;
-    while (output >= outputs[m]) output -= outputs[m++];
-    double sum = biases.empty() ? 0 : static_cast<double>(biases[m][static_cast<size_t>(output)]);
-    for (int k = 0; k < in; ++k) {
-      const int index = out_in ? output * in + k : k * outputs[m] + output;
-      sum +=
-          static_cast<double>(x[k]) * static_cast<double>(weights[m][static_cast<size_t>(index)]);
-    }
-    return sum;
-  }
-};
-
-double Tolerance(ComputeType type, int in) {
-  const double n = std::sqrt(static_cast<double>(in));
-  if (type == ComputeType::kFloat32) return 1e-5 * n;
-  return (type == ComputeType::kBFloat16 ? 0.02 : 0.03) * n;
-}
 
 class LinearTest : public testing::TestWithParam<ComputeType> {};
 
@@ -110,7 +23,7 @@ TEST_P(LinearTest, EqualsTheDefinition) {
   Random random(3);
   MatmulContext context;
   for (int round = 0; round < 64; ++round) {
-    Case c = Case::Make(&random, round < 40 ? 40 : 300);
+    LinearCase c = LinearCase::Make(&random, round < 40 ? 40 : 300);
     if (round >= 60) c.SetInputs(random.Int(1281, 4500), &random);  // long reductions may be cut
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
@@ -132,144 +45,13 @@ TEST_P(LinearTest, EqualsTheDefinition) {
   }
 }
 
-struct InvarianceShape {
-  int in;
-  int out;
-  int most_rows;  // more where it is cheap
-};
-
-// Bit for bit: what batch invariance rests on.
-TEST_P(LinearTest, ARowsResultDoesNotDependOnTheNumberOfRows) {
-  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
-  Random random(4);
-  MatmulContext context;
-  for (const auto& [in, out, most_rows] : std::initializer_list<InvarianceShape>{
-           {1, 1, 530},     {3, 2, 200},     {4, 300, 200},   {8, 7, 200},      {16, 16, 200},
-           {24, 50, 200},   {40, 50, 530},   {63, 17, 200},   {64, 192, 530},   {126, 70, 200},
-           {256, 256, 530}, {256, 1024, 97}, {1024, 256, 97}, {512, 2048, 200}, {1300, 40, 97},
-           {1536, 512, 97}, {1500, 1, 97},   {1211, 700, 97}, {2047, 600, 97},  {2048, 1536, 97},
-           {4096, 1536, 97}}) {
-    Case c;
-    c.in = in;
-    c.out = out;
-    c.activation = Activation::kSwish;
-    c.outputs = {out};
-    c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
-    c.biases = {random.Floats(static_cast<size_t>(out))};
-    const absl::StatusOr<Linear> linear = c.Create(GetParam());
-    ASSERT_TRUE(linear.ok()) << linear.status();
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(most_rows));
-    AlignedBuffer<float> x(room * static_cast<size_t>(in));
-    AlignedBuffer<float> all(room * static_cast<size_t>(out));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(*linear, x.data(), most_rows, all.data());
-    for (int rows : {1,  2,  3,  4,  5,  6,   7,   8,   9,   13,  16,  17,  31,  33,  50,
-                     63, 64, 65, 80, 96, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
-      if (rows > most_rows) break;
-      const int first = random.Int(0, most_rows - rows);  // another place in the batch
-      const auto some_rows = static_cast<size_t>(MatmulContext::PaddedRows(rows));
-      AlignedBuffer<float> part(some_rows * static_cast<size_t>(in));
-      AlignedBuffer<float> some(some_rows * static_cast<size_t>(out));
-      std::memset(part.data(), 0, part.size() * sizeof(float));
-      std::memcpy(part.data(), x.data() + first * in,
-                  static_cast<size_t>(rows) * static_cast<size_t>(in) * sizeof(float));
-      context.Apply(*linear, part.data(), rows, some.data());
-      ASSERT_EQ(std::memcmp(all.data() + first * out, some.data(),
-                            static_cast<size_t>(rows) * static_cast<size_t>(out) * sizeof(float)),
-                0)
-          << in << " -> " << out << ", " << rows << " rows, " << InstructionSet();
-    }
-  }
-}
-
-// The same for two maps in a row, whose hidden layer never leaves the context.
-TEST_P(LinearTest, BothDoNotDependOnTheNumberOfRows) {
-  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
-  Random random(14);
-  MatmulContext context;
-  for (const auto& [model, inner] : {std::pair(20, 3), std::pair(2, 64), std::pair(256, 1024),
-                                     std::pair(512, 2048), std::pair(1400, 1500)}) {
-    std::vector<Linear> maps;
-    for (const auto& [in, out] : {std::pair(model, inner), std::pair(inner, model)}) {
-      Case c;
-      c.in = in;
-      c.out = out;
-      c.activation = in == model ? Activation::kRelu : Activation::kNone;
-      c.outputs = {out};
-      c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
-      maps.push_back(*c.Create(GetParam()));
-    }
-    constexpr int kMost = 97;
-    const auto columns = static_cast<size_t>(model);
-    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
-    AlignedBuffer<float> all(x.size());
-    AlignedBuffer<float> some(x.size());
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.ApplyBoth(maps[0], maps[1], x.data(), kMost, all.data());
-    for (int rows : {1, 2, 3, 8, 17, 64, 96}) {
-      context.ApplyBoth(maps[0], maps[1], x.data(), rows, some.data());
-      ASSERT_EQ(
-          std::memcmp(all.data(), some.data(), static_cast<size_t>(rows) * columns * sizeof(float)),
-          0)
-          << model << ", " << inner << ", " << rows << " rows, " << InstructionSet();
-    }
-  }
-}
-
-// And for the blocks of an output layer, the last of which may be narrow.
-TEST_P(LinearTest, BlocksDoNotDependOnTheNumberOfRows) {
-  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
-  Random random(15);
-  MatmulContext context;
-  for (const int in : {48, 256, 1536}) {
-    constexpr int kMost = 200;
-    constexpr int kPiece = MatmulContext::kMostRows;
-    const auto columns = static_cast<size_t>(in);
-    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    std::vector<Linear> blocks;
-    for (const int out : {2048, 2048, 3}) {
-      Case c;
-      c.in = in;
-      c.out = out;
-      c.outputs = {out};
-      c.weights = {random.Floats(columns * static_cast<size_t>(out))};
-      blocks.push_back(*c.Create(GetParam()));
-    }
-    const auto apply = [&](const Linear& block, const float* input, int rows, int first, int n) {
-      AlignedBuffer<float> y(static_cast<size_t>(MatmulContext::PaddedRows(n)) *
-                             static_cast<size_t>(block.out()));
-      context.SetInput(blocks[0], input, rows);
-      context.ApplyToInput(block, first, n, y.data());
-      return y;
-    };
-    for (const Linear& block : blocks) {
-      const auto row = static_cast<size_t>(block.out());
-      for (const int first : {0, kPiece, 2 * kPiece}) {
-        const int n = std::min(kPiece, kMost - first);
-        const AlignedBuffer<float> all = apply(block, x.data(), kMost, first, n);
-        for (const int r : {0, n / 2, n - 1}) {
-          AlignedBuffer<float> alone(static_cast<size_t>(MatmulContext::PaddedRows(1)) * columns);
-          std::memset(alone.data(), 0, alone.size() * sizeof(float));
-          std::copy_n(x.data() + static_cast<size_t>(first + r) * columns, columns, alone.data());
-          const AlignedBuffer<float> one = apply(block, alone.data(), 1, 0, 1);
-          ASSERT_EQ(std::memcmp(all.data() + static_cast<size_t>(r) * row, one.data(),
-                                row * sizeof(float)),
-                    0)
-              << in << " -> " << row << ", row " << first + r << ", " << InstructionSet();
-        }
-      }
-    }
-  }
-}
-
 TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(5);
   MatmulContext context;
   for (int round = 0; round < 10; ++round) {
-    Case up = Case::Make(&random, 60);
-    Case down = Case::Make(&random, 60);
+    LinearCase up = LinearCase::Make(&random, 60);
+    LinearCase down = LinearCase::Make(&random, 60);
     down.SetInputs(up.out, &random);
     const Linear first = *up.Create(GetParam());
     const Linear second = *down.Create(GetParam());
@@ -295,7 +77,7 @@ TEST_P(LinearTest, Threads) {
   Random random(9);
   MatmulContext context;
   for (int round = 0; round < 10; ++round) {
-    const Case c = Case::Make(&random, 300);
+    const LinearCase c = LinearCase::Make(&random, 300);
     const Linear linear = *c.Create(GetParam());
     const int rows = random.Int(1, 5);
     const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
@@ -319,7 +101,7 @@ TEST_P(LinearTest, ApplyToInput) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(10);
   MatmulContext context;
-  Case c = Case::Make(&random, 70);
+  LinearCase c = LinearCase::Make(&random, 70);
   const Linear linear = *c.Create(GetParam());
   const int rows = 230;
   const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
@@ -344,7 +126,7 @@ TEST_P(LinearTest, PackedBytes) {
   Random random(8);
   MatmulContext context;
   for (int round = 0; round < 20; ++round) {
-    const Case c = Case::Make(&random, 70);
+    const LinearCase c = LinearCase::Make(&random, 70);
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
     const absl::string_view bytes = linear->packed_bytes();
@@ -384,15 +166,15 @@ TEST_P(LinearTest, Select) {
   Random random(9);
   MatmulContext context;
   for (int round = 0; round < 30; ++round) {
-    Case c;
+    LinearCase c;
     c.in = round % 2 == 0 ? random.Int(1, 90) : 8 * random.Int(1, 20);
     if (round < 3) c.in = 1300 + round;
     c.out_in = random.Chance();
     const bool bias = random.Chance();
     std::vector<Linear> blocks;
-    std::vector<Case> cases;
+    std::vector<LinearCase> cases;
     for (const int out : {70, 70, random.Int(1, 70)}) {
-      Case block = c;
+      LinearCase block = c;
       block.out = out;
       block.outputs = {out};
       block.weights = {random.Floats(static_cast<size_t>(c.in) * static_cast<size_t>(out))};

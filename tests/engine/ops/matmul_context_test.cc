@@ -26,8 +26,8 @@ TEST(MatmulContextTest, CreatesPrimitivesOnce) {
 }
 
 // A matrix in bfloat16, and what is left of its numbers.
-struct HalfMatrix {
-  HalfMatrix(Random* random, size_t size) : values(random->Floats(size)), bits(size) {
+struct BFloat16Matrix {
+  BFloat16Matrix(Random* random, size_t size) : values(random->Floats(size)), bits(size) {
     RoundToBFloat16(values.data(), size, bits.data());
     for (size_t i = 0; i < size; ++i) {
       const uint32_t wide = static_cast<uint32_t>(bits[i]) << 16;
@@ -52,8 +52,8 @@ TEST(MatmulContextTest, MultiplyEqualsTheDefinition) {
     const int n = transposed ? 32 * random.Int(1, 8) : random.Int(1, 80);
     const auto columns = static_cast<size_t>(n);
     const auto inner = static_cast<size_t>(k);
-    const HalfMatrix a(&random, static_cast<size_t>(m) * inner);
-    const HalfMatrix b(&random, inner * columns);
+    const BFloat16Matrix a(&random, static_cast<size_t>(m) * inner);
+    const BFloat16Matrix b(&random, inner * columns);
     AlignedBuffer<float> y(static_cast<size_t>(m) * columns);
     context.Multiply(a.bits.data(), b.bits.data(), transposed, m, k, n, y.data());
     for (size_t r = 0; r < static_cast<size_t>(m); ++r) {

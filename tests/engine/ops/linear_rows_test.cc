@@ -1,0 +1,152 @@
+// A row's result does not depend on the number of rows, bit for bit: what batch invariance rests
+// on.
+#include "engine/ops/linear.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/ops/linear_case.h"
+
+namespace nibu {
+namespace {
+
+class LinearRowsTest : public testing::TestWithParam<ComputeType> {};
+
+INSTANTIATE_TEST_SUITE_P(Types, LinearRowsTest,
+                         testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
+                                         ComputeType::kInt8));
+
+struct InvarianceShape {
+  int in;
+  int out;
+  int most_rows;  // more where it is cheap
+};
+
+TEST_P(LinearRowsTest, OneMap) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(4);
+  MatmulContext context;
+  for (const auto& [in, out, most_rows] : std::initializer_list<InvarianceShape>{
+           {1, 1, 530},     {3, 2, 200},     {4, 300, 200},   {8, 7, 200},      {16, 16, 200},
+           {24, 50, 200},   {40, 50, 530},   {63, 17, 200},   {64, 192, 530},   {126, 70, 200},
+           {256, 256, 530}, {256, 1024, 97}, {1024, 256, 97}, {512, 2048, 200}, {1300, 40, 97},
+           {1536, 512, 97}, {1500, 1, 97},   {1211, 700, 97}, {2047, 600, 97},  {2048, 1536, 97},
+           {4096, 1536, 97}}) {
+    LinearCase c;
+    c.in = in;
+    c.out = out;
+    c.activation = Activation::kSwish;
+    c.outputs = {out};
+    c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
+    c.biases = {random.Floats(static_cast<size_t>(out))};
+    const absl::StatusOr<Linear> linear = c.Create(GetParam());
+    ASSERT_TRUE(linear.ok()) << linear.status();
+    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(most_rows));
+    AlignedBuffer<float> x(room * static_cast<size_t>(in));
+    AlignedBuffer<float> all(room * static_cast<size_t>(out));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.Apply(*linear, x.data(), most_rows, all.data());
+    for (int rows : {1,  2,  3,  4,  5,  6,   7,   8,   9,   13,  16,  17,  31,  33,  50,
+                     63, 64, 65, 80, 96, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
+      if (rows > most_rows) break;
+      const int first = random.Int(0, most_rows - rows);  // another place in the batch
+      const auto some_rows = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+      AlignedBuffer<float> part(some_rows * static_cast<size_t>(in));
+      AlignedBuffer<float> some(some_rows * static_cast<size_t>(out));
+      std::memset(part.data(), 0, part.size() * sizeof(float));
+      std::memcpy(part.data(), x.data() + first * in,
+                  static_cast<size_t>(rows) * static_cast<size_t>(in) * sizeof(float));
+      context.Apply(*linear, part.data(), rows, some.data());
+      ASSERT_EQ(std::memcmp(all.data() + first * out, some.data(),
+                            static_cast<size_t>(rows) * static_cast<size_t>(out) * sizeof(float)),
+                0)
+          << in << " -> " << out << ", " << rows << " rows, " << InstructionSet();
+    }
+  }
+}
+
+// The same for two maps in a row, whose hidden layer never leaves the context.
+TEST_P(LinearRowsTest, TwoMapsInARow) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(14);
+  MatmulContext context;
+  for (const auto& [model, inner] : {std::pair(20, 3), std::pair(2, 64), std::pair(256, 1024),
+                                     std::pair(512, 2048), std::pair(1400, 1500)}) {
+    std::vector<Linear> maps;
+    for (const auto& [in, out] : {std::pair(model, inner), std::pair(inner, model)}) {
+      LinearCase c;
+      c.in = in;
+      c.out = out;
+      c.activation = in == model ? Activation::kRelu : Activation::kNone;
+      c.outputs = {out};
+      c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
+      maps.push_back(*c.Create(GetParam()));
+    }
+    constexpr int kMost = 97;
+    const auto columns = static_cast<size_t>(model);
+    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
+    AlignedBuffer<float> all(x.size());
+    AlignedBuffer<float> some(x.size());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    context.ApplyBoth(maps[0], maps[1], x.data(), kMost, all.data());
+    for (int rows : {1, 2, 3, 8, 17, 64, 96}) {
+      context.ApplyBoth(maps[0], maps[1], x.data(), rows, some.data());
+      ASSERT_EQ(
+          std::memcmp(all.data(), some.data(), static_cast<size_t>(rows) * columns * sizeof(float)),
+          0)
+          << model << ", " << inner << ", " << rows << " rows, " << InstructionSet();
+    }
+  }
+}
+
+// And for the blocks of an output layer, the last of which may be narrow.
+TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
+  if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
+  Random random(15);
+  MatmulContext context;
+  for (const int in : {48, 256, 1536}) {
+    constexpr int kMost = 200;
+    constexpr int kPiece = MatmulContext::kMostRows;
+    const auto columns = static_cast<size_t>(in);
+    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    std::vector<Linear> blocks;
+    for (const int out : {2048, 2048, 3}) {
+      LinearCase c;
+      c.in = in;
+      c.out = out;
+      c.outputs = {out};
+      c.weights = {random.Floats(columns * static_cast<size_t>(out))};
+      blocks.push_back(*c.Create(GetParam()));
+    }
+    const auto apply = [&](const Linear& block, const float* input, int rows, int first, int n) {
+      AlignedBuffer<float> y(static_cast<size_t>(MatmulContext::PaddedRows(n)) *
+                             static_cast<size_t>(block.out()));
+      context.SetInput(blocks[0], input, rows);
+      context.ApplyToInput(block, first, n, y.data());
+      return y;
+    };
+    for (const Linear& block : blocks) {
+      const auto row = static_cast<size_t>(block.out());
+      for (const int first : {0, kPiece, 2 * kPiece}) {
+        const int n = std::min(kPiece, kMost - first);
+        const AlignedBuffer<float> all = apply(block, x.data(), kMost, first, n);
+        for (const int r : {0, n / 2, n - 1}) {
+          AlignedBuffer<float> alone(static_cast<size_t>(MatmulContext::PaddedRows(1)) * columns);
+          std::memset(alone.data(), 0, alone.size() * sizeof(float));
+          std::copy_n(x.data() + static_cast<size_t>(first + r) * columns, columns, alone.data());
+          const AlignedBuffer<float> one = apply(block, alone.data(), 1, 0, 1);
+          ASSERT_EQ(std::memcmp(all.data() + static_cast<size_t>(r) * row, one.data(),
+                                row * sizeof(float)),
+                    0)
+              << in << " -> " << row << ", row " << first + r << ", " << InstructionSet();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nibu
