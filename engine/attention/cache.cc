@@ -43,18 +43,6 @@ void Scatter(const AttentionShape& shape, const void* row, size_t position, size
   }
 }
 
-void ScatterKeys(const AttentionShape& shape, CacheType type, const void* row, size_t position,
-                 size_t padded, void* packed) {
-  switch (type) {
-    case CacheType::kFloat32:
-      return Scatter<float>(shape, row, position, padded, packed);
-    case CacheType::kBFloat16:
-      return Scatter<uint16_t>(shape, row, position, padded, packed);
-    case CacheType::kInt8:
-      return Scatter<int8_t>(shape, row, position, padded, packed);
-  }
-}
-
 // Zeros in the positions that fill up the last block.
 void ClearPadding(const AttentionShape& shape, size_t positions, size_t element, void* packed) {
   const size_t whole = positions / kKeyBlock * kKeyBlock;
@@ -121,11 +109,14 @@ void StoreSource(const AttentionShape& shape, const float* keys_values, int posi
   if (type == CacheType::kInt8)
     std::fill(key_scales, value_scales + Heads(shape) * layout.padded, 0.0f);
   ClearPadding(shape, n, ElementSize(type), memory);
+  const auto scatter = type == CacheType::kFloat32    ? Scatter<float>
+                       : type == CacheType::kBFloat16 ? Scatter<uint16_t>
+                                                      : Scatter<int8_t>;
   std::vector<char> row(dim * ElementSize(type));
   std::vector<float> scales(2 * Heads(shape));
   for (size_t s = 0; s < n; ++s, keys_values += 2 * dim) {
     StoreHeads(keys_values, Heads(shape), HeadDim(shape), type, row.data(), scales.data());
-    ScatterKeys(shape, type, row.data(), s, layout.padded, memory);
+    scatter(shape, row.data(), s, layout.padded, memory);
     StoreHeads(keys_values + dim, Heads(shape), HeadDim(shape), type,
                bytes + layout.values + s * dim * ElementSize(type), scales.data() + Heads(shape));
     if (type != CacheType::kInt8) continue;

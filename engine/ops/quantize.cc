@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/quantize.cc"
@@ -155,21 +155,13 @@ void RoundToBFloat16(const float* x, size_t n, uint16_t* out) {
 }
 
 float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q) {
-  if (stride == 1) {
-    float scale;
-    auto* const unsigned_q = reinterpret_cast<uint8_t*>(q);
-    QuantizeRows(w, 1, n, kFullRange, /*static_scale=*/0, unsigned_q, &scale);
-    for (size_t i = 0; i < n; ++i) unsigned_q[i] ^= 0x80;  // less the zero point, 128
-    return scale;
-  }
-  float most = 0;
-  for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(w[i * stride]));
-  // As QuantizeRows does it: a matrix and its transpose give the same.
-  const float scale = most / 127.0f;
-  const float inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  std::vector<float> values(n);
+  std::vector<uint8_t> quantized(n);
+  for (size_t i = 0; i < n; ++i) values[i] = w[i * stride];
+  float scale;
+  QuantizeRows(values.data(), 1, n, kFullRange, /*static_scale=*/0, quantized.data(), &scale);
   for (size_t i = 0; i < n; ++i) {
-    const float clipped = std::min(std::max(w[i * stride] * inverse, -127.0f), 127.0f);
-    q[i * stride] = static_cast<int8_t>(std::lrint(clipped));
+    q[i * stride] = static_cast<int8_t>(quantized[i] - kFullRange.zero);
   }
   return scale;
 }
