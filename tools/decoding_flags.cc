@@ -65,13 +65,10 @@ std::vector<std::string> SpeedFlags() {
   return {"compute_type", "draft_model", "shortlist", "threads", "batch_size", "batch_type"};
 }
 
-absl::StatusOr<ComputeType> ParseComputeType(const std::string& text) {
-  if (text == "auto") return FastestComputeType();
-  if (text == "float32") return ComputeType::kFloat32;
-  if (text == "bfloat16") return ComputeType::kBFloat16;
-  if (text == "int8") return ComputeType::kInt8;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--compute_type must be auto, float32, bfloat16 or int8, not \"", text, "\""));
+std::vector<std::pair<std::string, ComputeType>> ComputeTypes() {
+  return {{"float32", ComputeType::kFloat32},
+          {"bfloat16", ComputeType::kBFloat16},
+          {"int8", ComputeType::kInt8}};
 }
 
 absl::StatusOr<ModelFlags> ReadModelFlags() {
@@ -80,7 +77,10 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   if (flags.path.empty()) flags.path = BundledModelPath();
   flags.text = {absl::GetFlag(FLAGS_sentencepiece), absl::GetFlag(FLAGS_shortlist),
                 absl::GetFlag(FLAGS_draft_model)};
-  NIBU_ASSIGN_OR_RETURN(flags.compute_type, ParseComputeType(absl::GetFlag(FLAGS_compute_type)));
+  auto types = ComputeTypes();
+  types.insert(types.begin(), {"auto", FastestComputeType()});
+  NIBU_ASSIGN_OR_RETURN(flags.compute_type,
+                        Choose("compute_type", absl::GetFlag(FLAGS_compute_type), types));
   if (!IsSupported(flags.compute_type)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet()));
@@ -134,12 +134,10 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
     options.threads = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   }
   options.batch_size = absl::GetFlag(FLAGS_batch_size);
-  const std::string type = absl::GetFlag(FLAGS_batch_type);
-  if (type != "examples" && type != "tokens") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--batch_type must be examples or tokens, not \"", type, "\""));
-  }
-  options.batch_type = type == "tokens" ? BatchType::kTokens : BatchType::kExamples;
+  NIBU_ASSIGN_OR_RETURN(
+      options.batch_type,
+      Choose<BatchType>("batch_type", absl::GetFlag(FLAGS_batch_type),
+                        {{"examples", BatchType::kExamples}, {"tokens", BatchType::kTokens}}));
   options.max_source_length = absl::GetFlag(FLAGS_max_input_length);
   if (options.max_source_length < 1) {
     return absl::InvalidArgumentError(

@@ -3,6 +3,7 @@
 #define NIBU_TOOLS_DECODING_FLAGS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,8 +33,8 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // Languages and lengths of text, over the decoding options; the rest is as it is in TextOptions.
 TextOptions ReadTextFlags(const DecodingOptions& decoding);
 
-// "auto": the fastest that this CPU really has.
-absl::StatusOr<ComputeType> ParseComputeType(const std::string& text);
+// The words of compute types, for Choose; --compute_type has "auto", too.
+std::vector<std::pair<std::string, ComputeType>> ComputeTypes();
 
 // A status of the library as an error of the command line: where it begins with the name of a flag,
 // that flag.

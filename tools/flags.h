@@ -4,9 +4,11 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
@@ -51,6 +53,20 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value);
 
 // Whether ParseFlags has set the flag, be it to its default.
 bool WasGiven(absl::string_view flag);
+
+// What one of the words that a flag may be stands for. InvalidArgument with all of them.
+template <typename T>
+absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
+                         const std::vector<std::pair<std::string, T>>& choices) {
+  std::string words;
+  for (const auto& [word, value] : choices) {
+    if (word == given) return value;
+    const bool is_last = word == choices.back().first;
+    absl::StrAppend(&words, words.empty() ? "" : is_last ? " or " : ", ", word);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, " must be ", words, ", not \"", given, "\""));
+}
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
 // one line and status 2 on wrong usage, arguments that it does not take included. From then on the

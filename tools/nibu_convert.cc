@@ -57,15 +57,11 @@ struct Settings {
   NativeOptions options;
 };
 
-absl::Status Wrong(absl::string_view flag, absl::string_view expected, absl::string_view found) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, " must be ", expected, ", not \"", found, "\""));
-}
-
 absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string& out) {
-  if (format == "nibu") return true;
-  if (format == "safetensors") return false;
-  if (format != "auto") return Wrong("format", "auto, nibu or safetensors", format);
+  if (format != "auto") {
+    return Choose<bool>("format", format,
+                        {{"auto", false}, {"nibu", true}, {"safetensors", false}});
+  }
   if (absl::EndsWith(out, ".nibu")) return true;
   if (absl::EndsWith(out, "/")) return false;
   return absl::InvalidArgumentError(
@@ -84,20 +80,17 @@ absl::StatusOr<Settings> ReadFlags() {
   }
   NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(absl::GetFlag(FLAGS_format), settings.out));
   if (const std::string type = absl::GetFlag(FLAGS_quantization); !type.empty()) {
-    const absl::StatusOr<ComputeType> parsed = ParseComputeType(type);
-    if (!parsed.ok() || type == "auto") {
-      return Wrong("quantization", "float32, bfloat16 or int8", type);
-    }
-    settings.options.quantization = *parsed;
+    NIBU_ASSIGN_OR_RETURN(settings.options.quantization,
+                          Choose("quantization", type, ComputeTypes()));
   }
   if (!settings.native && settings.options.quantization == ComputeType::kInt8) {
     return absl::InvalidArgumentError(
         "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
   }
   if (const std::string type = absl::GetFlag(FLAGS_prepack); type != "none") {
-    const absl::StatusOr<ComputeType> parsed = ParseComputeType(type);
-    if (!parsed.ok()) return Wrong("prepack", "auto, none, float32, bfloat16 or int8", type);
-    settings.options.packed = *parsed;
+    auto types = ComputeTypes();
+    types.insert(types.begin(), {{"auto", FastestComputeType()}, {"none", ComputeType::kFloat32}});
+    NIBU_ASSIGN_OR_RETURN(settings.options.packed, Choose("prepack", type, types));
   }
   return settings;
 }

@@ -88,22 +88,6 @@ ProgramInfo Program() {
           /*takes_text=*/true};
 }
 
-absl::StatusOr<LongInput> ParseLongInput(const std::string& text) {
-  if (text == "split") return LongInput::kSplit;
-  if (text == "truncate") return LongInput::kTruncate;
-  if (text == "error") return LongInput::kError;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--long_input must be split, truncate or error, not \"", text, "\""));
-}
-
-absl::StatusOr<OutputFormat> ParseOutputFormat(const std::string& text) {
-  if (text == "text") return OutputFormat::kText;
-  if (text == "nbest") return OutputFormat::kNBest;
-  if (text == "jsonl") return OutputFormat::kJsonl;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--output_format must be text, nbest or jsonl, not \"", text, "\""));
-}
-
 // What the flags say, checked. text.decoding, which a model has defaults for, comes with the model.
 struct Settings {
   ModelFlags model;
@@ -116,7 +100,10 @@ absl::StatusOr<Settings> ReadFlags() {
   Settings settings;
   NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
   NIBU_ASSIGN_OR_RETURN(settings.output.format,
-                        ParseOutputFormat(absl::GetFlag(FLAGS_output_format)));
+                        Choose<OutputFormat>("output_format", absl::GetFlag(FLAGS_output_format),
+                                             {{"text", OutputFormat::kText},
+                                              {"nbest", OutputFormat::kNBest},
+                                              {"jsonl", OutputFormat::kJsonl}}));
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
   settings.text = ReadTextFlags({});
@@ -131,7 +118,11 @@ absl::StatusOr<Settings> ReadFlags() {
         "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them");
   }
   settings.text.split_language = absl::GetFlag(FLAGS_split_language);
-  NIBU_ASSIGN_OR_RETURN(settings.text.long_input, ParseLongInput(absl::GetFlag(FLAGS_long_input)));
+  NIBU_ASSIGN_OR_RETURN(settings.text.long_input,
+                        Choose<LongInput>("long_input", absl::GetFlag(FLAGS_long_input),
+                                          {{"split", LongInput::kSplit},
+                                           {"truncate", LongInput::kTruncate},
+                                           {"error", LongInput::kError}}));
   return settings;
 }
 
