@@ -26,7 +26,7 @@ constexpr size_t kQueries = 4;  // share a pass over the keys
 using Block = hn::CappedTag<float, kKeyBlock>;
 
 // The largest of x[0..n) and `most`. x has room for whole vectors after n, filled up here.
-float Maximum(float* x, size_t n, float most) {
+HWY_INLINE float Maximum(float* x, size_t n, float most) {
   const Block d;
   const size_t lanes = hn::Lanes(d);
   for (size_t i = n; i % lanes != 0; ++i) x[i] = -std::numeric_limits<float>::infinity();
@@ -36,7 +36,7 @@ float Maximum(float* x, size_t n, float most) {
 }
 
 // x[i] = exp(x[i] - most); returns their sum. Filled up like Maximum's.
-float Exponentials(float* x, size_t n, float most) {
+HWY_INLINE float Exponentials(float* x, size_t n, float most) {
   const Block d;
   const size_t lanes = hn::Lanes(d);
   const auto shift = hn::Set(d, most);
@@ -49,7 +49,9 @@ float Exponentials(float* x, size_t n, float most) {
   return hn::GetLane(hn::SumOfLanes(d, sums));
 }
 
-float ExtendSoftmax(const float* bias, size_t n, float* scores, RunningSoftmax* softmax) {
+// See AddToSoftmax.
+HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
+                               RunningSoftmax* softmax) {
   if (bias != nullptr) {
     ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::LoadU(d, bias + i)), d, scores + i);
@@ -65,6 +67,10 @@ float ExtendSoftmax(const float* bias, size_t n, float* scores, RunningSoftmax* 
   }
   softmax->keys += n;
   return keep;
+}
+
+float ExtendByTile(const float* bias, size_t n, float* scores, RunningSoftmax* softmax) {
+  return ExtendSoftmax(bias, n, scores, softmax);
 }
 
 void AddPart(const float* part, float keep, size_t n, float* out) {
@@ -280,18 +286,18 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
   const char* keys = static_cast<const char*>(memory.keys);
   const char* values = static_cast<const char*>(memory.values);
   HWY_ALIGN float scores[kQueries * kTile];
+  RunningSoftmax softmax[kQueries];
   float keep[kQueries];
   const float* q[kQueries];
   float* out[kQueries];
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
     for (size_t row = 0; row < rows; row += kQueries) {
       const size_t n = std::min(kQueries, rows - row);
-      RunningSoftmax softmax[kQueries];
       for (size_t r = 0; r < n; ++r) {
         q[r] = queries.rows + (row + r) * queries.stride + h * dim;
         out[r] = output.rows + (row + r) * output.stride + h * dim;
         std::fill_n(out[r], dim, 0.0f);
-        softmax[r].weights = output.WeightsOf(h, row + r, queries, positions);
+        softmax[r] = {output.WeightsOf(h, row + r, queries, positions)};
       }
       for (size_t start = 0; start < positions; start += kTile) {
         const size_t count = std::min(kTile, positions - start);
@@ -356,7 +362,7 @@ namespace nibu {
 namespace {
 HWY_EXPORT(AttendToPacked);
 HWY_EXPORT(AttendToCells);
-HWY_EXPORT(ExtendSoftmax);
+HWY_EXPORT(ExtendByTile);
 HWY_EXPORT(AddPart);
 }  // namespace
 
@@ -371,7 +377,7 @@ void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHi
 }
 
 float AddToSoftmax(const float* bias, size_t n, float* scores, RunningSoftmax* softmax) {
-  return HWY_DYNAMIC_DISPATCH(ExtendSoftmax)(bias, n, scores, softmax);
+  return HWY_DYNAMIC_DISPATCH(ExtendByTile)(bias, n, scores, softmax);
 }
 
 void Accumulate(const float* part, float keep, size_t n, float* out) {
