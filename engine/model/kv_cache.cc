@@ -47,8 +47,14 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
 
 void DecoderState::Release() {
   if (source_.size() > kMostKept) source_.Resize(0);  // there may be many states
-  for (auto& page : pages_) pool_->Give(std::move(page));
-  pages_.clear();
+  DropPages(0);
+}
+
+void DecoderState::DropPages(size_t but) {
+  while (pages_.size() > but) {
+    pool_->Give(std::move(pages_.back()));
+    pages_.pop_back();
+  }
 }
 
 void DecoderState::Reorder(absl::Span<const int> parents) {
@@ -89,10 +95,7 @@ void DecoderState::Truncate(int length) {
   if (is_recurrent_) return;
   cells_[0].resize(static_cast<size_t>(length));
   const int pages = (length + PagePool::kPositions - 1) / PagePool::kPositions;
-  while (pages_.size() > static_cast<size_t>(pages)) {
-    pool_->Give(std::move(pages_.back()));
-    pages_.pop_back();
-  }
+  DropPages(static_cast<size_t>(pages));
   open_pages_[0] = pages_.empty() ? nullptr : pages_.back().data();
 }
 

@@ -90,6 +90,8 @@ class DecoderState {
   KeysValues source(int layer) const;
 
  private:
+  // Hands all pages back but the first ones.
+  void DropPages(size_t but);
   // Where the recurrent state lies that is behind `length` positions.
   float* Recurrent(int length, int h, int layer) {
     const size_t slot = static_cast<size_t>(length) % slots_;
