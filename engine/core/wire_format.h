@@ -1,6 +1,6 @@
 // Protocol buffers' wire format, as far as SentencePiece's models need it: a message is fields
-// { varint number << 3 | wire type | payload }, wire type 0 a varint, 1 eight bytes, 2 varint length
-// and bytes, 5 four bytes.
+// { varint number << 3 | wire type | payload }, wire type 0 a varint, 1 eight bytes, 2 varint
+// length and bytes, 5 four bytes.
 #ifndef NIBU_ENGINE_CORE_WIRE_FORMAT_H_
 #define NIBU_ENGINE_CORE_WIRE_FORMAT_H_
 

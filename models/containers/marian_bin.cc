@@ -33,13 +33,6 @@ absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole Marian model: ", what, "; download it again");
 }
 
-absl::Status UnknownType(const FileBytes& file, absl::string_view name, uint64_t type) {
-  return NotSupported(
-      file.path(), ": tensor \"", name, "\" has type 0x", absl::Hex(type),
-      ", which is none of float32, float16 and intgemm8 (packed for one kind of CPU?); "
-      "use one of these forms of the model");
-}
-
 }  // namespace
 
 bool IsMarianBin(absl::string_view bytes) {
@@ -84,7 +77,10 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
     } else if (quantized || type == kInt8) {
       tensor.view.dtype = DType::kInt8;
     } else {
-      return UnknownType(*file, names[i], type);
+      return NotSupported(
+          file->path(), ": tensor \"", names[i], "\" has type 0x", absl::Hex(type),
+          ", which is none of float32, float16 and intgemm8 (packed for one kind of ",
+          "CPU?); use one of these forms of the model");
     }
     const absl::string_view data = reader.ReadBytes(items[i].data_bytes);
     if (!reader.ok()) return Damaged(*file, absl::StrCat("it ends before \"", names[i], "\" does"));

@@ -191,11 +191,11 @@ absl::Status ConfigFile::WrongWord(const std::string& key,
 absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& key) const {
   const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number_integer() || *value < std::numeric_limits<int>::min() ||
-      *value > std::numeric_limits<int>::max()) {
-    return Wrong(key, "an integer of 32 bits");
-  }
-  return value->get<int>();
+  if (!value->is_number_integer()) return Wrong(key, "an integer");
+  const auto number = value->get<int64_t>();  // negative, too, if it was 2^63 or more
+  const bool huge = value->is_number_unsigned() && number < 0;
+  if (huge || number < INT32_MIN || number > INT32_MAX) return Wrong(key, "an integer of 32 bits");
+  return static_cast<int>(number);
 }
 
 absl::StatusOr<int> ConfigFile::Int(const std::string& key, int absent) const {

@@ -164,8 +164,7 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> ZipArchive::Read(const ZipMembe
 }
 
 uint32_t Crc32(absl::string_view bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  return crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
 }
 
 bool Inflate(absl::string_view bytes, int window_bits,

@@ -150,7 +150,8 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config) {
   const nlohmann::json* value = config.Find(key);
   if (value == nullptr || !value->is_array()) return config.OptionalInt(key);
-  if (value->size() != 1 || !(*value)[0].is_number_unsigned() || (*value)[0] > INT32_MAX) {
+  if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
+      (*value)[0].get<uint64_t>() > INT32_MAX) {
     return config.Wrong(key, "one token id");
   }
   return (*value)[0].get<int>();

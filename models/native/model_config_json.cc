@@ -89,7 +89,8 @@ absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<i
   if (!value->is_array()) return json.Wrong(name, "a list of token ids");
   field->clear();
   for (const nlohmann::json& id : *value) {
-    if (!id.is_number_unsigned() || id > INT32_MAX) return json.Wrong(name, "a list of token ids");
+    if (!id.is_number_unsigned() || id.get<uint64_t>() > INT32_MAX)
+      return json.Wrong(name, "a list of token ids");
     field->push_back(id.get<int>());
   }
   return absl::OkStatus();

@@ -141,10 +141,11 @@ absl::StatusOr<ModelLanguages> ReadLanguages(const Layout& layout, const ModelCo
   if (!layout.header.contains("languages")) return languages;
   NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "languages"));
   const Json* tokens = object.Find("tokens");
-  const int64_t limit = std::min(config.vocab_source, config.vocab_target);
+  const auto limit = static_cast<uint64_t>(std::min(config.vocab_source, config.vocab_target));
   if (tokens == nullptr || !tokens->is_object()) return object.Wrong("tokens", "an object");
   for (const auto& [code, token] : tokens->items()) {
-    if (!token.is_number_unsigned() || token >= limit) return object.Wrong("tokens", "token ids");
+    if (!token.is_number_unsigned() || token.get<uint64_t>() >= limit)
+      return object.Wrong("tokens", "token ids");
     languages.languages.push_back({code, token.get<int>()});
   }
   NIBU_ASSIGN_OR_RETURN(languages.source_in_front, object.Bool("source_in_front", true));
@@ -202,7 +203,7 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
     return object.Wrong("shape", "one or two sizes");
   }
   for (const Json& dim : *shape) {
-    if (!dim.is_number_unsigned() || dim > INT32_MAX) {
+    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT32_MAX) {
       return object.Wrong("shape", "one or two sizes");
     }
     tensor.view.shape.push_back(dim.get<int64_t>());

@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto file = nibu::ReadCTranslate2Bin(nibu::FileBytes::InMemory("input", bytes));
   if (!file.ok()) return 0;
   const auto config = nibu::ReadCTranslate2Config(file->spec, &file->source);
-  if (config.ok()) (void)config->Validate();
-  (void)nibu::CTranslate2Names(file->source).decoder.layer(0);
+  if (!config.ok()) return 0;
+  (void)config->Validate();
+  (void)nibu::CTranslate2Names(*config, file->source);
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -64,6 +65,12 @@ TEST(ConfigFile, TypedLookUps) {
   EXPECT_FALSE(config->Int("big", 0).ok());
   EXPECT_FALSE(config->Int("low", 0).ok());
   EXPECT_FALSE(config->Int("f", 0).ok());
+  for (const char* huge :
+       {"18446744073709551615", "9223372036854775808", "4294967296", "2147483648", "-2147483649"}) {
+    const auto parsed = ConfigFile::Parse(absl::StrCat("{\"a\": ", huge, "}"), "c.json");
+    EXPECT_EQ(Message(parsed->Int("a", 0).status()),
+              absl::StrCat("c.json: \"a\" must be an integer of 32 bits, found ", huge));
+  }
   EXPECT_FALSE(ConfigFile::Parse("[]", "c.json").ok());
 }
 
