@@ -16,7 +16,15 @@ constexpr size_t kMostKept = size_t{1} << 20;  // bytes
 PagePool::PagePool(const ModelConfig& config, CacheType type)
     : type_(type),
       cell_(CellBytes(ShapeOf(config, config.heads_decoder), type)),
-      page_(layer_stride() * static_cast<size_t>(config.layers_decoder)) {}
+      layers_(static_cast<size_t>(config.layers_decoder)) {}
+
+AlignedBuffer<char> PagePool::Take(size_t beam_size) {
+  std::vector<AlignedBuffer<char>>& free = free_[beam_size];
+  if (free.empty()) return AlignedBuffer<char>(LayerStride(beam_size) * layers_);
+  AlignedBuffer<char> page = std::move(free.back());
+  free.pop_back();
+  return page;
+}
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length,
                          int beam_size, int droppable) {
@@ -31,7 +39,6 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   source_.Resize(source_layer_ * layers_);
   cells_.resize(static_cast<size_t>(beam_size));
   next_cells_.resize(cells_.size());
-  open_pages_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
   is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
   if (is_recurrent_) {
@@ -52,7 +59,7 @@ void DecoderState::Release() {
 
 void DecoderState::DropPages(size_t but) {
   while (pages_.size() > but) {
-    pool_->Give(std::move(pages_.back()));
+    pool_->Give(cells_.size(), std::move(pages_.back()));
     pages_.pop_back();
   }
 }
@@ -78,14 +85,10 @@ void DecoderState::Extend(int hypotheses) {
     ++length_;
     return;
   }
-  const int in_page = length_ % PagePool::kPositions;
-  if (in_page == 0) std::fill(open_pages_.begin(), open_pages_.end(), nullptr);
+  const size_t beam = cells_.size();
+  if (length_ % PagePool::kPositions == 0) pages_.push_back(pool_->Take(beam));
   for (size_t h = 0; h < static_cast<size_t>(hypotheses); ++h) {
-    if (open_pages_[h] == nullptr) {
-      pages_.push_back(pool_->Take());
-      open_pages_[h] = pages_.back().data();
-    }
-    cells_[h].push_back(open_pages_[h] + static_cast<size_t>(in_page) * pool_->cell_stride());
+    cells_[h].push_back(pages_.back().data() + pool_->CellOffset(beam, length_, h));
   }
   ++length_;
 }
@@ -96,13 +99,12 @@ void DecoderState::Truncate(int length) {
   cells_[0].resize(static_cast<size_t>(length));
   const int pages = (length + PagePool::kPositions - 1) / PagePool::kPositions;
   DropPages(static_cast<size_t>(pages));
-  open_pages_[0] = pages_.empty() ? nullptr : pages_.back().data();
 }
 
 void DecoderState::Store(int position, int h, int layer, const float* keys_values) {
   char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)][static_cast<size_t>(position)]);
   StoreCell(shape_, keys_values, pool_->type(),
-            cell + static_cast<size_t>(layer) * pool_->layer_stride());
+            cell + static_cast<size_t>(layer) * pool_->LayerStride(cells_.size()));
 }
 
 void DecoderState::StoreSource(int layer, const float* keys_values) {

@@ -5,6 +5,7 @@
 #define NIBU_ENGINE_MODEL_KV_CACHE_H_
 
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,8 @@
 
 namespace nibu {
 
-// Pages of kPositions positions of one hypothesis. A page holds, for each layer and position, a
-// cell of keys and values. Pages go back to the pool when a sentence ends, so memory follows the
+// Pages of kPositions positions for a beam. A page holds, for each layer, position and beam index,
+// a cell of keys and values. Pages go back to the pool when a sentence ends, so memory follows the
 // tokens that are alive. One worker's; not thread-safe.
 class PagePool {
  public:
@@ -26,23 +27,23 @@ class PagePool {
   PagePool(const ModelConfig& config, CacheType type);
 
   CacheType type() const { return type_; }
-  // Bytes from a cell to the next position's, and to the same position's in the next layer.
-  size_t cell_stride() const { return cell_; }
-  size_t layer_stride() const { return cell_ * kPositions; }
-
-  AlignedBuffer<char> Take() {
-    if (free_.empty()) return AlignedBuffer<char>(page_);
-    AlignedBuffer<char> page = std::move(free_.back());
-    free_.pop_back();
-    return page;
+  // Of a page for a beam of that size: bytes from a cell to the same cell of the next layer, and
+  // from the page's start to the first layer's cell.
+  size_t LayerStride(size_t beam_size) const { return cell_ * kPositions * beam_size; }
+  size_t CellOffset(size_t beam_size, int position, size_t beam) const {
+    return (static_cast<size_t>(position % kPositions) * beam_size + beam) * cell_;
   }
-  void Give(AlignedBuffer<char> page) { free_.push_back(std::move(page)); }
+
+  AlignedBuffer<char> Take(size_t beam_size);
+  void Give(size_t beam_size, AlignedBuffer<char> page) {
+    free_[beam_size].push_back(std::move(page));
+  }
 
  private:
   CacheType type_;
-  size_t cell_;  // bytes, as the next
-  size_t page_;
-  std::vector<AlignedBuffer<char>> free_;
+  size_t cell_;  // bytes
+  size_t layers_;
+  std::map<size_t, std::vector<AlignedBuffer<char>>> free_;  // by the size of their beam
 };
 
 // One worker's; not thread-safe; reused from sentence to sentence.
@@ -72,7 +73,7 @@ class DecoderState {
     return {pool_->type(),
             absl::MakeConstSpan(cells_[static_cast<size_t>(h)])
                 .subspan(0, static_cast<size_t>(last) + 1),
-            static_cast<size_t>(layer) * pool_->layer_stride()};
+            static_cast<size_t>(layer) * pool_->LayerStride(cells_.size())};
   }
   // Writes a position's keys and values, [2 I], of hypothesis h in a layer.
   void Store(int position, int h, int layer, const float* keys_values);
@@ -113,7 +114,6 @@ class DecoderState {
   size_t source_layer_ = 0;  // bytes of a layer's keys and values
   ElasticMemory source_;
   std::vector<AlignedBuffer<char>> pages_;
-  std::vector<char*> open_pages_;          // [hypothesis]; null: its next position takes one
   std::vector<std::vector<void*>> cells_;  // [hypothesis][position], of the first layer
   std::vector<std::vector<void*>> next_cells_;
 };
