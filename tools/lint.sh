@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/lint.sh BUILD [HOURS]: clang-tidy over nibu's sources, with the compile commands of a build folder.
-# With HOURS, only those that changed in that time before the last commit, they or their header.
+# tools/lint.sh BUILD [HOURS [MINUTES]]: clang-tidy over nibu's sources, with the compile commands of a build
+# folder. With HOURS, only those that changed in that time before the last commit, they or their header. With
+# MINUTES, ends after that time, and says which files it has not seen.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-build/release}
@@ -13,6 +14,16 @@ if [ -n "${2:-}" ]; then
     sources=$(grep -Fx "$changed" <<<"$sources" || true)
   fi
 fi
-echo "clang-tidy over $(grep -c . <<<"$sources" || true) of $(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc' | wc -l) sources"
-[ -z "$sources" ] ||
-  xargs -P "$(nproc)" -n 4 clang-tidy -p "$build" --quiet --warnings-as-errors='*' <<<"$sources" 2>/dev/null
+count=$(grep -c . <<<"$sources" || true)
+echo "clang-tidy over $count of $(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc' | wc -l) sources"
+[ -n "$sources" ] || exit 0
+seen=$(mktemp)
+trap 'rm -f "$seen"' EXIT
+export build seen end=$(($(date +%s) + ${3:-100000} * 60))
+# shellcheck disable=SC2016
+xargs -P "$(nproc)" -n 1 bash -c '
+  [ "$(date +%s)" -lt "$end" ] || exit 0
+  echo "$1" >>"$seen"
+  clang-tidy -p "$build" --quiet --warnings-as-errors="*" "$1" 2>/dev/null' lint <<<"$(shuf <<<"$sources")"
+left=$(grep -vFxf "$seen" <<<"$sources" || true)
+[ -z "$left" ] || printf 'NOT LINTED, no time left: %s\n' "$(tr '\n' ' ' <<<"$left")"

@@ -34,6 +34,7 @@ absl::Status Pipeline::Run(LineSource* source) {
       });
       if (stop_ || ended_) break;
       bytes_ += line->bytes;
+      ++submitted_;
       lines_.push_back(std::move(owned));
     }
     options_.submit(index, text,
@@ -45,6 +46,10 @@ absl::Status Pipeline::Run(LineSource* source) {
   }
   changed_.notify_all();
   writer_.join();
+  {  // nothing is delivered to a pipeline that is gone
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return submitted_ == 0; });
+  }
   return write_status_.ok() ? status : write_status_;
 }
 
@@ -61,7 +66,8 @@ void Pipeline::Finished(Line* line, std::string output) {
   line->bytes += line->output.size();
   bytes_ += line->output.size();
   line->ready = true;
-  if (line == lines_.front().get()) changed_.notify_all();
+  --submitted_;
+  if (submitted_ == 0 || line == lines_.front().get()) changed_.notify_all();
 }
 
 void Pipeline::Write() {

@@ -44,7 +44,8 @@ class Pipeline {
   Pipeline(Options options, int out_fd);
   ~Pipeline();
 
-  // Until the source ends and everything is written, or reading or writing fails. Call it once.
+  // Until the source ends and everything is written, or reading or writing fails, and everything
+  // that was submitted is delivered. Call it once.
   absl::Status Run(LineSource* source);
 
   // Ends reading, writes what is finished, in order, and returns; nothing is written after it. From
@@ -69,6 +70,7 @@ class Pipeline {
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Line>> lines_;  // under way, in order
   size_t bytes_ = 0;                         // of lines_
+  size_t submitted_ = 0;                     // of lines_, not yet delivered
   bool closed_ = false;                      // no more lines will come
   bool stop_ = false;
   bool ended_ = false;  // the writing thread has ended

@@ -2,6 +2,7 @@
 #ifndef NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
 #define NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -35,7 +36,7 @@ class AlignedBuffer {
     void operator()(T* p) const { ::operator delete(p, kAlignment); }
   };
   static T* Allocate(size_t size) {
-    const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
+    const size_t bytes = (std::max<size_t>(size, 1) * sizeof(T) + 63) / 64 * 64;
     return static_cast<T*>(::operator new(bytes, kAlignment));
   }
 

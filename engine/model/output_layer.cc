@@ -21,8 +21,8 @@ void TakeLogits(const OutputLayer::Query& query, const LogitTokens& tokens, floa
 }  // namespace
 
 OutputSubset OutputLayer::Select(std::vector<int> tokens) const {
-  Linear map = Linear::Select(model_.weights.output.blocks, tokens);
-  return {std::move(tokens), std::move(map)};
+  Linear linear = Linear::Select(model_.weights.output.blocks, tokens);
+  return {std::move(tokens), std::move(linear)};
 }
 
 void OutputLayer::BestTokens(const float* hidden, absl::Span<const Query> queries,
@@ -54,7 +54,7 @@ void OutputLayer::BestOfSubset(const float* hidden, absl::Span<const Query> quer
   constexpr int kMost = MatmulContext::kMostRows;
   const OutputSubset* const subset = queries[0].subset;
   const absl::Span<const Linear> blocks =
-      subset == nullptr ? model_.weights.output.blocks : absl::MakeConstSpan(&subset->map, 1);
+      subset == nullptr ? model_.weights.output.blocks : absl::MakeConstSpan(&subset->linear, 1);
   const int rows = static_cast<int>(queries.size());
   float* const logits = workspace_->Rows(std::min(rows, kMost), blocks[0].out());
   MatmulContext& matmul = workspace_->matmul;
@@ -72,7 +72,8 @@ void OutputLayer::BestOfSubset(const float* hidden, absl::Span<const Query> quer
       ScopedTimer timer(&workspace_->profile.search);
       for (int r = 0; r < count; ++r) {
         const auto i = static_cast<size_t>(from + r);
-        TakeLogits(queries[i], tokens, logits + r * block.out(), &tops[i]);
+        const size_t at = static_cast<size_t>(r) * static_cast<size_t>(block.out());
+        TakeLogits(queries[i], tokens, logits + at, &tops[i]);
       }
     }
     first += block.out();

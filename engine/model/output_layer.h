@@ -14,7 +14,7 @@ namespace nibu {
 // The output layer of a few tokens, ascending: those worth it for a sentence. Immutable.
 struct OutputSubset {
   std::vector<int> tokens;
-  Linear map;
+  Linear linear;
 };
 
 // One worker's; not thread-safe. May throw what a MatmulContext throws, and can be used again.

@@ -27,7 +27,8 @@ struct MatmulSpec {
   bool bfloat16_output = false;
   bool adds = false;  // onto what y holds, before the activation
 
-  auto operator<=>(const MatmulSpec&) const = default;
+  auto operator<=>(const MatmulSpec&) const =
+      default;  // NOLINT(modernize-use-nullptr): 0 is not ours
 };
 
 // `weights`: a fixed layout, or format_tag::any to let oneDNN choose. Throws dnnl::error.

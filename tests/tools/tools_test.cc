@@ -301,6 +301,27 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
   close(full);
 }
 
+// Even where writing has failed long before.
+TEST(PipelineTest, RunOutlastsItsCallbacks) {
+  const int full = open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  GivenLines lines(std::vector<std::string>(20, "x"));
+  std::vector<std::thread> late;
+  std::atomic<int> delivered{0};
+  Pipeline::Options options;
+  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+    late.emplace_back([&delivered, index, line, deliver = std::move(deliver)] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(index == 0 ? 0 : 20));
+      ++delivered;
+      deliver(line + "\n");
+    });
+  };
+  EXPECT_FALSE(Pipeline(std::move(options), full).Run(&lines).ok());
+  EXPECT_EQ(static_cast<size_t>(delivered), late.size());
+  for (std::thread& thread : late) thread.join();
+  close(full);
+}
+
 TextResult Result() {
   TextResult result;
   TextHypothesis h;
