@@ -171,6 +171,7 @@ absl::StatusOr<std::vector<std::vector<int>>> TextTranslator::Read(absl::string_
 
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     absl::string_view line, const Request& request, Done done, std::chrono::nanoseconds patience) {
+  if (request.plan == nullptr) return absl::InvalidArgumentError("plan is missing; see Prepare");
   std::shared_ptr<Pending> pending;
   absl::Status status;
   try {
