@@ -69,13 +69,13 @@ void SendNonsense(nibu::Translator* engine) {
   };
   nibu::Request request;
   refuse(request, "no tokens");
-  request.source = {1000000000};
+  request.source.assign(1, 1000000000);
   refuse(request, "an id beyond the vocabulary");
-  request.source = {-7};
+  request.source.assign(1, -7);
   refuse(request, "a negative id");
   request.source.assign(1000000, 5);
   refuse(request, "too many tokens");
-  request.source = {5};
+  request.source.assign(1, 5);
   request.options.beam_size = 0;
   refuse(request, "no beam");
   request.options = {};
