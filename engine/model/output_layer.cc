@@ -71,9 +71,8 @@ void OutputLayer::BestOfSubset(const float* hidden, absl::Span<const Query> quer
       }
       ScopedTimer timer(&workspace_->profile.search);
       for (int r = 0; r < count; ++r) {
-        const auto i = static_cast<size_t>(from + r);
-        const size_t at = static_cast<size_t>(r) * static_cast<size_t>(block.out());
-        TakeLogits(queries[i], tokens, logits + at, &tops[i]);
+        const size_t i = static_cast<size_t>(from) + static_cast<size_t>(r);
+        TakeLogits(queries[i], tokens, logits + static_cast<long>(r) * block.out(), &tops[i]);
       }
     }
     first += block.out();

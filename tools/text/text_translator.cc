@@ -195,8 +195,8 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
           {std::move(sources[i]), request.plan->options.decoding, request.priority,
            request.deadline, /*key=*/i},
           [this, pending](uint64_t part, Result result) {
-            if (result.ok()) pending->parts[part] = *std::move(result);
             pending->status.Update(result.status());
+            if (result.ok()) pending->parts[part] = *std::move(result);
             if (--pending->missing > 0) return;
             const auto end = std::chrono::steady_clock::now();
             Deliver(pending.get(), Finish(pending.get()));
