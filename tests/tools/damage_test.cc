@@ -89,6 +89,10 @@ absl::Status Load(const std::string& path) {
   if (!model.ok()) return model.status();
   TextOptions options;
   options.tokenized = model->vocabulary.source_sentencepiece.empty();
+  if (const auto& languages = model->vocabulary.languages.languages; !languages.empty()) {
+    options.src_lang = languages.front().code;
+    options.tgt_lang = languages.back().code;
+  }
   const auto translator = TextTranslator::Create({*std::move(model)}, {});
   if (translator.ok()) {
     const auto plan = (*translator)->Prepare(options);
