@@ -69,6 +69,9 @@ void* operator new(size_t size, std::align_val_t alignment) {
   }
   return p;
 }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return nibu::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
