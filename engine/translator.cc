@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
@@ -28,15 +29,12 @@ constexpr int kFramePositions = 64;
 
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-absl::Status CheckOption(bool ok, absl::string_view message) {
-  return ok ? absl::OkStatus() : absl::InvalidArgumentError(message);
-}
-
 absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config) {
   NIBU_RETURN_IF_ERROR(draft.Validate());
-  return CheckOption(draft.vocab_source == config.vocab_source &&
-                         draft.vocab_target == config.vocab_target && draft.eos == config.eos,
-                     "the draft model has another vocabulary");
+  const bool fits = draft.vocab_source == config.vocab_source &&
+                    draft.vocab_target == config.vocab_target && draft.eos == config.eos;
+  return fits ? absl::OkStatus()
+              : absl::InvalidArgumentError("the draft model has another vocabulary");
 }
 
 // Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
@@ -63,9 +61,10 @@ size_t QueueSize(const TranslatorOptions& options) {
 }
 
 absl::Status CheckSource(const std::vector<int>& source, int longest, int vocabulary) {
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(!source.empty() && source.size() <= static_cast<size_t>(std::max(longest, 0)),
-                  absl::StrCat("source has ", source.size(), " tokens, expected 1 to ", longest)));
+  if (source.empty() || source.size() > static_cast<size_t>(std::max(longest, 0))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("source has ", source.size(), " tokens, expected 1 to ", longest));
+  }
   for (const int id : source) {
     if (id < 0 || id >= vocabulary) {
       return absl::InvalidArgumentError(
@@ -78,17 +77,10 @@ absl::Status CheckSource(const std::vector<int>& source, int longest, int vocabu
 }  // namespace
 
 absl::Status TranslatorOptions::Validate() const {
-  NIBU_RETURN_IF_ERROR(CheckOption(threads >= 1 && threads <= 1024,
-                                   absl::StrCat("threads must be 1 to 1024, not ", threads)));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(batch_size >= 0 && batch_size <= 65536,
-                  absl::StrCat("batch_size must be 0 to 65536, not ", batch_size)));
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(max_source_length >= 1,
-                  absl::StrCat("max_source_length must be at least 1, not ", max_source_length)));
-  return CheckOption(
-      max_decoding_length >= 1,
-      absl::StrCat("max_decoding_length must be at least 1, not ", max_decoding_length));
+  NIBU_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 1024));
+  NIBU_RETURN_IF_ERROR(CheckRange("batch_size", batch_size, 0, 65536));
+  NIBU_RETURN_IF_ERROR(CheckRange("max_source_length", max_source_length, 1));
+  return CheckRange("max_decoding_length", max_decoding_length, 1);
 }
 
 // What its threads share.
@@ -209,9 +201,11 @@ absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done d
       CheckSource(request.source, max_source_length(options), config.vocab_source));
   const Frame frame = options.FrameFor(config);
   const int most = impl_->target_positions - frame.target_extra();
-  NIBU_RETURN_IF_ERROR(
-      CheckOption(most >= 1, absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
-                                          " tokens, expected at most ", impl_->target_positions)));
+  if (most < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
+                     " tokens, expected at most ", impl_->target_positions));
+  }
   auto job = std::make_shared<Job>();
   job->decoder_start = frame.decoder_start;
   if (impl_->draft != nullptr) {

@@ -151,10 +151,8 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   if (!workload_.src.empty()) {
     NIBU_ASSIGN_OR_RETURN(engine.text, TextTranslator::Create(model_, options));
     sources.lines = lines_;
-    sources.text.src_lang = workload_.src_lang;
-    sources.text.tgt_lang = workload_.tgt_lang;
+    sources.text = workload_.text;
     sources.text.decoding = decoding;
-    sources.text.max_input_length = options.max_source_length;
     sources.text.split_sentences = false;  // lines are measured whole
   } else {
     options.draft = model_.draft;

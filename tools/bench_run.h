@@ -12,6 +12,7 @@
 #include "engine/translator.h"
 #include "tools/decoding_flags.h"
 #include "tools/text/text_model.h"
+#include "tools/text/text_options.h"
 
 namespace nibu {
 
@@ -19,8 +20,7 @@ namespace nibu {
 struct BenchWorkload {
   ModelFlags model;  // the path is that of a model's shape with random_weights
   bool random_weights = false;
-  std::string src_lang;  // see TextOptions
-  std::string tgt_lang;
+  TextOptions text;       // languages and lengths
   std::string src;        // text, a segment a line; empty: random token ids
   int sentences = 256;    // random sources
   int output_length = 0;  // tokens of each output; 0: up to the EOS

@@ -7,6 +7,7 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "tools/bundled_model.h"
 #include "tools/flags.h"
@@ -109,12 +110,11 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
   return options;
 }
 
-TextOptions ReadTextFlags(const DecodingOptions& decoding) {
+TextOptions ReadTextFlags() {
   TextOptions options;
   options.src_lang = absl::GetFlag(FLAGS_src_lang);
   options.tgt_lang = absl::GetFlag(FLAGS_tgt_lang);
   options.max_input_length = absl::GetFlag(FLAGS_max_input_length);
-  options.decoding = decoding;
   return options;
 }
 
@@ -139,10 +139,7 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
       Choose<BatchType>("batch_type", absl::GetFlag(FLAGS_batch_type),
                         {{"examples", BatchType::kExamples}, {"tokens", BatchType::kTokens}}));
   options.max_source_length = absl::GetFlag(FLAGS_max_input_length);
-  if (options.max_source_length < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--max_input_length must be at least 1, not ", options.max_source_length));
-  }
+  NIBU_RETURN_IF_ERROR(NameFlag(CheckRange("max_input_length", options.max_source_length, 1)));
   options.max_decoding_length = std::max(1, absl::GetFlag(FLAGS_max_decoding_length));
   NIBU_RETURN_IF_ERROR(NameFlag(options.Validate()));
   return options;

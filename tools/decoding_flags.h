@@ -30,8 +30,8 @@ absl::StatusOr<ModelFlags> ReadModelFlags();
 absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
                                                   const ModelDefaults& defaults);
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
-// Languages and lengths of text, over the decoding options; the rest is as it is in TextOptions.
-TextOptions ReadTextFlags(const DecodingOptions& decoding);
+// Languages and lengths of text; the rest is as it is in TextOptions.
+TextOptions ReadTextFlags();
 
 // The words of compute types, for Choose; --compute_type has "auto", too.
 std::vector<std::pair<std::string, ComputeType>> ComputeTypes();

@@ -16,8 +16,6 @@
 #include "tools/flags.h"
 
 ABSL_DECLARE_FLAG(std::string, model);
-ABSL_DECLARE_FLAG(std::string, src_lang);
-ABSL_DECLARE_FLAG(std::string, tgt_lang);
 ABSL_FLAG(std::string, config, "", "Shape of a model (configs/*.json), for --random_weights.");
 ABSL_FLAG(bool, random_weights, false, "Measure the shape of --config with random weights.");
 ABSL_FLAG(std::string, src, "", "Text to translate, a segment a line; empty: random token ids.");
@@ -92,8 +90,7 @@ absl::Status Combine(const FlagLists& lists, const std::vector<std::string>& ord
 absl::StatusOr<BenchWorkload> ReadWorkload() {
   BenchWorkload workload;
   workload.random_weights = absl::GetFlag(FLAGS_random_weights);
-  workload.src_lang = absl::GetFlag(FLAGS_src_lang);
-  workload.tgt_lang = absl::GetFlag(FLAGS_tgt_lang);
+  workload.text = ReadTextFlags();
   workload.src = absl::GetFlag(FLAGS_src);
   workload.sentences = absl::GetFlag(FLAGS_sentences);
   workload.output_length = absl::GetFlag(FLAGS_output_length);

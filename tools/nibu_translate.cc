@@ -106,7 +106,7 @@ absl::StatusOr<Settings> ReadFlags() {
                                               {"jsonl", OutputFormat::kJsonl}}));
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
-  settings.text = ReadTextFlags({});
+  settings.text = ReadTextFlags();
   settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
   settings.text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
   if (settings.text.tokenized && settings.text.split_sentences && WasGiven("split_sentences")) {

@@ -22,10 +22,11 @@ std::string Bytes(T value) {
   return bytes;
 }
 
-inline std::string Deflate(const std::string& bytes) {
+// `window_bits`: zlib's, which say what stands around the data.
+inline std::string Compress(const std::string& bytes, int window_bits) {
   z_stream stream = {};
-  deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, bytes.size()) + 32, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -35,6 +36,9 @@ inline std::string Deflate(const std::string& bytes) {
   deflateEnd(&stream);
   return out;
 }
+
+inline std::string Deflate(const std::string& bytes) { return Compress(bytes, -MAX_WBITS); }
+inline std::string Gzip(const std::string& bytes) { return Compress(bytes, 16 + MAX_WBITS); }
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
@@ -89,10 +90,7 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
           "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
           "with tokenized");
     }
-    if (options.max_input_length < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("max_input_length must be at least 1, not ", options.max_input_length));
-    }
+    NIBU_RETURN_IF_ERROR(CheckRange("max_input_length", options.max_input_length, 1));
     NIBU_ASSIGN_OR_RETURN(
         plan->options.decoding.frame,
         ChooseLanguages(vocabulary_, config_, options.src_lang, options.tgt_lang));

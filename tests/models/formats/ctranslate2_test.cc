@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "models/containers/ctranslate2_bin.h"
 #include "models/load_model.h"
+#include "tests/models/greedy.h"
 #include "tests/models/tiny_ctranslate2.h"
 
 namespace nibu {
@@ -38,15 +39,6 @@ std::string Error(const std::function<void(TinyCTranslate2*)>& damage) {
   const absl::StatusOr<LoadedModel> loaded = Load(tiny);
   EXPECT_FALSE(loaded.ok());
   return std::string(loaded.status().message());
-}
-
-Hypothesis Greedy(const LoadedModel& loaded) {
-  DecodingOptions options;
-  options.beam_size = 1;
-  options.max_decoding_length = 10;
-  auto translator = Translator::Create(loaded.model, {});
-  EXPECT_TRUE(translator.ok()) << translator.status();
-  return (*translator)->Translate({{2, 3, 4}}, options).value()[0][0];
 }
 
 TEST(CTranslate2, LoadsEveryVersion) {

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 #include "tests/models/files.h"
+#include "tests/models/greedy.h"
 
 namespace nibu {
 namespace {
@@ -54,16 +55,6 @@ std::string FileError(const std::function<void(const TempFolder&)>& damage) {
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   EXPECT_THAT(message, HasSubstr(folder.path()));
   return message;
-}
-
-// The greedy translation of a few ids, with its score.
-Hypothesis Greedy(const LoadedModel& loaded) {
-  DecodingOptions options;
-  options.beam_size = 1;
-  options.max_decoding_length = 10;
-  auto translator = Translator::Create(loaded.model, {});
-  EXPECT_TRUE(translator.ok()) << translator.status();
-  return (*translator)->Translate({{2, 3, 4}}, options).value()[0][0];
 }
 
 TEST(HuggingFace, LoadsATinyModel) {

@@ -16,6 +16,7 @@
 #include "models/containers/npz.h"
 #include "models/load_model.h"
 #include "models/vocabulary/vocabulary_file.h"
+#include "tests/models/greedy.h"
 #include "tests/models/tiny_marian.h"
 
 namespace nibu {
@@ -27,15 +28,6 @@ using testing::Npy;
 using testing::TempFolder;
 using testing::TinyMarianModel;
 using testing::WriteFile;
-
-Hypothesis Greedy(const LoadedModel& loaded) {
-  DecodingOptions options;
-  options.beam_size = 1;
-  options.max_decoding_length = 10;
-  auto translator = Translator::Create(loaded.model, {});
-  EXPECT_TRUE(translator.ok()) << translator.status();
-  return (*translator)->Translate({{2, 3, 4}}, options).value()[0][0];
-}
 
 // Loads a folder of the given files.
 absl::StatusOr<LoadedModel> Load(const testing::Members& files, const std::string& path = "") {

@@ -1,7 +1,5 @@
 #include "models/vocabulary/shortlist_file.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 
 #include <filesystem>
@@ -19,6 +17,7 @@ namespace {
 
 using testing::Bytes;
 using ::testing::ElementsAre;
+using testing::Gzip;
 using ::testing::HasSubstr;
 
 ModelVocabulary Vocabulary() {
@@ -94,20 +93,6 @@ TEST(ShortlistFile, Text) {
   EXPECT_THAT(Error("q x nan\n"), HasSubstr("line 1"));
   EXPECT_THAT(Error("a b 0.3\n"), HasSubstr("none of its tokens"));
   EXPECT_THAT(Error(""), HasSubstr("none of its tokens"));
-}
-
-std::string Gzip(const std::string& bytes) {
-  z_stream stream = {};
-  deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, bytes.size()) + 32, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 TEST(ShortlistFile, CompressedText) {

@@ -1,0 +1,26 @@
+#ifndef NIBU_ENGINE_CORE_CHECK_RANGE_H_
+#define NIBU_ENGINE_CORE_CHECK_RANGE_H_
+
+#include <limits>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace nibu {
+
+// OK, or InvalidArgument: "NAME must be LOW to HIGH, not VALUE", "at least LOW" where HIGH is the
+// largest number there is. Numbers that are none are out of any range.
+template <typename T>
+absl::Status CheckRange(absl::string_view name, T value, T low,
+                        T high = std::numeric_limits<T>::max()) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  const bool is_open = high == std::numeric_limits<T>::max();
+  return absl::InvalidArgumentError(
+      is_open ? absl::StrCat(name, " must be at least ", low, ", not ", value)
+              : absl::StrCat(name, " must be ", low, " to ", high, ", not ", value));
+}
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_CHECK_RANGE_H_

@@ -1,0 +1,22 @@
+#ifndef NIBU_TESTS_MODELS_GREEDY_H_
+#define NIBU_TESTS_MODELS_GREEDY_H_
+
+#include "engine/translator.h"
+#include "gtest/gtest.h"
+#include "models/load_model.h"
+
+namespace nibu {
+
+// The greedy translation of a few ids, with its score.
+inline Hypothesis Greedy(const LoadedModel& loaded) {
+  DecodingOptions options;
+  options.beam_size = 1;
+  options.max_decoding_length = 10;
+  auto translator = Translator::Create(loaded.model, {});
+  EXPECT_TRUE(translator.ok()) << translator.status();
+  return (*translator)->Translate({{2, 3, 4}}, options).value()[0][0];
+}
+
+}  // namespace nibu
+
+#endif  // NIBU_TESTS_MODELS_GREEDY_H_
