@@ -12,6 +12,7 @@ endif()
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 # Not by its pkg-config file: Debian 13's asks for protobuf, which only SentencePiece itself needs.
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)

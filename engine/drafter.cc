@@ -7,13 +7,6 @@
 
 namespace nibu {
 
-DraftModel::DraftModel(std::shared_ptr<const Model> draft, int max_source, int max_target)
-    : model(std::move(draft)),
-      source_positions(std::min(max_source, model->config.max_positions)),
-      target_positions(std::min(max_target, model->config.max_positions)),
-      source(model->config, model->weights.source, source_positions),
-      target(model->config, model->weights.target, target_positions) {}
-
 void Drafter::Sentence::Start(const std::vector<int>& decoder_start, absl::Span<const int> source,
                               absl::Span<const int> shortlist) {
   source_ = source;
@@ -49,7 +42,7 @@ void Drafter::Sentence::Release() {
   output_ = {};
 }
 
-Drafter::Drafter(const DraftModel& draft, Workspace* workspace)
+Drafter::Drafter(const PreparedModel& draft, Workspace* workspace)
     : draft_(draft),
       workspace_(workspace),
       pool_(draft.model->config, CacheTypeOf(*draft.model)),
@@ -92,7 +85,7 @@ int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
   const OutputLayer::Query query{static_cast<int>(tokens.size()) - 1, /*k=*/1, /*normalize=*/false,
                                  suppressed,
                                  sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
-  output_.BestTokens(rows, {&query, 1}, {&top_, 1});
+  output_.BestTokens({rows}, {&query, 1}, {&top_, 1});
   const absl::Span<const Candidate> best = top_.Finish();
   return best.empty() ? -1 : best[0].token;
 }

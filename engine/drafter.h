@@ -13,23 +13,11 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 #include "engine/model/output_layer.h"
+#include "engine/model/prepared_model.h"
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 
 namespace nibu {
-
-// The model that guesses, shared by the workers. Immutable.
-struct DraftModel {
-  // For sources of `max_source` tokens and `max_target` positions of the decoder, or as many as the
-  // model has.
-  DraftModel(std::shared_ptr<const Model> draft, int max_source, int max_target);
-
-  std::shared_ptr<const Model> model;
-  int source_positions;
-  int target_positions;
-  Embedder source;
-  Embedder target;
-};
 
 // Guesses for one worker's sentences. Not thread-safe. Allocates nothing in a warm Guess.
 class Drafter {
@@ -63,7 +51,7 @@ class Drafter {
   };
 
   // Both outlive the drafter.
-  Drafter(const DraftModel& draft, Workspace* workspace);
+  Drafter(const PreparedModel& draft, Workspace* workspace);
 
   // Appends guesses of how a sentence goes on to `tokens`, `most` at most: no EOS, and perhaps
   // nothing. `suppressed`: see OutputLayer::Query. Rewinds the workspace's arena.
@@ -75,7 +63,7 @@ class Drafter {
   // What follows the sentence's tokens: perhaps an EOS, or -1 for nothing.
   int Next(Sentence* sentence, absl::Span<const int> suppressed);
 
-  const DraftModel& draft_;
+  const PreparedModel& draft_;
   Workspace* const workspace_;
   PagePool pool_;
   Decoder decoder_;

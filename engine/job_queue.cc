@@ -1,9 +1,13 @@
 #include "engine/job_queue.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/search/logit_rules.h"
 
 namespace nibu {
 namespace {
@@ -21,11 +25,92 @@ absl::Status Job::MustEnd(Clock::time_point now) const {
   return absl::OkStatus();
 }
 
+void Job::Begin() {
+  const bool is_scored = target.has_value();
+  search.prefix = is_scored ? std::vector<int>() : target_prefix;
+  if (!search.is_biased()) {
+    search.prefix.resize(std::min(search.prefix.size(), static_cast<size_t>(search.max_length)));
+  }
+  search.constraints = is_scored ? absl::Span<const Constraint>() : constraints;
+  start.resize(frame);
+  if (is_scored) start.insert(start.end(), target->begin(), target->end() - 1);
+  start.insert(start.end(), search.prefix.begin(),
+               search.prefix.begin() + static_cast<long>(search.forced()));
+  forced = frame - 1 + search.forced();
+  has_rules = HasRules(options) || options.sampling.is_on() || options.return_alternatives ||
+              is_scored || !constraints.empty() || (search.is_biased() && !search.prefix.empty());
+}
+
+void Job::JudgePrefix(std::vector<float>* scores) const {
+  const float beta = options.prefix_bias_beta;
+  const size_t most = std::min(target_prefix.size(), scores->size());
+  bool follows = true;
+  for (size_t i = 0; i < most && follows; ++i) {
+    float& score = (*scores)[i];
+    follows = (*target)[i] == target_prefix[i];
+    if (!search.is_biased()) {
+      score = 0;
+    } else if (score > -std::numeric_limits<float>::infinity()) {
+      score = follows ? std::log((1 - beta) * std::exp(score) + beta) : score + std::log1p(-beta);
+    }
+  }
+}
+
+bool Job::DropsConstraints(const std::vector<int>& tokens) {
+  const auto is_missing = [&](const Constraint& constraint) {
+    return std::none_of(constraint.begin(), constraint.end(), [&](const std::vector<int>& phrase) {
+      return std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) !=
+             tokens.end();
+    });
+  };
+  return std::erase_if(constraints, is_missing) > 0;
+}
+
+bool Job::GoesOn(std::vector<Hypothesis> found) {
+  constexpr int kNgram = 3;
+  // What waits for a phrase in vain runs on beyond its end.
+  if (!search.constraints.empty() && !found.empty() && DropsConstraints(found[0].tokens)) {
+    return true;
+  }
+  const bool loops = !found.empty() && found[0].repetition;
+  if (!second.empty()) {  // which has been scored without the rule
+    second[0].token_scores = std::move(found[0].token_scores);
+    JudgePrefix(&second[0].token_scores);
+    second[0].log_prob = 0;
+    for (const float score : second[0].token_scores) second[0].log_prob += score;
+    second[0].score = HypothesisScore(options, second[0].log_prob, second[0].token_scores.size()) +
+                      second[0].coverage;
+    // The others of the second search have no scores without the rule.
+    if (std::tie(second[0].constraints, second[0].score) >
+        std::tie(first[0].constraints, first[0].score)) {
+      first[0] = std::move(second[0]);
+    }
+    result = std::move(first);
+  } else if (!first.empty()) {
+    options.no_repeat_ngram_size = 0;
+    second = std::move(found);
+    if (!second.empty() && !second[0].token_scores.empty()) {
+      target = second[0].tokens;
+      if (second[0].finished) target->push_back(second[0].end_token);
+      return true;
+    }
+    result = std::move(first);
+  } else if (loops && options.on_repetition == OnRepetition::kRetry &&
+             options.no_repeat_ngram_size == 0 && !target.has_value()) {
+    first = std::move(found);
+    options.no_repeat_ngram_size = kNgram;
+    return true;
+  } else {
+    result = std::move(found);
+  }
+  return false;
+}
+
 absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
-    if (patience == std::chrono::nanoseconds::max()) {
+    if (patience > std::chrono::hours(24 * 365)) {  // a later time might not exist
       room_.wait(lock, may_go_on);
     } else {
       room_.wait_for(lock, patience, may_go_on);
@@ -81,10 +166,8 @@ bool JobQueue::Alone() {
 }
 
 void JobQueue::Close() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    closed_ = true;
-  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
   arrived_.notify_all();
   room_.notify_all();
 }
@@ -110,7 +193,7 @@ JobList JobQueue::Take(Room room, bool wait, bool preferred) {
   for (size_t n = std::min(room.sentences, share); n > 0; --n) {
     const auto next = jobs_.begin();
     const size_t size = next->second->source.size();
-    const auto rows = static_cast<size_t>(next->second->search.beam_size);
+    const size_t rows = next->second->rows;
     const bool fits = size <= room.source_tokens && rows <= room.rows;
     if (!fits && !(wait && jobs.empty())) break;
     room.source_tokens -= std::min(room.source_tokens, size);

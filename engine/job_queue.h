@@ -24,9 +24,19 @@ struct Job : Request {
   // -priority, window, -length, arrival
   using Order = std::tuple<int64_t, uint64_t, int64_t, uint64_t>;
 
-  SearchOptions search;
-  std::vector<int> decoder_start;        // see Frame
-  std::vector<int> draft_decoder_start;  // for the draft model, where there is one
+  SearchTask search;
+  size_t rows = 1;              // of the decoder's steps, at most
+  std::vector<int> suppressed;  // tokens that are never generated, then those that end
+  // What the decoder reads first: `frame` tokens (see Frame), then those of a prefix or target. Of
+  // them the first `forced` are followed by what is known.
+  std::vector<int> start;
+  size_t frame = 1;
+  size_t forced = 0;
+  std::vector<int> draft_start;  // the frame of the draft model, where there is one
+  bool has_rules = false;        // rows are subject to more than `suppressed`
+  // See OnRepetition::kRetry: what was found first, and then.
+  std::vector<Hypothesis> first;
+  std::vector<Hypothesis> second;
   Done done;
   Result result;
 
@@ -34,6 +44,14 @@ struct Job : Request {
   std::atomic<bool> is_cancelled{false};  // by any thread
   std::shared_ptr<Job> next;              // of a JobList
 
+  // Works out the first step from options, prefix and target, each time that it is decoded.
+  void Begin();
+  // Takes what has been found; true: it is to be decoded once more.
+  bool GoesOn(std::vector<Hypothesis> found);
+  // Without the constraints of which these have no phrase; whether there are any.
+  bool DropsConstraints(const std::vector<int>& tokens);
+  // Of the target's scores, what a search says of those of the prefix.
+  void JudgePrefix(std::vector<float>* scores) const;
   // Cancelled or DeadlineExceeded where it is to end now.
   absl::Status MustEnd(Clock::time_point now) const;
 };

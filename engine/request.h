@@ -11,67 +11,30 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/model/config.h"
 #include "engine/search/beam_search.h"
-#include "engine/search/shortlist.h"
+#include "engine/search/decoding_options.h"
 
 namespace nibu {
 
-// The tokens that belong to every sentence without being its text.
-struct Frame {
-  std::vector<int> source_prefix;
-  std::vector<int> source_suffix;
-  // What the decoder is given before it generates, at least one (-1: a zero vector). In neither the
-  // result nor its score.
-  std::vector<int> decoder_start;
-
-  // Positions of the source that are not its text.
-  int source_extra() const { return static_cast<int>(source_prefix.size() + source_suffix.size()); }
-  // Positions of the decoder before the first generated token's.
-  int target_extra() const { return static_cast<int>(decoder_start.size()) - 1; }
-};
-
-struct DecodingOptions {
-  int beam_size = 4;
-  float patience = 1.0f;  // see SearchOptions
-  int num_hypotheses = 1;
-  float length_penalty = 1.0f;
-  // In generated tokens. EOS has probability 0 in the first min_decoding_length steps; at step
-  // max_decoding_length (never more than the model and the Translator have positions for) a
-  // sentence is cut.
-  int min_decoding_length = 1;
-  int max_decoding_length = 256;
-  // Above 0: a sentence is cut at this many generated tokens a source token (EOS counted in both),
-  // too.
-  float max_length_factor = 0;
-  // Narrows the output layer to the tokens that are worth it for each source. Null: all tokens.
-  std::shared_ptr<const Shortlist> shortlist;
-  // false: scores may be left 0, which spares greedy search the log-softmax.
-  bool return_scores = true;
-  // In place of the model's source_suffix and decoder_start: a multilingual model's languages.
-  std::optional<Frame> frame;
-
-  // InvalidArgument whose message begins with the option's name (beam_size < 1, num_hypotheses >
-  // beam_size * patience, ...).
-  absl::Status Validate() const;
-  // The same, with what the model has to do with it: the frame.
-  absl::Status ValidateFor(const ModelConfig& config) const;
-
-  Frame FrameFor(const ModelConfig& config) const {
-    return frame.value_or(Frame{{}, config.source_suffix, {config.decoder_start}});
-  }
-};
-
-// A sentence to be translated. Its result depends on `source` and `options` alone, whatever is
-// decoded at the same time.
+// A sentence to be translated. Its result depends on what stands here alone (but for priority and
+// deadline), whatever is decoded at the same time.
 struct Request {
   using Clock = std::chrono::steady_clock;
 
   std::vector<int> source = {};  // token ids without their frame, at least one
   DecodingOptions options = {};
+  // What a translation begins with: part of the result, counted in L and the length limits, not in
+  // S (see prefix_bias_beta, too).
+  std::vector<int> target_prefix = {};
+  // What the result must have, as far as it can be had: at most kMostConstraints. Needs a beam.
+  std::vector<Constraint> constraints = {};
+  // To be scored in place of a search: the only hypothesis. With an end token behind it, or
+  // without. target_prefix plays no part then.
+  std::optional<std::vector<int>> target = {};
   int priority = 0;  // higher ones are taken first; one that is being decoded goes on
   Clock::time_point deadline = Clock::time_point::max();  // it ends then, at whatever step
-  uint64_t key = 0;  // the caller's own (a line's number); handed back with the result
+  // The caller's own (a line's number): handed back with the result; sampling depends on it.
+  uint64_t key = 0;
 };
 
 // Hypotheses, best first; or why there are none: Cancelled, DeadlineExceeded, ResourceExhausted (no

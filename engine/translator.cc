@@ -1,7 +1,9 @@
 #include "engine/translator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -29,12 +31,51 @@ constexpr int kFramePositions = 64;
 
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-absl::Status CheckDraft(const ModelConfig& draft, const ModelConfig& config) {
-  NIBU_RETURN_IF_ERROR(draft.Validate());
-  const bool fits = draft.vocab_source == config.vocab_source &&
-                    draft.vocab_target == config.vocab_target && draft.eos == config.eos;
+// A model's, with the tokens that all of an ensemble have.
+ModelConfig WithCommonTokens(ModelConfig config, const TranslatorOptions& options) {
+  for (const auto& other : options.ensemble) {
+    config.vocab_source = std::min(config.vocab_source, other->config.vocab_source);
+    config.vocab_target = std::min(config.vocab_target, other->config.vocab_target);
+  }
+  return config;
+}
+
+absl::Status CheckBeside(absl::string_view what, const ModelConfig& other, bool fits) {
+  NIBU_RETURN_IF_ERROR(other.Validate());
   return fits ? absl::OkStatus()
-              : absl::InvalidArgumentError("the draft model has another vocabulary");
+              : absl::InvalidArgumentError(absl::StrCat(what, " has another vocabulary"));
+}
+
+absl::Status CheckModels(const Model& model, const TranslatorOptions& options) {
+  NIBU_RETURN_IF_ERROR(model.config.Validate());
+  for (const auto& other : options.ensemble) {
+    NIBU_RETURN_IF_ERROR(CheckBeside("a model of the ensemble", other->config,
+                                     other->config.eos == model.config.eos));
+  }
+  const ModelConfig common = WithCommonTokens(model.config, options);
+  if (options.draft != nullptr) {  // all of an ensemble read what it guesses
+    const ModelConfig& draft = options.draft->config;
+    NIBU_RETURN_IF_ERROR(CheckBeside("the draft model", draft,
+                                     draft.vocab_source == common.vocab_source &&
+                                         draft.vocab_target == common.vocab_target &&
+                                         draft.eos == common.eos));
+  }
+  ModelConfig framed = common;
+  framed.vocab_target = model.config.vocab_target;  // the others begin with tokens of their own
+  NIBU_RETURN_IF_ERROR(DecodingOptions().ValidateFor(framed));  // its own frame
+  if (options.ensemble_weights.empty()) return absl::OkStatus();
+  if (options.ensemble_weights.size() != options.ensemble.size() + 1) {
+    return absl::InvalidArgumentError(absl::StrCat("ensemble_weights must be one for each of ",
+                                                   options.ensemble.size() + 1, " models, not ",
+                                                   options.ensemble_weights.size()));
+  }
+  for (const float weight : options.ensemble_weights) {
+    if (!(weight > 0 && std::isfinite(weight))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("ensemble_weights must be more than 0, not ", weight));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
@@ -60,15 +101,30 @@ size_t QueueSize(const TranslatorOptions& options) {
          std::max(kDefaultQueue, 2 * static_cast<size_t>(options.batch_size));
 }
 
-absl::Status CheckSource(const std::vector<int>& source, int longest, int vocabulary) {
-  if (source.empty() || source.size() > static_cast<size_t>(std::max(longest, 0))) {
+absl::Status CheckTokens(absl::string_view what, absl::Span<const int> ids, int shortest,
+                         int longest, int vocabulary) {
+  if (ids.size() < static_cast<size_t>(shortest) ||
+      ids.size() > static_cast<size_t>(std::max(longest, 0))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("source has ", source.size(), " tokens, expected 1 to ", longest));
+        absl::StrCat(what, " has ", ids.size(), " tokens, expected ", shortest, " to ", longest));
   }
-  for (const int id : source) {
-    if (id < 0 || id >= vocabulary) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("source has the token ", id, ", expected 0 to ", vocabulary - 1));
+  return CheckIds(what, ids, 0, vocabulary - 1, "the token ");
+}
+
+absl::Status CheckConstraints(const Request& request, int vocabulary) {
+  if (request.constraints.empty()) return absl::OkStatus();
+  NIBU_RETURN_IF_ERROR(
+      CheckRange<size_t>("constraints", request.constraints.size(), 0, kMostConstraints));
+  if (!request.options.allow_constraints()) {
+    return absl::InvalidArgumentError(
+        "constraints need a beam_size above 1, and neither samples, return_alternatives nor "
+        "prefix_bias_beta");
+  }
+  for (const Constraint& constraint : request.constraints) {
+    if (constraint.empty()) return absl::InvalidArgumentError("constraints have an empty one");
+    for (const std::vector<int>& phrase : constraint) {
+      NIBU_RETURN_IF_ERROR(
+          CheckTokens("constraints", phrase, 1, std::numeric_limits<int>::max(), vocabulary));
     }
   }
   return absl::OkStatus();
@@ -89,20 +145,29 @@ class Translator::Impl {
   Impl(std::shared_ptr<const Model> of, const TranslatorOptions& options)
       : model(std::move(of)),
         max_source(options.max_source_length),
-        source_positions(Positions(options.max_source_length)),
-        target_positions(Positions(options.max_decoding_length)),
-        source(model->config, model->weights.source, source_positions),
-        target(model->config, model->weights.target, target_positions),
+        source_positions(Positions(options.max_source_length, options)),
+        target_positions(Positions(options.max_decoding_length, options)),
+        vocabularies(WithCommonTokens(model->config, options)),
         queue(options.threads, QueueSize(options)) {
+    std::vector<float> weights = options.ensemble_weights;
+    weights.resize(1 + options.ensemble.size(), 1.0f);
+    const float sum = std::accumulate(weights.begin(), weights.end(), 0.0f);
+    for (size_t m = 0; m < weights.size(); ++m) {
+      models.push_back(std::make_unique<const PreparedModel>(
+          m == 0 ? model : options.ensemble[m - 1], source_positions, target_positions,
+          weights[m] / sum));
+    }
     if (options.draft != nullptr) {
-      draft = std::make_unique<const DraftModel>(options.draft, source_positions, target_positions);
+      draft =
+          std::make_unique<const PreparedModel>(options.draft, source_positions, target_positions);
     }
     for (int i = 0; i < options.threads; ++i) {
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
       const int solo_threads = i == 0 ? MostSoloThreads(*model, options.threads) : 1;
       workers.push_back(std::make_unique<Worker>(
-          *model, source, target, WorkerOptions{draft.get(), solo_threads, RoomFor(options)},
+          models,
+          WorkerOptions{draft.get(), solo_threads, RoomFor(options), vocabularies.vocab_target},
           &queue));
     }
   }
@@ -131,9 +196,9 @@ class Translator::Impl {
   const int max_source;
   const int source_positions;
   const int target_positions;
-  const Embedder source;
-  const Embedder target;
-  std::unique_ptr<const DraftModel> draft;
+  const ModelConfig vocabularies;                            // see WithCommonTokens
+  std::vector<std::unique_ptr<const PreparedModel>> models;  // `model`, and the ensemble's
+  std::unique_ptr<const PreparedModel> draft;
   JobQueue queue;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
@@ -141,8 +206,9 @@ class Translator::Impl {
 
  private:
   // Of sequences up to `longest` tokens, and their frames.
-  int Positions(int longest) const {
-    const int most = model->config.max_positions;
+  int Positions(int longest, const TranslatorOptions& options) const {
+    int most = model->config.max_positions;
+    for (const auto& other : options.ensemble) most = std::min(most, other->config.max_positions);
     return longest < most ? std::min(most, longest + kFramePositions) : most;
   }
 
@@ -163,13 +229,9 @@ Translator::~Translator() = default;
 
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<const Model> model,
                                                                const TranslatorOptions& options) {
-  NIBU_RETURN_IF_ERROR(options.Validate());
-  NIBU_RETURN_IF_ERROR(model->config.Validate());
-  NIBU_RETURN_IF_ERROR(DecodingOptions().ValidateFor(model->config));  // its own frame
-  if (options.draft != nullptr) {
-    NIBU_RETURN_IF_ERROR(CheckDraft(options.draft->config, model->config));
-  }
   try {
+    NIBU_RETURN_IF_ERROR(options.Validate());
+    NIBU_RETURN_IF_ERROR(CheckModels(*model, options));
     auto impl = std::make_unique<Impl>(std::move(model), options);
     impl->Start();
     return std::unique_ptr<Translator>(new Translator(std::move(impl)));
@@ -195,41 +257,54 @@ absl::StatusOr<Ticket> Translator::Submit(Request request, Done done,
 
 absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done done) const {
   const ModelConfig& config = impl_->model->config;
-  const DecodingOptions& options = request.options;
-  NIBU_RETURN_IF_ERROR(options.ValidateFor(config));
+  const ModelConfig& common = impl_->vocabularies;
+  // A frame of the model's own is not the other models'.
   NIBU_RETURN_IF_ERROR(
-      CheckSource(request.source, max_source_length(options), config.vocab_source));
-  const Frame frame = options.FrameFor(config);
+      request.options.ValidateFor(request.options.frame.has_value() ? common : config));
+  NIBU_RETURN_IF_ERROR(CheckTokens("source", request.source, 1, max_source_length(request.options),
+                                   common.vocab_source));
+  const Frame frame = request.options.FrameFor(config);
   const int most = impl_->target_positions - frame.target_extra();
   if (most < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
                      " tokens, expected at most ", impl_->target_positions));
   }
-  auto job = std::make_shared<Job>();
-  job->decoder_start = frame.decoder_start;
-  if (impl_->draft != nullptr) {
-    job->draft_decoder_start = options.frame.has_value()
-                                   ? frame.decoder_start
-                                   : std::vector<int>{impl_->draft->model->config.decoder_start};
+  NIBU_RETURN_IF_ERROR(CheckTokens("target_prefix", request.target_prefix, 0,
+                                   std::numeric_limits<int>::max(), common.vocab_target));
+  if (request.target.has_value()) {
+    NIBU_RETURN_IF_ERROR(CheckTokens("target", *request.target, 1, most, common.vocab_target));
   }
-  std::vector<int>& source = request.source;
-  source.insert(source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
-  source.insert(source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
-  job->search = {options.beam_size,
-                 options.patience,
-                 options.num_hypotheses,
-                 options.length_penalty,
-                 std::min(options.max_decoding_length, most),
-                 config.eos};
+  NIBU_RETURN_IF_ERROR(CheckConstraints(request, common.vocab_target));
+  auto job = std::make_shared<Job>();
+  static_cast<Request&>(*job) = std::move(request);
+  job->done = std::move(done);
+  job->source.insert(job->source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
+  job->source.insert(job->source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
+  const DecodingOptions& options = job->options;
+  job->search = {.options = &options,
+                 .max_length = std::min(options.max_decoding_length, most),
+                 .ends = options.end_tokens,
+                 .first_row = frame.target_extra()};
   if (options.max_length_factor > 0) {
-    const float longest = options.max_length_factor * static_cast<float>(source.size());
+    const float longest = options.max_length_factor * static_cast<float>(job->source.size());
     if (longest < static_cast<float>(job->search.max_length)) {
       job->search.max_length = std::max(1, static_cast<int>(longest));
     }
   }
-  static_cast<Request&>(*job) = std::move(request);
-  job->done = std::move(done);
+  if (options.end_tokens.empty()) job->search.ends = {config.eos};
+  job->suppressed = config.suppressed;
+  if (options.disable_unk) job->suppressed.push_back(config.unk_target);
+  job->suppressed.insert(job->suppressed.end(), job->search.ends.begin(), job->search.ends.end());
+  job->search.constraints = job->constraints;
+  job->rows = job->search.width() * static_cast<size_t>(options.branches());
+  job->frame = frame.decoder_start.size();
+  job->start = frame.decoder_start;
+  if (impl_->draft != nullptr && !options.frame.has_value()) {
+    job->draft_start = {impl_->draft->model->config.decoder_start};
+  } else {
+    job->draft_start = frame.decoder_start;
+  }
   return job;
 }
 
@@ -259,7 +334,9 @@ absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translator::Translate(
 }
 
 int Translator::max_source_length(const DecodingOptions& options) const {
-  const int extra = options.FrameFor(impl_->model->config).source_extra();
+  const int extra = options.frame.has_value()
+                        ? options.frame->source_extra()
+                        : static_cast<int>(impl_->model->config.source_suffix.size());
   return std::min(impl_->max_source, impl_->source_positions - extra);
 }
 

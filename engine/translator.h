@@ -34,12 +34,19 @@ struct TranslatorOptions {
   // frame from the model; its decoder starts in its own way unless DecodingOptions have a frame. A
   // worker uses it while it has a single sentence, with beam_size 1. Null: none.
   std::shared_ptr<const Model> draft;
+  // More models of the same vocabularies, with which the first one makes an ensemble: their
+  // log-probabilities are averaged with these weights (the first model's first; empty: equal ones),
+  // which are above 0 and are divided by their sum. Tokens at the end of a vocabulary that not all
+  // of them have (a model's own <pad>) are not used.
+  std::vector<std::shared_ptr<const Model>> ensemble;
+  std::vector<float> ensemble_weights;
 
   // InvalidArgument whose message begins with the option's name.
   absl::Status Validate() const;
 };
 
-// Thread-safe. No exception comes out of it; a request that fails leaves the others, and the
+// Thread-safe. No exception comes out of it, but of what is for benchmarks; destroy it on no thread
+// of its own, such as in a Done. A request that fails leaves the others, and the
 // translator, as they are.
 class Translator {
  public:

@@ -1,10 +1,12 @@
 #include "engine/worker.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/core/exception_status.h"
 #include "engine/model/encoder.h"
+#include "engine/search/logit_rules.h"
 
 namespace nibu {
 namespace {
@@ -13,22 +15,22 @@ namespace {
 // activations stay in the cache.
 constexpr size_t kEncoderTokens = 256;
 
+std::vector<OutputLayer::Part> PartsOf(
+    absl::Span<const std::unique_ptr<const PreparedModel>> models) {
+  std::vector<OutputLayer::Part> parts;
+  for (const auto& model : models) parts.push_back({model->model.get(), model->weight});
+  return parts;
+}
+
 }  // namespace
 
-Worker::Worker(const Model& model, const Embedder& source, const Embedder& target,
+Worker::Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
                const WorkerOptions& options, JobQueue* queue)
-    : model_(model),
-      source_(source),
+    : config_(models[0]->model->config),
       options_(options),
       queue_(queue),
-      pool_(model.config, CacheTypeOf(model)),
-      decoder_(model, target, &workspace_),
-      output_layer_(model, &workspace_),
-      suppressed_(model.config.suppressed) {
-  std::sort(suppressed_.begin(), suppressed_.end());
-  suppressed_at_start_ = suppressed_;
-  suppressed_at_start_.push_back(model.config.eos);
-  std::sort(suppressed_at_start_.begin(), suppressed_at_start_.end());
+      output_layer_(PartsOf(models), &workspace_) {
+  for (const auto& model : models) members_.emplace_back(*model, &workspace_);
   if (options_.draft != nullptr) {
     drafter_ = std::make_unique<Drafter>(*options_.draft, &workspace_);
   }
@@ -56,20 +58,23 @@ void Worker::Run() noexcept {
 // Waits for a sentence when there is nothing to do. Otherwise lets some room gather first, so that
 // the encoder too gets several sentences at a time.
 bool Worker::Fill() {
-  const bool idle = live_.empty();
-  if (!set_back_.empty()) {
+  const bool idle = live_.empty() && again_.empty();
+  if (!again_.empty()) {  // into the room that they had
+    while (!again_.empty()) taken_.Append(again_.TakeFront());
+  } else if (!set_back_.empty()) {
     if (idle) taken_.Append(set_back_.TakeFront());
   } else {
     JobQueue::Room room = options_.most;
     room.sentences -= live_.size();
     for (const auto& slot : live_) {
       room.source_tokens -= std::min(room.source_tokens, slot->job->source.size());
-      room.rows -= std::min(room.rows, static_cast<size_t>(slot->job->search.beam_size));
+      room.rows -= std::min(room.rows, slot->job->rows);
     }
     const bool is_worth_it = room.sentences >= std::max<size_t>(1, options_.most.sentences / 8) &&
                              room.rows >= options_.most.rows / 8;
-    if (!idle && !is_worth_it) return true;
-    taken_ = queue_->Take(room, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1);
+    if (idle || is_worth_it) {
+      taken_ = queue_->Take(room, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1);
+    }
     if (idle && taken_.empty()) return false;
   }
   Start();
@@ -80,7 +85,7 @@ void Worker::Start() {
   while (!taken_.empty()) {
     // As many sentences as fit into one encoder call, at least one.
     std::vector<absl::Span<const int>> sources;
-    std::vector<DecoderState*> states;
+    const size_t before = live_.size();
     size_t tokens = 0;
     while (!taken_.empty() &&
            (tokens == 0 || tokens + taken_.front().source.size() <= kEncoderTokens)) {
@@ -92,14 +97,18 @@ void Worker::Start() {
       Slot& slot = *live_.back();
       tokens += slot.job->source.size();
       sources.emplace_back(slot.job->source);
-      states.push_back(&slot.state);
     }
     if (sources.empty()) return;
     SetThreads(IsSolo() && solo_threads_.pay());
     ScopedTimer timer(&workspace_.profile.encoder);
-    workspace_.arena.Rewind(0);
-    const float* encoded = Encode(model_, source_, sources, &workspace_);
-    decoder_.Begin(encoded, states);
+    for (size_t m = 0; m < members_.size(); ++m) {
+      std::vector<DecoderState*> states;
+      for (size_t i = before; i < live_.size(); ++i) states.push_back(&live_[i]->states[m]);
+      workspace_.arena.Rewind(0);
+      const PreparedModel& prepared = members_[m].prepared;
+      const float* encoded = Encode(*prepared.model, prepared.source, sources, &workspace_);
+      members_[m].decoder.Begin(encoded, states);
+    }
   }
 }
 
@@ -107,7 +116,7 @@ void Worker::Start() {
 void Worker::AddSlot() {
   std::unique_ptr<Slot> added;
   if (free_.empty()) {
-    added = std::make_unique<Slot>();
+    added = std::make_unique<Slot>(members_.size());
   } else {
     added = std::move(free_.back());
     free_.pop_back();
@@ -116,19 +125,37 @@ void Worker::AddSlot() {
   Slot* const slot = live_.back().get();
   slot->job = taken_.TakeFront();
   slot->start = std::chrono::steady_clock::now();
+  slot->job->Begin();
   const Job& job = *slot->job;
-  slot->state.Start(model_.config, &pool_, static_cast<int>(job.source.size()),
-                    job.search.beam_size, HasDraft(*slot) ? Drafter::kMostGuesses : 0);
+  slot->starts.resize(members_.size() - 1);
+  for (size_t m = 0; m < members_.size(); ++m) {
+    slot->states[m].Start(members_[m].prepared.model->config, &members_[m].pool,
+                          static_cast<int>(job.source.size()), static_cast<int>(job.rows),
+                          HasDraft(*slot) ? Drafter::kMostGuesses : 0);
+  }
   slot->search.Reset(job.search);
-  slot->tokens = job.decoder_start;
-  slot->forced = job.decoder_start.size() - 1;
+  slot->tokens = job.start;
+  // A prefix may leave nothing to ask.
+  slot->forced = slot->search.done() ? job.start.size() : job.forced;
   if (job.options.shortlist != nullptr) {
     ScopedTimer timer(&workspace_.profile.search);
-    slot->output = output_layer_.Select(job.options.shortlist->Candidates(
-        job.source, model_.config.vocab_target, model_.config.eos));
+    std::vector<int> needed = job.search.ends;
+    needed.insert(needed.end(), job.target_prefix.begin(), job.target_prefix.end());
+    for (const Constraint& constraint : job.constraints) {
+      for (const auto& phrase : constraint) {
+        needed.insert(needed.end(), phrase.begin(), phrase.end());
+      }
+    }
+    if (job.target.has_value()) {
+      needed.insert(needed.end(), job.target->begin(), job.target->end());
+    }
+    slot->output = output_layer_.Select(
+        job.options.shortlist->Candidates(job.source, options_.vocab_target, needed));
   }
   if (HasDraft(*slot)) {
-    slot->draft.Start(job.draft_decoder_start, job.source, slot->output.tokens);
+    std::vector<int> start = job.draft_start;
+    start.insert(start.end(), job.search.prefix.begin(), job.search.prefix.end());
+    slot->draft.Start(start, job.source, slot->output.tokens);
   }
 }
 
@@ -139,43 +166,156 @@ void Worker::Guess(Slot* slot) {
                   &slot->tokens);
 }
 
+absl::Span<const int> Worker::Suppressed(const Job& job, size_t generated) const {
+  const auto all = absl::MakeConstSpan(job.suppressed);
+  const bool may_end = generated >= static_cast<size_t>(job.options.min_decoding_length) ||
+                       (job.target.has_value() && generated + 1 == job.target->size() &&
+                        job.search.is_end(job.target->back()));
+  return may_end ? all.first(all.size() - job.search.ends.size()) : all;
+}
+
+const RowRules* Worker::MakeRules(const Slot& slot, size_t i) {
+  const Job& job = *slot.job;
+  if (!job.has_rules) return nullptr;
+  RowRules& rules = rules_[rules_used_++];
+  rules.suppressed.clear();
+  rules.repeated.clear();
+  rules.noises.clear();
+  rules.repetition_penalty = job.options.repetition_penalty;
+  rules.wanted.clear();
+  rules.sampling = nullptr;
+  // The row's hypothesis, and the tokens behind it that have not been taken yet.
+  const size_t h = slot.is_consecutive() ? 0 : i;
+  std::vector<int>& tokens = history_;
+  slot.search.Tokens(h, &tokens);
+  if (slot.is_consecutive()) {
+    const auto first = slot.tokens.begin() + static_cast<long>(slot.forced);
+    tokens.insert(tokens.end(), first + 1, first + 1 + static_cast<long>(i - slot.forced));
+  }
+  FindRules(job.options, tokens, &rules.suppressed, &rules.repeated);
+  if (job.target.has_value()) {
+    rules.wanted.push_back((*job.target)[i - slot.forced]);
+  } else {
+    if (slot.search.favoured(h) >= 0) rules.wanted.push_back(slot.search.favoured(h));
+    slot.search.FindNext(h, tokens, &rules.wanted);
+  }
+  // Of the rows of guesses none but the first.
+  const bool branches_out = !job.target.has_value() && slot.search.branches_out() &&
+                            tokens.size() == static_cast<size_t>(slot.search.length());
+  const bool was_expanded =
+      !job.first.empty() && job.target.has_value() && tokens.size() == job.target_prefix.size();
+  if ((branches_out || was_expanded) && job.options.return_alternatives) {
+    rules.suppressed.insert(rules.suppressed.end(), job.search.ends.begin(), job.search.ends.end());
+  }
+  if (job.options.sampling.is_on()) {
+    rules.sampling = &job.options.sampling;
+    const size_t first = branches_out ? 0 : slot.search.branch(h);
+    const size_t count = branches_out ? static_cast<size_t>(job.options.num_hypotheses) : 1;
+    for (size_t n = first; n < first + count; ++n) {
+      rules.noises.emplace_back(job.options.sampling.seed, job.key, n, tokens.size());
+    }
+  }
+  return &rules;
+}
+
+OutputLayer::Query Worker::Ask(const Slot& slot, size_t i, int row) {
+  const Job& job = *slot.job;
+  const bool is_scored = job.target.has_value();
+  const size_t ahead = slot.is_consecutive() ? i - slot.forced : 0;
+  const int k = is_scored ? 1 : slot.search.candidates(ahead);
+  return {row,
+          k,
+          is_scored || k > 1 || job.options.return_scores || job.options.return_alternatives ||
+              job.options.on_repetition == OnRepetition::kRetry,
+          Suppressed(job, static_cast<size_t>(slot.search.length()) + ahead),
+          job.options.shortlist == nullptr ? nullptr : &slot.output,
+          MakeRules(slot, i)};
+}
+
+Decoder::Input Worker::InputOf(Slot* slot, size_t member) {
+  DecoderState& state = slot->states[member];
+  const DecodingOptions& options = slot->job->options;
+  Decoder::Input input{&state, slot->tokens, slot->is_consecutive()};
+  if (member > 0) {
+    if (state.length() == 0 && !options.frame.has_value()) {
+      std::vector<int>& start = slot->starts[member - 1];
+      start = slot->tokens;
+      start[0] = members_[member].prepared.model->config.decoder_start;
+      input.tokens = start;
+    }
+  } else if (options.needs_attention()) {
+    const auto positions = static_cast<size_t>(state.source_length());
+    const auto before = state.length() == 0 ? 0 : static_cast<size_t>(slot->search.attention_row());
+    slot->attention.resize((before + slot->tokens.size()) * positions);
+    input.attention = slot->attention.data() + before * positions;
+    const int layer = options.alignment_layer.value_or(config_.alignment_layer);
+    input.attention_layer = layer < 0 ? layer + config_.layers_decoder : layer;
+    input.attention_heads = options.alignment_heads.value_or(config_.alignment_heads);
+  }
+  return input;
+}
+
 void Worker::Step() {
   workspace_.arena.Rewind(0);
-  inputs_.clear();
   queries_.clear();
+  rules_used_ = 0;
+  size_t rows = 0;
+  for (const auto& slot : live_) rows += slot->tokens.size();
+  if (rules_.size() < rows) rules_.resize(rows);
   int first_row = 0;
   for (const auto& slot : live_) {
-    const Job& job = *slot->job;
-    inputs_.push_back({&slot->state, slot->tokens, slot->is_consecutive()});
-    const auto length = static_cast<size_t>(slot->search.length());
-    // Greedy search that ends at the first EOS needs one token a row, and no log-softmax.
-    const bool greedy =
-        job.search.beam_size == 1 && HypothesesToFinish(1, job.search.patience) == 1;
     for (size_t i = slot->forced; i < slot->tokens.size(); ++i) {
-      const size_t generated = length + (slot->is_consecutive() ? i - slot->forced : 0);
-      queries_.push_back({first_row + static_cast<int>(i), greedy ? 1 : 2 * job.search.beam_size,
-                          !greedy || job.options.return_scores, Suppressed(job, generated),
-                          job.options.shortlist == nullptr ? nullptr : &slot->output});
+      queries_.push_back(Ask(*slot, i, first_row + static_cast<int>(i)));
     }
     first_row += static_cast<int>(slot->tokens.size());
   }
-  const float* hidden = decoder_.Step(inputs_);
+  hidden_.clear();
+  for (size_t m = 0; m < members_.size(); ++m) {
+    inputs_.clear();
+    for (const auto& slot : live_) inputs_.push_back(InputOf(slot.get(), m));
+    hidden_.push_back(members_[m].decoder.Step(inputs_));
+  }
   if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
-  output_layer_.BestTokens(hidden, queries_, absl::MakeSpan(tops_));
+  output_layer_.BestTokens(hidden_, queries_, absl::MakeSpan(tops_));
 
   ScopedTimer timer(&workspace_.profile.search);
   candidates_.clear();
   for (size_t r = 0; r < queries_.size(); ++r) candidates_.push_back(tops_[r].Finish());
   size_t row = 0;
   for (const auto& slot : live_) {
-    const size_t rows = slot->tokens.size() - slot->forced;
-    Advance(slot.get(), absl::MakeConstSpan(candidates_).subspan(row, rows));
-    row += rows;
+    const size_t asked = slot->tokens.size() - slot->forced;
+    if (asked > 0) Advance(slot.get(), row, asked);
+    row += asked;
   }
   RemoveEnded();
 }
 
-void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
+void Worker::AddWanted(const Slot& slot, size_t first, size_t rows) {
+  if (widened_.size() < rows) widened_.resize(rows);
+  for (size_t h = 0; h < rows; ++h) {
+    const absl::Span<const Candidate> wanted = tops_[first + h].wanted();
+    if (wanted.empty()) continue;
+    Widen(slot.search.favoured(h) >= 0 ? slot.job->options.prefix_bias_beta : 0,
+          candidates_[first + h], wanted, &widened_[h]);
+    candidates_[first + h] = widened_[h];
+  }
+}
+
+void Worker::TakeScores(Slot* slot, size_t first, size_t rows) {
+  std::vector<Candidate> scores;
+  for (size_t i = 0; i < rows; ++i) {
+    const absl::Span<const Candidate> wanted = tops_[first + i].wanted();
+    const int token = (*slot->job->target)[i];
+    scores.push_back(wanted.empty() ? Candidate{token, -std::numeric_limits<float>::infinity()}
+                                    : wanted[0]);
+  }
+  slot->search.Take(scores);
+}
+
+void Worker::Advance(Slot* slot, size_t first, size_t rows) {
+  if (slot->job->target.has_value()) return TakeScores(slot, first, rows);
+  if (slot->job->has_rules) AddWanted(*slot, first, rows);
+  const auto candidates = absl::MakeConstSpan(candidates_).subspan(first, rows);
   if (HasDraft(*slot)) return Verify(slot, candidates);
   slot->search.Advance(candidates);
   if (slot->search.done()) return;
@@ -186,7 +326,7 @@ void Worker::Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> c
     slot->tokens.push_back(live.token);
     slot->parents.push_back(live.parent);
   }
-  slot->state.Reorder(slot->parents);
+  for (DecoderState& state : slot->states) state.Reorder(slot->parents);
 }
 
 void Worker::Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
@@ -197,7 +337,9 @@ void Worker::Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> ca
     slot->search.Advance(candidates.subspan(row++ - forced, 1));
     if (slot->search.done()) return;
   } while (row < tokens.size() && slot->search.live()[0].token == tokens[row]);
-  slot->state.Truncate(slot->state.length() - static_cast<int>(tokens.size() - row));
+  for (DecoderState& state : slot->states) {
+    state.Truncate(state.length() - static_cast<int>(tokens.size() - row));
+  }
   tokens.resize(row);
   tokens.push_back(slot->search.live()[0].token);
   slot->draft.Append(absl::MakeConstSpan(tokens).subspan(forced + 1));
@@ -210,14 +352,25 @@ void Worker::RemoveEnded() {
   for (const auto& slot : live_) {
     absl::Status status = slot->job->MustEnd(now);
     if (status.ok() && !slot->search.done()) continue;
-    Result result = slot->search.done() ? Result(slot->search.Finish()) : Result(std::move(status));
     if (measuring_) {
       latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
     }
-    slot->state.Release();
+    bool goes_on = false;
+    if (slot->search.done()) {
+      goes_on = slot->job->GoesOn(slot->search.Finish(
+          slot->attention.empty() ? nullptr : slot->attention.data(), slot->job->source.size()));
+    } else {
+      slot->job->result = std::move(status);
+    }
+    for (DecoderState& state : slot->states) state.Release();
     slot->draft.Release();
     slot->output = {};
-    End(std::move(slot->job), std::move(result));
+    slot->attention.clear();
+    if (goes_on) {
+      again_.Append(std::move(slot->job));
+    } else {
+      queue_->Finish(std::move(slot->job));
+    }
     any = true;
   }
   if (!any) return;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 #include "engine/model/output_layer.h"
+#include "engine/model/prepared_model.h"
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 #include "engine/search/beam_search.h"
@@ -20,11 +22,12 @@
 namespace nibu {
 
 struct WorkerOptions {
-  const DraftModel* draft = nullptr;  // null: none
+  const PreparedModel* draft = nullptr;  // null: none
   // Threads that a matmul may use while there is a single sentence, and no other worker has one.
   int solo_threads = 1;
   // What is decoded together; a single sentence may have more tokens and rows.
   JobQueue::Room most;
+  int vocab_target = 0;  // of all models
 };
 
 // Decodes jobs from a queue, on the thread that runs it. The rows of its steps are the live
@@ -32,8 +35,8 @@ struct WorkerOptions {
 // that ends makes room at once and the next one joins. Not thread-safe.
 class Worker {
  public:
-  // All outlive the worker.
-  Worker(const Model& model, const Embedder& source, const Embedder& target,
+  // All outlive the worker. `models`: one, or those of an ensemble.
+  Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
          const WorkerOptions& options, JobQueue* queue);
 
   // Until the queue is closed and empty. Throws nothing: where a step fails, its sentences are
@@ -48,22 +51,37 @@ class Worker {
   Workspace& workspace() { return workspace_; }
 
  private:
+  // A model's part of the steps.
+  struct Member {
+    Member(const PreparedModel& of, Workspace* workspace)
+        : prepared(of),
+          pool(of.model->config, CacheTypeOf(*of.model)),
+          decoder(*of.model, of.target, workspace) {}
+    const PreparedModel& prepared;
+    PagePool pool;
+    Decoder decoder;
+  };
   // A sentence being decoded.
   struct Slot {
+    explicit Slot(size_t models) : states(models) {}
+
     std::shared_ptr<Job> job;  // null: it has ended
     std::chrono::steady_clock::time_point start;
-    DecoderState state;
+    std::vector<DecoderState> states;  // of each model
     BeamSearch search;
     OutputSubset output;      // with a shortlist
     Drafter::Sentence draft;  // with a draft model
     // What the next step reads: first decoder_start, then the newest token of each live hypothesis;
     // of a beam of 1 perhaps with guesses of those behind it.
     std::vector<int> tokens;
-    size_t forced = 0;         // tokens at the front that nothing is asked about
-    std::vector<int> parents;  // which hypothesis of the last step it continues
+    size_t forced = 0;                     // tokens at the front that nothing is asked about
+    std::vector<int> parents;              // which hypothesis of the last step it continues
+    std::vector<std::vector<int>> starts;  // of the models behind the first, in the first step
+    std::vector<float> attention;          // if asked for: [row][source]
 
     // The tokens are of one hypothesis.
-    bool is_consecutive() const { return job->search.beam_size == 1 || search.length() == 0; }
+    bool is_consecutive() const { return job->rows == 1 || is_first(); }
+    bool is_first() const { return search.length() == static_cast<int>(job->search.forced()); }
   };
 
   // False: there is nothing left to do.
@@ -76,16 +94,20 @@ class Worker {
     workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
   }
   bool HasDraft(const Slot& slot) const {
-    return drafter_ != nullptr && slot.job->search.beam_size == 1;
+    return drafter_ != nullptr && slot.job->rows == 1 && !slot.job->target.has_value();
   }
   void Guess(Slot* slot);
   void Step();
+  Decoder::Input InputOf(Slot* slot, size_t member);
   // What is suppressed where so many tokens have been generated.
-  absl::Span<const int> Suppressed(const Job& job, size_t generated) const {
-    return generated < static_cast<size_t>(job.options.min_decoding_length) ? suppressed_at_start_
-                                                                            : suppressed_;
-  }
-  void Advance(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
+  absl::Span<const int> Suppressed(const Job& job, size_t generated) const;
+  // For the row of slot->tokens[i].
+  const RowRules* MakeRules(const Slot& slot, size_t i);
+  OutputLayer::Query Ask(const Slot& slot, size_t i, int row);
+  // What the rows from `first` on say is next: the candidates of as many hypotheses, or tokens.
+  void Advance(Slot* slot, size_t first, size_t rows);
+  void AddWanted(const Slot& slot, size_t first, size_t rows);
+  void TakeScores(Slot* slot, size_t first, size_t rows);
   // Keeps the tokens that were guessed right, and the one that follows them.
   void Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
   // Takes the sentences that have ended, or must, out of live_.
@@ -93,20 +115,17 @@ class Worker {
   void Recover(const absl::Status& status) noexcept;
   void End(std::shared_ptr<Job> job, Result result);
 
-  const Model& model_;
-  const Embedder& source_;
+  const ModelConfig& config_;  // the first model's
   const WorkerOptions options_;
   JobQueue* const queue_;
   Workspace workspace_;
-  PagePool pool_;
-  Decoder decoder_;
+  std::deque<Member> members_;
   OutputLayer output_layer_;
-  std::vector<int> suppressed_;           // in every step
-  std::vector<int> suppressed_at_start_;  // in the first min_length steps
-  std::unique_ptr<Drafter> drafter_;      // with a draft model
+  std::unique_ptr<Drafter> drafter_;  // with a draft model
 
   JobList taken_;     // from the queue, not in live_ yet
   JobList set_back_;  // of a step that failed, to be decoded one by one
+  JobList again_;     // to be decoded once more
   std::vector<std::unique_ptr<Slot>> live_;
   std::vector<std::unique_ptr<Slot>> free_;
   SoloThreads solo_threads_;
@@ -115,9 +134,14 @@ class Worker {
 
   // Scratch of Step.
   std::vector<Decoder::Input> inputs_;
+  std::vector<const float*> hidden_;
   std::vector<OutputLayer::Query> queries_;
   std::vector<TopK> tops_;
   std::vector<absl::Span<const Candidate>> candidates_;
+  std::vector<RowRules> rules_;
+  std::vector<int> history_;
+  size_t rules_used_ = 0;
+  std::vector<std::vector<Candidate>> widened_;
 };
 
 }  // namespace nibu

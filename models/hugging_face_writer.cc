@@ -248,6 +248,12 @@ class Writer {
     Json tokenizer = special;
     tokenizer["separate_vocabs"] = separate_;
     tokenizer["tokenizer_class"] = "MarianTokenizer";
+    for (const auto& [fact, field] :
+         {std::pair("license", "license"), std::pair("source_language", "source_lang"),
+          std::pair("target_language", "target_lang")}) {
+      const auto it = model_.facts.find(fact);
+      if (it != model_.facts.end()) tokenizer[field] = it->second;
+    }
     NIBU_RETURN_IF_ERROR(WriteJson("tokenizer_config.json", tokenizer));
     NIBU_RETURN_IF_ERROR(WriteTokens("vocab.json", vocabulary.source_tokens));
     if (!separate_) return absl::OkStatus();

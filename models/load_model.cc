@@ -19,6 +19,7 @@
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
+#include "models/formats/argos.h"
 #include "models/formats/ctranslate2.h"
 #include "models/formats/fairseq.h"
 #include "models/formats/hugging_face.h"
@@ -35,8 +36,8 @@ constexpr char kExpected[] =
     "expected a .nibu file; a Hugging Face directory (config.json, model.safetensors or "
     "pytorch_model.bin, and its vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or "
     "MADLAD; a Marian model (.npz or .bin with its vocabulary); a CTranslate2 directory (model.bin "
-    "with its vocabularies); or a checkpoint of fairseq (.pt with its dict.XX.txt) "
-    "or OpenNMT-py (.pt)";
+    "with its vocabularies), also as an unpacked Argos Translate package (metadata.json, model/); "
+    "or a checkpoint of fairseq (.pt with its dict.XX.txt) or OpenNMT-py (.pt)";
 
 bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, "\x1f\x8b"); }
 
@@ -66,30 +67,31 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
     return OpenNative(std::move(file));
   }
   if (IsMarianModel(*model)) return OpenMarian(path);
+  NIBU_RETURN_IF_ERROR(RefuseZippedArgos(model));
   if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
   if (IsGzip(model->bytes())) return Compressed(path);
   return Invalid(path, ": not a model; ", kExpected);
 }
 
-// A directory without config.json.
+// A directory without config.json: a model, or one below it.
 absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
-  std::vector<std::string> checkpoints;
+  std::vector<std::string> models;
   std::string compressed;
   for (const std::string& path : files) {
+    if (IsArgos(path)) models.push_back(path);
     const auto file = FileBytes::Open(path);
     if (!file.ok()) continue;
+    NIBU_RETURN_IF_ERROR(RefuseZippedArgos(*file));
     if (IsGzip((*file)->bytes())) compressed = path;
-    if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) {
-      checkpoints.push_back(path);
-    }
+    if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) models.push_back(path);
   }
-  if (checkpoints.size() == 1) return OpenCheckpoint(checkpoints[0]);
-  if (!checkpoints.empty()) {
-    return Invalid(
-        directory, ": ", checkpoints.size(),
-        " checkpoints in it, give one of them as the model: ", absl::StrJoin(checkpoints, ", "));
+  if (models.size() == 1)
+    return IsArgos(models[0]) ? OpenArgos(models[0]) : OpenCheckpoint(models[0]);
+  if (!models.empty()) {
+    return Invalid(directory, ": ", models.size(),
+                   " models in it, give one of them as the model: ", absl::StrJoin(models, ", "));
   }
   if (!compressed.empty()) return Compressed(compressed);
   return absl::NotFoundError(absl::StrCat(directory, ": no config.json in it; ", kExpected));
@@ -98,6 +100,7 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
 absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
   if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
+  if (IsArgos(path)) return OpenArgos(path);
   NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
                         ConfigFile::OpenOptional(absl::StrCat(path, "/config.json")));
   if (!file.has_value()) return OpenByFiles(path);
@@ -133,6 +136,13 @@ absl::Status OneLine(const absl::Status& status) {
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
   absl::StatusOr<OpenedModel> opened = WithinMemory(path, [&] { return Open(path); });
   if (!opened.ok()) return OneLine(opened.status());
+  if (opened->format != "nibu" && opened->facts.empty()) {
+    opened->facts = ReadModelFacts(IsDirectory(path) ? path : DirectoryOf(path));
+  }
+  // What the format's reader knows is better.
+  std::string& language = opened->vocabulary.source_language;
+  if (!language.empty()) opened->facts["source_language"] = language;
+  if (opened->facts.contains("source_language")) language = opened->facts["source_language"];
   std::vector<int>& suppressed = opened->config.suppressed;
   std::sort(suppressed.begin(), suppressed.end());
   suppressed.erase(std::unique(suppressed.begin(), suppressed.end()), suppressed.end());

@@ -131,10 +131,13 @@ absl::Status WriteModel(const OpenedModel& model, Quantization quantization, Nat
   NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
   Json& defaults = file->header()["defaults"] = Json::object();
   if (model.defaults.beam_size) defaults["beam_size"] = *model.defaults.beam_size;
-  if (model.defaults.length_penalty) defaults["length_penalty"] = *model.defaults.length_penalty;
-  if (model.defaults.max_length_factor) {
-    defaults["max_length_factor"] = *model.defaults.max_length_factor;
+  for (const auto& [key, value] :
+       {std::pair("length_penalty", model.defaults.length_penalty),
+        std::pair("word_penalty", model.defaults.word_penalty),
+        std::pair("max_length_factor", model.defaults.max_length_factor)}) {
+    if (value) defaults[key] = *value;
   }
+  if (!model.facts.empty()) file->header()["facts"] = model.facts;
   if (model.shortlist != nullptr) {
     NIBU_ASSIGN_OR_RETURN(file->header()["shortlist"],
                           file->Block(EncodeShortlist(*model.shortlist)));

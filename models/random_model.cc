@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/build_model.h"
 #include "models/assembly/name_table.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
@@ -114,12 +114,6 @@ absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed)
     }
   }
   return opened;
-}
-
-absl::StatusOr<std::shared_ptr<const Model>> RandomModel(const ModelConfig& config,
-                                                         ComputeType compute_type, uint32_t seed) {
-  NIBU_ASSIGN_OR_RETURN(const OpenedModel opened, OpenRandom(config, seed));
-  return BuildModel(opened.config, opened.names, compute_type, opened.source.get());
 }
 
 }  // namespace nibu

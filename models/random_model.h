@@ -3,11 +3,10 @@
 #define NIBU_MODELS_RANDOM_MODEL_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "engine/model/weights.h"
+#include "engine/model/config.h"
 #include "models/assembly/opened_model.h"
 
 namespace nibu {
@@ -19,9 +18,6 @@ absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path);
 // The same weights for the same seed, of bfloat16; the tokens are made up. Source and target share
 // their table where their vocabularies are of one size. REQUIRES: config.Validate() is OK.
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed);
-
-absl::StatusOr<std::shared_ptr<const Model>> RandomModel(const ModelConfig& config,
-                                                         ComputeType compute_type, uint32_t seed);
 
 }  // namespace nibu
 

@@ -19,6 +19,12 @@ bool IsWithoutBlanks(int32_t character) {
          uscript_getScript(character, &status) != USCRIPT_HANGUL;
 }
 
+// Thai and its neighbours have blanks, but between sentences.
+bool IsWithoutBlanksInside(int32_t character) {
+  return IsWithoutBlanks(character) ||
+         u_getIntPropertyValue(character, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
+}
+
 int32_t First(absl::string_view text) {
   int32_t character = -1;
   size_t i = 0;
@@ -41,6 +47,11 @@ absl::string_view BetweenTranslations(absl::string_view between, absl::string_vi
   if (between.empty()) return IsWithoutBlanks(Last(before)) ? "" : " ";
   const bool without = IsWithoutBlanks(Last(before)) && IsWithoutBlanks(First(after));
   return between == " " && without ? "" : between;
+}
+
+absl::string_view BetweenLines(absl::string_view before, absl::string_view after) {
+  const bool without = IsWithoutBlanksInside(Last(before)) && IsWithoutBlanksInside(First(after));
+  return without ? "" : " ";
 }
 
 }  // namespace nibu

@@ -11,6 +11,10 @@ namespace nibu {
 absl::string_view BetweenTranslations(absl::string_view between, absl::string_view before,
                                       absl::string_view after);
 
+// What stands between two lines of a paragraph when they become one: a blank, or nothing in scripts
+// that write none between words.
+absl::string_view BetweenLines(absl::string_view before, absl::string_view after);
+
 }  // namespace nibu
 
 #endif  // NIBU_TOKENIZER_BETWEEN_SENTENCES_H_

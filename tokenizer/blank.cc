@@ -9,13 +9,16 @@ bool IsBlank(int32_t character) {
   return u_isUWhiteSpace(character) || character == 0x200b || character == 0xfeff;
 }
 
-bool IsBlank(absl::string_view text) {
+size_t BlankPrefix(absl::string_view text) {
   for (size_t i = 0; i < text.size();) {
+    const size_t begin = i;
     int32_t character;
     U8_NEXT(text.data(), i, text.size(), character);
-    if (!IsBlank(character)) return false;
+    if (!IsBlank(character)) return begin;
   }
-  return true;
+  return text.size();
 }
+
+bool IsBlank(absl::string_view text) { return BlankPrefix(text) == text.size(); }
 
 }  // namespace nibu

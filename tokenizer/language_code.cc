@@ -2,6 +2,10 @@
 
 #include <unicode/locid.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace nibu {
 namespace {
 
@@ -24,20 +28,33 @@ struct Language {
   bool says_script = false;
 };
 
+// Whether one is the macrolanguage of the other. ICU knows most others, and takes both for the
+// same.
+bool AreKin(absl::string_view a, absl::string_view b) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kKin[] = {
+      {"no", "nb"}, {"no", "nn"}, {"ps", "pbt"}, {"qu", "quy"}, {"ff", "fuv"}};
+  return std::any_of(std::begin(kKin), std::end(kKin), [&](const auto& kin) {
+    return kin == std::pair(a, b) || kin == std::pair(b, a);
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes) {
   const Language wanted(code);
   std::vector<std::string> same;
   std::vector<std::string> same_region;
+  std::vector<std::string> kin;
   if (wanted.name.empty()) return same;
   for (const std::string& known : codes) {
     const Language language(known);
+    if (AreKin(language.name, wanted.name)) kin.push_back(known);
     if (language.name != wanted.name) continue;
     if (wanted.says_script && language.script != wanted.script) continue;
     same.push_back(known);
     if (!wanted.region.empty() && language.region == wanted.region) same_region.push_back(known);
   }
+  if (same.empty()) return kin;
   return same_region.empty() ? same : same_region;
 }
 

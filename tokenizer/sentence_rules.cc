@@ -65,8 +65,8 @@ bool IsVowel(UChar32 c) {
 
 // Those of one language in ICU's data, without their last full stop. ICU's own iterator over them,
 // FilteredBreakIterator, also finds them at the ends of longer words: "wieder." for "r.".
-absl::flat_hash_set<std::string> CldrAbbreviations(const std::string& language) {
-  absl::flat_hash_set<std::string> words;
+std::set<std::string, std::less<>> CldrAbbreviations(const std::string& language) {
+  std::set<std::string, std::less<>> words;
   UErrorCode status = U_ZERO_ERROR;
   // Direct: never the words of the environment's locale.
   const icu::LocalUResourceBundlePointer bundle(

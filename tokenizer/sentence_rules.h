@@ -4,9 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 
 namespace nibu {
@@ -78,8 +79,9 @@ class SentenceRules {
   bool ordinals() const { return ordinals_; }
 
  private:
-  std::array<absl::flat_hash_set<std::string>, kOrdinals + 1> lists_;
-  absl::flat_hash_set<std::string> cldr_;
+  // Not Abseil's, whose sets do not survive a failed allocation.
+  std::array<std::set<std::string, std::less<>>, kOrdinals + 1> lists_;
+  std::set<std::string, std::less<>> cldr_;
   bool ordinals_ = false;
   std::array<CharacterKind, 128> ascii_;
 };

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <exception>
+#include <new>
 
 namespace nibu {
 
@@ -15,17 +16,30 @@ SentencePieceModel::~SentencePieceModel() = default;
 
 namespace {
 
-// Runs f, which returns SentencePiece's status, and keeps its exceptions here.
+// Runs f, which returns SentencePiece's status, and keeps its exceptions here, but for
+// std::bad_alloc.
 template <typename F>
 bool Run(F f, std::string* error) {
   try {
     const sentencepiece::util::Status status = f();
     if (!status.ok()) *error = status.ToString();
     return status.ok();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     *error = e.what();
     return false;
   }
+}
+
+std::vector<TextSpan> SpansOf(const sentencepiece::ImmutableSentencePieceText& text) {
+  std::vector<TextSpan> spans;
+  spans.reserve(text.pieces_size());
+  for (size_t i = 0; i < text.pieces_size(); ++i) {
+    const auto piece = text.pieces(static_cast<int>(i));
+    spans.push_back({piece.begin(), piece.end()});
+  }
+  return spans;
 }
 
 }  // namespace
@@ -41,13 +55,35 @@ const std::string& SentencePieceModel::Piece(int id) const {
 }
 
 bool SentencePieceModel::Encode(const char* text, size_t size, std::vector<std::string>* pieces,
-                                std::string* error) const {
-  return Run([&] { return impl_->processor.Encode({text, size}, pieces); }, error);
+                                std::vector<TextSpan>* spans, std::string* error) const {
+  if (spans == nullptr) {
+    return Run([&] { return impl_->processor.Encode({text, size}, pieces); }, error);
+  }
+  sentencepiece::ImmutableSentencePieceText encoded;
+  if (!Run([&] { return impl_->processor.Encode({text, size}, encoded.mutable_proto()); }, error)) {
+    return false;
+  }
+  *spans = SpansOf(encoded);
+  pieces->clear();
+  pieces->reserve(spans->size());
+  for (size_t i = 0; i < spans->size(); ++i) {
+    pieces->push_back(encoded.pieces(static_cast<int>(i)).piece());
+  }
+  return true;
 }
 
 bool SentencePieceModel::Decode(const std::vector<std::string>& pieces, std::string* text,
-                                std::string* error) const {
-  return Run([&] { return impl_->processor.Decode(pieces, text); }, error);
+                                std::vector<TextSpan>* spans, std::string* error) const {
+  if (spans == nullptr) {
+    return Run([&] { return impl_->processor.Decode(pieces, text); }, error);
+  }
+  sentencepiece::ImmutableSentencePieceText decoded;
+  if (!Run([&] { return impl_->processor.Decode(pieces, decoded.mutable_proto()); }, error)) {
+    return false;
+  }
+  *spans = SpansOf(decoded);
+  *text = decoded.text();
+  return true;
 }
 
 }  // namespace nibu

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tokenizer/text_span.h"
+
 namespace nibu {
 
 // Immutable after Load; threads may share it.
@@ -20,11 +22,13 @@ class SentencePieceModel {
   // Of ids 0 .. size() - 1.
   const std::string& Piece(int id) const;
 
-  // Each returns false and says why in `error`.
+  // Each returns false and says why in `error`. `spans`, if not null: what of the text each piece
+  // comes from, or stands for.
   bool Load(const char* bytes, size_t size, std::string* error);
   bool Encode(const char* text, size_t size, std::vector<std::string>* pieces,
-              std::string* error) const;
-  bool Decode(const std::vector<std::string>& pieces, std::string* text, std::string* error) const;
+              std::vector<TextSpan>* spans, std::string* error) const;
+  bool Decode(const std::vector<std::string>& pieces, std::string* text,
+              std::vector<TextSpan>* spans, std::string* error) const;
 
  private:
   struct Impl;

@@ -4,7 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/sentencepiece_model.h"
 
@@ -37,6 +39,8 @@ absl::string_view TakeChunk(absl::string_view* text) {
   return chunk.substr(0, end);
 }
 
+constexpr absl::string_view kBlank = "\u2581";  // of pieces
+
 // A thousand of them tell as much as all, and sooner.
 bool KnowsHalf(const Vocabulary& vocabulary, const SentencePieceModel& model) {
   const int step = std::max(1, model.size() / 1000);
@@ -55,7 +59,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<SentencePieceMode
     : model_(std::move(model)) {}
 SentencePieceTokenizer::~SentencePieceTokenizer() = default;
 
-absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceTokenizer::FromSerialized(
+absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> SentencePieceTokenizer::FromSerialized(
     absl::string_view model, const Vocabulary& vocabulary) {
   auto loaded = std::make_unique<SentencePieceModel>();
   std::string error = "its character map is broken";
@@ -67,18 +71,33 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> SentencePieceTokenizer::FromSerialize
     return absl::InvalidArgumentError(
         "the model's vocabulary does not know most of its pieces; it belongs to another model");
   }
-  return std::unique_ptr<Tokenizer>(new SentencePieceTokenizer(std::move(loaded)));
+  return std::unique_ptr<SentencePieceTokenizer>(new SentencePieceTokenizer(std::move(loaded)));
 }
 
 absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
     absl::string_view text) const {
+  return Encode(text, nullptr);
+}
+
+absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
+    absl::string_view text, std::vector<TextSpan>* spans) const {
   std::vector<std::string> pieces;
   std::string error;
+  const char* const start = text.data();
+  if (spans != nullptr) spans->clear();
   do {
     const absl::string_view chunk = TakeChunk(&text);
     std::vector<std::string> encoded;
-    if (!model_->Encode(chunk.data(), chunk.size(), &encoded, &error)) {
+    std::vector<TextSpan> within;
+    if (!model_->Encode(chunk.data(), chunk.size(), &encoded, spans == nullptr ? nullptr : &within,
+                        &error)) {
       return absl::InternalError(absl::StrCat("SentencePiece cannot encode a line: ", error));
+    }
+    const auto offset = static_cast<size_t>(chunk.data() - start);
+    if (spans != nullptr) {
+      for (const TextSpan& span : within) {
+        spans->push_back({offset + span.begin, offset + span.end});
+      }
     }
     if (pieces.empty()) {
       pieces = std::move(encoded);
@@ -91,11 +110,19 @@ absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
 
 absl::StatusOr<std::string> SentencePieceTokenizer::Decode(
     absl::Span<const std::string> pieces) const {
+  return Decode(pieces, nullptr);
+}
+
+absl::StatusOr<std::string> SentencePieceTokenizer::Decode(absl::Span<const std::string> pieces,
+                                                           std::vector<TextSpan>* spans) const {
   std::string text;
   std::string error;
-  if (!model_->Decode({pieces.begin(), pieces.end()}, &text, &error)) {
+  if (!model_->Decode({pieces.begin(), pieces.end()}, &text, spans, &error)) {
     return absl::InternalError(absl::StrCat("SentencePiece cannot decode a line: ", error));
   }
+  // What SentencePiece does not know, as pieces of another model, it leaves as it is.
+  if (absl::StartsWith(text, kBlank)) text.erase(0, kBlank.size());
+  absl::StrReplaceAll({{kBlank, " "}}, &text);
   return text;
 }
 

@@ -2,10 +2,12 @@
 #ifndef NIBU_TOKENIZER_VOCABULARY_H_
 #define NIBU_TOKENIZER_VOCABULARY_H_
 
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -27,8 +29,13 @@ class Vocabulary {
   const std::string& Token(int id) const { return tokens_[static_cast<size_t>(id)]; }
 
  private:
+  struct Hash : absl::Hash<absl::string_view> {
+    using is_transparent = void;
+  };
+
   std::vector<std::string> tokens_;
-  absl::flat_hash_map<std::string, int> ids_;
+  // Not Abseil's, whose maps do not survive a failed allocation.
+  std::unordered_map<std::string, int, Hash, std::equal_to<>> ids_;
   int unk_ = 0;
 };
 

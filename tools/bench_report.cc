@@ -49,13 +49,12 @@ std::string BenchJson(const BenchResult& result) {
 }
 
 std::string BenchTableHead() {
-  return absl::StrFormat(
-      "%-8s %4s %4s %5s | %7s %7s %8s %8s | %8s %7s %8s %8s %8s | %6s %7s %7s | %-29s | %8s\n"
-      "%-8s %4s %4s %5s | %7s %7s %8s %8s | %8s %7s %8s %8s %8s | %6s %7s %7s | %-29s | %8s %5s\n",
-      "compute", "", "", "", "sen-", "source", "target", "", "target", "sen-", "latency", "ms", "",
-      "load", "peak", "weights", "% of the threads' time", "matmul",  //
-      "type", "thr", "beam", "batch", "tences", "tokens", "tokens", "seconds", "tok/s", "sent/s",
-      "p50", "p90", "p99", "s", "MB", "MB", " enc decm attn srch toke text", "floor s", "ratio");
+  return "compute                  |    sen-  source   target          | "
+         "  target    sen-  latency       ms          | "
+         "  load    peak weights | % of the threads' time        |   matmul\n"
+         "type      thr beam batch |  tences  tokens   tokens  seconds | "
+         "   tok/s  sent/s      p50      p90      p99 | "
+         "     s      MB      MB |  enc decm attn srch toke text |  floor s ratio\n";
 }
 
 std::string BenchTableRow(const BenchResult& result) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,7 @@ namespace nibu {
 
 // What stays the same through a sweep.
 struct BenchWorkload {
-  ModelFlags model;  // the path is that of a model's shape with random_weights
-  bool random_weights = false;
+  ModelFlags model;
   TextOptions text;       // languages and lengths
   std::string src;        // text, a segment a line; empty: random token ids
   int sentences = 256;    // random sources

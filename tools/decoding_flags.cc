@@ -3,18 +3,28 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
-#include "tools/bundled_model.h"
+#include "models/random_model.h"
 #include "tools/flags.h"
 
+ABSL_DECLARE_FLAG(int, max_decoding_length);
 ABSL_FLAG(std::string, model, "",
-          "Directory or file of a model, in any supported format. Empty: the bundled "
-          "English-German model.");
+          "Directory or file of a model, in any supported format; several with commas between them "
+          "are an ensemble. Empty: the bundled English-German model.");
+ABSL_FLAG(
+    std::string, ensemble_weights, "",
+    "Of the models of an ensemble, whose log-probabilities are averaged: numbers above 0 with "
+    "commas between them. Empty: equal ones.");
 ABSL_FLAG(std::string, src_lang, "",
           "Language of the source, for models that have to be told; en, eng, en-US, eng_Latn, ...: "
           "in any common form.");
@@ -23,19 +33,6 @@ ABSL_FLAG(std::string, tgt_lang, "",
 ABSL_FLAG(std::string, sentencepiece, "",
           "SOURCE.spm[,TARGET.spm]: SentencePiece models for a model without them; one serves both "
           "sides.");
-ABSL_FLAG(
-    int, beam_size, 4,
-    "Hypotheses kept at each step; 1 is greedy search. A model's own default is used in place "
-    "of 4.");
-ABSL_FLAG(float, patience, 1,
-          "Beam search goes on until round(beam_size * patience) hypotheses have finished.");
-ABSL_FLAG(int, num_hypotheses, 1, "Hypotheses returned for a line, best first (nbest and jsonl).");
-ABSL_FLAG(float, length_penalty, 1,
-          "Hypotheses are ranked by log-probability / length^length_penalty. A model's own default "
-          "is used in place of 1.");
-ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least, for a sentence.");
-ABSL_FLAG(int, max_decoding_length, 256,
-          "Tokens generated at most, for a sentence (never more than the model's positions).");
 ABSL_FLAG(int, max_input_length, 1024,
           "Tokens of a sentence translated in one piece (never more than the model's positions).");
 ABSL_FLAG(std::string, compute_type, "auto",
@@ -57,10 +54,20 @@ ABSL_FLAG(std::string, batch_type, "examples",
           "batch_size counts examples (sentences) or tokens (of the sources).");
 
 namespace nibu {
+namespace {
 
-std::vector<std::string> SearchFlags() {
-  return {"beam_size", "patience", "num_hypotheses", "length_penalty"};
+// Directory of the bundled English-German model: beside the installed programs
+// (../share/nibu/models/en-de), or in the source tree this was built from.
+std::string BundledModelPath() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed =
+      program.parent_path().parent_path() / "share/nibu/models/en-de";
+  if (!error && std::filesystem::is_directory(installed, error)) return installed.string();
+  return NIBU_SOURCE_DIR "/models/pretrained/en-de";
 }
+
+}  // namespace
 
 std::vector<std::string> SpeedFlags() {
   return {"compute_type", "draft_model", "shortlist", "threads", "batch_size", "batch_type"};
@@ -76,8 +83,15 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   ModelFlags flags;
   flags.path = absl::GetFlag(FLAGS_model);
   if (flags.path.empty()) flags.path = BundledModelPath();
-  flags.text = {absl::GetFlag(FLAGS_sentencepiece), absl::GetFlag(FLAGS_shortlist),
-                absl::GetFlag(FLAGS_draft_model)};
+  // A path may have a comma, too.
+  std::vector<std::string> paths = {flags.path};
+  std::error_code error;
+  if (!std::filesystem::exists(flags.path, error)) paths = absl::StrSplit(flags.path, ',');
+  flags.path = paths[0];
+  flags.text = {absl::GetFlag(FLAGS_sentencepiece),
+                absl::GetFlag(FLAGS_shortlist),
+                absl::GetFlag(FLAGS_draft_model),
+                {paths.begin() + 1, paths.end()}};
   auto types = ComputeTypes();
   types.insert(types.begin(), {"auto", FastestComputeType()});
   NIBU_ASSIGN_OR_RETURN(flags.compute_type,
@@ -89,25 +103,10 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   return flags;
 }
 
-absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
-                                                  const ModelDefaults& defaults) {
-  DecodingOptions options = DefaultDecoding(defaults);
-  if (WasGiven("beam_size")) options.beam_size = absl::GetFlag(FLAGS_beam_size);
-  if (WasGiven("length_penalty")) options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
-  // A length that the command line asks for is not cut.
-  if (WasGiven("min_decoding_length") || WasGiven("max_decoding_length")) {
-    options.max_length_factor = 0;
-  }
-  options.patience = absl::GetFlag(FLAGS_patience);
-  options.num_hypotheses = absl::GetFlag(FLAGS_num_hypotheses);
-  options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
-  options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
-  NIBU_RETURN_IF_ERROR(NameFlag(options.Validate()));
-  if (!model.text.draft_model.empty() && options.beam_size != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--draft_model needs --beam_size=1, not ", options.beam_size));
-  }
-  return options;
+absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
+  if (!model.random_weights) return OpenModel(model.path);
+  NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(model.path));
+  return OpenRandom(config, /*seed=*/1);
 }
 
 TextOptions ReadTextFlags() {
@@ -120,8 +119,8 @@ TextOptions ReadTextFlags() {
 
 absl::Status NameFlag(const absl::Status& status) {
   const absl::string_view message = status.message();
-  const std::string name(message.substr(0, message.find_first_of(" =")));
-  if (absl::FindCommandLineFlag(name) == nullptr) return status;
+  const std::string name(message.substr(0, message.find_first_of(" =:")));
+  if (!absl::IsInvalidArgument(status) || !absl::FindCommandLineFlag(name)) return status;
   return absl::Status(status.code(), absl::StrCat("--", message));
 }
 
@@ -138,6 +137,14 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
       options.batch_type,
       Choose<BatchType>("batch_type", absl::GetFlag(FLAGS_batch_type),
                         {{"examples", BatchType::kExamples}, {"tokens", BatchType::kTokens}}));
+  const std::string weights = absl::GetFlag(FLAGS_ensemble_weights);
+  for (const absl::string_view weight : absl::StrSplit(weights, ',')) {
+    if (weights.empty()) break;
+    if (!absl::SimpleAtof(weight, &options.ensemble_weights.emplace_back())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--ensemble_weights must be numbers, not \"", weight, "\""));
+    }
+  }
   options.max_source_length = absl::GetFlag(FLAGS_max_input_length);
   NIBU_RETURN_IF_ERROR(NameFlag(CheckRange("max_input_length", options.max_source_length, 1)));
   options.max_decoding_length = std::max(1, absl::GetFlag(FLAGS_max_decoding_length));

@@ -1,4 +1,4 @@
-// The flags that nibu-translate and nibu-bench share: model, search, lengths, speed.
+// The flags that programs share: model, text, speed. Those of the search are in search_flags.h.
 #ifndef NIBU_TOOLS_DECODING_FLAGS_H_
 #define NIBU_TOOLS_DECODING_FLAGS_H_
 
@@ -15,20 +15,19 @@
 namespace nibu {
 
 // Names of the flags, for ProgramInfo.
-std::vector<std::string> SearchFlags();
 std::vector<std::string> SpeedFlags();
 
 struct ModelFlags {
   std::string path;
+  bool random_weights = false;  // the path is that of a model's shape (configs/*.json)
   ComputeType compute_type;
   TextModelOptions text;
 };
 
 // The values of the flags, checked. InvalidArgument naming the flag.
 absl::StatusOr<ModelFlags> ReadModelFlags();
-// `defaults`: what the model wants where the command line says nothing. Both are checked together.
-absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
-                                                  const ModelDefaults& defaults);
+// OpenModel, or weights that are always the same.
+absl::StatusOr<OpenedModel> Open(const ModelFlags& model);
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // Languages and lengths of text; the rest is as it is in TextOptions.
 TextOptions ReadTextFlags();

@@ -1,5 +1,6 @@
 #include "tools/flags.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <map>
 #include <new>
 #include <set>
 
@@ -23,48 +25,29 @@
 namespace nibu {
 namespace {
 
-constexpr char kVersion[] = NIBU_VERSION;
+// What the process has been told.
+struct State {
+  std::string program;                                                 // its name
+  std::map<std::string, std::vector<std::string>, std::less<>> given;  // flags with their values
+  std::string fatal_note;
+};
 
-bool Lists(const ProgramInfo& program, absl::string_view name) {
-  for (const auto& group : program.groups) {
-    if (std::find(group.flags.begin(), group.flags.end(), name) != group.flags.end()) return true;
-  }
-  return false;
+State& TheState() {
+  static State& state = *new State();
+  return state;
 }
 
-absl::CommandLineFlag* Find(const ProgramInfo& program, absl::string_view name) {
-  return Lists(program, name) ? absl::FindCommandLineFlag(name) : nullptr;
-}
-
-absl::Status UnknownFlag(const ProgramInfo& program, absl::string_view name) {
-  std::vector<std::string> flags;
-  for (const auto& group : program.groups) {
-    flags.insert(flags.end(), group.flags.begin(), group.flags.end());
-  }
-  const std::string nearest = Nearest(name, flags);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "unknown flag --", name,
-      nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?")));
-}
-
-// The text broken into lines of at most `width` characters, each behind `indent` blanks.
+// The text in lines of at most `width` characters, each behind a line end and `indent` blanks.
 std::string Wrap(absl::string_view text, size_t indent, size_t width) {
   std::string result;
-  std::string line;
-  for (absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
-    if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
-      absl::StrAppend(&result, std::string(indent, ' '), line, "\n");
-      line.clear();
-    }
-    absl::StrAppend(&line, line.empty() ? "" : " ", word);
+  size_t column = width;
+  for (const absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    column += 1 + word.size();
+    const bool fits = column <= width;
+    if (!fits) column = indent + word.size();
+    absl::StrAppend(&result, fits ? " " : "\n" + std::string(indent, ' '), word);
   }
-  return absl::StrCat(result, std::string(indent, ' '), line, "\n");
-}
-
-// Names of the flags that a command line has set.
-std::set<std::string, std::less<>>& GivenFlags() {
-  static auto& given = *new std::set<std::string, std::less<>>();
-  return given;
+  return result;
 }
 
 // Flags that need no value.
@@ -72,66 +55,57 @@ bool IsSwitch(const absl::CommandLineFlag& flag) {
   return flag.IsOfType<bool>() || flag.IsOfType<AutoBool>();
 }
 
-absl::Status Set(absl::CommandLineFlag* flag, absl::string_view value) {
-  std::string error;
-  if (flag->ParseFrom(value, &error)) return absl::OkStatus();
-  // Abseil says "Illegal value ...; why".
-  const std::pair<std::string, std::string> parts = absl::StrSplit(error, absl::MaxSplits("; ", 1));
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag->Name(), ": \"", value, "\" is not a valid value",
-                   parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")")));
-}
-
 }  // namespace
 
 bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
-  bool boolean = false;
-  if (text == "auto") {
-    *value = AutoBool::kAuto;
-    return true;
-  }
-  if (!absl::ParseFlag(text, &boolean, error)) {
+  bool given = false;
+  *value = {};
+  if (text == "auto") return true;
+  if (!absl::ParseFlag(text, &given, error)) {
     *error = "it must be auto, true or false";
     return false;
   }
-  *value = boolean ? AutoBool::kTrue : AutoBool::kFalse;
+  value->given = given;
   return true;
 }
 
 std::string AbslUnparseFlag(AutoBool value) {
-  if (value == AutoBool::kAuto) return "auto";
-  return value == AutoBool::kTrue ? "true" : "false";
+  return value.given ? absl::UnparseFlag(*value.given) : "auto";
 }
 
 std::string HelpText(const ProgramInfo& program) {
   std::string text =
       absl::StrCat("Usage: ", program.name, " ", program.usage, "\n\n", program.description, "\n");
+  std::set<std::string> shown;
   for (const auto& group : program.groups) {
     absl::StrAppend(&text, "\n", group.title, "\n");
     for (const std::string& name : group.flags) {
+      if (!shown.insert(name).second) continue;
       const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-      if (flag == nullptr) continue;
       const std::string value = flag->DefaultValue();
-      absl::StrAppend(&text, "  --", name, "=", value.empty() ? "\"\"" : value, "\n",
-                      Wrap(flag->Help(), 6, 96));
+      absl::StrAppend(&text, "  --", name, "=", value.empty() ? "\"\"" : value,
+                      Wrap(flag->Help(), 6, 96), "\n");
     }
   }
-  absl::StrAppend(&text,
-                  "\nBooleans are set by --name and unset by --noname. --help and --version print "
-                  "and exit.\n");
-  return text;
+  return absl::StrCat(text,
+                      "\nBooleans are set by --name and unset by --noname. --help and --version "
+                      "print and exit.\n");
 }
 
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
-                                                    absl::Span<const std::string> arguments,
-                                                    FlagLists* lists) {
-  std::vector<std::string> positional;
-  if (lists != nullptr) {
-    for (auto& [name, values] : *lists) {
-      const absl::CommandLineFlag* flag = Find(program, name);
-      if (flag != nullptr) values = {flag->CurrentValue()};
-    }
+                                                    absl::Span<const std::string> arguments) {
+  std::vector<std::string> flags;  // of the program
+  std::set<std::string, std::less<>> lists;
+  for (const auto& group : program.groups) {
+    flags.insert(flags.end(), group.flags.begin(), group.flags.end());
+    if (group.lists) lists.insert(group.flags.begin(), group.flags.end());
   }
+  const auto find = [&flags](absl::string_view name) {
+    const bool is_known = std::count(flags.begin(), flags.end(), name) > 0;
+    return is_known ? absl::FindCommandLineFlag(name) : nullptr;
+  };
+  TheState().given.clear();
+  std::vector<std::string> positional;
   for (size_t i = 0; i < arguments.size(); ++i) {
     absl::string_view argument = arguments[i];
     if (argument == "--") {
@@ -149,50 +123,62 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     const absl::string_view name = parts.first;
     const bool has_value = name.size() < argument.size();
     std::string value(parts.second);
-    absl::CommandLineFlag* flag = Find(program, name);
-    if (flag == nullptr && !has_value && name.substr(0, 2) == "no") {
-      flag = Find(program, name.substr(2));
+    const absl::CommandLineFlag* flag = find(name);
+    if (flag == nullptr && !has_value && absl::StartsWith(name, "no")) {
+      flag = find(name.substr(2));
       if (flag != nullptr && !IsSwitch(*flag)) flag = nullptr;
       value = "false";
     } else if (flag != nullptr && !has_value) {
-      if (IsSwitch(*flag)) {
-        value = "true";
-      } else if (++i < arguments.size()) {
-        value = arguments[i];
-      } else {
+      if (!IsSwitch(*flag) && ++i == arguments.size()) {
         return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value"));
       }
+      value = IsSwitch(*flag) ? "true" : arguments[i];
     }
-    if (flag == nullptr) return UnknownFlag(program, name);
-    std::vector<std::string> values = {std::move(value)};
-    if (lists != nullptr && lists->count(std::string(flag->Name())) > 0) {
-      values = absl::StrSplit(values[0], ',');
-      (*lists)[std::string(flag->Name())] = values;
+    if (flag == nullptr) {
+      const std::string nearest = Nearest(name, flags);
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown flag --", name,
+          nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?")));
     }
-    for (const std::string& each : values) NIBU_RETURN_IF_ERROR(Set(flag, each));
-    GivenFlags().emplace(flag->Name());
+    std::vector<std::string>& values = TheState().given[std::string(flag->Name())];
+    values = {value};
+    if (lists.count(flag->Name()) > 0) values = absl::StrSplit(value, ',');
+    for (const std::string& each : values) NIBU_RETURN_IF_ERROR(SetFlag(flag->Name(), each));
   }
   return positional;
 }
 
-bool WasGiven(absl::string_view flag) { return GivenFlags().count(flag) > 0; }
+std::vector<std::string> FlagValues(absl::string_view flag) {
+  const auto given = TheState().given.find(flag);
+  if (given != TheState().given.end()) return given->second;
+  return {absl::FindCommandLineFlag(flag)->CurrentValue()};
+}
+
+bool WasGiven(absl::string_view flag) { return TheState().given.count(flag) > 0; }
 
 absl::Status SetFlag(absl::string_view name, absl::string_view value) {
   absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
   if (flag == nullptr) return absl::InvalidArgumentError(absl::StrCat("no flag --", name));
-  return Set(flag, value);
+  std::string error;
+  if (flag->ParseFrom(value, &error)) return absl::OkStatus();
+  // Abseil says "Illegal value ...; why".
+  const std::pair<std::string, std::string> parts = absl::StrSplit(error, absl::MaxSplits("; ", 1));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", name, ": \"", value, "\" is not a valid value",
+                   parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")")));
 }
 
 namespace {
 
-std::string& ProgramName() {
-  static std::string& name = *new std::string();
-  return name;
-}
-
-std::string& FatalNote() {
-  static std::string& note = *new std::string();
-  return note;
+// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
+// later gets the number and with it what is meant for standard output or error. Reading and writing
+// them fails as before.
+void ReserveStandardDescriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one.
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
 }
 
 // What std::terminate calls.
@@ -202,21 +188,29 @@ std::string& FatalNote() {
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
                  "%s: error: out of memory; free some, or use fewer threads or smaller batches%s\n",
-                 ProgramName().c_str(), FatalNote().c_str());
-    _exit(kExitFailure);
+                 TheState().program.c_str(), TheState().fatal_note.c_str());
+    _exit(1);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s: fatal: %s\n", ProgramName().c_str(), e.what());
+    std::fprintf(stderr, "%s: fatal: %s\n", TheState().program.c_str(), e.what());
   }
   std::abort();
 }
 
+void PrintLine(const char* kind, absl::string_view message) {
+  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
+  std::fprintf(stderr, "%s: %s: %s\n", TheState().program.c_str(), kind, line.c_str());
+}
+
+// Payload of a status.
+constexpr char kUsage[] = "nibu/usage";
+
 }  // namespace
 
-void SetFatalNote(std::string note) { FatalNote() = std::move(note); }
+void SetFatalNote(std::string note) { TheState().fatal_note = std::move(note); }
 
-std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
-                                                FlagLists* lists) {
-  ProgramName() = program.name;
+std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv) {
+  ReserveStandardDescriptors();
+  TheState().program = program.name;
   std::set_terminate(EndOutOfMemory);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   for (const std::string& argument : arguments) {
@@ -226,34 +220,31 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
       std::exit(0);
     }
     if (argument == "--version") {
-      std::printf("%s %s\n", program.name.c_str(), kVersion);
+      std::printf("%s %s\n", program.name.c_str(), NIBU_VERSION);
       std::exit(0);
     }
   }
-  absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments, lists);
+  absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments);
   if (positional.ok() && !positional->empty() && !program.takes_text) {
     positional = absl::InvalidArgumentError(
         absl::StrCat("unexpected argument \"", positional->front(), "\""));
   }
-  if (!positional.ok()) std::exit(Fail(positional.status(), kExitUsage));
+  if (!positional.ok()) std::exit(ExitStatus(UsageError(positional.status())));
   return *std::move(positional);
 }
-
-namespace {
-
-void PrintLine(const char* kind, absl::string_view message) {
-  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
-  std::fprintf(stderr, "%s: %s: %s\n", ProgramName().c_str(), kind, line.c_str());
-}
-
-}  // namespace
 
 void PrintError(absl::string_view message) { PrintLine("error", message); }
 void PrintWarning(absl::string_view message) { PrintLine("warning", message); }
 
-int Fail(const absl::Status& status, int exit_status) {
+absl::Status UsageError(absl::Status status) {
+  if (absl::IsInvalidArgument(status)) status.SetPayload(kUsage, absl::Cord());
+  return status;
+}
+
+int ExitStatus(const absl::Status& status) {
+  if (status.ok()) return 0;
   PrintError(status.message());
-  return exit_status;
+  return status.GetPayload(kUsage) ? 2 : 1;
 }
 
 }  // namespace nibu

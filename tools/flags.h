@@ -2,7 +2,7 @@
 #ifndef NIBU_TOOLS_FLAGS_H_
 #define NIBU_TOOLS_FLAGS_H_
 
-#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +15,9 @@
 namespace nibu {
 
 // A boolean that is decided by the circumstances unless it is set: --name, --noname, --name=auto.
-enum class AutoBool { kAuto, kTrue, kFalse };
+struct AutoBool {
+  std::optional<bool> given = std::nullopt;
+};
 bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error);
 std::string AbslUnparseFlag(AutoBool value);
 
@@ -28,31 +30,29 @@ struct ProgramInfo {
   struct Group {
     std::string title;
     std::vector<std::string> flags;
+    bool lists = false;  // they take several values, separated by commas
   };
   std::vector<Group> groups;
   bool takes_text = false;  // arguments that are no flags
 };
 
-// What --help prints.
+// What --help prints. A flag of several groups is in the first of them.
 std::string HelpText(const ProgramInfo& program);
 
-// Flags that take several values, separated by commas, and those values.
-using FlagLists = std::map<std::string, std::vector<std::string>>;
-
 // Sets the flags of a command line (without the program's name): --name=value, --name value,
-// --flag and --noflag for booleans; "--" ends the flags. Returns the other arguments.
-// `lists`, if any: the flags that are its keys take lists. Each value is parsed as the flag's, the
-// flag keeps the last one, and all are handed back; a flag not given has its present value alone.
+// --flag and --noflag for booleans; "--" ends the flags. Returns the other arguments. Of a list,
+// each value is parsed as the flag's, and the flag keeps the last one.
 // InvalidArgument: unknown flag (with the nearest known one), missing or malformed value.
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
-                                                    absl::Span<const std::string> arguments,
-                                                    FlagLists* lists = nullptr);
+                                                    absl::Span<const std::string> arguments);
+
+// The values that ParseFlags has set a flag to, or else its present one.
+std::vector<std::string> FlagValues(absl::string_view flag);
+// Whether ParseFlags has set the flag, be it to its default.
+bool WasGiven(absl::string_view flag);
 
 // Sets one flag. InvalidArgument naming it: a malformed value.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
-
-// Whether ParseFlags has set the flag, be it to its default.
-bool WasGiven(absl::string_view flag);
 
 // What one of the words that a flag may be stands for. InvalidArgument with all of them.
 template <typename T>
@@ -70,9 +70,9 @@ absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
 // one line and status 2 on wrong usage, arguments that it does not take included. From then on the
-// program also ends with one line, and status 1, when there is no memory left, on whatever thread.
-std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv,
-                                                FlagLists* lists = nullptr);
+// program also ends with one line, and status 1, when there is no memory left, on whatever thread;
+// and descriptors 0, 1 and 2 are what they are meant for, or closed.
+std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv);
 
 // What is added to that last line from now on.
 void SetFatalNote(std::string note);
@@ -81,12 +81,17 @@ void SetFatalNote(std::string note);
 void PrintError(absl::string_view message);
 void PrintWarning(absl::string_view message);
 
-// The status of wrong usage and of work that failed.
-constexpr int kExitUsage = 2;
-constexpr int kExitFailure = 1;
+// Marks an InvalidArgument as wrong usage.
+absl::Status UsageError(absl::Status status);
+template <typename T>
+absl::StatusOr<T> UsageError(absl::StatusOr<T> result) {
+  if (!result.ok()) return UsageError(std::move(result).status());
+  return result;
+}
 
-// PrintError of the status; the exit status.
-int Fail(const absl::Status& status, int exit_status);
+// What a program that ends so exits with, after PrintError of an error: 0, 2 for wrong usage, 1 for
+// work that failed.
+int ExitStatus(const absl::Status& status);
 
 }  // namespace nibu
 

@@ -17,7 +17,7 @@
 namespace nibu {
 namespace {
 
-constexpr size_t kBufferSize = size_t{1} << 16;
+constexpr size_t kReadSize = size_t{1} << 16;
 
 // How compressed files begin; '?' is any byte. None of it is UTF-8 text that anybody writes.
 struct Format {
@@ -55,98 +55,92 @@ bool TryAgain(int fd, short event) {
   return poll(&wanted, 1, -1) >= 0 || errno == EINTR;
 }
 
-void InputBytes::EndInflate::operator()(z_stream_s* stream) const {
-  inflateEnd(stream);
-  delete stream;
-}
-
 InputBytes::~InputBytes() {
   if (fd_ > STDIN_FILENO) close(fd_);
 }
 
-absl::StatusOr<size_t> InputBytes::ReadFile(char* to, size_t most) {
+absl::StatusOr<bool> InputBytes::Fill() {
+  const size_t before = bytes_.size();
+  bytes_.resize(before + kReadSize);
   ssize_t n;
   do {
-    n = read(fd_, to, most);
+    n = read(fd_, bytes_.data() + before, kReadSize);
   } while (n < 0 && TryAgain(fd_, POLLIN));
+  bytes_.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
   if (n < 0) {
     return absl::UnavailableError(absl::StrCat(name_, ": cannot be read: ", std::strerror(errno)));
   }
-  used_ += static_cast<double>(n);
-  return static_cast<size_t>(n);
+  read_ += static_cast<double>(n);
+  return n > 0;
 }
 
 absl::Status InputBytes::Sniff() {
-  buffer_.resize(kBufferSize);
-  const Format* format;
+  const Format* format = nullptr;
+  bool may_be = true;
   do {  // as long as there may be more of a beginning that is known
-    NIBU_ASSIGN_OR_RETURN(const size_t n, ReadFile(buffer_.data() + end_, buffer_.size() - end_));
-    end_ += n;
-    const absl::string_view bytes(buffer_.data(), end_);
+    NIBU_ASSIGN_OR_RETURN(const bool more, Fill());
     format = std::find_if(std::begin(kFormats), std::end(kFormats),
-                          [&](const Format& f) { return Agree(bytes, f.magic); });
-    if (n == 0) format = std::end(kFormats);
-  } while (format != std::end(kFormats) && end_ < format->magic.size());
-  if (format == std::end(kFormats)) return absl::OkStatus();
+                          [&](const Format& f) { return Agree(bytes_, f.magic); });
+    may_be = more && format != std::end(kFormats);
+  } while (may_be && bytes_.size() < format->magic.size());
+  if (!may_be) return absl::OkStatus();
   if (format->command != nullptr) {
     return absl::UnimplementedError(absl::StrCat(name_, ": is compressed with ", format->name,
                                                  "; only gzip is read: decompress it with ",
                                                  format->command));
   }
-  gzip_.reset(new z_stream());
+  gzip_ = std::shared_ptr<z_stream>(new z_stream(), [](z_stream* stream) {
+    inflateEnd(stream);
+    delete stream;
+  });
   if (inflateInit2(gzip_.get(), 16 + MAX_WBITS) != Z_OK) {  // 16: gzip's header, no other
     return absl::ResourceExhaustedError(absl::StrCat(name_, ": no memory to decompress it"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> InputBytes::Inflate(char* to, size_t most) {
-  while (status_.ok()) {
-    // Whether there was no room for all that the bytes before have become.
-    const bool has_more = in_member_ && gzip_->avail_out == 0;
-    if (begin_ == end_ && !has_more) {
-      begin_ = end_ = 0;
-      NIBU_ASSIGN_OR_RETURN(end_, ReadFile(buffer_.data(), buffer_.size()));
-      if (end_ == 0 && in_member_) {
-        return absl::DataLossError(
-            absl::StrCat(name_, ": ends within its gzip data; get the whole file"));
-      }
-      if (end_ == 0) return 0;
-    }
+absl::StatusOr<bool> InputBytes::Inflate(std::string* to) {
+  const size_t before = to->size();
+  while (true) {
     // Tapes and disks fill up with zeros.
-    while (!in_member_ && begin_ < end_ && buffer_[begin_] == '\0') ++begin_;
-    if (begin_ == end_ && !has_more) continue;
-    in_member_ = true;
-    gzip_->next_in = reinterpret_cast<Bytef*>(buffer_.data() + begin_);
-    gzip_->avail_in = static_cast<uInt>(end_ - begin_);
-    gzip_->next_out = reinterpret_cast<Bytef*>(to);
-    gzip_->avail_out = static_cast<uInt>(most);
-    const int result = inflate(gzip_.get(), Z_NO_FLUSH);
-    begin_ = end_ - gzip_->avail_in;
-    if (result == Z_STREAM_END) {
-      in_member_ = false;
-      inflateReset(gzip_.get());
+    if (!in_member_) bytes_.erase(0, bytes_.find_first_not_of('\0'));
+    in_member_ = in_member_ || !bytes_.empty();
+    if (in_member_) {
+      to->resize(before + kReadSize);
+      gzip_->next_in = reinterpret_cast<Bytef*>(bytes_.data());
+      gzip_->avail_in = static_cast<uInt>(bytes_.size());
+      gzip_->next_out = reinterpret_cast<Bytef*>(to->data() + before);
+      gzip_->avail_out = static_cast<uInt>(kReadSize);
+      const int result = inflate(gzip_.get(), Z_NO_FLUSH);
+      bytes_.erase(0, bytes_.size() - gzip_->avail_in);
+      to->resize(to->size() - gzip_->avail_out);
+      if (result == Z_STREAM_END) {
+        in_member_ = false;
+        inflateReset(gzip_.get());
+      }
+      if (to->size() > before) return true;  // what is wrong behind it is found again
+      if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END) {
+        const char* why = gzip_->msg != nullptr ? gzip_->msg : zError(result);
+        return absl::DataLossError(
+            absl::StrCat(name_, ": damaged gzip data (", why, "); get the file again"));
+      }
     }
-    if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END) {
-      const char* why = gzip_->msg != nullptr ? gzip_->msg : zError(result);
-      status_ = absl::DataLossError(
-          absl::StrCat(name_, ": damaged gzip data (", why, "); get the file again"));
-    }
-    if (gzip_->avail_out < most) return most - gzip_->avail_out;  // before what is wrong
+    if (!bytes_.empty()) continue;
+    NIBU_ASSIGN_OR_RETURN(const bool more, Fill());
+    if (more) continue;
+    if (!in_member_) return false;
+    return absl::DataLossError(
+        absl::StrCat(name_, ": ends within its gzip data; get the whole file"));
   }
-  return status_;
 }
 
-absl::StatusOr<size_t> InputBytes::Read(char* to, size_t most) {
-  if (!sniffed_) status_ = Sniff();
+absl::StatusOr<bool> InputBytes::Append(std::string* to) {
+  if (!sniffed_) NIBU_RETURN_IF_ERROR(Sniff());
   sniffed_ = true;
-  NIBU_RETURN_IF_ERROR(status_);
-  if (gzip_ != nullptr) return Inflate(to, most);
-  if (begin_ == end_) return ReadFile(to, most);
-  const size_t n = std::min(most, end_ - begin_);
-  std::memcpy(to, buffer_.data() + begin_, n);
-  begin_ += n;
-  return n;
+  if (gzip_ != nullptr) return Inflate(to);
+  if (bytes_.empty()) NIBU_RETURN_IF_ERROR(Fill().status());
+  to->append(bytes_);
+  return !std::exchange(bytes_, "").empty();
 }
 
 }  // namespace nibu

@@ -2,7 +2,6 @@
 #ifndef NIBU_TOOLS_INPUT_BYTES_H_
 #define NIBU_TOOLS_INPUT_BYTES_H_
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,37 +26,31 @@ class InputBytes {
   InputBytes& operator=(const InputBytes&) = delete;
   ~InputBytes();
 
-  // Reads up to `most` bytes, at least one; 0: the end. Waits for bytes, but not for more of them
+  // Appends the next bytes, at least one; false: the end. Waits for bytes, but not for more of them
   // than it needs to see what they are. An error names the file: it cannot be read, its gzip data
   // is damaged or not whole (what comes before the damage has been handed out), or it is compressed
   // in another way.
-  absl::StatusOr<size_t> Read(char* to, size_t most);
+  absl::StatusOr<bool> Append(std::string* to);
 
   // Bytes of the file that have been used up.
-  double used() const { return used_ - static_cast<double>(end_ - begin_); }
+  double used() const { return read_ - static_cast<double>(bytes_.size()); }
   bool is_gzip() const { return gzip_ != nullptr; }
   int fd() const { return fd_; }
 
  private:
-  struct EndInflate {
-    void operator()(z_stream_s* stream) const;
-  };
-
-  absl::StatusOr<size_t> ReadFile(char* to, size_t most);
-  // Reads until it is clear what the file is, into buffer_.
+  // Reads what there is, behind bytes_; false: the end.
+  absl::StatusOr<bool> Fill();
+  // Fills until it is clear what the file is.
   absl::Status Sniff();
-  absl::StatusOr<size_t> Inflate(char* to, size_t most);
+  absl::StatusOr<bool> Inflate(std::string* to);
 
   const std::string name_;
   const int fd_;
-  double used_ = 0;  // what has been read, buffer_ included
+  std::string bytes_;  // read, but not used
+  double read_ = 0;    // bytes in all
   bool sniffed_ = false;
-  absl::Status status_;                           // what is wrong with the file
-  std::unique_ptr<z_stream_s, EndInflate> gzip_;  // null: plain text
-  bool in_member_ = false;                        // of a gzip file, which may have several
-  std::string buffer_;                            // [begin_, end_) has been read, but not used
-  size_t begin_ = 0;
-  size_t end_ = 0;
+  std::shared_ptr<z_stream_s> gzip_;  // null: plain text
+  bool in_member_ = false;            // of a gzip file, which may have several
 };
 
 }  // namespace nibu

@@ -11,25 +11,19 @@
 
 namespace nibu {
 
-struct InspectOptions {
-  ComputeType compute_type = ComputeType::kFloat32;  // that the model is loaded with
-  bool tensors = true;                               // every tensor, all of it read
-};
-
 struct Inspection {
-  // model, format, config, parameters, stored_bytes, vocabulary, defaults, shortlist, packed, load,
-  // and tensors: name, dtype, shape, bytes, min, max, nan (of the weights: integers by their
-  // scales).
+  // model, format, ModelFacts, config, parameters, stored_bytes, vocabulary, defaults, shortlist,
+  // packed, load, and tensors: name, dtype, shape, bytes, min, max, nan (of the weights: integers
+  // by their scales).
   nlohmann::ordered_json facts;
+  std::string text;  // the facts for people to read
   // What keeps the model from being used, although its parts could be read.
   absl::Status status;
 };
 
-// An error: there is nothing to show.
-absl::StatusOr<Inspection> Inspect(const std::string& path, const InspectOptions& options);
-
-// The facts for people to read.
-std::string InspectionText(const nlohmann::ordered_json& facts);
+// Loads the model with the compute type, too. `tensors`: every one is read. An error: there is
+// nothing to show.
+absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type, bool tensors);
 
 }  // namespace nibu
 

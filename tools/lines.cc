@@ -10,71 +10,55 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "tools/flags.h"
 
 namespace nibu {
-namespace {
 
-constexpr size_t kReadSize = size_t{1} << 16;
-
-void StripCarriageReturn(std::string* line) {
-  if (!line->empty() && line->back() == '\r') line->pop_back();
-}
-
-}  // namespace
-
-absl::StatusOr<FileLines> FileLines::Open(const std::string& path) {
-  if (path == "-") return FileLines("standard input", STDIN_FILENO);
+absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
+  if (path == "-") return InputLines("standard input", STDIN_FILENO);
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
   }
-  return FileLines(path, fd);
+  return InputLines(path, fd);
 }
 
-FileLines::FileLines(std::string path, int fd)
-    : input_(std::make_unique<InputBytes>(std::move(path), fd)), size_(0) {
+InputLines::InputLines(std::string path, int fd)
+    : input_(std::make_unique<InputBytes>(std::move(path), fd)), more_(true) {
   struct stat info;
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) size_ = static_cast<double>(info.st_size);
 }
 
-absl::StatusOr<bool> FileLines::Next(std::string* line) {
-  size_t searched = start_;
-  while (true) {
-    const size_t end = buffer_.find('\n', searched);
-    if (end != std::string::npos) {
-      line->assign(buffer_, start_, end - start_);
-      start_ = end + 1;
-      StripCarriageReturn(line);
-      return true;
-    }
-    if (end_) {
-      if (start_ == buffer_.size()) return false;
-      line->assign(buffer_, start_, std::string::npos);
-      start_ = buffer_.size();
-      StripCarriageReturn(line);
-      return true;
-    }
-    buffer_.erase(0, start_);
-    start_ = 0;
-    searched = buffer_.size();
-    buffer_.resize(searched + kReadSize);
-    const absl::StatusOr<size_t> n = input_->Read(buffer_.data() + searched, kReadSize);
-    buffer_.resize(searched + n.value_or(0));
-    if (!n.ok()) return n.status();
-    end_ = *n == 0;
-  }
+InputLines::InputLines(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) absl::StrAppend(&buffer_, text, "\n");
 }
 
-double FileLines::progress() const {
+absl::StatusOr<bool> InputLines::Next(std::string* line) {
+  size_t end = buffer_.find('\n', start_);
+  while (end == std::string::npos && more_) {
+    buffer_.erase(0, start_);
+    start_ = 0;
+    const size_t searched = buffer_.size();
+    NIBU_ASSIGN_OR_RETURN(more_, input_->Append(&buffer_));
+    end = buffer_.find('\n', searched);
+  }
+  if (start_ == buffer_.size()) return false;
+  end = std::min(end, buffer_.size());
+  line->assign(buffer_, start_, end - start_);
+  start_ = std::min(end + 1, buffer_.size());
+  if (!line->empty() && line->back() == '\r') line->pop_back();
+  return true;
+}
+
+double InputLines::progress() const {
   if (size_ <= 0) return -1;
   const double waiting = input_->is_gzip() ? 0 : static_cast<double>(buffer_.size() - start_);
   // The file may have grown since it was opened.
   return std::min(1.0, (input_->used() - waiting) / size_);
 }
 
-bool FileLines::IsSameFile(const std::string& out) const {
+bool InputLines::IsSameFile(const std::string& out) const {
   struct stat mine;
   struct stat other;
   const int failed = fstat(input_->fd(), &mine) +
@@ -83,43 +67,30 @@ bool FileLines::IsSameFile(const std::string& out) const {
          mine.st_ino == other.st_ino;
 }
 
-GivenLines::GivenLines(const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) {
-    for (absl::string_view line : absl::StrSplit(text, '\n')) {
-      lines_.emplace_back(line);
-      StripCarriageReturn(&lines_.back());
-    }
+absl::StatusOr<bool> InputParagraphs::Next(std::string* text) {
+  if (!waiting_.empty()) waiting_.pop_front();
+  for (bool more = true; more && waiting_.empty();) {
+    NIBU_ASSIGN_OR_RETURN(more, lines_->Next(text));
+    more ? reader_.Add(*text, &waiting_) : reader_.End(&waiting_);
   }
-}
-
-absl::StatusOr<bool> GivenLines::Next(std::string* line) {
-  if (next_ == lines_.size()) return false;
-  *line = std::move(lines_[next_++]);
+  if (waiting_.empty()) return false;
+  *text = absl::StrCat(waiting_.front().first, waiting_.front().text);
   return true;
 }
 
-absl::StatusOr<std::unique_ptr<LineSource>> OpenLines(const std::vector<std::string>& texts,
-                                                      const std::string& src,
-                                                      const std::string& out) {
+absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, const std::string& src,
+                                     const std::string& out) {
   if (!texts.empty()) {
-    if (src == "-") return std::make_unique<GivenLines>(texts);
-    return absl::InvalidArgumentError("give either TEXT or --src, not both");
+    if (src == "-") return InputLines(texts);
+    return UsageError(absl::InvalidArgumentError("give either TEXT or --src, not both"));
   }
-  NIBU_ASSIGN_OR_RETURN(FileLines file, FileLines::Open(src));
+  NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(src));
   if (!out.empty() && file.IsSameFile(out)) {
-    return absl::InvalidArgumentError(
+    return UsageError(absl::InvalidArgumentError(
         absl::StrCat(out == "-" ? "standard output" : out,
-                     ": is the file that is read; give the output another name"));
+                     ": is the file that is read; give the output another name")));
   }
-  return std::make_unique<FileLines>(std::move(file));
-}
-
-void ReserveStandardDescriptors() {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest free number is this one.
-    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
-  }
+  return file;
 }
 
 }  // namespace nibu

@@ -3,12 +3,14 @@
 #define NIBU_TOOLS_LINES_H_
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/input_bytes.h"
+#include "tools/text/layout.h"
 
 namespace nibu {
 
@@ -23,52 +25,53 @@ class LineSource {
   virtual double progress() const { return -1; }
 };
 
-// Lines of a file or pipe, of any length and any bytes; gzip is decompressed.
-class FileLines : public LineSource {
+// Lines of a file or pipe, of any length and any bytes (gzip is decompressed); or of given texts.
+class InputLines : public LineSource {
  public:
   // "-": standard input. NotFound or Unavailable naming the file.
-  static absl::StatusOr<FileLines> Open(const std::string& path);
-  FileLines(FileLines&& other) noexcept = default;
-  FileLines& operator=(FileLines&&) = delete;
+  static absl::StatusOr<InputLines> Open(const std::string& path);
+  // Lines that are there already; a text with line feeds is several.
+  explicit InputLines(const std::vector<std::string>& texts);
+  InputLines(InputLines&& other) noexcept = default;
+  InputLines& operator=(InputLines&&) = delete;
 
   absl::StatusOr<bool> Next(std::string* line) override;
   double progress() const override;
   // Whether this is also the regular file `out` ("-": standard output): writing there directly
-  // would destroy what has not been read.
+  // would destroy what has not been read. REQUIRES: this is a file.
   bool IsSameFile(const std::string& out) const;
 
  private:
-  FileLines(std::string path, int fd);
+  InputLines(std::string path, int fd);
 
-  std::unique_ptr<InputBytes> input_;
-  double size_;  // of a regular file, else 0
+  std::unique_ptr<InputBytes> input_;  // null: of given texts
+  double size_ = 0;                    // of a regular file, else 0
   std::string buffer_;
-  size_t start_ = 0;  // of what has not been handed out
-  bool end_ = false;
+  size_t start_ = 0;   // of what has not been handed out
+  bool more_ = false;  // there may be more than buffer_
 };
 
-// Lines that are there already; a text with line feeds is several.
-class GivenLines : public LineSource {
+// Paragraphs of lines. Lines of a source are read up to the one that ends a paragraph.
+class InputParagraphs : public LineSource {
  public:
-  explicit GivenLines(const std::vector<std::string>& texts);
-  absl::StatusOr<bool> Next(std::string* line) override;
+  explicit InputParagraphs(LineSource* lines) : lines_(lines) {}
+  // `text`: all that it has.
+  absl::StatusOr<bool> Next(std::string* text) override;
+  double progress() const override { return lines_->progress(); }
+  // The last one that Next gave.
+  const Paragraph& current() const { return waiting_.front(); }
 
  private:
-  std::vector<std::string> lines_;
-  size_t next_ = 0;
+  LineSource* const lines_;
+  ParagraphReader reader_;
+  std::deque<Paragraph> waiting_;  // from current() on
 };
 
 // What a program reads: each of the texts, or else each line of the file `src`. `out`: the file
-// that it writes, where it does so directly; else empty. InvalidArgument: both are given, or `src`
-// is `out`. Else, naming the file: it cannot be read.
-absl::StatusOr<std::unique_ptr<LineSource>> OpenLines(const std::vector<std::string>& texts,
-                                                      const std::string& src,
-                                                      const std::string& out);
-
-// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
-// later gets the number and with it what is meant for standard output or error. Reading and writing
-// them fails as before.
-void ReserveStandardDescriptors();
+// that it writes, where it does so directly; else empty. UsageError: both are given, or `src` is
+// `out`. Else, naming the file: it cannot be read.
+absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, const std::string& src,
+                                     const std::string& out);
 
 }  // namespace nibu
 

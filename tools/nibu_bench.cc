@@ -1,19 +1,20 @@
 // nibu-bench: decode throughput and latency of a model, and how far they are from the matmuls
 // alone.
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
 #include "tools/bench_report.h"
 #include "tools/bench_run.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
+#include "tools/search_flags.h"
 
 ABSL_DECLARE_FLAG(std::string, model);
 ABSL_FLAG(std::string, config, "", "Shape of a model (configs/*.json), for --random_weights.");
@@ -32,30 +33,21 @@ namespace nibu {
 namespace {
 
 ProgramInfo Program() {
-  ProgramInfo program = {
-      "nibu-bench",
-      "[flags]",
-      "Measures throughput, latency, memory, where the time goes, and the matmul floor: the time "
-      "of\n"
-      "exactly the matmuls of a run, replayed with nothing between them.",
-      {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it ends",
-        {"compute_type", "threads", "beam_size", "batch_size", "source_length"}},
-       {"What",
-        {"model", "src_lang", "tgt_lang", "sentencepiece", "config", "random_weights", "src",
-         "sentences", "output_length", "max_input_length"}}}};
-  const std::vector<std::string> swept = program.groups[0].flags;
-  const auto rest = [&swept](std::vector<std::string> flags) {
-    flags.erase(std::remove_if(flags.begin(), flags.end(),
-                               [&swept](const std::string& flag) {
-                                 return std::find(swept.begin(), swept.end(), flag) != swept.end();
-                               }),
-                flags.end());
-    return flags;
-  };
-  program.groups.push_back({"Search", rest(SearchFlags())});
-  program.groups.push_back({"Speed", rest(SpeedFlags())});
-  program.groups.push_back({"Measuring", {"repeat", "json"}});
-  return program;
+  return {"nibu-bench",
+          "[flags]",
+          "Measures throughput, latency, memory, where the time goes, and the matmul floor: the "
+          "time of\n"
+          "exactly the matmuls of a run, replayed with nothing between them.",
+          {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it "
+            "ends",
+            {"compute_type", "threads", "beam_size", "batch_size", "source_length"},
+            /*lists=*/true},
+           {"What",
+            {"model", "ensemble_weights", "src_lang", "tgt_lang", "sentencepiece", "config",
+             "random_weights", "src", "sentences", "output_length", "max_input_length"}},
+           {"Search", SearchFlags()},
+           {"Speed", SpeedFlags()},
+           {"Measuring", {"repeat", "json"}}}};
 }
 
 // What the flags say now, over the model's defaults.
@@ -72,94 +64,80 @@ absl::StatusOr<BenchSettings> ReadSettings(const ModelDefaults& defaults) {
   return settings;
 }
 
-// Every combination of the values from flag number `next` of `order` on, the last one fastest.
-absl::Status Combine(const FlagLists& lists, const std::vector<std::string>& order, size_t next,
+// Every combination of the values of the flags from number `next` of the swept ones on, the last
+// one fastest.
+absl::Status Combine(const std::vector<std::string>& swept, size_t next,
                      const ModelDefaults& defaults, std::vector<BenchSettings>* runs) {
-  if (next == order.size()) {
-    NIBU_ASSIGN_OR_RETURN(BenchSettings settings, ReadSettings(defaults));
-    runs->push_back(std::move(settings));
+  if (next == swept.size()) {
+    NIBU_ASSIGN_OR_RETURN(runs->emplace_back(), ReadSettings(defaults));
     return absl::OkStatus();
   }
-  for (const std::string& value : lists.at(order[next])) {
-    NIBU_RETURN_IF_ERROR(SetFlag(order[next], value));
-    NIBU_RETURN_IF_ERROR(Combine(lists, order, next + 1, defaults, runs));
+  for (const std::string& value : FlagValues(swept[next])) {
+    NIBU_RETURN_IF_ERROR(SetFlag(swept[next], value));
+    NIBU_RETURN_IF_ERROR(Combine(swept, next + 1, defaults, runs));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<BenchWorkload> ReadWorkload() {
   BenchWorkload workload;
-  workload.random_weights = absl::GetFlag(FLAGS_random_weights);
+  NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags());
   workload.text = ReadTextFlags();
   workload.src = absl::GetFlag(FLAGS_src);
   workload.sentences = absl::GetFlag(FLAGS_sentences);
   workload.output_length = absl::GetFlag(FLAGS_output_length);
   workload.repeat = absl::GetFlag(FLAGS_repeat);
-  if (workload.random_weights == absl::GetFlag(FLAGS_config).empty()) {
-    return absl::InvalidArgumentError("--config and --random_weights go together");
+  const std::string config = absl::GetFlag(FLAGS_config);
+  const bool random = absl::GetFlag(FLAGS_random_weights);
+  const bool has_text = !workload.src.empty();
+  const std::pair<bool, const char*> mistakes[] = {
+      {random == config.empty(), "--config and --random_weights go together"},
+      {random && !absl::GetFlag(FLAGS_model).empty(), "give --model or --config, not both"},
+      {random && !workload.model.text.draft_model.empty(),
+       "--draft_model needs a model; random weights have none"},
+      {random && has_text, "--src needs a model; random weights take random sources"},
+      {workload.sentences < 1 || workload.repeat < 1 || workload.output_length < 0,
+       "--sentences and --repeat must be at least 1, --output_length not negative"},
+      {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
+       "--source_length is of random sources, without --src"}};
+  for (const auto& [is_made, message] : mistakes) {
+    if (is_made) return absl::InvalidArgumentError(message);
   }
-  NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags());
-  if (workload.random_weights) {
-    if (!absl::GetFlag(FLAGS_model).empty()) {
-      return absl::InvalidArgumentError("give --model or --config, not both");
-    }
-    workload.model.path = absl::GetFlag(FLAGS_config);
-    if (!workload.model.text.draft_model.empty()) {
-      return absl::InvalidArgumentError("--draft_model needs a model; random weights have none");
-    }
-  }
-  if (workload.random_weights && !workload.src.empty()) {
-    return absl::InvalidArgumentError("--src needs a model; random weights take random sources");
-  }
-  if (workload.sentences < 1 || workload.repeat < 1 || workload.output_length < 0) {
-    return absl::InvalidArgumentError(
-        "--sentences and --repeat must be at least 1, --output_length not negative");
-  }
+  // Random weights have no text, nor what it needs.
+  if (random) workload.model = {config, true, workload.model.compute_type, TextModelOptions()};
   return workload;
 }
 
-int Main(int argc, char** argv) {
-  const std::vector<std::string> swept = Program().groups[0].flags;
-  FlagLists lists;
-  for (const std::string& flag : swept) lists[flag];
-  ParseCommandLineOrExit(Program(), argc, argv, &lists);
+absl::Status Run(int argc, char** argv) {
+  const ProgramInfo program = Program();
+  ParseCommandLineOrExit(program, argc, argv);
   // Nothing runs before every run is known to make sense.
-  const absl::StatusOr<BenchWorkload> workload = ReadWorkload();
-  if (!workload.ok()) return Fail(workload.status(), kExitUsage);
-  if (!workload->src.empty() && lists["source_length"] != std::vector<std::string>{"0"}) {
-    return Fail(absl::InvalidArgumentError("--source_length is of random sources, without --src"),
-                kExitUsage);
-  }
+  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, UsageError(ReadWorkload()));
   ModelDefaults defaults;
-  if (!workload->random_weights) {
-    const absl::StatusOr<OpenedModel> opened = OpenModel(workload->model.path);
-    if (!opened.ok()) return Fail(opened.status(), kExitFailure);
-    defaults = opened->defaults;
+  if (!workload.model.random_weights) {
+    NIBU_ASSIGN_OR_RETURN(const OpenedModel opened, Open(workload.model));
+    defaults = opened.defaults;
   }
   std::vector<BenchSettings> runs;
-  if (const absl::Status status = Combine(lists, swept, 0, defaults, &runs); !status.ok()) {
-    return Fail(status, kExitUsage);
-  }
+  NIBU_RETURN_IF_ERROR(UsageError(Combine(program.groups[0].flags, 0, defaults, &runs)));
 
   const bool json = absl::GetFlag(FLAGS_json);
-  Bench bench(*workload);
+  Bench bench(workload);
   for (const BenchSettings& settings : runs) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);
-    if (!result.ok()) return Fail(NameFlag(result.status()), kExitFailure);
+    NIBU_RETURN_IF_ERROR(NameFlag(result.status()));
     if (!json && &settings == runs.data()) {
-      std::printf("%s on %s\n%s", workload->model.path.c_str(), InstructionSet().c_str(),
-                  BenchTableHead().c_str());
+      absl::PrintF("%s on %s\n%s", workload.model.path, InstructionSet(), BenchTableHead());
     }
-    std::fputs((json ? BenchJson(*result) + "\n" : BenchTableRow(*result)).c_str(), stdout);
+    absl::PrintF("%s", json ? BenchJson(*result) + "\n" : BenchTableRow(*result));
     if (std::fflush(stdout) != 0) {
-      return Fail(absl::UnavailableError("cannot write standard output; is the disk full?"),
-                  kExitFailure);
+      return absl::UnavailableError("cannot write standard output; is the disk full?");
     }
   }
-  return 0;
+  return absl::OkStatus();
 }
 
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::Main(argc, argv); }
+int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }

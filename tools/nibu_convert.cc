@@ -1,20 +1,15 @@
 // nibu-convert: a model of any format in, another format out.
 
-#include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
 #include "models/files/new_file.h"
 #include "models/hugging_face_writer.h"
-#include "models/load_model.h"
 #include "models/native_writer.h"
-#include "models/random_model.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/signal_watcher.h"
@@ -49,9 +44,7 @@ ProgramInfo Program() {
 }
 
 struct Settings {
-  std::string model;
-  std::string config;  // of random weights; empty: there is a model
-  TextModelOptions text;
+  ModelFlags model;
   std::string out;
   bool native = true;
   NativeOptions options;
@@ -70,10 +63,10 @@ absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string
 
 absl::StatusOr<Settings> ReadFlags() {
   Settings settings;
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
-  settings.config = absl::GetFlag(FLAGS_config);
-  settings.model = settings.config.empty() ? model.path : settings.config;
-  settings.text.shortlist = model.text.shortlist;
+  NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
+  const std::string config = absl::GetFlag(FLAGS_config);
+  settings.model.random_weights = !config.empty();
+  if (!config.empty()) settings.model.path = config;
   settings.out = absl::GetFlag(FLAGS_out);
   if (settings.out.empty()) {
     return absl::InvalidArgumentError("--out=FILE.nibu or --out=DIRECTORY/ is missing");
@@ -95,49 +88,38 @@ absl::StatusOr<Settings> ReadFlags() {
   return settings;
 }
 
-uint64_t BytesOf(const std::string& path) {
+// Of a file, or of the files in a directory.
+uint64_t BytesOf(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
-    const uint64_t bytes = std::filesystem::file_size(path, error);
-    return error ? 0 : bytes;
-  }
+  const uint64_t own = std::filesystem::file_size(path, error);
+  if (!error) return own;
   uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    bytes += BytesOf(entry.path().string());
+    bytes += BytesOf(entry);
   }
   return bytes;
 }
 
-absl::StatusOr<OpenedModel> Open(const Settings& settings) {
-  if (settings.config.empty()) return OpenModel(settings.model);
-  NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(settings.config));
-  return OpenRandom(config, /*seed=*/1);
-}
-
 absl::Status Convert(const Settings& settings) {
-  NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(settings));
-  NIBU_RETURN_IF_ERROR(Complete(settings.text, &model));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(settings.model));
+  NIBU_RETURN_IF_ERROR(Complete(settings.model.text, &model));
   NIBU_RETURN_IF_ERROR(settings.native
                            ? WriteNative(model, settings.options, settings.out)
                            : WriteHuggingFace(model, settings.options.quantization, settings.out));
-  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", settings.model, model.format, settings.out,
+  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", settings.model.path, model.format, settings.out,
                static_cast<double>(BytesOf(settings.out)) / 1e6);
   return absl::OkStatus();
 }
 
-int Main(int argc, char** argv) {
+absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   signals.SetBeforeEnd(PendingPath::RemoveAll);
   ParseCommandLineOrExit(Program(), argc, argv);
-  const absl::StatusOr<Settings> settings = ReadFlags();
-  if (!settings.ok()) return Fail(settings.status(), kExitUsage);
-  if (const absl::Status status = Convert(*settings); !status.ok()) {
-    return Fail(status, kExitFailure);
-  }
-  return 0;
+  NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadFlags()));
+  return Convert(settings);
 }
 
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::Main(argc, argv); }
+int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }

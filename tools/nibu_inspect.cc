@@ -2,10 +2,9 @@
 
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/inspect.h"
@@ -22,29 +21,25 @@ ProgramInfo Program() {
   return {
       "nibu-inspect",
       "--model=PATH [flags]",
-      "Tells a model's format, architecture, size, vocabulary and tensors, and what loading it\n"
-      "costs. Exit status 1: the model, or a part of it, cannot be used.",
+      "Tells a model's format, licence, languages, architecture, size, vocabulary and tensors,\n"
+      "and what loading it costs. Exit status 1: it, or a part of it, cannot be used.",
       {{"What", {"model", "tensors", "compute_type"}}, {"Output", {"json"}}}};
 }
 
-int Main(int argc, char** argv) {
+absl::Status Run(int argc, char** argv) {
   ParseCommandLineOrExit(Program(), argc, argv);
-  const absl::StatusOr<ModelFlags> flags = ReadModelFlags();
-  if (!flags.ok()) return Fail(flags.status(), kExitUsage);
-  InspectOptions options;
-  options.compute_type = flags->compute_type;
-  options.tensors = absl::GetFlag(FLAGS_tensors);
-  const absl::StatusOr<Inspection> inspection = Inspect(flags->path, options);
-  if (!inspection.ok()) return Fail(inspection.status(), kExitFailure);
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, UsageError(ReadModelFlags()));
+  NIBU_ASSIGN_OR_RETURN(const Inspection inspection,
+                        Inspect(flags.path, flags.compute_type, absl::GetFlag(FLAGS_tensors)));
   const std::string text =
       absl::GetFlag(FLAGS_json)
-          ? inspection->facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-          : InspectionText(inspection->facts);
+          ? inspection.facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+          : inspection.text;
   std::fputs(text.c_str(), stdout);
-  return inspection->status.ok() ? 0 : Fail(inspection->status, kExitFailure);
+  return inspection.status;
 }
 
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::Main(argc, argv); }
+int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }

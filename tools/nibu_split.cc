@@ -1,6 +1,5 @@
 // nibu-split: text in, sentences out.
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,13 +59,9 @@ std::string JsonLine(uint64_t id, absl::string_view line, const std::vector<Text
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string OutputName() {
-  const std::string out = absl::GetFlag(FLAGS_out);
-  return out == "-" ? "standard output" : out;
-}
-
 // Every line is written as soon as it is split: the next one may have to be waited for.
-absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter, int fd) {
+absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter,
+                        const OutputFile& out) {
   const bool json = absl::GetFlag(FLAGS_json);
   std::string line;
   for (uint64_t id = 0;; ++id) {
@@ -74,35 +69,26 @@ absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter, in
     if (!more) return absl::OkStatus();
     const std::vector<TextSpan> sentences = splitter.Split(line);
     const absl::Status written =
-        WriteAll(fd, json ? JsonLine(id, line, sentences) : SentenceLines(line, sentences));
+        WriteAll(out.fd(), json ? JsonLine(id, line, sentences) : SentenceLines(line, sentences));
     if (absl::IsCancelled(written)) return absl::OkStatus();  // nobody wants more
-    if (!written.ok()) {
-      return absl::UnavailableError(
-          absl::StrCat(OutputName(), ": cannot be written: ", written.message()));
-    }
+    if (!written.ok()) return out.Failed(written.message());
   }
 }
 
-int Main(int argc, char** argv) {
-  ReserveStandardDescriptors();
+absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
   OutputFile out(absl::GetFlag(FLAGS_out));
-  const auto source = OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct());
-  if (!source.ok()) {
-    return Fail(source.status(),
-                absl::IsInvalidArgument(source.status()) ? kExitUsage : kExitFailure);
-  }
-  const auto splitter = SentenceSplitter::Create(absl::GetFlag(FLAGS_language));
-  if (!splitter.ok()) return Fail(splitter.status(), kExitFailure);
-  if (const absl::Status status = out.Open(); !status.ok()) return Fail(status, kExitFailure);
+  NIBU_ASSIGN_OR_RETURN(InputLines source,
+                        OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct()));
+  NIBU_ASSIGN_OR_RETURN(const auto splitter,
+                        SentenceSplitter::Create(absl::GetFlag(FLAGS_language)));
+  NIBU_RETURN_IF_ERROR(out.Open());
   signals.SetBeforeEnd([&] { PrintInterrupted(&out); });
-  const absl::Status status =
-      EndOutput(SplitLines(source->get(), **splitter, out.fd()), &out, &signals);
-  return status.ok() ? 0 : Fail(status, kExitFailure);
+  return EndOutput(SplitLines(&source, *splitter, out), &out, &signals);
 }
 
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::Main(argc, argv); }
+int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }

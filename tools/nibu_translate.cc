@@ -1,21 +1,15 @@
 // nibu-translate: text in, translations out.
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <functional>
-#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
-#include "models/load_model.h"
 #include "nlohmann/json.hpp"
-#include "tools/bundled_model.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/lines.h"
@@ -23,17 +17,19 @@
 #include "tools/output_file.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
+#include "tools/repeats.h"
+#include "tools/run_lines.h"
+#include "tools/search_flags.h"
 #include "tools/signal_watcher.h"
+#include "tools/text/layout.h"
+#include "tools/text/markup.h"
+#include "tools/text/seconds_since.h"
 #include "tools/text/text_translator.h"
 
 ABSL_FLAG(
     std::string, src, "-",
     "File with one segment a line (UTF-8, or compressed with gzip; lines end in LF or CR LF); "
     "- is standard input.");
-ABSL_FLAG(
-    std::string, out, "-",
-    "File for the translations, a line each; - is standard output. A file appears under its name "
-    "when it is whole.");
 ABSL_FLAG(bool, tokenized, false,
           "Input and output are pieces separated by single spaces (no SentencePiece).");
 ABSL_FLAG(
@@ -44,6 +40,17 @@ ABSL_FLAG(std::string, split_language, "",
           "Language of the text, for --split_sentences: en, de-DE, zho_Hans, ...; empty: "
           "--src_lang, or what the model says.");
 ABSL_FLAG(
+    std::string, text, "lines",
+    "lines: each is a text of its own; or paragraphs: of text that is wrapped by hand (mails, "
+    "READMEs), a line each in the output, with quoting marks, indentation, bullets and blank lines "
+    "as they were.");
+ABSL_FLAG(int, wrap, 0,
+          "With --text=paragraphs: columns after which lines are wrapped again; 0: not.");
+ABSL_FLAG(
+    std::string, markup, "none",
+    "none, html or xml: tags stay, inline ones around what their words become; code, scripts, "
+    "comments and translate=\"no\" are left alone. Line by line.");
+ABSL_FLAG(
     std::string, long_input, "split",
     "What to do with a sentence (without --split_sentences: a line) of more than max_input_length "
     "tokens: split (at sentence or clause "
@@ -52,38 +59,34 @@ ABSL_FLAG(
 ABSL_FLAG(
     std::string, output_format, "text",
     "text; nbest (\"index ||| text ||| logprob= S ||| score\", a line a hypothesis); or jsonl "
-    "(text, tokens, score and token_scores of every hypothesis, and \"finished\": false where it "
-    "was cut at a length limit).");
+    "(text, tokens, score and token_scores of every hypothesis; \"finished\": false where it was "
+    "cut at a length limit, and \"warnings\" as of --warnings where there are any).");
 ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a tab.");
-ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool::kAuto,
-          "Show progress on standard error; auto: when that is a terminal, and the output is not.");
-ABSL_FLAG(bool, stats, false,
-          "At the end one line of JSON on standard error: counts, times, memory; "
-          "unfinished_sentences were cut at a length limit.");
+ABSL_FLAG(std::string, target_prefix, "",
+          "File of what the translations begin with, line by line with the source; an empty line: "
+          "nothing.");
 
 namespace nibu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double Seconds(Clock::time_point since) {
-  return std::chrono::duration<double>(Clock::now() - since).count();
-}
-
 ProgramInfo Program() {
   return {"nibu-translate",
           "[flags] [TEXT ...]",
           "Translates each TEXT, or each line of --src, with an encoder-decoder Transformer. One\n"
-          "output line for every input line, in order, as soon as it is ready.",
+          "output line for every input line (but with --text=paragraphs), in order, as soon as it\n"
+          "is ready.",
           {
               {"Model and text",
-               {"model", "src_lang", "tgt_lang", "src", "out", "tokenized", "sentencepiece",
-                "split_sentences", "split_language"}},
+               {"model", "ensemble_weights", "src_lang", "tgt_lang", "src", "out", "tokenized",
+                "sentencepiece", "split_sentences", "split_language", "text", "wrap", "markup"}},
               {"Search", SearchFlags()},
+              {"Search, of text", TextSearchFlags()},
               {"Lengths",
                {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
               {"Speed (only compute_type and shortlist can change a result)", SpeedFlags()},
-              {"Output", {"output_format", "print_scores", "progress", "stats"}},
+              {"Output", {"output_format", "print_scores", "progress", "stats", "warnings"}},
           },
           /*takes_text=*/true};
 }
@@ -94,7 +97,42 @@ struct Settings {
   TranslatorOptions translator;
   TextOptions text;
   OutputOptions output;
+  bool paragraphs = false;
+  size_t wrap = 0;  // columns
+  Markup markup = Markup::kNone;
 };
+
+// --text, --wrap and --markup, when the others are read.
+absl::Status ReadLayoutFlags(Settings* settings) {
+  NIBU_ASSIGN_OR_RETURN(
+      settings->paragraphs,
+      Choose<bool>("text", absl::GetFlag(FLAGS_text), {{"lines", false}, {"paragraphs", true}}));
+  const int wrap = absl::GetFlag(FLAGS_wrap);
+  NIBU_RETURN_IF_ERROR(CheckRange("--wrap", wrap, 0));
+  settings->wrap = static_cast<size_t>(wrap);
+  const OutputOptions& output = settings->output;
+  const auto refuse = [](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " do not go together"));
+  };
+  NIBU_ASSIGN_OR_RETURN(
+      settings->markup,
+      Choose<Markup>("markup", absl::GetFlag(FLAGS_markup),
+                     {{"none", Markup::kNone}, {"html", Markup::kHtml}, {"xml", Markup::kXml}}));
+  const bool is_marked = settings->markup != Markup::kNone;
+  if (is_marked && settings->text.tokenized) return refuse("--markup and --tokenized");
+  if (is_marked && settings->paragraphs) return refuse("--markup and --text=paragraphs");
+  if (!settings->paragraphs) {
+    return wrap == 0 ? absl::OkStatus() : refuse("--wrap and --text=lines");
+  }
+  if (settings->text.tokenized) return refuse("--text=paragraphs and --tokenized");
+  if (!absl::GetFlag(FLAGS_target_prefix).empty()) {
+    return refuse("--text=paragraphs and --target_prefix, which has lines,");
+  }
+  if (wrap > 0 && output.format != OutputFormat::kText) return refuse("--wrap and --output_format");
+  if (wrap > 0 && output.print_scores) return refuse("--wrap and --print_scores");
+  if (wrap > 0 && output.alignment != AlignmentKind::kNone) return refuse("--wrap and --alignment");
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Settings> ReadFlags() {
   Settings settings;
@@ -117,82 +155,54 @@ absl::StatusOr<Settings> ReadFlags() {
     return absl::InvalidArgumentError(
         "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them");
   }
+  NIBU_RETURN_IF_ERROR(ReadTextSearchFlags(&settings.text));
+  settings.output.alignment = settings.text.alignment;
   settings.text.split_language = absl::GetFlag(FLAGS_split_language);
   NIBU_ASSIGN_OR_RETURN(settings.text.long_input,
                         Choose<LongInput>("long_input", absl::GetFlag(FLAGS_long_input),
                                           {{"split", LongInput::kSplit},
                                            {"truncate", LongInput::kTruncate},
                                            {"error", LongInput::kError}}));
+  NIBU_RETURN_IF_ERROR(ReadLayoutFlags(&settings));
   return settings;
 }
 
-// A bar, or a count where the size of the input is not known. Used by one thread.
-class ProgressBar {
- public:
-  explicit ProgressBar(bool shown) : shown_(shown) {}
-
-  // `done`: 0 to 1, negative: not known.
-  void Update(uint64_t lines, double done) {
-    if (!shown_ || Seconds(last_) < 0.2) return;
-    last_ = Clock::now();
-    std::string bar;
-    if (done >= 0) {
-      const auto full = static_cast<size_t>(done * 30);
-      bar = absl::StrFormat("[%s%s] %3.0f %%  ", std::string(full, '='),
-                            std::string(30 - full, ' '), 100 * done);
+// What there is to say of lines that went wrong: an error, or warnings.
+absl::Status Report(const Totals& totals, const TextOptions& text, int max_input_length) {
+  NIBU_RETURN_IF_ERROR(totals.Failure("translated"));
+  if (totals.too_long > 0) {
+    const std::string lines =
+        absl::StrCat(totals.too_long, " line(s) of more than ", max_input_length, " tokens were ");
+    if (text.long_input == LongInput::kError) {
+      return absl::InvalidArgumentError(lines + "not translated; use --long_input=split");
     }
-    std::fprintf(stderr, "\r%s%llu lines, %.0f lines/s ", bar.c_str(),
-                 static_cast<unsigned long long>(lines),
-                 static_cast<double>(lines) / Seconds(start_));
-    printed_ = true;
+    PrintWarning(lines + (text.long_input == LongInput::kSplit ? "split and translated in parts"
+                                                               : "truncated"));
   }
-  void End() {
-    if (printed_) std::fprintf(stderr, "\r%78s\r", "");
-    printed_ = false;
+  if (totals.unfinished > 0) {
+    PrintWarning(absl::StrCat(
+        totals.unfinished, " line(s) were cut before their end, at --max_decoding_length=",
+        text.decoding.max_decoding_length, " or what the model allows; jsonl says which"));
   }
-
- private:
-  const bool shown_;
-  const Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = Clock::now();
-  bool printed_ = false;
-};
-
-// Sums over all lines; updated by the threads that deliver them.
-struct Totals {
-  std::atomic<uint64_t> lines{0};
-  std::atomic<uint64_t> source_tokens{0};
-  std::atomic<uint64_t> target_tokens{0};
-  std::atomic<uint64_t> too_long{0};
-  std::atomic<uint64_t> unfinished{0};  // cut at a length limit
-
-  void Add(uint64_t index, const absl::StatusOr<TextResult>& result) {
-    ++lines;
-    if (absl::IsOutOfRange(result.status())) ++too_long;
-    if (!result.ok() && !absl::IsOutOfRange(result.status())) {
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (failed++ == 0)
-        first_failure = absl::StrCat("line ", index + 1, ": ", result.status().message());
-    }
-    if (!result.ok()) return;
-    source_tokens += static_cast<uint64_t>(result->source_tokens);
-    target_tokens += static_cast<uint64_t>(result->target_tokens);
-    if (result->too_long) ++too_long;
-    if (!result->hypotheses[0].finished) ++unfinished;
+  if (totals.looping > 0) {
+    PrintWarning(absl::StrCat(totals.looping,
+                              " line(s) repeat themselves; jsonl says which, "
+                              "--on_repetition=retry tries them once more"));
   }
-
-  std::mutex mutex;
-  uint64_t failed = 0;        // guarded by mutex, as the next
-  std::string first_failure;  // its line and message
-};
+  return absl::OkStatus();
+}
 
 void PrintStats(const Settings& settings, const Totals& totals, double load_seconds,
                 double seconds) {
+  nlohmann::ordered_json warnings;
+  for (size_t i = 0; i < totals.warned.size(); ++i) warnings[kWarningNames[i]] = totals.warned[i];
   const nlohmann::ordered_json stats = {
-      {"sentences", totals.lines.load()},
-      {"source_tokens", totals.source_tokens.load()},
-      {"target_tokens", totals.target_tokens.load()},
-      {"unfinished_sentences", totals.unfinished.load()},
+      {"sentences", totals.lines},
+      {"source_tokens", totals.source_tokens},
+      {"target_tokens", totals.target_tokens},
+      {"unfinished_sentences", totals.unfinished},
+      {"looping_sentences", totals.looping},
+      {"warnings", warnings},
       {"load_seconds", load_seconds},
       {"seconds", seconds},
       {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
@@ -202,131 +212,102 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
-int Main(int argc, char** argv) {
+absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
-  ReserveStandardDescriptors();
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
-  absl::StatusOr<Settings> settings = ReadFlags();
-  if (!settings.ok()) return Fail(settings.status(), kExitUsage);
-
-  const std::string out_path = absl::GetFlag(FLAGS_out);
-  OutputFile out(out_path);
-  const auto source = OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct());
-  if (!source.ok()) {
-    return Fail(source.status(),
-                absl::IsInvalidArgument(source.status()) ? kExitUsage : kExitFailure);
+  NIBU_ASSIGN_OR_RETURN(Settings settings, UsageError(ReadFlags()));
+  NIBU_RETURN_IF_ERROR(ReadGlossaryFlag(&settings.text));
+  if (settings.paragraphs && texts.size() > 1) {
+    return UsageError(absl::InvalidArgumentError(
+        "--text=paragraphs takes one TEXT, with line feeds; or a file with --src"));
   }
-  absl::StatusOr<OpenedModel> opened = OpenModel(settings->model.path);
-  if (!opened.ok()) return Fail(opened.status(), kExitFailure);
-  absl::StatusOr<DecodingOptions> decoding = ReadDecodingFlags(settings->model, opened->defaults);
-  if (!decoding.ok()) return Fail(decoding.status(), kExitUsage);
-  settings->text.decoding = *std::move(decoding);
-  settings->text.decoding.return_scores =
-      settings->output.print_scores || settings->output.format != OutputFormat::kText;
-  absl::StatusOr<TextModel> model =
-      LoadTextModel(*std::move(opened), settings->model.compute_type, settings->model.text);
-  if (!model.ok()) return Fail(model.status(), kExitFailure);
-  for (const std::string& note : {model->loaded.note, model->draft_note}) {
-    if (!note.empty()) PrintWarning(note);
+  OutputFile out(absl::GetFlag(FLAGS_out));
+  NIBU_ASSIGN_OR_RETURN(InputLines source,
+                        OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct()));
+  const std::string prefixes_path = absl::GetFlag(FLAGS_target_prefix);
+  std::optional<InputLines> prefixes;
+  if (!prefixes_path.empty()) {
+    if (prefixes_path == "-" && texts.empty() && absl::GetFlag(FLAGS_src) == "-") {
+      return UsageError(absl::InvalidArgumentError(
+          "--src and --target_prefix cannot both be standard input; give one of them a file"));
+    }
+    NIBU_ASSIGN_OR_RETURN(InputLines opened, OpenLines({}, prefixes_path, out.direct()));
+    prefixes.emplace(std::move(opened));
   }
-  settings->text.decoding.shortlist = model->loaded.shortlist;
-  const std::string& path = settings->model.path;
-  if (!settings->text.tokenized && model->loaded.vocabulary.source_sentencepiece.empty()) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-                    path,
-                    ": has no SentencePiece model; give it with --sentencepiece, or pieces "
-                    "separated by spaces with --tokenized")),
-                kExitFailure);
-  }
-  absl::StatusOr<std::unique_ptr<TextTranslator>> translator =
-      TextTranslator::Create(*std::move(model), settings->translator);
-  if (!translator.ok()) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(path, ": ", translator.status().message())),
-                kExitFailure);
-  }
-  const auto plan = (*translator)->Prepare(settings->text);
-  if (!plan.ok()) return Fail(NameFlag(plan.status()), kExitUsage);
-  const double load_seconds = Seconds(start);
+  NIBU_ASSIGN_OR_RETURN(const auto translator,
+                        LoadTranslator(settings.model, settings.translator, &settings.text));
+  settings.text.decoding.return_scores =
+      settings.output.print_scores || settings.output.format != OutputFormat::kText;
+  const auto plan = translator->Prepare(settings.text);
+  NIBU_RETURN_IF_ERROR(UsageError(NameFlag(plan.status())));
+  const double load_seconds = SecondsSince(start);
   // Opened last: a model that cannot be read leaves an old output as it is.
-  if (const absl::Status status = out.Open(); !status.ok()) return Fail(status, kExitFailure);
-  signals.SetBeforeEnd([&] { PrintInterrupted(&out); });
+  NIBU_RETURN_IF_ERROR(out.Open());
   SetFatalNote(out.Place());
 
   Totals totals;
-  const AutoBool shown = absl::GetFlag(FLAGS_progress);
-  // Not among the translations, where they go to a terminal too.
-  ProgressBar bar(shown == AutoBool::kTrue ||
-                  (shown == AutoBool::kAuto && isatty(STDERR_FILENO) && !isatty(out.fd())));
+  InputParagraphs paragraphs(&source);
+  MarkupReader markup(settings.markup);
+  Repeats repeats;
   Pipeline::Options options;
-  const TranslatorOptions& speed = settings->translator;
-  // Enough for a thread while its longest line is under way, and several windows of the queue.
-  options.max_lines = static_cast<size_t>(speed.threads) *
-                      std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
+  options.report = [&](uint64_t written, double) { repeats.Forget(written); };
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+    Paragraph unit = {"", "", line, false, index};
+    if (settings.paragraphs) unit = paragraphs.current();
+    const std::string text = std::exchange(unit.text, "");
     // Only JSON repeats the source.
-    std::string kept = settings->output.format == OutputFormat::kJsonl ? line : "";
-    const auto end = [&, kept = std::move(kept), deliver = std::move(deliver)](
-                         uint64_t key, absl::StatusOr<TextResult> result) {
-      totals.Add(key, result);
-      deliver(FormatResult(settings->output, key, kept, result.value_or(TextResult())));
+    if (settings.output.format == OutputFormat::kJsonl) unit.text = text;
+    const Repeats::Done end = [&, unit = std::move(unit), deliver = std::move(deliver)](
+                                  uint64_t key, const absl::StatusOr<TextResult>& result) noexcept {
+      totals.Add(unit.line, result);
+      TextResult printed = result.value_or(TextResult());
+      if (settings.output.format == OutputFormat::kText && !printed.hypotheses.empty()) {
+        std::string& best = printed.hypotheses[0].text;
+        best = LayOut(unit, best, settings.wrap);
+      }
+      deliver(FormatResult(settings.output, key, unit.text, printed));
     };
-    const auto ticket =
-        (*translator)
-            ->Submit(line, {.plan = *plan, .key = index}, end, std::chrono::nanoseconds::max());
-    if (!ticket.ok()) end(index, ticket.status());
-  };
-  options.report = [&](uint64_t lines, double done) { bar.Update(lines, done); };
-  options.write_failed = [&](const absl::Status& status) {
-    // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
-    if (absl::IsCancelled(status)) _exit(0);
-    bar.End();
-    PrintError(absl::StrCat(out_path == "-" ? "standard output" : out_path,
-                            ": cannot be written: ", status.message(), out.Abandon()));
-    _exit(kExitFailure);
-  };
-
-  Pipeline pipeline(std::move(options), out.fd());
-  signals.SetBeforeEnd([&] {
-    if (pipeline.Stop(/*seconds=*/2)) bar.End();
-    PrintInterrupted(&out);
-  });
-  const Clock::time_point translating = Clock::now();
-  absl::Status status = pipeline.Run(source->get());
-  const double seconds = Seconds(translating);
-  bar.End();
-  status = EndOutput(std::move(status), &out, &signals);
-  SetFatalNote("");
-  if (!status.ok()) return Fail(status, kExitFailure);
-  if (totals.failed > 0) {
-    return Fail(absl::InternalError(absl::StrCat(totals.failed,
-                                                 " line(s) could not be translated; the first is ",
-                                                 totals.first_failure)),
-                kExitFailure);
-  }
-  if (totals.too_long > 0) {
-    const std::string lines = absl::StrCat(totals.too_long.load(), " line(s) of more than ",
-                                           (*translator)->max_input_length(**plan), " tokens ");
-    if (settings->text.long_input == LongInput::kError) {
-      return Fail(absl::InvalidArgumentError(
-                      absl::StrCat(lines, "were not translated; use --long_input=split")),
-                  kExitFailure);
+    TextTranslator::Request request = {.plan = *plan, .key = index};
+    if (prefixes.has_value()) {
+      const absl::StatusOr<bool> more = prefixes->Next(&request.target_prefix);
+      if (!more.ok()) return end(index, more.status());
+      if (!*more) {
+        return end(index, absl::InvalidArgumentError(absl::StrCat(
+                              prefixes_path, " has no line for it; give one for each, or empty")));
+      }
     }
-    PrintWarning(absl::StrCat(lines, settings->text.long_input == LongInput::kSplit
-                                         ? "were split and translated in parts"
-                                         : "were truncated"));
+    TextTranslator::Done done = end;
+    // Samples are drawn for each line; what a line of markup means depends on those before it.
+    const bool is_marked = settings.markup != Markup::kNone;
+    if (!settings.text.decoding.sampling.is_on() && !is_marked) {
+      done = repeats.Add(absl::StrCat(text, "\n", request.target_prefix), index, end);
+      if (done == nullptr) return;
+    }
+    constexpr auto kPatience = std::chrono::nanoseconds::max();
+    const auto ticket = is_marked ? translator->Submit(markup.Read(text), request, done, kPatience)
+                                  : translator->Submit(text, request, done, kPatience);
+    if (!ticket.ok()) done(index, ticket.status());
+  };
+  double seconds = 0;
+  LineSource& units = settings.paragraphs ? static_cast<LineSource&>(paragraphs) : source;
+  NIBU_RETURN_IF_ERROR(
+      RunLines(&units, std::move(options), settings.translator, &out, &signals, &seconds));
+  std::string line;
+  if (prefixes.has_value() && prefixes_path != "-" && prefixes->Next(&line).value_or(false)) {
+    PrintWarning(prefixes_path + " has more lines than the source; is it that of another file?");
   }
-  if (totals.unfinished > 0) {
-    PrintWarning(absl::StrCat(totals.unfinished.load(),
-                              " line(s) were cut before their end, at --max_decoding_length=",
-                              settings->text.decoding.max_decoding_length,
-                              " or what the model allows; jsonl says which"));
+  if (markup.is_open()) {
+    PrintWarning(
+        "the input ends within a comment, or an element that is left alone (as <code>); all that "
+        "follows where it begins was not translated");
   }
-  if (absl::GetFlag(FLAGS_stats)) PrintStats(*settings, totals, load_seconds, seconds);
-  return 0;
+  NIBU_RETURN_IF_ERROR(Report(totals, settings.text, translator->max_input_length(**plan)));
+  if (absl::GetFlag(FLAGS_stats)) PrintStats(settings, totals, load_seconds, seconds);
+  return absl::OkStatus();
 }
 
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::Main(argc, argv); }
+int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }

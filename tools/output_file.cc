@@ -38,18 +38,15 @@ absl::Status OutputFile::Failed(absl::string_view why) const {
 }
 
 absl::Status OutputFile::Open() {
-  if (path_ == "-") {
-    fd_ = STDOUT_FILENO;
-    return absl::OkStatus();
-  }
   if (pending_ == nullptr) {
     const std::filesystem::path target = FollowLinks(path_);
     std::error_code error;
     int number = 0;
-    // A descriptor of this process: those who share it go on where this ends.
-    if (absl::SimpleAtoi(target.filename().string(), &number) &&
-        std::filesystem::equivalent(target.parent_path(), "/proc/self/fd", error)) {
-      fd_ = dup(number);
+    if (path_ == "-") {
+      fd_ = STDOUT_FILENO;
+    } else if (absl::SimpleAtoi(target.filename().string(), &number) &&
+               std::filesystem::equivalent(target.parent_path(), "/proc/self/fd", error)) {
+      fd_ = dup(number);  // of this process: those who share it go on where this ends
     } else {
       fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     }

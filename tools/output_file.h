@@ -28,6 +28,8 @@ class OutputFile {
   absl::Status Open();
   // REQUIRES: it is open.
   int fd() const { return fd_; }
+  // Unavailable: it cannot be written, and why.
+  absl::Status Failed(absl::string_view why) const;
 
   // The file is whole. Unavailable: it cannot be; nothing but Abandon makes sense then.
   absl::Status Commit();
@@ -38,8 +40,6 @@ class OutputFile {
   std::string Abandon();
 
  private:
-  absl::Status Failed(absl::string_view what) const;
-
   std::string path_;
   std::unique_ptr<PendingPath> pending_;  // null: written directly
   std::mutex mutex_;

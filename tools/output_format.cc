@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {
@@ -12,16 +14,45 @@ namespace {
 // The shortest decimal fraction of a float's 7 significant digits.
 double Rounded(float x) { return std::strtod(absl::StrFormat("%.7g", x).c_str(), nullptr); }
 
-std::string Json(uint64_t index, absl::string_view source, const TextResult& result) {
+std::vector<double> Rounded(const std::vector<float>& values) {
+  std::vector<double> rounded;
+  rounded.reserve(values.size());
+  for (const float value : values) rounded.push_back(Rounded(value));
+  return rounded;
+}
+
+// " ||| 0-0 1-1", or " ||| " and for each target the attention to the sources, as Marian does.
+std::string Alignment(const OutputOptions& options, const TextHypothesis& hypothesis) {
+  switch (options.alignment) {
+    case AlignmentKind::kNone:
+      return "";
+    case AlignmentKind::kHard:
+      return " ||| " + absl::StrJoin(hypothesis.alignment, " ", absl::PairFormatter("-"));
+    case AlignmentKind::kSoft:
+      break;
+  }
+  return " ||| " + absl::StrJoin(hypothesis.attention, " ",
+                                 [](std::string* out, const std::vector<float>& row) {
+                                   absl::StrAppend(out, absl::StrJoin(row, ","));
+                                 });
+}
+
+std::string Json(const OutputOptions& options, uint64_t index, absl::string_view source,
+                 const TextResult& result) {
   nlohmann::ordered_json hypotheses = nlohmann::ordered_json::array();
   for (const TextHypothesis& h : result.hypotheses) {
-    std::vector<double> token_scores;
-    for (float score : h.token_scores) token_scores.push_back(Rounded(score));
     hypotheses.push_back({{"text", h.text},
                           {"tokens", h.tokens},
                           {"score", Rounded(h.score)},
-                          {"token_scores", token_scores}});
-    if (!h.finished) hypotheses.back()["finished"] = false;
+                          {"token_scores", Rounded(h.token_scores)}});
+    nlohmann::ordered_json& last = hypotheses.back();
+    if (options.alignment != AlignmentKind::kNone) last["alignment"] = h.alignment;
+    if (options.alignment == AlignmentKind::kSoft) {
+      for (const auto& row : h.attention) last["attention"].push_back(Rounded(row));
+    }
+    if (!h.finished) last["finished"] = false;
+    if (h.repetition) last["repetition"] = true;
+    if (h.warnings.any()) last["warnings"] = h.warnings.Names();
   }
   const nlohmann::ordered_json line = {
       {"id", index}, {"source", std::string(source)}, {"hypotheses", hypotheses}};
@@ -32,20 +63,32 @@ std::string Json(uint64_t index, absl::string_view source, const TextResult& res
 
 std::string FormatResult(const OutputOptions& options, uint64_t index, absl::string_view source,
                          const TextResult& result) {
-  if (options.format == OutputFormat::kJsonl) return Json(index, source, result);
+  if (options.format == OutputFormat::kJsonl) return Json(options, index, source, result);
   if (options.format == OutputFormat::kNBest) {
     std::string out;
     for (const TextHypothesis& h : result.hypotheses) {
-      absl::StrAppendFormat(&out, "%d ||| %s ||| logprob= %.6f ||| %.6f\n", index, h.text,
-                            h.log_prob, h.score);
+      absl::StrAppendFormat(&out, "%d ||| %s ||| logprob= %.6f ||| %.6f%s\n", index, h.text,
+                            h.log_prob, h.score, Alignment(options, h));
     }
     return out;
   }
   // A line that was refused keeps its place.
   if (result.hypotheses.empty()) return "\n";
   const TextHypothesis& best = result.hypotheses[0];
-  if (options.print_scores) return absl::StrFormat("%.6f\t%s\n", best.score, best.text);
-  return best.text + "\n";
+  const std::string score =
+      options.print_scores ? absl::StrFormat("%.6f\t", best.score) : std::string();
+  return absl::StrCat(score, best.text, Alignment(options, best), "\n");
+}
+
+std::string FormatScore(bool json, uint64_t index, const TextResult& result) {
+  if (result.hypotheses.empty()) return "\n";
+  const TextHypothesis& scored = result.hypotheses[0];
+  if (!json) return absl::StrFormat("%.6f\n", scored.score);
+  const nlohmann::ordered_json line = {{"id", index},
+                                       {"tokens", scored.tokens},
+                                       {"token_scores", Rounded(scored.token_scores)},
+                                       {"score", Rounded(scored.score)}};
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace nibu

@@ -19,12 +19,18 @@ enum class OutputFormat {
 struct OutputOptions {
   OutputFormat format = OutputFormat::kText;
   bool print_scores = false;  // text: "score<TAB>text"
+  // Behind " ||| " at the end of a line; in JSON as "alignment" and "attention".
+  AlignmentKind alignment = AlignmentKind::kNone;
 };
 
 // The output of line `index`, its line ends included. Bytes of `source` that are not UTF-8 are
 // replaced in JSON.
 std::string FormatResult(const OutputOptions& options, uint64_t index, absl::string_view source,
                          const TextResult& result);
+
+// The output of a scored line: its mean log-probability, or as JSON its tokens, too. Empty where
+// there is no result.
+std::string FormatScore(bool json, uint64_t index, const TextResult& result);
 
 }  // namespace nibu
 

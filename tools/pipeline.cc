@@ -22,10 +22,8 @@ absl::Status Pipeline::Run(LineSource* source) {
     const absl::StatusOr<bool> more = source->Next(&text);
     if (!more.ok()) status = more.status();
     if (!more.ok() || !*more) break;
-    auto owned = std::make_unique<Line>();
-    Line* const line = owned.get();
-    line->bytes = text.size();
-    line->progress = source->progress();
+    const double progress = source->progress();
+    Line* line = nullptr;
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&] {
@@ -33,9 +31,11 @@ absl::Status Pipeline::Run(LineSource* source) {
                (lines_.size() < options_.max_lines && bytes_ + text.size() <= options_.max_bytes);
       });
       if (stop_ || ended_) break;
-      bytes_ += line->bytes;
+      line = &lines_.emplace_back();
+      line->bytes = text.size();
+      line->progress = progress;
+      bytes_ += text.size();
       ++submitted_;
-      lines_.push_back(std::move(owned));
     }
     options_.submit(index, text,
                     [this, line](std::string output) { Finished(line, std::move(output)); });
@@ -67,38 +67,36 @@ void Pipeline::Finished(Line* line, std::string output) {
   bytes_ += line->output.size();
   line->ready = true;
   --submitted_;
-  if (submitted_ == 0 || line == lines_.front().get()) changed_.notify_all();
+  if (submitted_ == 0 || line == &lines_.front()) changed_.notify_all();
 }
 
 void Pipeline::Write() {
   constexpr size_t kWriteSize = size_t{1} << 16;
   std::string out;
+  uint64_t written = 0;
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock,
-                  [this] { return stop_ || (lines_.empty() ? closed_ : lines_.front()->ready); });
+                  [this] { return stop_ || (lines_.empty() ? closed_ : lines_.front().ready); });
     out.clear();
-    uint64_t count = 0;
+    const uint64_t before = written;
     double progress = -1;
-    while (!lines_.empty() && lines_.front()->ready && out.size() < kWriteSize) {
-      out += lines_.front()->output;
-      progress = lines_.front()->progress;
-      bytes_ -= lines_.front()->bytes;
+    while (!lines_.empty() && lines_.front().ready && out.size() < kWriteSize) {
+      out += lines_.front().output;
+      progress = lines_.front().progress;
+      bytes_ -= lines_.front().bytes;
       lines_.pop_front();
-      ++count;
+      ++written;
     }
-    if (count == 0) break;  // stopped, or at the end
+    if (written == before) break;  // stopped, or at the end
     changed_.notify_all();
     lock.unlock();
-    const absl::Status status = WriteAll(out_fd_, out);
-    written_ += count;
-    if (status.ok() && options_.report) options_.report(written_, progress);
-    if (!status.ok() && options_.write_failed) options_.write_failed(status);
+    write_status_ = WriteAll(out_fd_, out);
+    const bool ok = write_status_.ok();
+    if (ok && options_.report) options_.report(written, progress);
+    if (!ok && options_.write_failed) options_.write_failed(write_status_);
     lock.lock();
-    if (!status.ok()) {
-      write_status_ = status;
-      break;
-    }
+    if (!ok) break;
   }
   ended_ = true;
   changed_.notify_all();

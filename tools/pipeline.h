@@ -8,14 +8,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "tools/lines.h"
 
 namespace nibu {
@@ -68,14 +65,13 @@ class Pipeline {
   const int out_fd_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<Line>> lines_;  // under way, in order
-  size_t bytes_ = 0;                         // of lines_
-  size_t submitted_ = 0;                     // of lines_, not yet delivered
-  bool closed_ = false;                      // no more lines will come
+  std::deque<Line> lines_;  // under way, in order
+  size_t bytes_ = 0;        // of lines_
+  size_t submitted_ = 0;    // of lines_, not yet delivered
+  bool closed_ = false;     // no more lines will come
   bool stop_ = false;
-  bool ended_ = false;  // the writing thread has ended
-  uint64_t written_ = 0;
-  absl::Status write_status_;
+  bool ended_ = false;         // the writing thread has ended
+  absl::Status write_status_;  // the writing thread's, until it has ended
   std::thread writer_;
 };
 

@@ -15,7 +15,7 @@ program="$build/bin/nibu-translate"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 [ -x "$program" ] || echo "quickstart.sh: building nibu, a few minutes the first time" >&2
-if ! { { [ -f "$build/build.ninja" ] || cmake -S "$root" --preset release -DNIBU_TESTS=OFF; } &&
+if ! { { [ -f "$build/build.ninja" ] || cmake -S "$root" --preset release -DNIBU_TESTS=OFF -DNIBU_WERROR="${NIBU_WERROR:-OFF}"; } &&
   cmake --build "$build" --target nibu-translate; } >"$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "quickstart.sh: error: the build failed" >&2

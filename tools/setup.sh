@@ -8,11 +8,12 @@ set -euo pipefail
 
 # ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.
 packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libabsl-dev libhwy-dev
-  nlohmann-json3-dev zlib1g-dev libicu-dev libyaml-cpp-dev)
+  nlohmann-json3-dev zlib1g-dev libicu-dev libre2-dev libyaml-cpp-dev)
 case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
-  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-dev) ;;
+  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-dev
+    gettext pandoc) ;;  # of tools/recipes
   chroot) packages=(debootstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
 esac

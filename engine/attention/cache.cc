@@ -43,22 +43,10 @@ void Scatter(const AttentionShape& shape, const void* row, size_t position, size
   }
 }
 
-// Zeros in the positions that fill up the last block.
-void ClearPadding(const AttentionShape& shape, size_t positions, size_t element, void* packed) {
-  const size_t whole = positions / kKeyBlock * kKeyBlock;
-  if (whole == positions) return;
-  const size_t block = kKeyBlock * HeadDim(shape) * element;
-  for (size_t h = 0; h < Heads(shape); ++h) {
-    char* head =
-        static_cast<char*>(packed) + h * RoundUp(positions, kKeyBlock) * HeadDim(shape) * element;
-    std::memset(head + whole * HeadDim(shape) * element, 0, block);
-  }
-}
-
 // Offsets of a source's parts.
 struct SourceLayout {
   SourceLayout(const AttentionShape& shape, size_t positions, CacheType type)
-      : padded(RoundUp(positions, kKeyBlock)),
+      : padded(PaddedPositions(positions)),
         values(padded * Dim(shape) * ElementSize(type)),
         key_scales(RoundUp(values + positions * Dim(shape) * ElementSize(type), 64)),
         value_scales(key_scales + Heads(shape) * padded * sizeof(float)),
@@ -82,15 +70,15 @@ void PrefetchBytes(const void* from, size_t bytes) {
 }  // namespace
 
 size_t PackedKeySize(const AttentionShape& shape, int positions) {
-  return Dim(shape) * RoundUp(static_cast<size_t>(positions), kKeyBlock);
+  return Dim(shape) * PaddedPositions(static_cast<size_t>(positions));
 }
 
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
               float* packed) {
   const auto n = static_cast<size_t>(positions);
-  ClearPadding(shape, n, sizeof(float), packed);
+  std::fill_n(packed, PackedKeySize(shape, positions), 0.0f);  // to fill up the last blocks
   for (size_t s = 0; s < n; ++s) {
-    Scatter<float>(shape, keys + s * stride, s, RoundUp(n, kKeyBlock), packed);
+    Scatter<float>(shape, keys + s * stride, s, PaddedPositions(n), packed);
   }
 }
 
@@ -106,9 +94,8 @@ void StoreSource(const AttentionShape& shape, const float* keys_values, int posi
   char* const bytes = static_cast<char*>(memory);
   auto* key_scales = reinterpret_cast<float*>(bytes + layout.key_scales);
   auto* value_scales = reinterpret_cast<float*>(bytes + layout.value_scales);
-  if (type == CacheType::kInt8)
-    std::fill(key_scales, value_scales + Heads(shape) * layout.padded, 0.0f);
-  ClearPadding(shape, n, ElementSize(type), memory);
+  std::memset(bytes, 0, layout.values);  // to fill up the last blocks, and the scales
+  std::memset(bytes + layout.key_scales, 0, layout.end - layout.key_scales);
   const auto scatter = type == CacheType::kFloat32    ? Scatter<float>
                        : type == CacheType::kBFloat16 ? Scatter<uint16_t>
                                                       : Scatter<int8_t>;

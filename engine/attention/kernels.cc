@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/attention/kernels.cc"
@@ -12,7 +13,6 @@
 
 #include "engine/attention/cache.h"
 #include "engine/ops/vectors-inl.h"
-#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
@@ -22,45 +22,28 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr size_t kTile = 256;   // keys between two updates of the running maximum
 constexpr size_t kQueries = 4;  // share a pass over the keys
 
-// Vectors of at most one key block.
-using Block = hn::CappedTag<float, kKeyBlock>;
-
-// The largest of x[0..n) and `most`. x has room for whole vectors after n, filled up here.
-HWY_INLINE float Maximum(float* x, size_t n, float most) {
-  const Block d;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t i = n; i % lanes != 0; ++i) x[i] = -std::numeric_limits<float>::infinity();
-  auto best = hn::Set(d, most);
-  for (size_t i = 0; i < n; i += lanes) best = hn::Max(best, hn::LoadU(d, x + i));
-  return hn::GetLane(hn::MaxOfLanes(d, best));
-}
-
-// x[i] = exp(x[i] - most); returns their sum. Filled up like Maximum's.
-HWY_INLINE float Exponentials(float* x, size_t n, float most) {
-  const Block d;
-  const size_t lanes = hn::Lanes(d);
-  const auto shift = hn::Set(d, most);
-  auto sums = hn::Zero(d);
-  for (size_t i = 0; i < n; i += lanes) {
-    const auto e = hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), shift));
-    hn::StoreU(e, d, x + i);
-    sums = hn::Add(sums, e);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sums));
-}
+static_assert(hn::MaxLanes(Floats()) <= kKeyBlock);
 
 // See AddToSoftmax.
 HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
                                RunningSoftmax* softmax) {
-  if (bias != nullptr) {
-    ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
-      hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::LoadU(d, bias + i)), d, scores + i);
-    });
+  if (bias != nullptr) AddArrays(bias, n, scores);
+  const Floats d;
+  size_t filled = n;
+  for (; filled % hn::Lanes(d) != 0; ++filled) {
+    scores[filled] = -std::numeric_limits<float>::infinity();
   }
-  const float most = Maximum(scores, n, softmax->maximum);
+  auto best = hn::Set(d, softmax->maximum);
+  for (size_t i = 0; i < filled; i += hn::Lanes(d)) best = hn::Max(best, hn::LoadU(d, scores + i));
+  const float most = hn::GetLane(hn::MaxOfLanes(d, best));
   const float keep = softmax->keys == 0 ? 0.0f : std::exp(softmax->maximum - most);
   softmax->maximum = most;
-  softmax->sum = softmax->sum * keep + Exponentials(scores, n, most);
+  const float sum = Sum(filled, [=](auto tag, size_t i, auto so_far) HWY_ATTR {
+    const auto e = hn::Exp(tag, hn::Sub(hn::LoadU(tag, scores + i), hn::Set(tag, most)));
+    hn::StoreU(e, tag, scores + i);
+    return hn::Add(so_far, e);
+  });
+  softmax->sum = softmax->sum * keep + sum;
   if (softmax->weights != nullptr) {
     for (size_t i = 0; i < softmax->keys; ++i) softmax->weights[i] *= keep;
     std::copy_n(scores, n, softmax->weights + softmax->keys);
@@ -93,16 +76,23 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const int8_t* from) {
   return hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(hn::Rebind<int8_t, D>(), from)));
 }
 
+// Calls f(count, i) for runs of kMost of i = 0 .. n - 1, then for runs of half as many, down to 1.
+template <size_t kMost, typename F>
+HWY_INLINE void ForEachRun(size_t n, F f, size_t i = 0) {
+  for (; i + kMost <= n; i += kMost) f(std::integral_constant<size_t, kMost>(), i);
+  if constexpr (kMost > 1) ForEachRun<kMost / 2>(n, f, i);
+}
+
 // scores[r][s] = scale * sum_i q[r][i] k[s][i] for kBlocks blocks of keys, [d][kKeyBlock] each.
 // Several independent sums hide the latency of the multiply-adds.
 template <size_t kRows, size_t kBlocks, typename T>
 HWY_INLINE void ScoreBlocks(const float* const* q, size_t dim, float scale, const T* keys,
                             float* scores) {
-  const Block d;
+  const Floats d;
   const size_t lanes = hn::Lanes(d);
   const auto scales = hn::Set(d, scale);
   for (size_t part = 0; part < kKeyBlock; part += lanes) {
-    hn::Vec<Block> sums[kRows][kBlocks];
+    hn::Vec<Floats> sums[kRows][kBlocks];
     for (size_t r = 0; r < kRows; ++r) {
       for (size_t b = 0; b < kBlocks; ++b) sums[r][b] = hn::Zero(d);
     }
@@ -125,34 +115,28 @@ HWY_INLINE void ScoreBlocks(const float* const* q, size_t dim, float scale, cons
 template <size_t kRows, typename T>
 void Scores(const float* const* q, size_t dim, float scale, const void* packed, size_t blocks,
             float* scores) {
-  constexpr size_t kAtOnce = kRows == 1 ? 4 : 2;
   const T* const keys = static_cast<const T*>(packed);
-  size_t b = 0;
-  for (; b + kAtOnce <= blocks; b += kAtOnce) {
-    ScoreBlocks<kRows, kAtOnce>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
-  }
-  for (; kAtOnce > 2 && b + 2 <= blocks; b += 2) {
-    ScoreBlocks<kRows, 2>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
-  }
-  for (; b < blocks; ++b) {
-    ScoreBlocks<kRows, 1>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
-  }
+  ForEachRun<kRows == 1 ? 4 : 2>(blocks, [=](auto count, size_t b) HWY_ATTR {
+    ScoreBlocks<kRows, count>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
+  });
 }
 
 // out[r][i] = out[r][i] * keep[r] + sum_s p[r][s] v[s][i] for kVectors vectors of columns.
-template <size_t kRows, size_t kVectors, class D, typename T>
-HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, const T* values,
-                             size_t value_stride, size_t positions, float* const* out,
-                             size_t column) {
+// `values(s)` is v[s]; keep null: out is not read.
+template <size_t kRows, size_t kVectors, class D, typename Values>
+HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, Values values,
+                             size_t positions, float* const* out, size_t column) {
   const size_t lanes = hn::Lanes(d);
   hn::Vec<D> sums[kRows][kVectors];
   for (size_t r = 0; r < kRows; ++r) {
     for (size_t c = 0; c < kVectors; ++c) {
+      sums[r][c] = hn::Zero(d);
+      if (keep == nullptr) continue;
       sums[r][c] = hn::Mul(hn::LoadU(d, out[r] + column + c * lanes), hn::Set(d, keep[r]));
     }
   }
   for (size_t s = 0; s < positions; ++s) {
-    const T* v = values + s * value_stride + column;
+    const auto* v = values(s) + column;
     for (size_t c = 0; c < kVectors; ++c) {
       const auto value = LoadFloats(d, v + c * lanes);
       for (size_t r = 0; r < kRows; ++r) {
@@ -167,50 +151,26 @@ HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, const T* va
   }
 }
 
-// WeighColumns for all columns of a head.
+// The same for all columns of a head.
+template <size_t kRows, typename Values>
+HWY_INLINE void Weigh(const float* p, const float* keep, Values values, size_t positions,
+                      size_t dim, float* const* out) {
+  const Floats d;
+  const size_t vectors = dim / hn::Lanes(d);
+  ForEachRun<kRows == 1 ? 4 : 2>(vectors, [=](auto count, size_t i) HWY_ATTR {
+    WeighColumns<kRows, count>(d, p, keep, values, positions, out, i * hn::Lanes(d));
+  });
+  for (size_t i = vectors * hn::Lanes(d); i < dim; ++i) {
+    WeighColumns<kRows, 1>(One(), p, keep, values, positions, out, i);
+  }
+}
+
 template <size_t kRows, typename T>
-void Weigh(const float* p, const float* keep, const void* rows, size_t value_stride,
-           size_t positions, size_t dim, float* const* out) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  const T* const values = static_cast<const T*>(rows);
-  constexpr size_t kAtOnce = kRows == 1 ? 4 : 2;
-  size_t i = 0;
-  for (; i + kAtOnce * lanes <= dim; i += kAtOnce * lanes) {
-    WeighColumns<kRows, kAtOnce>(d, p, keep, values, value_stride, positions, out, i);
-  }
-  for (; i + lanes <= dim; i += lanes) {
-    WeighColumns<kRows, 1>(d, p, keep, values, value_stride, positions, out, i);
-  }
-  for (; i < dim; ++i) {
-    for (size_t r = 0; r < kRows; ++r) {
-      WeighColumns<1, 1>(One(), p + r * kTile, keep + r, values, value_stride, positions, out + r,
-                         i);
-    }
-  }
-}
-
-// x[i] *= y[i]; both have room for whole vectors after n.
-HWY_INLINE void Multiply(const float* y, size_t n, float* x) {
-  const Block d;
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
-  }
-}
-
-// sum_i q[i] k[i]
-template <typename T>
-HWY_INLINE float Dot(const float* q, const T* k, size_t dim) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  auto sums = hn::Zero(d);
-  size_t i = 0;
-  for (; i + lanes <= dim; i += lanes) {
-    sums = hn::MulAdd(hn::LoadU(d, q + i), LoadFloats(d, k + i), sums);
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < dim; ++i) sum += q[i] * hn::GetLane(LoadFloats(One(), k + i));
-  return sum;
+void WeighRows(const float* p, const float* keep, const void* rows, size_t stride, size_t positions,
+               size_t dim, float* const* out) {
+  const T* const first = static_cast<const T*>(rows);
+  Weigh<kRows>(
+      p, keep, [=](size_t s) { return first + s * stride; }, positions, dim, out);
 }
 
 template <typename T>
@@ -223,54 +183,35 @@ template <typename T>
 void ScoreCells(const float* q, size_t dim, float scale, const CellHistory& history, size_t key,
                 float* scores) {
   for (const void* cell : history.cells) {
-    *scores++ = scale * Dot(q, Elements<T>(cell, history.offset) + key, dim);
+    const T* const k = Elements<T>(cell, history.offset) + key;
+    *scores++ = scale * Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
+                  return hn::MulAdd(hn::LoadU(d, q + i), LoadFloats(d, k + i), so_far);
+                });
   }
 }
 
-// out[i] = sum_t p[t] v_t[i] for kVectors vectors of columns, from element `value` of a cell on.
-template <size_t kVectors, typename T, class D>
-HWY_INLINE void WeighCellColumns(D d, const float* p, const CellHistory& history, size_t value,
-                                 float* out) {
-  const size_t lanes = hn::Lanes(d);
-  hn::Vec<D> sums[kVectors];
-  for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(d);
-  for (size_t t = 0; t < history.cells.size(); ++t) {
-    const T* v = Elements<T>(history.cells[t], history.offset) + value;
-    const auto weight = hn::Set(d, p[t]);
-    for (size_t c = 0; c < kVectors; ++c) {
-      sums[c] = hn::MulAdd(weight, LoadFloats(d, v + c * lanes), sums[c]);
-    }
-  }
-  for (size_t c = 0; c < kVectors; ++c) hn::StoreU(sums[c], d, out + c * lanes);
-}
-
-// The same for all columns of a head.
+// out[i] = sum_t p[t] v_t[i], from element `value` of a cell on.
 template <typename T>
 void WeighCells(const float* p, size_t dim, const CellHistory& history, size_t value, float* out) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + 4 * lanes <= dim; i += 4 * lanes) {
-    WeighCellColumns<4, T>(d, p, history, value + i, out + i);
-  }
-  for (; i + lanes <= dim; i += lanes) {
-    WeighCellColumns<1, T>(d, p, history, value + i, out + i);
-  }
-  for (; i < dim; ++i) WeighCellColumns<1, T>(One(), p, history, value + i, out + i);
+  const auto values = [value, cells = history.cells.data(), offset = history.offset](size_t t) {
+    return Elements<T>(cells[t], offset) + value;
+  };
+  Weigh<1>(p, nullptr, values, history.cells.size(), dim, &out);
 }
 
 // What differs between the types of stored elements.
 struct Kernels {
   decltype(&Scores<1, float>) score[kQueries];  // of 1, 2, ... queries
-  decltype(&Weigh<1, float>) weigh[kQueries];
+  decltype(&WeighRows<1, float>) weigh[kQueries];
   decltype(&ScoreCells<float>) score_cells;
   decltype(&WeighCells<float>) weigh_cells;
 };
 template <typename T>
-constexpr Kernels kKernelsFor = {{Scores<1, T>, Scores<2, T>, Scores<3, T>, Scores<4, T>},
-                                 {Weigh<1, T>, Weigh<2, T>, Weigh<3, T>, Weigh<4, T>},
-                                 ScoreCells<T>,
-                                 WeighCells<T>};
+constexpr Kernels kKernelsFor = {
+    {Scores<1, T>, Scores<2, T>, Scores<3, T>, Scores<4, T>},
+    {WeighRows<1, T>, WeighRows<2, T>, WeighRows<3, T>, WeighRows<4, T>},
+    ScoreCells<T>,
+    WeighCells<T>};
 
 constexpr const Kernels* kKernels[] = {&kKernelsFor<float>, &kKernelsFor<hwy::bfloat16_t>,
                                        &kKernelsFor<int8_t>};  // by CacheType
@@ -301,15 +242,19 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
       }
       for (size_t start = 0; start < positions; start += kTile) {
         const size_t count = std::min(kTile, positions - start);
+        const size_t padded = PaddedPositions(count);
         const size_t scales = h * memory.scale_stride + start;
-        kernels.score[n - 1](q, dim, scale, keys + start * dim * element,
-                             (count + kKeyBlock - 1) / kKeyBlock, scores);
+        kernels.score[n - 1](q, dim, scale, keys + start * dim * element, padded / kKeyBlock,
+                             scores);
         for (size_t r = 0; r < n; ++r) {
           float* const part = scores + r * kTile;
-          if (memory.key_scales != nullptr) Multiply(memory.key_scales + scales, count, part);
+          if (memory.key_scales != nullptr)
+            MultiplyArrays(memory.key_scales + scales, padded, part);
           const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + row + r, start);
           keep[r] = ExtendSoftmax(bias, count, part, &softmax[r]);
-          if (memory.value_scales != nullptr) Multiply(memory.value_scales + scales, count, part);
+          if (memory.value_scales != nullptr) {
+            MultiplyArrays(memory.value_scales + scales, padded, part);
+          }
         }
         kernels.weigh[n - 1](scores, keep, values + start * memory.value_stride * element,
                              memory.value_stride, count, dim, out);
@@ -319,7 +264,7 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
         for (size_t i = 0; i < dim; ++i) out[r][i] *= inverse;
       }
     }
-    keys += (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock * dim * element;
+    keys += PaddedPositions(positions) * dim * element;
     values += dim * element;
   }
 }

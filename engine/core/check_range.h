@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace nibu {
 
@@ -19,6 +20,17 @@ absl::Status CheckRange(absl::string_view name, T value, T low,
   return absl::InvalidArgumentError(
       is_open ? absl::StrCat(name, " must be at least ", low, ", not ", value)
               : absl::StrCat(name, " must be ", low, " to ", high, ", not ", value));
+}
+
+// The same of ids: "WHAT has ID, expected LOW to HIGH", `kind` standing before ID.
+inline absl::Status CheckIds(absl::string_view what, absl::Span<const int> ids, int low, int high,
+                             absl::string_view kind = "") {
+  for (const int id : ids) {
+    if (id >= low && id <= high) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " has ", kind, id, ", expected ", low, " to ", high));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace nibu

@@ -5,45 +5,22 @@
 
 namespace nibu {
 
-size_t DTypeSize(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-    case DType::kUint8:
-      return 1;
-    case DType::kFloat16:
-    case DType::kBFloat16:
-    case DType::kInt16:
-      return 2;
-    case DType::kFloat32:
-    case DType::kInt32:
-      return 4;
-    case DType::kInt64:
-      return 8;
-  }
-  return 0;
-}
+namespace {
 
-const char* DTypeName(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "float32";
-    case DType::kFloat16:
-      return "float16";
-    case DType::kBFloat16:
-      return "bfloat16";
-    case DType::kInt8:
-      return "int8";
-    case DType::kInt16:
-      return "int16";
-    case DType::kInt32:
-      return "int32";
-    case DType::kInt64:
-      return "int64";
-    case DType::kUint8:
-      return "uint8";
-  }
-  return "unknown";
-}
+struct Type {
+  size_t size;
+  const char* name;
+};
+
+// By DType.
+constexpr Type kTypes[] = {{4, "float32"}, {2, "float16"}, {2, "bfloat16"}, {1, "int8"},
+                           {2, "int16"},   {4, "int32"},   {8, "int64"},    {1, "uint8"}};
+
+}  // namespace
+
+size_t DTypeSize(DType dtype) { return kTypes[static_cast<size_t>(dtype)].size; }
+
+const char* DTypeName(DType dtype) { return kTypes[static_cast<size_t>(dtype)].name; }
 
 std::string ShapeString(const Shape& shape) {
   return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");

@@ -15,16 +15,24 @@ constexpr int kMaxLayers = 1000;
 constexpr int kMaxVocabulary = 1 << 24;
 constexpr int kMaxPositions = 1 << 16;
 
+template <typename T, typename... Expected>
+absl::Status Check(bool is_right, const char* field, T value, const Expected&... expected) {
+  if (is_right) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("model configuration: ", field, " is ", value, ", ", expected...));
+}
+
 absl::Status InRange(const char* field, int value, int low, int high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("model configuration: ", field, " is ", value,
-                                                 ", expected ", low, " to ", high));
+  return Check(value >= low && value <= high, field, value, "expected ", low, " to ", high);
 }
 
 absl::Status Divisible(const char* field, int value, const char* by_field, int by) {
-  if (value % by == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("model configuration: ", field, " is ", value,
-                                                 ", not a multiple of ", by_field, ", ", by));
+  return Check(value % by == 0, field, value, "not a multiple of ", by_field, ", ", by);
+}
+
+// Above 0.
+absl::Status Scale(const char* field, float value) {
+  return Check(std::isfinite(value) && value > 0, field, value, "expected above 0");
 }
 
 }  // namespace
@@ -59,24 +67,14 @@ absl::Status ModelConfig::Validate() const {
   } else if (position_kind != PositionKind::kLearned) {
     NIBU_RETURN_IF_ERROR(Divisible("d_model", d_model, "2 (sinusoidal positions)", 2));
   }
-  if (!(norm_epsilon > 0.0f && norm_epsilon < 1.0f)) {
-    return absl::InvalidArgumentError(absl::StrCat("model configuration: norm_epsilon is ",
-                                                   norm_epsilon, ", expected above 0, below 1"));
-  }
-  if (!std::isfinite(embedding_scale) || embedding_scale <= 0.0f) {
-    return absl::InvalidArgumentError(absl::StrCat("model configuration: embedding_scale is ",
-                                                   embedding_scale, ", expected above 0"));
-  }
-  if (!std::isfinite(attention_scale) || attention_scale < 0.0f) {
-    return absl::InvalidArgumentError(absl::StrCat("model configuration: attention_scale is ",
-                                                   attention_scale, ", expected 0 or above"));
-  }
-  if (!std::isfinite(output_scale) || output_scale <= 0.0f ||
-      (output_scale != 1.0f && !final_norm)) {
-    return absl::InvalidArgumentError(absl::StrCat("model configuration: output_scale is ",
-                                                   output_scale,
-                                                   ", expected above 0, and 1 without final_norm"));
-  }
+  NIBU_RETURN_IF_ERROR(Check(norm_epsilon > 0.0f && norm_epsilon < 1.0f, "norm_epsilon",
+                             norm_epsilon, "expected above 0, below 1"));
+  NIBU_RETURN_IF_ERROR(Scale("embedding_scale", embedding_scale));
+  NIBU_RETURN_IF_ERROR(Scale("output_scale", output_scale));
+  NIBU_RETURN_IF_ERROR(Check(output_scale == 1.0f || final_norm, "output_scale", output_scale,
+                             "expected 1 without final_norm"));
+  NIBU_RETURN_IF_ERROR(Check(std::isfinite(attention_scale) && attention_scale >= 0,
+                             "attention_scale", attention_scale, "expected 0 or above"));
   NIBU_RETURN_IF_ERROR(InRange("eos", eos, 0, vocab_target - 1));
   NIBU_RETURN_IF_ERROR(InRange("unk", unk, 0, vocab_source - 1));
   NIBU_RETURN_IF_ERROR(InRange("unk_target", unk_target, 0, vocab_target - 1));
@@ -86,14 +84,10 @@ absl::Status ModelConfig::Validate() const {
   }
   for (const int id : suppressed) {
     NIBU_RETURN_IF_ERROR(InRange("suppressed", id, 0, vocab_target - 1));
-    if (id == eos) {
-      return absl::InvalidArgumentError("model configuration: the end token is suppressed");
-    }
+    NIBU_RETURN_IF_ERROR(Check(id != eos, "suppressed", id, "the end token"));
   }
-  if (static_cast<int>(source_suffix.size()) >= max_positions) {
-    return absl::InvalidArgumentError("model configuration: source_suffix fills all positions");
-  }
-  return absl::OkStatus();
+  const int suffix = static_cast<int>(source_suffix.size());
+  return Check(suffix < max_positions, "the length of source_suffix", suffix, "all positions");
 }
 
 }  // namespace nibu

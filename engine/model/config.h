@@ -60,7 +60,7 @@ struct ModelConfig {
   // Whose cross-attention says which source token a generated one comes from: a decoder layer's
   // (from 0; -1: the last one's, and so on), the mean of its first heads (0: of all).
   int alignment_layer = -1;
-  int alignment_heads = 1;
+  int alignment_heads = 0;
 
   PositionKind position_kind = PositionKind::kSinusoidalHalf;
   int position_offset = 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/ops/ssru.h"
+#include "engine/ops/row_kernels.h"
 
 namespace nibu {
 
@@ -112,6 +112,21 @@ void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float*
   }
 }
 
+// [H, R, S]
+size_t Decoder::WeightsSize(const Input& input) const {
+  return static_cast<size_t>(shape_.heads) * input.tokens.size() *
+         static_cast<size_t>(input.state->source_length());
+}
+
+void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
+  const int heads = input.attention_heads > 0 ? input.attention_heads : shape_.heads;
+  const size_t n = WeightsSize(input) / static_cast<size_t>(shape_.heads);
+  std::copy_n(weights, n, input.attention);
+  for (int h = 1; h < heads; ++h)
+    Add(weights + static_cast<size_t>(h) * n, static_cast<long>(n), input.attention);
+  for (size_t i = 0; i < n; ++i) input.attention[i] /= static_cast<float>(heads);
+}
+
 void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* q,
                              float* out) {
   ScopedTimer timer(&workspace_->profile.attention);
@@ -119,8 +134,13 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     if (i + 1 < inputs.size()) Prefetch(shape_, inputs[i + 1].state->source(layer));
-    cross_attention_.Run({q, dim, static_cast<int>(input.tokens.size())},
-                         input.state->source(layer), {out, dim});
+    const Queries queries = {q, dim, static_cast<int>(input.tokens.size())};
+    const bool asked = input.attention != nullptr && input.attention_layer == layer;
+    const Arena::Mark mark = workspace_->arena.mark();
+    float* const weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
+    cross_attention_.Run(queries, input.state->source(layer), {out, dim, weights});
+    if (asked) MeanOfHeads(weights, input);
+    workspace_->arena.Rewind(mark);
     q += input.tokens.size() * dim;
     out += input.tokens.size() * dim;
   }

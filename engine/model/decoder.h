@@ -32,6 +32,11 @@ class Decoder {
     DecoderState* state;
     absl::Span<const int> tokens;
     bool consecutive = false;
+    // Where the cross-attention of a layer goes, [tokens, source], the mean of its first heads (0:
+    // of all); null: nowhere.
+    float* attention = nullptr;
+    int attention_layer = 0;
+    int attention_heads = 0;
 
     // Of tokens[i], once its state has grown.
     int hypothesis(size_t i) const { return consecutive ? 0 : static_cast<int>(i); }
@@ -48,6 +53,9 @@ class Decoder {
   void SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv, float* out);
   void Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value, float* out);
   void CrossAttention(absl::Span<const Input> inputs, int layer, const float* q, float* out);
+
+  size_t WeightsSize(const Input& input) const;
+  void MeanOfHeads(const float* weights, const Input& input) const;
 
   const Model& model_;
   const Embedder& embedder_;

@@ -20,7 +20,10 @@ PagePool::PagePool(const ModelConfig& config, CacheType type)
 
 AlignedBuffer<char> PagePool::Take(size_t beam_size) {
   std::vector<AlignedBuffer<char>>& free = free_[beam_size];
-  if (free.empty()) return AlignedBuffer<char>(LayerStride(beam_size) * layers_);
+  if (free.empty()) {
+    for (auto& [size, pages] : free_) pages.clear();  // else each size of beam would keep its own
+    return AlignedBuffer<char>(LayerStride(beam_size) * layers_);
+  }
   AlignedBuffer<char> page = std::move(free.back());
   free.pop_back();
   return page;

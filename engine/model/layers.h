@@ -9,8 +9,8 @@
 #include "engine/core/arena.h"
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
-#include "engine/ops/layer_norm.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/row_kernels.h"
 
 namespace nibu {
 

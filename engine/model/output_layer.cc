@@ -4,16 +4,40 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+
 namespace nibu {
 namespace {
 
-// Where every row of logits passes by, block by block, on its way to the best tokens: rules for
-// logits belong here.
-void TakeLogits(const OutputLayer::Query& query, const LogitTokens& tokens, float* logits,
-                TopK* top) {
-  for (const int token : query.suppressed) {
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void Suppress(absl::Span<const int> suppressed, const LogitTokens& tokens, float* logits) {
+  for (const int token : suppressed) {
     const int i = tokens.Find(token);
-    if (i >= 0) logits[i] = -std::numeric_limits<float>::infinity();
+    if (i >= 0) logits[i] = -kInfinity;
+  }
+}
+
+// What the rules of a row do to its logits, wherever these come by.
+void Edit(const OutputLayer::Query& query, const LogitTokens& tokens, float* logits) {
+  Suppress(query.suppressed, tokens, logits);
+  if (query.rules == nullptr) return;
+  Suppress(query.rules->suppressed, tokens, logits);
+  const float penalty = query.rules->repetition_penalty;
+  for (const int token : query.rules->repeated) {
+    const int i = tokens.Find(token);
+    if (i >= 0) logits[i] = logits[i] < 0 ? logits[i] * penalty : logits[i] / penalty;
+  }
+}
+
+// On their way to the best tokens.
+void Take(const OutputLayer::Query& query, const LogitTokens& tokens, const float* logits,
+          TopK* top) {
+  if (query.rules != nullptr) {
+    for (const int token : query.rules->wanted) {
+      const int i = tokens.Find(token);
+      if (i >= 0) top->Want(token, logits[i]);
+    }
   }
   top->Update(logits, tokens);
 }
@@ -21,27 +45,33 @@ void TakeLogits(const OutputLayer::Query& query, const LogitTokens& tokens, floa
 }  // namespace
 
 OutputSubset OutputLayer::Select(std::vector<int> tokens) const {
-  Linear linear = Linear::Select(model_.weights.output.blocks, tokens);
-  return {std::move(tokens), std::move(linear)};
+  OutputSubset subset;
+  for (const Part& part : models_) {
+    subset.linears.push_back(Linear::Select(part.model->weights.output.blocks, tokens));
+  }
+  subset.tokens = std::move(tokens);
+  return subset;
 }
 
-void OutputLayer::BestTokens(const float* hidden, absl::Span<const Query> queries,
+void OutputLayer::BestTokens(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
                              absl::Span<TopK> tops) {
-  const auto dim = static_cast<size_t>(model_.config.d_model);
-  for (size_t i = 0; i < queries.size(); ++i) tops[i].Reset(queries[i].k, queries[i].normalize);
+  for (size_t i = 0; i < queries.size(); ++i) {
+    const RowRules* const rules = queries[i].rules;
+    if (rules != nullptr && rules->sampling != nullptr) {
+      tops[i].Reset(*rules->sampling, rules->noises);
+    } else {
+      tops[i].Reset(queries[i].k, queries[i].normalize);
+    }
+  }
   for (size_t first = 0; first < queries.size();) {
     size_t end = first + 1;
     while (end < queries.size() && queries[end].subset == queries[first].subset) ++end;
     const auto some = queries.subspan(first, end - first);
     const Arena::Mark mark = workspace_->arena.mark();
-    const float* rows = hidden + static_cast<size_t>(some[0].row) * dim;
-    if (some.back().row - some[0].row != static_cast<int>(some.size()) - 1) {  // some are left out
-      float* const gathered =
-          workspace_->Rows(static_cast<int>(some.size()), model_.config.d_model);
-      for (size_t i = 0; i < some.size(); ++i) {
-        std::copy_n(hidden + static_cast<size_t>(some[i].row) * dim, dim, gathered + i * dim);
-      }
-      rows = gathered;
+    absl::InlinedVector<const float*, 1> rows;
+    for (size_t m = 0; m < models_.size(); ++m) {
+      const auto dim = static_cast<size_t>(models_[m].model->config.d_model);
+      rows.push_back(Gather(hidden[m], dim, some));
     }
     BestOfSubset(rows, some, tops.subspan(first, some.size()));
     workspace_->arena.Rewind(mark);
@@ -49,33 +79,75 @@ void OutputLayer::BestTokens(const float* hidden, absl::Span<const Query> querie
   }
 }
 
-void OutputLayer::BestOfSubset(const float* hidden, absl::Span<const Query> queries,
-                               absl::Span<TopK> tops) {
+const float* OutputLayer::Gather(const float* hidden, size_t dim, absl::Span<const Query> queries) {
+  const auto row = [&](size_t i) { return hidden + static_cast<size_t>(queries[i].row) * dim; };
+  const int count = static_cast<int>(queries.size());
+  if (queries.back().row - queries[0].row == count - 1) return row(0);  // none is left out
+  float* const gathered = workspace_->Rows(count, static_cast<int>(dim));
+  for (size_t i = 0; i < queries.size(); ++i) std::copy_n(row(i), dim, gathered + i * dim);
+  return gathered;
+}
+
+void OutputLayer::Mix(absl::Span<float* const> logits, size_t n) const {
+  for (size_t i = 0; i < n; ++i) {
+    float mean = 0;
+    for (size_t m = 0; m < logits.size(); ++m) mean += models_[m].weight * logits[m][i];
+    logits[0][i] = mean;
+  }
+}
+
+void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
+                               absl::Span<const Query> queries, absl::Span<TopK> tops) {
   constexpr int kMost = MatmulContext::kMostRows;
   const OutputSubset* const subset = queries[0].subset;
-  const absl::Span<const Linear> blocks =
-      subset == nullptr ? model_.weights.output.blocks : absl::MakeConstSpan(&subset->linear, 1);
+  const size_t models = models_.size();
+  const auto blocks = [&](size_t m) {
+    return subset == nullptr ? absl::MakeConstSpan(models_[m].model->weights.output.blocks)
+                             : absl::MakeConstSpan(&subset->linears[m], 1);
+  };
   const int rows = static_cast<int>(queries.size());
-  float* const logits = workspace_->Rows(std::min(rows, kMost), blocks[0].out());
+  const bool is_mixed = models > 1;
+  absl::InlinedVector<float*, 1> logits;
+  size_t count_of_blocks = blocks(0).size();
+  for (size_t m = 0; m < models; ++m) {
+    logits.push_back(workspace_->Rows(std::min(rows, kMost), blocks(m)[0].out()));
+    count_of_blocks = std::min(count_of_blocks, blocks(m).size());
+  }
+  if (is_mixed && sums_.size() < queries.size() * models) sums_.resize(queries.size() * models);
+  for (size_t i = 0; is_mixed && i < queries.size() * models; ++i) sums_[i].Reset(1, true);
   MatmulContext& matmul = workspace_->matmul;
   int first = 0;
-  for (const Linear& block : blocks) {
+  for (size_t b = 0; b < count_of_blocks; ++b) {
+    int width = blocks(0)[b].out();
+    for (size_t m = 1; m < models; ++m) width = std::min(width, blocks(m)[b].out());
     const LogitTokens tokens =
-        subset == nullptr ? LogitTokens(first, block.out()) : LogitTokens(subset->tokens);
+        subset == nullptr ? LogitTokens(first, width) : LogitTokens(subset->tokens);
     for (int from = 0; from < rows; from += kMost) {
       const int count = std::min(kMost, rows - from);
-      {
+      for (size_t m = 0; m < models; ++m) {
         ScopedTimer timer(&workspace_->profile.decoder_matmul);
-        if (first == 0 && from == 0) matmul.SetInput(block, hidden, rows);
-        matmul.ApplyToInput(block, from, count, logits);
+        if (is_mixed || (first == 0 && from == 0)) matmul.SetInput(blocks(m)[b], hidden[m], rows);
+        matmul.ApplyToInput(blocks(m)[b], from, count, logits[m]);
       }
       ScopedTimer timer(&workspace_->profile.search);
-      for (int r = 0; r < count; ++r) {
-        const size_t i = static_cast<size_t>(from) + static_cast<size_t>(r);
-        TakeLogits(queries[i], tokens, logits + static_cast<long>(r) * block.out(), &tops[i]);
+      for (size_t r = 0; r < static_cast<size_t>(count); ++r) {
+        const size_t i = static_cast<size_t>(from) + r;
+        absl::InlinedVector<float*, 1> row;
+        for (size_t m = 0; m < models; ++m) {
+          row.push_back(logits[m] + r * static_cast<size_t>(blocks(m)[b].out()));
+          Edit(queries[i], tokens, row[m]);
+          if (is_mixed) sums_[i * models + m].Update(row[m], tokens);
+        }
+        if (is_mixed) Mix(row, static_cast<size_t>(tokens.count()));
+        Take(queries[i], tokens, row[0], &tops[i]);
       }
     }
-    first += block.out();
+    first += width;
+  }
+  for (size_t i = 0; is_mixed && i < queries.size(); ++i) {
+    float sum = 0;
+    for (size_t m = 0; m < models; ++m) sum += models_[m].weight * sums_[i * models + m].LogSum();
+    tops[i].SetLogSum(sum);
   }
 }
 

@@ -16,10 +16,21 @@ namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// out[i] = float(from[i]) for T = hwy::float16_t or hwy::bfloat16_t.
+// out[i] = float(from[i]); `from` is at any address.
 template <typename T>
-void PromoteArray(const void* from, size_t n, float* out) {
-  const auto* bytes = static_cast<const uint8_t*>(from);  // at any address
+void Convert(const void* from, size_t n, float* out) {
+  const auto* bytes = static_cast<const uint8_t*>(from);
+  for (size_t i = 0; i < n; ++i) {
+    T value;
+    std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<float>(value);
+  }
+}
+
+// The same for T = hwy::float16_t or hwy::bfloat16_t.
+template <typename T>
+void Promote(const void* from, size_t n, float* out) {
+  const auto* bytes = static_cast<const uint8_t*>(from);
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     const hn::Rebind<T, decltype(d)> dt;
     HWY_ALIGN T in[hn::MaxLanes(decltype(d)())];
@@ -28,11 +39,11 @@ void PromoteArray(const void* from, size_t n, float* out) {
   });
 }
 
-void PromoteFloat16(const void* from, size_t n, float* out) {
-  PromoteArray<hwy::float16_t>(from, n, out);
-}
-void PromoteBFloat16(const void* from, size_t n, float* out) {
-  PromoteArray<hwy::bfloat16_t>(from, n, out);
+void ConvertFrom(DType dtype, const void* from, size_t n, float* out) {
+  static constexpr decltype(&Convert<float>) kConvert[] = {
+      Convert<float>,   Promote<hwy::float16_t>, Promote<hwy::bfloat16_t>, Convert<int8_t>,
+      Convert<int16_t>, Convert<int32_t>,        Convert<int64_t>,         Convert<uint8_t>};
+  kConvert[static_cast<size_t>(dtype)](from, n, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -42,49 +53,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace nibu {
 namespace {
-
-HWY_EXPORT(PromoteFloat16);
-HWY_EXPORT(PromoteBFloat16);
-
-template <typename T>
-void CastArray(const void* from, size_t n, float* out) {
-  const auto* bytes = static_cast<const uint8_t*>(from);
-  for (size_t i = 0; i < n; ++i) {
-    T value;
-    std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-    out[i] = static_cast<float>(value);
-  }
-}
-
+HWY_EXPORT(ConvertFrom);
 }  // namespace
 
 void ConvertToFloat(DType dtype, const void* from, size_t n, float* out) {
-  switch (dtype) {
-    case DType::kFloat32:
-      if (n > 0) std::memcpy(out, from, n * sizeof(float));
-      return;
-    case DType::kFloat16:
-      HWY_DYNAMIC_DISPATCH(PromoteFloat16)(from, n, out);
-      return;
-    case DType::kBFloat16:
-      HWY_DYNAMIC_DISPATCH(PromoteBFloat16)(from, n, out);
-      return;
-    case DType::kInt8:
-      CastArray<int8_t>(from, n, out);
-      return;
-    case DType::kInt16:
-      CastArray<int16_t>(from, n, out);
-      return;
-    case DType::kInt32:
-      CastArray<int32_t>(from, n, out);
-      return;
-    case DType::kInt64:
-      CastArray<int64_t>(from, n, out);
-      return;
-    case DType::kUint8:
-      CastArray<uint8_t>(from, n, out);
-      return;
-  }
+  HWY_DYNAMIC_DISPATCH(ConvertFrom)(dtype, from, n, out);
 }
 
 bool AllFinite(const float* x, size_t n) {

@@ -127,45 +127,42 @@ absl::StatusOr<AlignedBuffer<float>> JoinAsFloat(absl::Span<const MatrixView> ma
   return all;
 }
 
-// s8 weights, in the orientation of the matrices, with a scale for each output.
-struct Quantized {
-  AlignedBuffer<int8_t> values;
-  AlignedBuffer<float> scales;  // weight = value * scale
-};
-
-absl::StatusOr<Quantized> JoinAsInt8(absl::Span<const MatrixView> matrices, const Layout& layout) {
-  Quantized result{AlignedBuffer<int8_t>(layout.elements()),
-                   AlignedBuffer<float>(static_cast<size_t>(layout.out))};
-  bool quantized = true;
-  for (const MatrixView& matrix : matrices) {
-    quantized = quantized && matrix.values.dtype == DType::kInt8 && !matrix.scales.empty();
-  }
+// s8 weights, in the orientation of the matrices, and for each output its scale: weight = value *
+// scale.
+absl::StatusOr<AlignedBuffer<int8_t>> JoinAsInt8(absl::Span<const MatrixView> matrices,
+                                                 const Layout& layout, float* scales) {
+  AlignedBuffer<int8_t> values(layout.elements());
+  const auto out = static_cast<size_t>(layout.out);
+  const bool quantized =
+      std::all_of(matrices.begin(), matrices.end(), [](const MatrixView& matrix) {
+        return matrix.values.dtype == DType::kInt8 && !matrix.scales.empty();
+      });
   if (!quantized) {
     NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<float> all, JoinAsFloat(matrices, layout));
-    for (size_t n = 0; n < result.scales.size(); ++n) {
+    for (size_t n = 0; n < out; ++n) {
       const size_t offset = n * layout.out_stride();
       const float scale = QuantizeWeights(all.data() + offset, static_cast<size_t>(layout.in),
-                                          layout.in_stride(), result.values.data() + offset);
+                                          layout.in_stride(), values.data() + offset);
       // Rounded as in files of int8 weights, which hold the reciprocal.
-      result.scales[n] = 1.0f / (1.0f / scale);
+      scales[n] = 1.0f / (1.0f / scale);
     }
-    return result;
+    return values;
   }
   ForEachRow(matrices, layout, [&](const MatrixView& matrix, size_t row, size_t offset) {
-    std::memcpy(result.values.data() + offset, RowData(matrix, row),
+    std::memcpy(values.data() + offset, RowData(matrix, row),
                 static_cast<size_t>(matrix.values.shape[1]));
   });
-  float* scale = result.scales.data();
+  float* scale = scales;
   for (const MatrixView& matrix : matrices) {
     const auto outputs = static_cast<size_t>(matrix.values.shape[layout.out_in ? 0 : 1]);
     for (size_t n = 0; n < outputs; ++n) {
       *scale++ = 1.0f / matrix.scales[matrix.scales.size() == 1 ? 0 : n];
     }
   }
-  if (!AllFinite(result.scales.data(), result.scales.size())) {
+  if (!AllFinite(scales, out)) {
     return absl::InvalidArgumentError("it has a scale that is zero or not finite");
   }
-  return result;
+  return values;
 }
 
 // While it lives, oneDNN works on the calling thread alone.
@@ -196,18 +193,16 @@ void Pack(const Layout& layout, memory::data_type type, char* values, Linear::Pa
   stream.wait();
 }
 
-void PackInt8(const Layout& layout, Quantized quantized, Linear::Packed* packed) {
-  const auto out = static_cast<size_t>(layout.out);
-  std::copy_n(quantized.scales.data(), out, packed->scales);
+void PackInt8(const Layout& layout, AlignedBuffer<int8_t> values, Linear::Packed* packed) {
   // In the order of memory; the sums are 0 now.
-  const int8_t* value = quantized.values.data();
+  const int8_t* value = values.data();
   const auto rows = static_cast<size_t>(layout.out_in ? layout.out : layout.in);
   const size_t columns = layout.elements() / rows;
   for (size_t r = 0; r < rows; ++r) {
     for (size_t c = 0; c < columns; ++c) packed->zero_sums[layout.out_in ? r : c] += *value++;
   }
-  for (size_t n = 0; n < out; ++n) packed->zero_sums[n] *= ActivationRange(CurrentIsa()).zero;
-  Pack(layout, memory::data_type::s8, reinterpret_cast<char*>(quantized.values.data()), packed);
+  for (int n = 0; n < layout.out; ++n) packed->zero_sums[n] *= ActivationRange(CurrentIsa()).zero;
+  Pack(layout, memory::data_type::s8, reinterpret_cast<char*>(values.data()), packed);
 }
 
 // What one step of a quantized input is worth, by the models' static multipliers (for 127 levels);
@@ -237,8 +232,9 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   try {
     packed = std::make_unique<Packed>(header, /*lasting=*/true);
     if (compute_type == ComputeType::kInt8) {
-      NIBU_ASSIGN_OR_RETURN(Quantized quantized, JoinAsInt8(matrices, layout));
-      PackInt8(layout, std::move(quantized), packed.get());
+      NIBU_ASSIGN_OR_RETURN(AlignedBuffer<int8_t> values,
+                            JoinAsInt8(matrices, layout, packed->scales));
+      PackInt8(layout, std::move(values), packed.get());
     } else {
       NIBU_ASSIGN_OR_RETURN(AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
       Pack(layout, memory::data_type::f32, reinterpret_cast<char*>(values.data()), packed.get());

@@ -144,8 +144,8 @@ class MatmulContext {
 
   // The matmul floor: between StartTrace and FinishTrace, every oneDNN call with a Linear is noted;
   // ReplayTrace runs exactly those calls of this context, nothing between them, and returns the
-  // seconds they took (the least of several times if they are few). Weights that are gone by then
-  // (of Linear::Select) are stood in for by others of their shape.
+  // seconds they took (the least of several times if they are few). For the weights of
+  // Linear::Select, which end with their sentence, others of their shape stand in.
   void StartTrace();
   std::shared_ptr<const MatmulTrace> FinishTrace();
   double ReplayTrace(const MatmulTrace& trace);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/elastic_memory.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 
@@ -51,23 +52,17 @@ struct Kernel {
   memory scratchpad;
   size_t scratchpad_bytes;
   int threads;  // that it was made for
-  bool bias = false;
-  std::shared_ptr<const Linear::Packed> sample;  // the weights last traced with it
 };
 
 }  // namespace
 
 struct MatmulTrace {
-  struct Call {
-    Kernel* kernel;
-    std::weak_ptr<const Linear::Packed> packed;  // shortlists' weights end with their sentence
-    size_t part;
-  };
-  // The different calls, and the order in which they were made.
-  std::vector<Call> calls;
-  // Not Abseil's, whose maps do not survive a failed allocation.
-  std::map<std::tuple<const Kernel*, const Linear::Packed*, size_t>, uint32_t> call_ids;
-  std::deque<uint32_t> order;
+  // A kernel, its weights (null: any that end with their sentence), and which part of them.
+  using Call = std::tuple<Kernel*, const Linear::Packed*, size_t>;
+  // The different calls with the first such weights, and the order in which they were made. Not
+  // Abseil's, whose maps do not survive a failed allocation.
+  std::map<Call, std::shared_ptr<const Linear::Packed>> calls;
+  std::deque<const decltype(calls)::value_type*> order;
 };
 
 struct MatmulContext::State {
@@ -79,12 +74,12 @@ struct MatmulContext::State {
   dnnl::stream stream{CpuEngine()};
   std::map<Key, Kernel> kernels;
   AlignedBuffer<char> scratchpad;
-  AlignedBuffer<char> input;    // activations as the int8 and bfloat16 matmuls read them
-  AlignedBuffer<char> parts;    // the same cut into parts, one after the other
-  AlignedBuffer<char> output;   // with more padding rows than the caller has room for
-  AlignedBuffer<float> hidden;  // of ApplyBoth
+  AlignedBuffer<char> input;       // activations as the int8 and bfloat16 matmuls read them
+  AlignedBuffer<char> part_input;  // the same, for a part of the weights
+  AlignedBuffer<char> output;      // with more padding rows than the caller has room for
+  AlignedBuffer<float> hidden;     // of ApplyBoth
   AlignedBuffer<float> row_scales;
-  const void* prepared = nullptr;  // by SetInput
+  const void* prepared = nullptr;  // what the next matmul reads
   int threads = 1;
   std::shared_ptr<MatmulTrace> trace;  // null: none is made
 
@@ -92,23 +87,19 @@ struct MatmulContext::State {
   Kernel& Find(const MatmulSpec& spec, Weights weights, int rows, int with_threads,
                const memory* packed);
   // `bias`: null for none.
-  void Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias);
+  void Execute(Kernel& kernel, const void* x, const memory& weights, dnnl_memory_t bias, void* y);
   // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
   void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
   // The same for a part of the inputs, and as many rows as there are kernels for.
   void RunPart(const MatmulSpec& spec, const Linear& linear, size_t part, const void* x, int rows,
                void* y);
-  // x [rows, in] into `parts`: a matrix of `count` rows for each.
-  const char* Cut(const Linear::Packed& packed, const void* x, int rows, int count);
-  void Trace(Kernel& kernel, const std::shared_ptr<const Linear::Packed>& packed, size_t part);
-  // x as the matmul wants it: itself, or converted into `input`.
-  const void* Prepare(const Linear::Packed& packed, const float* x, int rows);
+  // x as the matmul wants it to `prepared`: itself, or converted into `input`.
+  void Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
   void Dequantize(const Linear::Packed& packed, const float* scales, int rows, float* y);
   // int8: the sums of `packed` into the input of `next`, a row at a time while it is in L1.
   // Overwrites `y`.
-  const void* Requantize(const Linear::Packed& packed, int rows, float* y,
-                         const Linear::Packed& next);
+  void Requantize(const Linear::Packed& packed, int rows, float* y, const Linear::Packed& next);
 };
 
 Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int rows,
@@ -122,15 +113,19 @@ Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int 
                         : memory::desc({spec.in, spec.out}, WeightType(spec.type),
                                        weights == Weights::kTransposed ? Tag::ba : Tag::ab);
   omp_set_num_threads(with_threads);  // which a primitive keeps
-  Kernel kernel(DescribeMatmul(spec, rows, layout), with_threads);
-  kernel.bias = spec.bias;
-  return kernels.emplace(key, std::move(kernel)).first->second;
+  // oneDNN 2.6 does not survive a failed allocation, nor OpenMP a thread without a stack: this one
+  // fails first.
+  ElasticMemory().Resize(static_cast<size_t>(with_threads) << 24);
+  return kernels.try_emplace(key, DescribeMatmul(spec, rows, layout), with_threads).first->second;
 }
 
-void MatmulContext::State::Execute(Kernel& kernel, const memory& weights, dnnl_memory_t bias) {
+void MatmulContext::State::Execute(Kernel& kernel, const void* x, const memory& weights,
+                                   dnnl_memory_t bias, void* y) {
   if (kernel.threads > 1) omp_set_dynamic(0);  // so that it gets all its threads: see SetThreads
   omp_set_num_threads(kernel.threads);
   scratchpad.Reserve(kernel.scratchpad_bytes);
+  kernel.x.set_data_handle(const_cast<void*>(x));
+  kernel.y.set_data_handle(y);
   kernel.scratchpad.set_data_handle(scratchpad.data());
   const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
                                        {DNNL_ARG_WEIGHTS, weights.get()},
@@ -156,12 +151,18 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
   if (packed.parts.size() == 1) {
     RunPart(spec, linear, 0, x, count, to);
   } else {
-    const char* from = Cut(packed, x, rows, count);
-    for (size_t part = 0; part < packed.parts.size(); ++part) {
-      const MatmulSpec part_spec = packed.PartSpec(part);
-      RunPart(part_spec, linear, part, from, count, to);
-      from +=
-          static_cast<size_t>(count * part_spec.in) * memory::data_type_size(SourceType(spec.type));
+    const size_t element = memory::data_type_size(SourceType(spec.type));
+    const size_t stride = static_cast<size_t>(spec.in) * element;
+    part_input.Reserve(static_cast<size_t>(count) * stride);
+    const char* from = static_cast<const char*>(x);
+    for (size_t i = 0; i < packed.parts.size(); ++i) {
+      const MatmulSpec part_spec = packed.PartSpec(i);
+      const size_t width = static_cast<size_t>(part_spec.in) * element;
+      for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+        std::memcpy(part_input.data() + r * width, from + r * stride, width);
+      }
+      RunPart(part_spec, linear, i, part_input.data(), count, to);
+      from += width;
     }
   }
   if (to != y) std::memcpy(y, to, static_cast<size_t>(rows) * row);
@@ -172,64 +173,26 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
   const Linear::Packed& packed = *linear.packed();
   const memory& weights = packed.parts[part];
   Kernel& kernel = Find(spec, Weights::kPacked, rows, threads, &weights);
-  kernel.x.set_data_handle(const_cast<void*>(x));
-  kernel.y.set_data_handle(y);
-  Execute(kernel, weights, kernel.bias ? packed.bias.get() : nullptr);
-  if (trace != nullptr) Trace(kernel, linear.packed(), part);
+  Execute(kernel, x, weights, packed.BiasOf(part), y);
+  if (trace == nullptr) return;
+  const MatmulTrace::Call call(&kernel, packed.lasting ? &packed : nullptr, part);
+  trace->order.push_back(&*trace->calls.try_emplace(call, linear.packed()).first);
 }
 
-const char* MatmulContext::State::Cut(const Linear::Packed& packed, const void* x, int rows,
-                                      int count) {
-  const size_t element = memory::data_type_size(SourceType(packed.spec.type));
-  const size_t row = static_cast<size_t>(packed.spec.in) * element;
-  parts.Reserve(static_cast<size_t>(count) * row);
-  char* to = parts.data();
-  const char* from = static_cast<const char*>(x);
-  for (size_t part = 0; part < packed.parts.size(); ++part) {
-    const size_t width = static_cast<size_t>(packed.PartSpec(part).in) * element;
-    for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
-      std::memcpy(to + r * width, from + r * row, width);
-    }
-    to += static_cast<size_t>(count) * width;
-    from += width;
-  }
-  return parts.data();
-}
-
-void MatmulContext::State::Trace(Kernel& kernel,
-                                 const std::shared_ptr<const Linear::Packed>& packed, size_t part) {
-  std::vector<MatmulTrace::Call>& calls = trace->calls;
-  const std::tuple key(&kernel, packed.get(), part);
-  auto found = trace->call_ids.find(key);
-  if (found == trace->call_ids.end()) {
-    calls.push_back({&kernel, packed, part});
-    found = trace->call_ids.emplace(key, static_cast<uint32_t>(calls.size() - 1)).first;
-  }
-  // What is gone left its address to another.
-  if (calls[found->second].packed.expired()) calls[found->second].packed = packed;
-  kernel.sample = packed;
-  trace->order.push_back(found->second);
-}
-
-const void* MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
+void MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
+  prepared = x;
+  if (packed.spec.type == ComputeType::kFloat32) return;
   const auto in = static_cast<size_t>(packed.spec.in);
   const auto n = static_cast<size_t>(rows);
-  const size_t room = static_cast<size_t>(PaddedRows(rows)) * in;
-  switch (packed.spec.type) {
-    case ComputeType::kFloat32:
-      return x;
-    case ComputeType::kBFloat16:
-      input.Reserve((n + kMostPaddedRows) * in * sizeof(uint16_t));
-      RoundToBFloat16(x, n * in, reinterpret_cast<uint16_t*>(input.data()));
-      return input.data();
-    case ComputeType::kInt8:
-      input.Reserve(room);
-      row_scales.Reserve(n);
-      QuantizeRows(x, n, in, ActivationRange(CurrentIsa()), packed.header().static_scale,
-                   reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
-      return input.data();
+  input.Reserve((n + kMostPaddedRows) * in * memory::data_type_size(SourceType(packed.spec.type)));
+  prepared = input.data();
+  if (packed.spec.type == ComputeType::kBFloat16) {
+    RoundToBFloat16(x, n * in, reinterpret_cast<uint16_t*>(input.data()));
+  } else {
+    row_scales.Reserve(n);
+    QuantizeRows(x, n, in, ActivationRange(CurrentIsa()), packed.header().static_scale,
+                 reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
   }
-  return nullptr;
 }
 
 void MatmulContext::State::Dequantize(const Linear::Packed& packed, const float* scales, int rows,
@@ -240,8 +203,8 @@ void MatmulContext::State::Dequantize(const Linear::Packed& packed, const float*
                  static_cast<size_t>(packed.spec.out), y);
 }
 
-const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int rows, float* y,
-                                             const Linear::Packed& next) {
+void MatmulContext::State::Requantize(const Linear::Packed& packed, int rows, float* y,
+                                      const Linear::Packed& next) {
   const auto columns = static_cast<size_t>(packed.spec.out);
   input.Reserve(static_cast<size_t>(PaddedRows(rows)) * columns);
   auto* quantized = reinterpret_cast<uint8_t*>(input.data());
@@ -252,7 +215,7 @@ const void* MatmulContext::State::Requantize(const Linear::Packed& packed, int r
     QuantizeRows(values, 1, columns, ActivationRange(CurrentIsa()), next.header().static_scale,
                  quantized + row * columns, scale);
   }
-  return input.data();
+  prepared = quantized;
 }
 
 MatmulContext::MatmulContext() : state_(std::make_unique<State>()) {}
@@ -282,7 +245,7 @@ void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float*
 }
 
 void MatmulContext::SetInput(const Linear& linear, const float* x, int rows) {
-  state_->prepared = state_->Prepare(*linear.packed(), x, rows);
+  state_->Prepare(*linear.packed(), x, rows);
 }
 
 void MatmulContext::ApplyToInput(const Linear& linear, int first, int n, float* y) {
@@ -307,15 +270,16 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
     const int room = spec.bfloat16_output ? (n + kMostPaddedRows) / 2 + 1 : PaddedRows(n);
     state_->hidden.Reserve(static_cast<size_t>(room) * static_cast<size_t>(up.spec.out));
     float* const hidden = state_->hidden.data();
-    float* const to = y + row * static_cast<size_t>(down.spec.out);
-    const void* input = state_->Prepare(up, x + row * static_cast<size_t>(up.spec.in), n);
-    state_->Run(spec, first, input, n, hidden);
-    input = up.spec.type == ComputeType::kInt8 ? state_->Requantize(up, n, hidden, down)
-            : spec.bfloat16_output             ? hidden
-                                               : state_->Prepare(down, hidden, n);
-    state_->Run(down.spec, second, input, n, to);
-    if (up.spec.type == ComputeType::kInt8)
-      state_->Dequantize(down, state_->row_scales.data(), n, to);
+    SetInput(first, x + row * static_cast<size_t>(up.spec.in), n);
+    state_->Run(spec, first, state_->prepared, n, hidden);
+    if (up.spec.type == ComputeType::kInt8) {
+      state_->Requantize(up, n, hidden, down);
+    } else if (spec.bfloat16_output) {
+      state_->prepared = hidden;
+    } else {
+      state_->Prepare(down, hidden, n);
+    }
+    ApplyToInput(second, 0, n, y + row * static_cast<size_t>(down.spec.out));
   });
 }
 
@@ -326,10 +290,8 @@ void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transpos
   const MatmulSpec spec{ComputeType::kBFloat16, k, n};
   Kernel& kernel = state_->Find(
       spec, transposed ? State::Weights::kTransposed : State::Weights::kPlain, m, 1, nullptr);
-  kernel.x.set_data_handle(const_cast<uint16_t*>(a));
   kernel.weights.set_data_handle(const_cast<uint16_t*>(b));
-  kernel.y.set_data_handle(y);
-  state_->Execute(kernel, kernel.weights, /*bias=*/nullptr);
+  state_->Execute(kernel, a, kernel.weights, /*bias=*/nullptr, y);
 }
 
 int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
@@ -341,12 +303,10 @@ std::shared_ptr<const MatmulTrace> MatmulContext::FinishTrace() { return std::mo
 double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
   size_t x_bytes = 0;
   size_t y_bytes = 0;
-  std::vector<std::shared_ptr<const Linear::Packed>> weights;
-  for (const MatmulTrace::Call& call : trace.calls) {
-    weights.push_back(call.packed.lock());
-    if (weights.back() == nullptr) weights.back() = call.kernel->sample;
-    x_bytes = std::max(x_bytes, call.kernel->x.get_desc().get_size());
-    y_bytes = std::max(y_bytes, call.kernel->y.get_desc().get_size());
+  for (const auto& [call, packed] : trace.calls) {
+    const Kernel& kernel = *std::get<Kernel*>(call);
+    x_bytes = std::max(x_bytes, kernel.x.get_desc().get_size());
+    y_bytes = std::max(y_bytes, kernel.y.get_desc().get_size());
   }
   AlignedBuffer<char> x(x_bytes);
   AlignedBuffer<char> y(y_bytes);
@@ -354,12 +314,10 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
   std::memset(y.data(), 0, y.size());  // some calls add to it
   const auto replay = [&] {
     const auto start = std::chrono::steady_clock::now();
-    for (const uint32_t id : trace.order) {
-      const MatmulTrace::Call& call = trace.calls[id];
-      call.kernel->x.set_data_handle(x.data());
-      call.kernel->y.set_data_handle(y.data());
-      const dnnl_memory_t bias = call.kernel->bias ? weights[id]->bias.get() : nullptr;
-      state_->Execute(*call.kernel, weights[id]->parts[call.part], bias);
+    for (const auto* made : trace.order) {
+      const auto& [call, packed] = *made;
+      const auto& [kernel, weights, part] = call;
+      state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };

@@ -90,25 +90,6 @@ MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {
   return {spec.type, spec.in, spec.out, blocked, CurrentIsa(), kOneDnnMajor};
 }
 
-struct PartLayout {
-  memory::desc weights;
-  bool blocked;
-};
-
-// gemm kernels read plain rows of outputs. Rows are an odd number of cache lines apart: a power of
-// two puts a column's values into the same few sets of the cache, up to four times slower.
-PartLayout PreferredLayout(const MatmulSpec& spec) {
-  const memory::dims dims = {spec.in, spec.out};
-  const auto type = WeightType(spec.type);
-  const auto description = DescribeMatmul(spec, kPackRows, {dims, type, memory::format_tag::any});
-  if (std::strncmp(description.impl_info_str(), "brg", 3) == 0) {
-    return {description.weights_desc(), true};
-  }
-  const memory::dim line = 64 / static_cast<memory::dim>(memory::data_type_size(type));
-  const memory::dim stride = ((spec.out + line - 1) / line | 1) * line;
-  return {memory::desc(dims, type, memory::dims{stride, 1}), false};
-}
-
 // Offset of the weights in a blob.
 size_t WeightsOffset(const PackedHeader& header) {
   const size_t vector = RoundUp(static_cast<size_t>(header.out) * sizeof(float));
@@ -124,17 +105,23 @@ struct Linear::Packed::Layout {
     const int part_inputs = RuleFor(KindOf(spec, /*blocked=*/true)).part_inputs;
     MatmulSpec part = spec;
     for (int first = 0; first < spec.in; first += part_inputs) {
-      const int in = std::min(part_inputs, spec.in - first);
-      if (first == 0 || in != part.in) {
-        part.in = in;
-        const PartLayout preferred = PreferredLayout(part);
-        descriptions.push_back(preferred.weights);
-        blocked = preferred.blocked;
-      } else {
-        descriptions.push_back(descriptions.back());
-      }
+      part.in = std::min(part_inputs, spec.in - first);
+      Add(part);
     }
     rule = RuleFor(KindOf(spec, blocked));
+  }
+
+  // gemm kernels read plain rows of outputs. Rows are an odd number of cache lines apart: a power
+  // of two puts a column's values into the same few sets of the cache, up to four times slower.
+  void Add(const MatmulSpec& part) {
+    const memory::dims dims = {part.in, part.out};
+    const auto type = WeightType(part.type);
+    const auto preferred = DescribeMatmul(part, kPackRows, {dims, type, memory::format_tag::any});
+    blocked = std::strncmp(preferred.impl_info_str(), "brg", 3) == 0;
+    const memory::dim line = 64 / static_cast<memory::dim>(memory::data_type_size(type));
+    const memory::dim stride = ((part.out + line - 1) / line | 1) * line;
+    descriptions.push_back(blocked ? preferred.weights_desc()
+                                   : memory::desc(dims, type, memory::dims{stride, 1}));
   }
 
   size_t size() const {
@@ -167,10 +154,11 @@ struct Linear::Packed::Layout {
 
   absl::InlinedVector<memory::desc, 1> descriptions;
   MatmulRule rule;
-  bool blocked = false;
+  bool blocked = false;  // brgemm kernels with blocked weights, else gemm
 };
 
-Linear::Packed::Packed(PackedHeader header, bool lasting) : spec(SpecOf(header)) {
+Linear::Packed::Packed(PackedHeader header, bool is_lasting)
+    : spec(SpecOf(header)), lasting(is_lasting) {
   const Layout layout(spec);
   const size_t offset = WeightsOffset(header);
   header.magic = kMagic;
@@ -186,8 +174,10 @@ Linear::Packed::Packed(PackedHeader header, bool lasting) : spec(SpecOf(header))
     blob = memory->data();
     owner = std::move(memory);
   }
-  // oneDNN fills blocked layouts' gaps
-  std::memset(blob, 0, layout.blocked ? offset : header.size);
+  // oneDNN fills blocked layouts' gaps, Linear::Select does not.
+  const auto elements = static_cast<size_t>(spec.in) * static_cast<size_t>(spec.out);
+  const bool has_gaps = layout.size() > elements * memory::data_type_size(WeightType(spec.type));
+  std::memset(blob, 0, layout.blocked && (lasting || !has_gaps) ? offset : header.size);
   std::memcpy(blob, &header, sizeof(header));
   SetViews(layout);
 }
@@ -209,7 +199,6 @@ MatmulSpec Linear::Packed::PartSpec(size_t part) const {
 }
 
 void Linear::Packed::SetViews(const Layout& layout) {
-  blocked = layout.blocked;
   rule = layout.rule;
   char* next = blob + sizeof(PackedHeader);
   const auto take = [&] {

@@ -76,10 +76,12 @@ struct Linear::Packed {
   // What the matmul of a part of the inputs is to do (see MatmulRule): bias and activation come
   // once.
   MatmulSpec PartSpec(size_t part) const;
+  // Null: none.
+  dnnl_memory_t BiasOf(size_t part) const { return part == 0 ? bias.get(true) : nullptr; }
 
   MatmulSpec spec;
   MatmulRule rule;
-  bool blocked = false;               // brgemm kernels with blocked weights, else gemm
+  bool lasting = true;                // as long as the model; else of one sentence
   std::shared_ptr<const void> owner;  // of the blob
   char* blob = nullptr;
   // Parts of the blob; null: not there.

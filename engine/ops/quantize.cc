@@ -11,7 +11,6 @@
 #include "hwy/highway.h"
 
 #include "engine/ops/vectors-inl.h"
-#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
@@ -49,12 +48,6 @@ void QuantizeAll(const float* x, size_t rows, size_t n, QuantizationRange range,
     scales[r] = scale;
     QuantizeRow(x + r * n, n, scale > 0 ? 1.0f / scale : 0.0f, range, q + r * n);
   }
-}
-
-// 1 / (1 + exp(-x))
-template <class D, class V>
-HWY_INLINE V Sigmoid(D d, V x) {
-  return hn::Div(hn::Set(d, 1.0f), hn::Add(hn::Set(d, 1.0f), hn::Exp(d, hn::Neg(x))));
 }
 
 // Abramowitz and Stegun 7.1.26, error below 1.5e-7.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <dnnl.hpp>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,91 +18,63 @@ int RoundUpOutputs(size_t outputs) {
   return static_cast<int>((outputs + step - 1) / step * step);
 }
 
-// Where the elements of a packed matrix [in, out] lie: element (k, n) at in[k] + out[n] bytes. That
-// it is a sum is so for every blocked layout: each part of an index has its stride.
-struct Offsets {
-  std::vector<size_t> in;
-  std::vector<size_t> out;
-
-  Offsets(const Blocking& blocking, size_t element)
-      : in(OfDimension(blocking, 0, element)), out(OfDimension(blocking, 1, element)) {}
-
- private:
-  static std::vector<size_t> OfDimension(const Blocking& blocking, size_t dimension,
-                                         size_t element) {
-    std::vector<size_t> offsets(static_cast<size_t>(blocking.dims[dimension]));
-    for (size_t i = 0; i < offsets.size(); ++i) {
-      size_t rest = i;
-      size_t stride = 1;
-      size_t offset = 0;
-      for (size_t b = blocking.block_sizes.size(); b-- > 0;) {
-        const auto size = static_cast<size_t>(blocking.block_sizes[b]);
-        if (static_cast<size_t>(blocking.block_dims[b]) == dimension) {
-          offset += rest % size * stride;
-          rest /= size;
-        }
-        stride *= size;
-      }
-      offsets[i] = (offset + rest * static_cast<size_t>(blocking.strides[dimension])) * element;
+// Bytes from the start of a packed matrix [in, out] to where index i of a dimension begins: element
+// (k, n) lies at the sum of those of k and n. That it is a sum is so for every blocked layout: each
+// part of an index has its stride.
+size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element) {
+  size_t stride = 1;
+  size_t offset = 0;
+  for (size_t b = blocking.block_sizes.size(); b-- > 0;) {
+    const auto size = static_cast<size_t>(blocking.block_sizes[b]);
+    if (static_cast<size_t>(blocking.block_dims[b]) == dimension) {
+      offset += i % size * stride;
+      i /= size;
     }
-    return offsets;
+    stride *= size;
   }
-};
-
-// Of each part of the weights.
-std::vector<Offsets> OffsetsOf(const Linear::Packed& packed) {
-  std::vector<Offsets> offsets;
-  for (const dnnl::memory& part : packed.parts) {
-    offsets.emplace_back(BlockingOf(part.get_desc()),
-                         dnnl::memory::data_type_size(WeightType(packed.spec.type)));
-  }
-  return offsets;
+  return (offset + i * static_cast<size_t>(blocking.strides[dimension])) * element;
 }
 
 // Copies columns from one layout into another.
 class ColumnCopier {
  public:
-  ColumnCopier(Offsets from, const Offsets& to, size_t element)
-      : from_(std::move(from)), to_(to), element_(element), grouped_(IsGrouped()) {}
+  ColumnCopier(const dnnl::memory::desc& from, const dnnl::memory::desc& to, size_t element)
+      : from_(BlockingOf(from)), to_(BlockingOf(to)), element_(element), chunk_(element) {
+    constexpr size_t kGroup = 4;  // bytes: VNNI's groups
+    const size_t group = kGroup / element;
+    const auto inputs = static_cast<size_t>(from_.dims[0]);
+    bool grouped = inputs % group == 0;  // groups of a column lie side by side in both layouts
+    for (size_t k = 0; k < inputs; ++k) {
+      offsets_.emplace_back(OffsetOf(from_, 0, k, element), OffsetOf(to_, 0, k, element));
+      const auto& [first_from, first_to] = offsets_[k - k % group];
+      const size_t within = k % group * element;
+      grouped = grouped && offsets_[k] == std::pair(first_from + within, first_to + within);
+    }
+    if (!grouped) return;
+    chunk_ = kGroup;
+    for (size_t k = 0; k < inputs; k += group) offsets_[k / group] = offsets_[k];
+    offsets_.resize(inputs / group);
+  }
 
   void Copy(const char* source, size_t n, char* destination, size_t j) const {
-    source += from_.out[n];
-    destination += to_.out[j];
-    if (grouped_) {
-      CopyChunks<kGroup>(kGroup / element_, source, destination);
-    } else if (element_ == 2) {
-      CopyChunks<2>(1, source, destination);
-    } else {
-      CopyChunks<1>(1, source, destination);
-    }
+    source += OffsetOf(from_, 1, n, element_);
+    destination += OffsetOf(to_, 1, j, element_);
+    if (chunk_ == 4) return CopyChunks<4>(source, destination);
+    if (chunk_ == 2) return CopyChunks<2>(source, destination);
+    CopyChunks<1>(source, destination);
   }
 
  private:
-  static constexpr size_t kGroup = 4;  // bytes: VNNI's groups
-
-  // Whether groups of a column lie side by side in both layouts.
-  bool IsGrouped() const {
-    const size_t group = kGroup / element_;
-    bool grouped = from_.in.size() % group == 0;
-    for (size_t k = 0; grouped && k < from_.in.size(); ++k) {
-      const size_t within = k % group * element_;
-      grouped = from_.in[k] == from_.in[k - k % group] + within &&
-                to_.in[k] == to_.in[k - k % group] + within;
-    }
-    return grouped;
-  }
-
   template <size_t kChunk>
-  void CopyChunks(size_t step, const char* source, char* destination) const {
-    for (size_t k = 0; k < from_.in.size(); k += step) {
-      std::memcpy(destination + to_.in[k], source + from_.in[k], kChunk);
-    }
+  void CopyChunks(const char* source, char* destination) const {
+    for (const auto& [from, to] : offsets_) std::memcpy(destination + to, source + from, kChunk);
   }
 
-  Offsets from_;
-  const Offsets& to_;
-  size_t element_;
-  bool grouped_;
+  Blocking from_;
+  Blocking to_;
+  size_t element_;                                  // bytes
+  size_t chunk_;                                    // bytes that lie side by side in both
+  std::vector<std::pair<size_t, size_t>> offsets_;  // of a column's chunks, in both
 };
 
 char* DataOf(const dnnl::memory& part) { return static_cast<char*>(part.get_data_handle()); }
@@ -114,39 +87,24 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   header.activation = Activation::kNone;
   header.out = RoundUpOutputs(outputs.size());
   auto packed = std::make_shared<Packed>(header, /*lasting=*/false);
-  const std::vector<Offsets> to = OffsetsOf(*packed);
-  for (const dnnl::memory& part : packed->parts) {
-    const Blocking blocking = BlockingOf(part.get_desc());
-    if (blocking.dims != blocking.padded_dims) {
-      std::memset(DataOf(part), 0, part.get_desc().get_size());
-    }
-  }
   const size_t element = dnnl::memory::data_type_size(WeightType(header.type));
-
-  const Packed* block = nullptr;
-  std::vector<ColumnCopier> copiers;  // one for each part
+  // For the parts of a block, by its outputs: all blocks but the last have the same layout.
+  std::map<int, std::vector<ColumnCopier>> all_copiers;
   for (size_t j = 0; j < static_cast<size_t>(header.out); ++j) {
     const auto output = static_cast<size_t>(outputs[std::min(j, outputs.size() - 1)]);
     const size_t n = output % width;
-    const Packed* const holder = blocks[output / width].packed_.get();
-    if (holder != block) {
-      // All blocks but the last have the same layout.
-      if (block == nullptr || holder->spec.out != block->spec.out) {
-        copiers.clear();
-        std::vector<Offsets> from = OffsetsOf(*holder);
-        for (size_t i = 0; i < from.size(); ++i) {
-          copiers.emplace_back(std::move(from[i]), to[i], element);
-        }
-      }
-      block = holder;
+    const Packed& block = *blocks[output / width].packed_;
+    std::vector<ColumnCopier>& copiers = all_copiers[block.spec.out];
+    for (size_t i = copiers.size(); i < block.parts.size(); ++i) {
+      copiers.emplace_back(block.parts[i].get_desc(), packed->parts[i].get_desc(), element);
     }
-    if (block->bias_data != nullptr) packed->bias_data[j] = block->bias_data[n];
-    if (block->scales != nullptr) {
-      packed->scales[j] = block->scales[n];
-      packed->zero_sums[j] = block->zero_sums[n];
+    if (block.bias_data != nullptr) packed->bias_data[j] = block.bias_data[n];
+    if (block.scales != nullptr) {
+      packed->scales[j] = block.scales[n];
+      packed->zero_sums[j] = block.zero_sums[n];
     }
     for (size_t i = 0; i < copiers.size(); ++i) {
-      copiers[i].Copy(DataOf(block->parts[i]), n, DataOf(packed->parts[i]), j);
+      copiers[i].Copy(DataOf(block.parts[i]), n, DataOf(packed->parts[i]), j);
     }
   }
   Linear linear;

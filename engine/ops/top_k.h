@@ -1,11 +1,15 @@
-// The best tokens of a row of logits that arrives in blocks, without storing the row.
+// The best tokens of a row of logits that arrives in blocks, or some drawn at random, without
+// storing the row.
 #ifndef NIBU_ENGINE_OPS_TOP_K_H_
 #define NIBU_ENGINE_OPS_TOP_K_H_
 
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "engine/core/candidate.h"
+#include "engine/ops/sampling.h"
 
 namespace nibu {
 
@@ -35,24 +39,52 @@ class TopK {
  public:
   // Starts a row.
   void Reset(int k, bool normalize);
+  // The same for samples by the Gumbel-max trick (Kool et al. 2019), one for each noise: the token
+  // with the largest sum of logit / temperature and noise. Only samples among all tokens by topp
+  // store the row.
+  void Reset(const Sampling& sampling, absl::Span<const Noise> noises);
 
   // The logits of some tokens. Blocks come in ascending order. A logit of -infinity is a token that
   // cannot be chosen.
   void Update(const float* logits, const LogitTokens& tokens);
 
+  // Asks for this token, too, whose logit this is.
+  void Want(int token, float logit) { wanted_.push_back({token, logit}); }
+
   // The best k tokens (fewer when there are no more), best first, the lower token first among
-  // equals. With `normalize`, log_prob = logit - log(sum of exp of all logits); else the logit
-  // itself.
+  // equals; or the samples, in the order of their noises. With `normalize`, and of samples,
+  // log_prob = logit - log(sum of exp of all logits); else the logit itself.
   absl::Span<const Candidate> Finish();
+  // log(sum of exp of all logits), as far as it has come; and another in its place.
+  float LogSum() const { return log_sum_.value_or(sum_max_ + std::log(sum_)); }
+  void SetLogSum(float log_sum) { log_sum_ = log_sum; }
+  // What was wanted, in the same way. After Finish.
+  absl::Span<const Candidate> wanted() const { return wanted_; }
 
  private:
-  void Insert(int token, float logit);
+  struct Sample {
+    uint32_t noise;
+    float best;  // with noise
+    Candidate token;
+  };
 
-  size_t k_ = 0;
+  void Insert(int token, float logit);
+  // Takes what is best for each sample.
+  void Draw(const float* logits, const LogitTokens& tokens);
+  // Cuts best_ down to what topp allows.
+  void CutNucleus();
+  void Normalize(Candidate* candidate) const;
+
+  size_t k_ = 0;  // 0: no best tokens are kept
   bool normalize_ = false;
   float sum_ = 0;  // of exp(logit - sum_max_)
   float sum_max_ = 0;
+  std::optional<float> log_sum_;
   std::vector<Candidate> best_;
+  std::vector<Candidate> wanted_;
+  Sampling sampling_;
+  std::vector<Sample> samples_;
+  std::vector<float> noisy_;
 };
 
 }  // namespace nibu

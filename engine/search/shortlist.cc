@@ -5,7 +5,7 @@
 namespace nibu {
 
 std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabulary,
-                                       int eos) const {
+                                       absl::Span<const int> needed) const {
   std::vector<bool> chosen(static_cast<size_t>(vocabulary), false);
   int count = 0;
   const auto choose = [&](int token) {
@@ -15,7 +15,7 @@ std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabul
   };
   for (int token = 0; token < std::min(first, vocabulary); ++token) choose(token);
   for (const int token : always) choose(token);
-  choose(eos);
+  for (const int token : needed) choose(token);
   for (size_t begin = 0; begin < source.size(); ++begin) {
     const int token = source[begin];
     if (copy_source) choose(token);

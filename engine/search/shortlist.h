@@ -3,9 +3,10 @@
 #define NIBU_ENGINE_SEARCH_SHORTLIST_H_
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/types/span.h"
 
 namespace nibu {
@@ -22,13 +23,14 @@ struct Shortlist {
   std::vector<uint32_t> offsets;
   std::vector<int> ids;
   // Candidates of longer sequences of source tokens, none longer than longest_phrase.
-  absl::flat_hash_map<std::vector<int>, std::vector<int>> phrases;
+  std::unordered_map<std::vector<int>, std::vector<int>, absl::Hash<std::vector<int>>> phrases;
   int longest_phrase = 1;
 
   // The candidates of one sentence (never of a batch: results must not depend on it) out of a
   // vocabulary: ascending, each once, their number a multiple of 8 where the vocabulary allows
-  // (tokens from `first` on fill it up). `eos` is always among them.
-  std::vector<int> Candidates(absl::Span<const int> source, int vocabulary, int eos) const;
+  // (tokens from `first` on fill it up). Those `needed` are always among them.
+  std::vector<int> Candidates(absl::Span<const int> source, int vocabulary,
+                              absl::Span<const int> needed) const;
 };
 
 }  // namespace nibu

@@ -25,9 +25,8 @@ struct ListedWeight : WeightShape {
 std::vector<ListedWeight> ListWeights(const ModelConfig& config);
 
 // The tensors that a weight is made of.
-//   linear: matrices, one, or several of equal size that nibu puts side by side (q, k, v); biases,
-//   as
-//           many (an empty name: zeros), or none
+//   linear: matrices, one, or several of equal size that nibu puts side by side (q, k, v);
+//           biases, as many (an empty name: zeros), or none
 //   norm:   gamma; beta, or none
 //   table:  one, which other tables and the output layer may name, too
 struct TensorNames {

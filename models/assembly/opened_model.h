@@ -12,6 +12,7 @@
 #include "engine/search/shortlist.h"
 #include "models/assembly/name_table.h"
 #include "models/containers/tensor_source.h"
+#include "models/files/model_facts.h"
 
 namespace nibu {
 
@@ -53,6 +54,7 @@ struct ModelVocabulary {
 struct ModelDefaults {
   std::optional<int> beam_size;
   std::optional<float> length_penalty;
+  std::optional<float> word_penalty;
   std::optional<float> max_length_factor;  // see DecodingOptions
 };
 
@@ -66,6 +68,7 @@ struct OpenedModel {
   ModelVocabulary vocabulary;
   ModelDefaults defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null: it has none
+  ModelFacts facts = {};
 };
 
 }  // namespace nibu

@@ -14,11 +14,11 @@
 #ifndef NIBU_MODELS_CONTAINERS_TORCH_FILE_H_
 #define NIBU_MODELS_CONTAINERS_TORCH_FILE_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -68,7 +68,7 @@ class TorchFile {
   std::vector<absl::string_view> globals_;
   std::shared_ptr<const FileBytes> pickle_file_;  // keeps the pickle's bytes
   Pickle pickle_;
-  absl::flat_hash_map<std::string, Storage> storages_;
+  std::map<std::string, Storage, std::less<>> storages_;
 };
 
 }  // namespace nibu

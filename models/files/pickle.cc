@@ -1,9 +1,9 @@
 #include "models/files/pickle.h"
 
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
@@ -296,7 +296,7 @@ class PickleMachine {
   Pickle pickle_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;
-  absl::flat_hash_map<uint64_t, PickleRef> memo_;
+  std::unordered_map<uint64_t, PickleRef> memo_;
   size_t references_ = 0;
   bool stopped_ = false;
 };

@@ -1,10 +1,10 @@
 // Reader of zip archives, as NumPy's .npz and PyTorch's .bin files are.
 //
 //   members:   { u32 "PK\3\4" | ... | u16 name bytes @26 | u16 extra bytes @28 | name | extra |
-//   data } directory: { u32 "PK\1\2" | u16 flags @8 | u16 method @10 | u32 crc @16 | u32 stored
-//   bytes @20 |
-//                u32 bytes @24 | u16 name @28 | u16 extra @30 | u16 comment @32 |
-//                u32 offset of the member @42 | name | extra | comment }
+//                data }
+//   directory: { u32 "PK\1\2" | u16 flags @8 | u16 method @10 | u32 crc @16 |
+//                u32 stored bytes @20 | u32 bytes @24 | u16 name @28 | u16 extra @30 |
+//                u16 comment @32 | u32 offset of the member @42 | name | extra | comment }
 //              An extra field 1 holds, as u64, those of bytes, stored bytes and offset that are
 //              0xffffffff.
 //   end:       u32 "PK\5\6" | u16 0 | u16 0 | u16 n | u16 n | u32 directory bytes |

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -227,11 +227,10 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   model.decoder_start = kEos;
   model.source_suffix = {kEos};
   model.suppressed = {kPad};
-  NIBU_ASSIGN_OR_RETURN(config.source_language, options.String("source_lang", ""));
-  NIBU_ASSIGN_OR_RETURN(config.target_language, options.String("target_lang", ""));
-  for (const char* key : {"source_lang", "target_lang"}) {
-    NIBU_ASSIGN_OR_RETURN(const std::string language, options.String(key, ""));
-    if (language.empty() || absl::StrContains(language, "/")) {
+  for (const auto& [key, language] : {std::pair("source_lang", &config.source_language),
+                                      std::pair("target_lang", &config.target_language)}) {
+    NIBU_ASSIGN_OR_RETURN(*language, options.String(key, ""));
+    if (language->empty() || absl::StrContains(*language, "/")) {
       return options.Wrong(key, "the XX of a dict.XX.txt");
     }
   }
@@ -241,7 +240,7 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
 absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view text,
                                                                const std::string& file) {
   std::vector<std::string> tokens = {"<s>", "<pad>", "</s>", "<unk>"};
-  absl::flat_hash_set<absl::string_view> seen;
+  std::set<absl::string_view> seen;
   int number = 0;
   if (absl::EndsWith(text, "\n")) text.remove_suffix(1);
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -274,6 +273,8 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
   opened.config_file = torch.file().path();
   ModelVocabulary& vocabulary = opened.vocabulary;
   vocabulary.source_language = config.source_language;
+  opened.facts = ReadModelFacts(directory);
+  opened.facts["target_language"] = config.target_language;
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, Dictionary(directory, config.source_language));
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens, Dictionary(directory, config.target_language));
   config.model.vocab_source = static_cast<int>(vocabulary.source_tokens.size());

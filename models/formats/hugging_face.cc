@@ -62,7 +62,6 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   vocabulary.language_tokens = true;
   if (tokenizer != nullptr) {
     NIBU_ASSIGN_OR_RETURN(separate, tokenizer->Bool("separate_vocabs", false));
-    NIBU_ASSIGN_OR_RETURN(vocabulary.source_language, tokenizer->String("source_lang", ""));
   }
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Vocabulary(directory, "vocab.json", model->vocab_source));
@@ -166,8 +165,7 @@ absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model) {
   model->eos = eos.value_or(0);
   model->decoder_start = start.value_or(kDefaultPad);
   model->suppressed = {pad.value_or(kDefaultPad)};
-  NIBU_RETURN_IF_ERROR(AddBadWords(config, &model->suppressed));
-  return absl::OkStatus();
+  return AddBadWords(config, &model->suppressed);
 }
 
 absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config) {
@@ -259,6 +257,7 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
       source.Has(opened.names.Tensor("decoder.positions"))) {
     marian.model.position_kind = PositionKind::kLearned;
   }
+  marian.model.alignment_heads = 1;  // Marian's guided one
   opened.config = std::move(marian.model);
   opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;

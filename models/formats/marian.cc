@@ -155,11 +155,7 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
   NIBU_ASSIGN_OR_RETURN(const float factor, Number(yml, "max-length-factor", 0));
   if (!(factor >= 0)) return yml.Wrong("max-length-factor", "at least 0");
   if (factor > 0) files.defaults.max_length_factor = factor;
-  NIBU_ASSIGN_OR_RETURN(const float word_penalty, Number(yml, "word-penalty", 0));
-  if (word_penalty != 0.0f) {
-    return NotSupported(
-        yml.file(), ": \"word-penalty\" other than 0 is not supported; remove it from the file");
-  }
+  NIBU_ASSIGN_OR_RETURN(files.defaults.word_penalty, Number(yml, "word-penalty", 0));
   NIBU_ASSIGN_OR_RETURN(files.allow_unknown, yml.Bool("allow-unk", false));
   return files;
 }

@@ -86,6 +86,7 @@ absl::Status ReadMemory(const ConfigFile& yml, ModelConfig* model) {
 
 // "last", or a number from 1. Marian takes the attention of the layer's first head.
 absl::Status ReadAlignment(const ConfigFile& yml, ModelConfig* model) {
+  model->alignment_heads = 1;
   const char* key = "transformer-guided-alignment-layer";
   const nlohmann::json* stored = yml.Find(key);
   if (stored == nullptr || *stored == "last") return absl::OkStatus();

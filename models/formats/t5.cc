@@ -141,11 +141,7 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config) {
   model.norm_kind = NormKind::kRms;
   model.norm_order = NormOrder::kPre;
   model.final_norm = true;
-  model.norm_epsilon = 1e-6f;
-  if (const nlohmann::json* epsilon = config.Find("layer_norm_epsilon"); epsilon != nullptr) {
-    if (!epsilon->is_number()) return config.Wrong("layer_norm_epsilon", "a number");
-    model.norm_epsilon = epsilon->get<float>();
-  }
+  NIBU_ASSIGN_OR_RETURN(model.norm_epsilon, config.Float("layer_norm_epsilon", 1e-6f));
 
   model.position_kind = PositionKind::kRelative;
   NIBU_ASSIGN_OR_RETURN(model.position_buckets, config.Int("relative_attention_num_buckets", 32));

@@ -159,11 +159,12 @@ absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
   NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "defaults"));
   ModelDefaults defaults;
   NIBU_ASSIGN_OR_RETURN(defaults.beam_size, object.OptionalInt("beam_size"));
-  if (object.Find("length_penalty") != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, object.Float("length_penalty", 0));
-  }
-  if (object.Find("max_length_factor") != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, object.Float("max_length_factor", 0));
+  for (const auto& [key, value] : {std::pair("length_penalty", &defaults.length_penalty),
+                                   std::pair("word_penalty", &defaults.word_penalty),
+                                   std::pair("max_length_factor", &defaults.max_length_factor)}) {
+    if (object.Find(key) != nullptr) {
+      NIBU_ASSIGN_OR_RETURN(*value, object.Float(key, 0));
+    }
   }
   return defaults;
 }
@@ -242,7 +243,7 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   const Json* linears = object.Find("linears");
   if (linears == nullptr || !linears->is_object()) {
     return object.Wrong("linears", "an object");
-  };
+  }
   const absl::Span<char> memory = layout.file->writable();
   for (const auto& [name, json] : linears->items()) {
     NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
@@ -296,7 +297,7 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   const std::string& path = layout.file->path();
   for (const auto& [key, value] : layout.header.items()) {
     if (key != "config" && key != "vocabulary" && key != "defaults" && key != "shortlist" &&
-        key != "tensors" && key != "packed" && key != "languages") {
+        key != "tensors" && key != "packed" && key != "languages" && key != "facts") {
       return NotSupported(path, ": header: unknown field \"", key, "\"; a newer nibu may know it");
     }
   }
@@ -311,6 +312,12 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary.languages, ReadLanguages(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadDefaults(layout));
+  if (layout.header.contains("facts")) {
+    NIBU_ASSIGN_OR_RETURN(const ConfigFile facts, Object(layout, "facts"));
+    for (const auto& [key, value] : facts.object().items()) {
+      NIBU_ASSIGN_OR_RETURN(opened.facts[key], facts.String(key, ""));
+    }
+  }
   if (const auto it = layout.header.find("shortlist"); it != layout.header.end()) {
     NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, *it, "shortlist"));
     NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, "shortlist"));

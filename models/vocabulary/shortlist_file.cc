@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -107,7 +108,7 @@ absl::Status ForEachLine(const FileBytes& file,
   return whole ? use(text) : Damaged(file, "it cannot be inflated");
 }
 
-using TokenIds = absl::flat_hash_map<absl::string_view, int>;
+using TokenIds = std::unordered_map<absl::string_view, int, absl::Hash<absl::string_view>>;
 
 TokenIds IdsOf(const std::vector<std::string>& tokens) {
   TokenIds ids;

@@ -14,7 +14,7 @@ std::vector<DecodingOptions> ManyOptions(const ModelConfig& config) {
   DecodingOptions options;
   options.beam_size = 1;
   options.max_decoding_length = 30;
-  std::vector<DecodingOptions> all(7, options);
+  std::vector<DecodingOptions> all(8, options);
   all[1].return_scores = false;
   all[2].shortlist = SmallShortlist(config.vocab_target);
   all[3].min_decoding_length = 9;
@@ -23,6 +23,11 @@ std::vector<DecodingOptions> ManyOptions(const ModelConfig& config) {
   all[5].frame = Frame{{3, 4}, {5, 0}, {9, 7, 8}};
   all[6].patience = 2;
   all[6].num_hypotheses = 2;
+  all[7].patience = 2;
+  all[7].return_alternatives = true;
+  all[7].length_penalty = 10;
+  all[7].max_decoding_length = 5;
+  all[7].end_tokens = {0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15};  // soon
   return all;
 }
 
@@ -92,7 +97,7 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   ASSERT_GE(expected.size(), 29u);  // without an EOS at the end
   source.push_back(0);
 
-  const DraftModel draft(model_, 20, 20);
+  const PreparedModel draft(model_, 20, 20);
   const std::vector<int> start = {config_.decoder_start};
   Workspace workspace;
   Drafter drafter(draft, &workspace);

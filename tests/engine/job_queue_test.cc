@@ -17,7 +17,7 @@ constexpr size_t kAny = 1000000;
 std::shared_ptr<Job> MakeJob(size_t length, int priority = 0, int beam_size = 1) {
   auto job = std::make_shared<Job>();
   job->source.assign(length, 1);
-  job->search.beam_size = beam_size;
+  job->rows = static_cast<size_t>(beam_size);
   job->priority = priority;
   return job;
 }

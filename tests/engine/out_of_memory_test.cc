@@ -51,7 +51,7 @@ struct Case {
 };
 
 std::vector<Case> Cases() {
-  std::vector<Case> cases(4);
+  std::vector<Case> cases(5);
   cases[0].name = "beam";
   cases[0].options.beam_size = 3;
   cases[0].options.num_hypotheses = 2;
@@ -66,6 +66,10 @@ std::vector<Case> Cases() {
   cases[3].type = ComputeType::kInt8;
   cases[3].ssru = true;
   for (Case& each : cases) each.options.max_decoding_length = 6;
+  cases[4].name = "retry";
+  cases[4].options.beam_size = 1;
+  cases[4].options.on_repetition = OnRepetition::kRetry;
+  cases[4].options.min_decoding_length = cases[4].options.max_decoding_length = 40;
   return cases;
 }
 
@@ -103,7 +107,7 @@ TEST_P(OutOfMemoryTest, OfTheFirstRequest) {
   const Result expected = Send(&sound);
   ASSERT_TRUE(expected.ok()) << expected.status();
   int refused = 0;
-  for (int64_t n = 1;; ++n) {
+  for (int64_t n = 1;; n += OneIn()) {
     SCOPED_TRACE(testing::Message() << case_.name << ", allocation " << n);
     Sender sender(model_, options_);
     const Result result = Send(&sender, n);

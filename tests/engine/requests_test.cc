@@ -95,7 +95,7 @@ TEST(RequestsTest, OptionsOfTheirOwnInOneBatch) {
     ModelConfig config = SmallConfig();
     config.decoder_memory = memory;
     const auto model = reference::Transformer(config, 9).Build(ComputeType::kFloat32);
-    const Sources sources = RandomSources(80, 20, config.vocab_source);
+    const Sources sources = RandomSources(std::max(20, Rounds(80)), 20, config.vocab_source);
     std::vector<Results> expected;
     for (const auto& options : many) expected.push_back(Translate(model, options, {}, sources));
     for (const int batch : {0, 1, 5}) {

@@ -65,7 +65,8 @@ inline std::shared_ptr<const Shortlist> SmallShortlist(int vocabulary) {
 
 inline bool SameBits(const Results& a, const Results& b) {
   const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
-    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+    return x.size() == y.size() &&
+           (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0);
   };
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -2,7 +2,9 @@
 #ifndef NIBU_TESTS_ENGINE_TESTING_H_
 #define NIBU_TESTS_ENGINE_TESTING_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -34,6 +36,14 @@ class Random {
  private:
   std::mt19937 engine_;
 };
+
+// Of the cases of a long test all are tried, or one in so many, as NIBU_FEWER of the environment
+// says where each takes long (a sanitizer) or has been seen (on another instruction set).
+inline int OneIn() {
+  const char* fewer = std::getenv("NIBU_FEWER");
+  return fewer == nullptr ? 1 : std::max(1, std::atoi(fewer));
+}
+inline int Rounds(int all) { return std::max(1, all / OneIn()); }
 
 inline TensorView View(const std::vector<float>& values, Shape shape) {
   return {DType::kFloat32, std::move(shape), values.data()};

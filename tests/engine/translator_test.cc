@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/engine/reference/transformer.h"
+#include "tests/engine/search/search_case.h"
 #include "tests/engine/small_model.h"
 #include "tests/engine/testing.h"
 
@@ -19,13 +20,13 @@ namespace {
 // Search over the reference model, by the same state machine (tested on its own). `given`: what the
 // decoder has been given behind config.decoder_start.
 std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
-                                        const ModelConfig& config, const SearchOptions& options,
+                                        const ModelConfig& config, const SearchCase& options,
                                         int min_length, std::vector<int> source,
                                         const std::vector<int>& given = {},
                                         const Shortlist* shortlist = nullptr) {
   source.insert(source.end(), config.source_suffix.begin(), config.source_suffix.end());
   const auto encoded = reference.Encode(source);
-  BeamSearch search(options);
+  BeamSearch search(options.task());
   Sources prefixes = {given};
   while (!search.done()) {
     std::vector<std::vector<Candidate>> lists;
@@ -34,7 +35,7 @@ std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
       // Tokens of probability 0; the rest adds up to 1.
       if (search.length() < min_length) log_probs[0] = -INFINITY;
       if (shortlist != nullptr) {
-        const auto candidates = shortlist->Candidates(source, config.vocab_target, config.eos);
+        const auto candidates = shortlist->Candidates(source, config.vocab_target, {config.eos});
         for (size_t t = 0; t < log_probs.size(); ++t) {
           if (!std::binary_search(candidates.begin(), candidates.end(), t))
             log_probs[t] = -INFINITY;
@@ -66,7 +67,7 @@ TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
   const ModelConfig config = SmallConfig();
   const reference::Transformer reference(config, 7);
   const auto model = reference.Build(ComputeType::kFloat32);
-  const Sources sources = RandomSources(25, 12, config.vocab_source);
+  const Sources sources = RandomSources(Rounds(25), 12, config.vocab_source);
   for (const int beam : {1, 2, 4}) {
     for (const int min_length : {0, 1, 6}) {
       DecodingOptions decoding;
@@ -75,7 +76,7 @@ TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
       decoding.min_decoding_length = min_length;
       decoding.max_decoding_length = 10;
       const Results results = Translate(model, decoding, {}, sources);
-      SearchOptions options;
+      SearchCase options;
       options.beam_size = beam;
       options.num_hypotheses = beam;
       options.max_length = 10;
@@ -98,7 +99,7 @@ TEST(TranslatorTest, ShortlistsEqualSearchOverTheirTokens) {
   const ModelConfig config = SmallConfig();
   const reference::Transformer reference(config, 8);
   const auto model = reference.Build(ComputeType::kFloat32);
-  const Sources sources = RandomSources(25, 6, config.vocab_source);
+  const Sources sources = RandomSources(Rounds(25), 6, config.vocab_source);
   for (const int beam : {1, 4}) {
     DecodingOptions decoding;
     decoding.beam_size = beam;
@@ -106,7 +107,7 @@ TEST(TranslatorTest, ShortlistsEqualSearchOverTheirTokens) {
     decoding.max_decoding_length = 10;
     decoding.shortlist = SmallShortlist(config.vocab_target);
     const Results results = Translate(model, decoding, {}, sources);
-    SearchOptions options;
+    SearchCase options;
     options.beam_size = beam;
     options.num_hypotheses = beam;
     options.max_length = 10;
@@ -189,7 +190,7 @@ TEST_P(BatchInvarianceTest, Holds) {
     ModelConfig config = SmallConfig();
     config.max_positions = 300;
     const auto model = reference::Transformer(config, 9).Build(type);
-    Sources sources = RandomSources(70, 40, config.vocab_source);
+    Sources sources = RandomSources(Rounds(70), 40, config.vocab_source);
     for (const size_t length : {130, 280}) {  // attention in bfloat16 where it is fast
       sources.emplace_back(length, 3);
       for (size_t i = 0; i < length; i += 3) sources.back()[i] = static_cast<int>(4 + i % 40);
@@ -251,7 +252,7 @@ TEST(TranslatorTest, FrameStandsInPlaceOfTheModelsOwn) {
     decoding.beam_size = beam;
     decoding.max_decoding_length = 10;
     decoding.frame = Frame{{3, 4}, {5, 0}, {9, 7, 8}};
-    SearchOptions options;
+    SearchCase options;
     options.beam_size = beam;
     options.max_length = 10;
     TranslatorOptions batch;
@@ -339,9 +340,9 @@ TEST(TranslatorTest, MeasuresWhatHappened) {
   const auto model = reference::Transformer(SmallConfig(), 17).Build(ComputeType::kFloat32);
   auto translator = *Translator::Create(model, {});
   translator->StartMeasuring();
-  EXPECT_TRUE(translator->Translate(RandomSources(10, 10, 50), {}).ok());
+  EXPECT_TRUE(translator->Translate(RandomSources(200, 10, 50), {}).ok());
   const Translator::Measurement measurement = translator->FinishMeasuring();
-  EXPECT_EQ(measurement.latencies.size(), 10u);
+  EXPECT_EQ(measurement.latencies.size(), 200u);
   EXPECT_GT(measurement.profile.decoder_matmul, 0);
   // The floor is of the measurement that is asked for, not of the last one.
   translator->StartMeasuring();

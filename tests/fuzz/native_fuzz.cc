@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto opened = nibu::OpenNative(file);
   if (!opened.ok() || !opened->config.Validate().ok()) return 0;
   if (opened->shortlist != nullptr) {
-    (void)opened->shortlist->Candidates({0, 1, 2}, opened->config.vocab_target, 0);
+    (void)opened->shortlist->Candidates({0, 1, 2}, opened->config.vocab_target, {0});
   }
   if (opened->config.d_model <= 16 && opened->config.layers_decoder <= 2) {
     (void)nibu::BuildModel(opened->config, opened->names, nibu::ComputeType::kFloat32,

@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const auto shortlist =
       nibu::ReadShortlist(*nibu::FileBytes::InMemory("input", bytes), vocabulary, {});
-  if (shortlist.ok()) (void)(*shortlist)->Candidates({2, 3, 2, 1}, 5, 0);
+  if (shortlist.ok()) (void)(*shortlist)->Candidates({2, 3, 2, 1}, 5, {0});
   return 0;
 }

@@ -35,6 +35,17 @@ TEST(LanguageCodeTest, AnyCommonForm) {
   EXPECT_THAT(SameLanguage("pt", {"pt_PT", "pt_BR"}), ElementsAre("pt_PT", "pt_BR"));
 }
 
+TEST(LanguageCodeTest, Macrolanguages) {
+  const std::vector<std::string> nllb = {"nno_Latn", "nob_Latn", "pbt_Arab", "quy_Latn"};
+  EXPECT_THAT(SameLanguage("no", nllb), ElementsAre("nno_Latn", "nob_Latn"));
+  EXPECT_THAT(SameLanguage("nb", nllb), ElementsAre("nob_Latn"));
+  EXPECT_THAT(SameLanguage("nn-NO", nllb), ElementsAre("nno_Latn"));
+  EXPECT_THAT(SameLanguage("ps", nllb), ElementsAre("pbt_Arab"));
+  EXPECT_THAT(SameLanguage("que", nllb), ElementsAre("quy_Latn"));
+  EXPECT_THAT(SameLanguage("nb", {"da", "no"}), ElementsAre("no"));
+  EXPECT_THAT(SameLanguage("nno", {"da", "nb"}), IsEmpty());
+}
+
 TEST(LanguageCodeTest, OthersAreNone) {
   const std::vector<std::string> codes = {"de", "en"};
   for (const char* code : {"", "xyzzy", "fr", "d", "German", "\xff", "-", "_", "und"}) {

@@ -44,13 +44,13 @@ Vocabulary PiecesOf(size_t n = SIZE_MAX) {
   return *Vocabulary::Create(pieces, 0);
 }
 
-absl::StatusOr<std::unique_ptr<Tokenizer>> Load(absl::string_view bytes) {
+absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> Load(absl::string_view bytes) {
   static const Vocabulary& vocabulary = *new Vocabulary(PiecesOf());
   return SentencePieceTokenizer::FromSerialized(bytes, vocabulary);
 }
 
-const Tokenizer& Bundled() {
-  static const std::unique_ptr<Tokenizer> tokenizer = *Load(ModelBytes());
+const SentencePieceTokenizer& Bundled() {
+  static const std::unique_ptr<SentencePieceTokenizer> tokenizer = *Load(ModelBytes());
   return *tokenizer;
 }
 
@@ -62,6 +62,13 @@ TEST(SentencePieceTest, EncodesAndDecodes) {
   EXPECT_TRUE(Bundled().Encode("")->empty());
   EXPECT_TRUE(Bundled().Encode(" \t ")->empty());
   EXPECT_EQ(*Bundled().Decode({}), "");
+}
+
+// Argos packages of OPUS-MT models have the source's SentencePiece model alone.
+TEST(SentencePieceTest, PiecesOfAnotherModel) {
+  EXPECT_EQ(*Bundled().Decode({"▁Ein", "▁qqqx", "zzz", "▁Mann", "."}), "Ein qqqxzzz Mann.");
+  EXPECT_EQ(*Bundled().Decode({"▁qqqx", "▁Mann"}), "qqqx Mann");
+  EXPECT_EQ(*Bundled().Decode({"▁漢字"}), "漢字");
 }
 
 TEST(SentencePieceTest, AnyBytesAreText) {
@@ -80,6 +87,31 @@ TEST(SentencePieceTest, AnyBytesAreText) {
     ASSERT_TRUE(pieces.ok());
     EXPECT_FALSE(pieces->empty());
   }
+}
+
+TEST(SentencePieceTest, SpansOfPieces) {
+  std::string text = "A man \xff \u2603 is  riding a bicycle.";
+  while (text.size() < 20000) text += " A man is riding a \u2603.";
+  std::vector<TextSpan> spans;
+  const std::vector<std::string> pieces = *Bundled().Encode(text, &spans);
+  EXPECT_EQ(pieces, *Bundled().Encode(text));
+  ASSERT_EQ(spans.size(), pieces.size());
+  size_t end = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    EXPECT_GE(spans[i].begin, end);
+    EXPECT_LE(spans[i].begin, spans[i].end);
+    end = spans[i].end;
+    if (spans[i].begin < 12) continue;  // what is not UTF-8 is normalized
+    const std::string word = absl::StrReplaceAll(pieces[i], {{"\u2581", ""}});
+    EXPECT_NE(text.substr(spans[i].begin, end - spans[i].begin).find(word), std::string::npos)
+        << pieces[i];
+  }
+  EXPECT_EQ(end, text.size());
+  const std::string decoded = *Bundled().Decode(pieces, &spans);
+  EXPECT_EQ(decoded, *Bundled().Decode(pieces));
+  std::string joined;
+  for (const TextSpan& span : spans) joined += decoded.substr(span.begin, span.end - span.begin);
+  EXPECT_EQ(joined, decoded);
 }
 
 // Long text goes to SentencePiece in parts.

@@ -198,9 +198,11 @@ TEST_F(ConvertTest, Inspect) {
   const Outcome text = Run("nibu-inspect --compute_type=float32");
   EXPECT_EQ(text.status, 0) << text.err;
   for (const char* part :
-       {"format        Hugging Face MarianMT", "architecture  6 + 3 layers, d_model 256, 4 heads",
-        "alignment     decoder layer 3 of 3, first head\n", "parameters    9,955,137",
-        "vocabulary    8,001 tokens, SentencePiece, end </s> 0", "loading       ",
+       {"format          Hugging Face MarianMT",
+        "license         Licences of the data. Multi30k: ", "source_language en\n",
+        "target_language de\n", "architecture    6 + 3 layers, d_model 256, 4 heads",
+        "alignment       decoder layer 3 of 3, first head\n", "parameters      9,955,137",
+        "vocabulary      8,001 tokens, SentencePiece, end </s> 0", "loading         ",
         "\nmodel.shared.weight  ", "[8001, 256]"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << " in\n" << text.out;
   }
@@ -211,6 +213,8 @@ TEST_F(ConvertTest, Inspect) {
   EXPECT_EQ(json.status, 0) << json.err;
   const auto facts = nlohmann::json::parse(json.out);
   EXPECT_EQ(facts["format"], "nibu");
+  EXPECT_EQ(facts["source_language"], "en");
+  EXPECT_EQ(facts["license"].get<std::string>().rfind("Licences of the data. ", 0), 0u);
   EXPECT_EQ(facts["parameters"], 9955137);
   EXPECT_EQ(facts["packed"]["compute_type"], "int8");
   EXPECT_EQ(facts["packed"]["usable"], true);

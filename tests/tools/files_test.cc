@@ -42,7 +42,7 @@ class FilesTest : public testing::Test {
   // The lines of a file that holds the bytes, and how they end.
   std::pair<std::vector<std::string>, absl::Status> Read(const std::string& bytes) const {
     std::ofstream(Path("in"), std::ios::binary) << bytes;
-    auto file = FileLines::Open(Path("in"));
+    auto file = InputLines::Open(Path("in"));
     EXPECT_TRUE(file.ok());
     std::vector<std::string> lines;
     for (std::string line;;) {
@@ -162,7 +162,7 @@ TEST_F(FilesTest, PipesGiveWhatHasArrived) {
   for (const auto& parts : pieces) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
-    auto file = FileLines::Open(absl::StrCat("/dev/fd/", ends[0]));
+    auto file = InputLines::Open(absl::StrCat("/dev/fd/", ends[0]));
     ASSERT_TRUE(file.ok());
     std::string line;
     Strings lines;

@@ -9,7 +9,7 @@
 
 ABSL_FLAG(int, test_number, 4, "A number.");
 ABSL_FLAG(bool, test_switch, false, "A switch.");
-ABSL_FLAG(nibu::AutoBool, test_auto, nibu::AutoBool::kAuto, "A switch with a mind of its own.");
+ABSL_FLAG(nibu::AutoBool, test_auto, nibu::AutoBool(), "A switch with a mind of its own.");
 ABSL_FLAG(std::string, test_text, "", "A text.");
 ABSL_FLAG(int, test_hidden, 1, "Not of this program.");
 
@@ -25,6 +25,12 @@ ProgramInfo Program() {
 
 using Arguments = std::vector<std::string>;
 
+TEST(FlagsTest, OnlyWhatTheUserSaidIsWrongUsage) {
+  EXPECT_EQ(ExitStatus(UsageError(absl::InvalidArgumentError("beam_size must be 1"))), 2);
+  EXPECT_EQ(ExitStatus(UsageError(absl::ResourceExhaustedError("out of memory"))), 1);
+  EXPECT_EQ(ExitStatus(UsageError(absl::OkStatus())), 0);
+}
+
 TEST(FlagsTest, ParsesEveryForm) {
   const auto rest =
       ParseFlags(Program(), Arguments{"a", "--test_number=7", "-test_switch", "--test_text", "x y",
@@ -34,10 +40,10 @@ TEST(FlagsTest, ParsesEveryForm) {
   EXPECT_EQ(absl::GetFlag(FLAGS_test_number), 7);
   EXPECT_TRUE(absl::GetFlag(FLAGS_test_switch));
   EXPECT_EQ(absl::GetFlag(FLAGS_test_text), "x y");
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto), AutoBool::kFalse);
+  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto).given, false);
   ASSERT_TRUE(ParseFlags(Program(), Arguments{"--notest_switch", "--test_auto"}).ok());
   EXPECT_FALSE(absl::GetFlag(FLAGS_test_switch));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto), AutoBool::kTrue);
+  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto).given, true);
 }
 
 TEST(FlagsTest, RefusesWithOneLine) {
@@ -59,14 +65,16 @@ TEST(FlagsTest, RefusesWithOneLine) {
 }
 
 TEST(FlagsTest, ListsOfValues) {
-  FlagLists lists = {{"test_number", {}}, {"test_text", {}}};
+  ProgramInfo lists = Program();
+  lists.groups[0].lists = true;
   ASSERT_TRUE(SetFlag("test_number", "5").ok());
-  ASSERT_TRUE(ParseFlags(Program(), Arguments{"--test_text=a,,b"}, &lists).ok());
-  EXPECT_EQ(lists, (FlagLists{{"test_number", {"5"}}, {"test_text", {"a", "", "b"}}}));
+  ASSERT_TRUE(ParseFlags(lists, Arguments{"--test_text=a,,b"}).ok());
+  EXPECT_EQ(FlagValues("test_number"), Arguments({"5"}));
+  EXPECT_EQ(FlagValues("test_text"), Arguments({"a", "", "b"}));
   EXPECT_EQ(absl::GetFlag(FLAGS_test_text), "b");
-  ASSERT_TRUE(ParseFlags(Program(), Arguments{"--test_number", "1,20"}, &lists).ok());
-  EXPECT_EQ(lists["test_number"], Arguments({"1", "20"}));
-  const auto refused = ParseFlags(Program(), Arguments{"--test_number=1,,2"}, &lists);
+  ASSERT_TRUE(ParseFlags(lists, Arguments{"--test_number", "1,20"}).ok());
+  EXPECT_EQ(FlagValues("test_number"), Arguments({"1", "20"}));
+  const auto refused = ParseFlags(lists, Arguments{"--test_number=1,,2"});
   EXPECT_EQ(std::string(refused.status().message()), "--test_number: \"\" is not a valid value");
   EXPECT_FALSE(ParseFlags(Program(), Arguments{"--test_number=1,2"}).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(SetFlag("test_number", "x")));

@@ -1,4 +1,6 @@
 // The same weights in every container, and other systems' own outputs for their models.
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -28,6 +30,7 @@ TextOptions Greedy() {
   options.decoding.beam_size = 1;
   options.decoding.return_scores = false;
   options.split_sentences = false;
+  options.protect = kProtectNothing;
   return options;
 }
 
@@ -87,6 +90,25 @@ TEST_F(FormatsTest, OneModelInFiveContainers) {
   for (const char* model : {"en-de-hf", "en-de-hf-torch", "en-de-hf-torch-legacy", "en-de-ct2"}) {
     EXPECT_EQ(Differences(model, "en-de"), 0) << model;
   }
+}
+
+// An Argos Translate package of the same weights, as text.
+TEST_F(FormatsTest, ArgosPackage) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_argos_", getpid());
+  const fs::path package = folder / "translate-en_de-1_0";
+  fs::create_directories(package);
+  fs::copy(kShared + "models/en-de-ct2", package / "model");
+  fs::copy_file(kShared + "models/en-de-hf/source.spm", package / "sentencepiece.model");
+  std::ofstream(package / "metadata.json") << R"({"from_code": "en", "to_code": "de"})";
+  std::vector<std::vector<std::string>> pieces;
+  for (const std::string& path : {folder.string(), kShared + "models/en-de-hf"}) {
+    auto loaded = LoadModel(path, ComputeType::kFloat32);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    pieces.push_back(Translate(*std::move(loaded), Greedy(), source_));
+  }
+  EXPECT_EQ(pieces[0], pieces[1]);
+  fs::remove_all(folder);
 }
 
 TEST_F(FormatsTest, MarianModels) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/tools/shell.h"
 
@@ -99,6 +100,17 @@ TEST(InteractiveTest, ALineComesOutWithoutWaitingForMoreInput) {
   EXPECT_EQ(program.Wait(), 0);
 }
 
+TEST(InteractiveTest, ABlankLineEndsAParagraph) {
+  Interactive program({"--compute_type=float32", "--text=paragraphs"});
+  program.Write("A dog\nruns.\n\n");
+  EXPECT_EQ(program.ReadLine(), "Ein Hund rennt.\n");
+  EXPECT_EQ(program.ReadLine(), "\n");
+  program.Write("- A dog\n  runs.\n- A man\n");
+  EXPECT_EQ(program.ReadLine(), "- Ein Hund rennt.\n");
+  program.Close();
+  EXPECT_EQ(program.Wait(), 0);
+}
+
 TEST(InteractiveTest, InterruptionsLeaveWholeLines) {
   const auto references = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt"));
   for (const int number : {SIGINT, SIGTERM}) {
@@ -153,7 +165,10 @@ TEST(InteractiveTest, InterruptionsNeverLeaveHalfAFile) {
   const fs::path source = folder / "source";
   const fs::path out = folder / "out";
   std::string lines;
-  for (int i = 0; i < 20; ++i) lines += ReadFile(NIBU_TESTDATA "/multi30k.en");
+  for (int i = 0; i < 20; ++i) {  // all of them different, so that none is translated for another
+    lines += absl::StrReplaceAll(ReadFile(NIBU_TESTDATA "/multi30k.en"),
+                                 {{"\n", absl::StrCat(" ", i, "\n")}});
+  }
   std::ofstream(source) << lines;
   for (int i = 0; i < 10; ++i) {
     std::ofstream(out) << "before\n";

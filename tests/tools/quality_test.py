@@ -35,6 +35,7 @@ class Translator:
             environment["ONEDNN_MAX_CPU_ISA"] = isa
         done = subprocess.run(
             [self.program, f"--compute_type={compute_type}", "--beam_size=4", "--split_sentences=false",
+             "--protect=none",
              f"--src={self.source}", *flags],
             env=environment, capture_output=True, check=False)
         if done.returncode == 2 and b"--compute_type=bfloat16 needs" in done.stderr:

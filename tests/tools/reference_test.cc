@@ -17,9 +17,10 @@ std::string Model(const std::string& name) { return absl::StrCat(NIBU_TESTDATA, 
 
 Outcome Translate(const std::string& model, const std::string& flags, const std::string& input) {
   return Shell(
-      absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' --compute_type=float32 ",
-                   "--beam_size=1 --max_decoding_length=12 --split_sentences=false --model='",
-                   Model(model), "' ", flags),
+      absl::StrCat(
+          "'", NIBU_BINARY_DIR, "/bin/nibu-translate' --compute_type=float32 ",
+          "--beam_size=1 --max_decoding_length=12 --split_sentences=false --protect=none --model='",
+          Model(model), "' ", flags),
       input);
 }
 

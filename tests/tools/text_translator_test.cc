@@ -31,10 +31,7 @@ LoadedModel Model(bool language_tokens = false) {
   config.unk = config.unk_target = 1;
   config.decoder_start = 0;
   config.source_suffix = {0};
-  LoadedModel loaded;
-  auto model = RandomModel(config, ComputeType::kFloat32, /*seed=*/7);
-  EXPECT_TRUE(model.ok()) << model.status();
-  if (model.ok()) loaded.model = *std::move(model);
+  LoadedModel loaded = *LoadModel(*OpenRandom(config, /*seed=*/7), ComputeType::kFloat32);
   std::vector<std::string> tokens = {"</s>", "<unk>", ">>deu<<", ">>fra<<", ".", ","};
   while (tokens.size() < 32) tokens.push_back(absl::StrCat("▁w", tokens.size()));
   loaded.vocabulary.source_tokens = loaded.vocabulary.target_tokens = tokens;
@@ -129,6 +126,7 @@ TEST(TextTranslatorTest, TextAsTheReferenceTranslatesIt) {
     std::ifstream file(absl::StrCat(NIBU_TESTDATA, "/", name, "/expected.json"));
     TextOptions options;
     options.split_sentences = false;
+    options.protect = kProtectNothing;
     options.decoding.beam_size = 1;
     options.decoding.max_decoding_length = 12;
     for (const nlohmann::json& expected : nlohmann::json::parse(file)) {

@@ -28,7 +28,7 @@ using Strings = std::vector<std::string>;
 std::vector<std::string> ReadLines(const std::string& bytes) {
   const std::string path = testing::TempDir() + "/lines_test";
   std::ofstream(path, std::ios::binary) << bytes;
-  auto file = FileLines::Open(path);
+  auto file = InputLines::Open(path);
   EXPECT_TRUE(file.ok());
   std::vector<std::string> lines;
   std::string line;
@@ -48,7 +48,7 @@ TEST(LinesTest, AnyEnds) {
 }
 
 TEST(LinesTest, GivenTexts) {
-  GivenLines lines({"a", "b\nc", ""});
+  InputLines lines({"a", "b\nc", ""});
   std::string line;
   for (const char* expected : {"a", "b", "c", ""}) {
     ASSERT_TRUE(*lines.Next(&line));
@@ -58,14 +58,14 @@ TEST(LinesTest, GivenTexts) {
 }
 
 TEST(LinesTest, FilesThatCannotBeOpened) {
-  EXPECT_TRUE(absl::IsNotFound(FileLines::Open("/nonexistent/x").status()));
+  EXPECT_TRUE(absl::IsNotFound(InputLines::Open("/nonexistent/x").status()));
   EXPECT_TRUE(absl::IsUnavailable(OutputFile("/nonexistent/x").Open()));
 }
 
 TEST(LinesTest, ProgressCountsWhatWasHandedOut) {
   const std::string path = testing::TempDir() + "/progress_test";
   std::ofstream(path, std::ios::binary) << "ab\ncd\n\n\n";
-  auto file = FileLines::Open(path);
+  auto file = InputLines::Open(path);
   ASSERT_TRUE(file.ok());
   std::string line;
   EXPECT_EQ(file->progress(), 0);
@@ -75,7 +75,7 @@ TEST(LinesTest, ProgressCountsWhatWasHandedOut) {
   std::ofstream(path, std::ios::binary | std::ios::app) << std::string(100000, '\n');
   while (*file->Next(&line)) EXPECT_LE(file->progress(), 1);
   EXPECT_EQ(file->progress(), 1);
-  EXPECT_LT(GivenLines({"a"}).progress(), 0);
+  EXPECT_LT(InputLines({"a"}).progress(), 0);
 }
 
 TEST(LinesTest, KnowsItsOwnFile) {
@@ -84,12 +84,12 @@ TEST(LinesTest, KnowsItsOwnFile) {
   const std::string link = path + "_link";
   unlink(link.c_str());
   ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
-  const auto file = FileLines::Open(path);
+  const auto file = InputLines::Open(path);
   ASSERT_TRUE(file.ok());
   EXPECT_TRUE(file->IsSameFile(path));
   EXPECT_TRUE(file->IsSameFile(link));
   EXPECT_FALSE(file->IsSameFile(path + "_other"));
-  EXPECT_FALSE(FileLines::Open("/dev/null")->IsSameFile("/dev/null"));  // a device is no text
+  EXPECT_FALSE(InputLines::Open("/dev/null")->IsSameFile("/dev/null"));  // a device is no text
 }
 
 // As some shells and terminals leave them.
@@ -104,7 +104,7 @@ TEST(LinesTest, NonBlockingPipes) {
     EXPECT_TRUE(WriteAll(ends[1], text).ok());
     close(ends[1]);
   });
-  auto lines = FileLines::Open("-");
+  auto lines = InputLines::Open("-");
   ASSERT_TRUE(lines.ok());
   std::string line;
   const absl::StatusOr<bool> read = lines->Next(&line);
@@ -153,7 +153,7 @@ TEST(PipelineTest, KeepsOrderAndBoundsWhatIsUnderWay) {
     input.push_back(absl::StrCat("line ", i));
     absl::StrAppend(&expected, "line ", i, "\n");
   }
-  GivenLines lines(input);
+  InputLines lines(input);
   std::mutex mutex;
   std::vector<std::pair<std::string, Pipeline::Deliver>> waiting;
   std::atomic<int> under_way{0};
@@ -198,7 +198,7 @@ TEST(PipelineTest, KeepsOrderAndBoundsWhatIsUnderWay) {
 
 TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
   Drain drain;
-  GivenLines lines({"0", "1", "2", "3"});
+  InputLines lines({"0", "1", "2", "3"});
   std::vector<Pipeline::Deliver> delivers(4);
   std::atomic<int> submitted{0};
   Pipeline::Options options;
@@ -221,7 +221,7 @@ TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
 // Finished output that waits for a slow line counts as well as input.
 TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
   Drain drain;
-  GivenLines lines(std::vector<std::string>(100, "1234567890"));
+  InputLines lines(std::vector<std::string>(100, "1234567890"));
   std::atomic<int> submitted{0};
   std::atomic<bool> released{false};
   Pipeline::Deliver first;
@@ -275,7 +275,7 @@ TEST(PipelineTest, StopEndsReading) {
 TEST(PipelineTest, ReportsWhatCannotBeWritten) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto run = [](int fd) {
-    GivenLines lines(std::vector<std::string>(100, "x"));
+    InputLines lines(std::vector<std::string>(100, "x"));
     Pipeline::Options options;
     options.submit = [](uint64_t, const std::string& line, Pipeline::Deliver deliver) {
       deliver(line + "\n");
@@ -305,7 +305,7 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
 TEST(PipelineTest, RunOutlastsItsCallbacks) {
   const int full = open("/dev/full", O_WRONLY);
   ASSERT_GE(full, 0);
-  GivenLines lines(std::vector<std::string>(20, "x"));
+  InputLines lines(std::vector<std::string>(20, "x"));
   std::vector<std::thread> late;
   std::atomic<int> delivered{0};
   Pipeline::Options options;

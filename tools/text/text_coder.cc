@@ -1,31 +1,34 @@
 #include "tools/text/text_coder.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "tokenizer/blank.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
-#include "tokenizer/sentencepiece_tokenizer.h"
+#include "tokenizer/word_border.h"
 
 namespace nibu {
 namespace {
 
 // `side`: "source" or "target". Null: the model has none.
-absl::StatusOr<std::shared_ptr<const Tokenizer>> MakeTokenizer(absl::string_view side,
-                                                               const std::string& sentencepiece,
-                                                               const Vocabulary& vocabulary) {
+absl::StatusOr<std::shared_ptr<const SentencePieceTokenizer>> MakeTokenizer(
+    absl::string_view side, const std::string& sentencepiece, const Vocabulary& vocabulary) {
   if (sentencepiece.empty()) return nullptr;
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
+  absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> tokenizer =
       SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
   if (!tokenizer.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("SentencePiece of the ", side, ": ", tokenizer.status().message()));
   }
-  return std::shared_ptr<const Tokenizer>(*std::move(tokenizer));
+  return std::shared_ptr<const SentencePieceTokenizer>(*std::move(tokenizer));
 }
+
+// What models copy, or write in their script. Measured: see README.md.
+constexpr absl::string_view kNames[] = {"Tom", "Maria", "Boston", "Paris"};
 
 // Length of "translate English to German: ", or 0.
 size_t TranslateInstruction(absl::string_view line) {
@@ -36,8 +39,10 @@ size_t TranslateInstruction(absl::string_view line) {
   return is_one ? colon + 2 : 0;
 }
 
-// T5's vocabularies have it, and no other model's.
-bool HasSentinels(const Vocabulary& vocabulary) { return vocabulary.Contains("<extra_id_0>"); }
+// Of a word, and not inside of a character.
+bool IsBorder(absl::string_view text, size_t at) {
+  return IsCharacterBorder(text, at) && IsWordBorder(text, at);
+}
 
 }  // namespace
 
@@ -64,7 +69,18 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
         coder.target_tokenizer_,
         MakeTokenizer("target", vocabulary.target_sentencepiece, *coder.target_vocabulary_));
   }
-  coder.instructions_ = !vocabulary.language_tokens && HasSentinels(*coder.source_vocabulary_);
+  // T5's vocabularies have it, and no other model's.
+  const bool has_sentinels = coder.source_vocabulary_->Contains("<extra_id_0>");
+  coder.instructions_ = has_sentinels && !vocabulary.language_tokens;
+  std::vector<std::string> longer;
+  for (const absl::string_view name : kNames) {
+    if (coder.source_tokenizer_ == nullptr) break;
+    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
+                          coder.source_tokenizer_->Encode(name));
+    if (coder.HasUnknown(pieces)) continue;
+    (pieces.size() == 1 ? coder.names_ : longer).emplace_back(name);
+  }
+  if (coder.names_.empty()) coder.names_ = std::move(longer);
   return coder;
 }
 
@@ -86,30 +102,97 @@ TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const 
   return result;
 }
 
-std::vector<std::string> TextCoder::Pieces(const Line& line, absl::string_view text,
-                                           bool tokenized) const {
-  std::vector<std::string> pieces;
-  if (!line.language.empty()) pieces.push_back(line.language);
-  const Tokenizer& tokenizer = tokenized ? space_tokenizer_ : *source_tokenizer_;
-  absl::StatusOr<std::vector<std::string>> encoded =
-      tokenizer.Encode(absl::StrCat(line.instruction, text));
-  // SentencePiece takes any bytes; should it refuse some after all, the text counts as empty.
-  if (encoded.ok()) std::move(encoded->begin(), encoded->end(), std::back_inserter(pieces));
+absl::StatusOr<std::vector<std::string>> TextCoder::Pieces(const Line& line, absl::string_view text,
+                                                           bool tokenized) const {
+  const Tokenizer& tokenizer = SourceTokenizer(tokenized);
+  NIBU_ASSIGN_OR_RETURN(std::vector<std::string> pieces,
+                        tokenizer.Encode(absl::StrCat(line.instruction, text)));
+  if (!line.language.empty()) pieces.insert(pieces.begin(), line.language);
   return pieces;
 }
 
-std::vector<std::vector<int>> TextCoder::Cut(const std::vector<std::string>& pieces,
-                                             size_t limit) const {
-  size_t prefix = language_tokens_ ? LanguagePrefix(*source_vocabulary_, pieces) : 0;
+absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view text) const {
+  CodedText coded;
+  NIBU_ASSIGN_OR_RETURN(
+      coded.pieces, source_tokenizer_->Encode(absl::StrCat(line.instruction, text), &coded.spans));
+  const size_t front = line.instruction.size();
+  for (TextSpan& span : coded.spans) {
+    span = {std::max(span.begin, front) - front, std::max(span.end, front) - front};
+  }
+  if (!line.language.empty()) {
+    coded.pieces.insert(coded.pieces.begin(), line.language);
+    coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
+  }
+  return coded;
+}
+
+bool TextCoder::HasUnknown(absl::Span<const std::string> pieces) const {
+  return std::any_of(pieces.begin(), pieces.end(), [&](const std::string& piece) {
+    return source_vocabulary_->Id(piece) == source_vocabulary_->unk();
+  });
+}
+
+absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text) const {
+  std::vector<TextSpan> unknowns;
+  std::vector<TextSpan> spans;
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
+                        source_tokenizer_->Encode(text, &spans));
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    TextSpan span = spans[i];
+    const size_t last = unknowns.empty() ? 0 : unknowns.back().end;
+    if (!HasUnknown({&pieces[i], 1}) || span.end <= last) continue;
+    while (span.begin < span.end && IsBlank(text.substr(span.begin, 1))) ++span.begin;
+    while (span.begin > last && !IsBorder(text, span.begin)) --span.begin;
+    while (!IsBorder(text, span.end)) ++span.end;
+    if (span.begin < span.end) unknowns.push_back(span);
+  }
+  return unknowns;
+}
+
+std::vector<CodedText> TextCoder::Cut(const CodedText& coded, size_t limit) const {
+  const std::vector<std::string>& pieces = coded.pieces;
+  size_t prefix = pieces.size() - WithoutLanguage(pieces).size();
   if (prefix >= limit) prefix = 0;
   const auto text = absl::MakeConstSpan(pieces).subspan(prefix);
-  std::vector<std::vector<int>> parts;
+  std::vector<CodedText> parts;
   for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
-    parts.push_back(Ids(absl::MakeConstSpan(pieces).subspan(0, prefix)));
-    const std::vector<int> part = Ids(text.subspan(begin, end - begin));
-    parts.back().insert(parts.back().end(), part.begin(), part.end());
+    const auto copy = [&, from = begin, to = end](const auto& all, auto* part) {
+      if (all.empty()) return;  // spans that were not asked for
+      part->assign(all.begin(), all.begin() + static_cast<long>(prefix));
+      part->insert(part->end(), all.begin() + static_cast<long>(prefix + from),
+                   all.begin() + static_cast<long>(prefix + to));
+    };
+    CodedText& part = parts.emplace_back();
+    copy(pieces, &part.pieces);
+    copy(coded.spans, &part.spans);
   }
   return parts;
+}
+
+absl::Span<const std::string> TextCoder::WithoutLanguage(
+    absl::Span<const std::string> pieces) const {
+  return pieces.subspan(language_tokens_ ? LanguagePrefix(*source_vocabulary_, pieces) : 0);
+}
+
+std::string TextCoder::SourceText(absl::Span<const std::string> pieces, bool tokenized) const {
+  const Tokenizer& tokenizer = SourceTokenizer(tokenized);
+  return tokenizer.Decode(WithoutLanguage(pieces)).value_or("");
+}
+
+absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text,
+                                                      bool tokenized) const {
+  const Tokenizer& tokenizer = TargetTokenizer(tokenized);
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces, tokenizer.Encode(text));
+  std::vector<int> ids;
+  ids.reserve(pieces.size());
+  for (const std::string& piece : pieces) ids.push_back(target_vocabulary_->Id(piece));
+  return ids;
+}
+
+absl::StatusOr<int> TextCoder::TargetId(const std::string& token) const {
+  if (target_vocabulary_->Contains(token)) return target_vocabulary_->Id(token);
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", token, "\" is not a token of the model's target vocabulary"));
 }
 
 std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
@@ -127,8 +210,13 @@ std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {
 }
 
 std::string TextCoder::Text(absl::Span<const std::string> tokens, bool tokenized) const {
-  const Tokenizer& tokenizer = tokenized ? space_tokenizer_ : *target_tokenizer_;
+  const Tokenizer& tokenizer = TargetTokenizer(tokenized);
   return tokenizer.Decode(tokens).value_or("");
+}
+
+std::string TextCoder::Text(absl::Span<const std::string> tokens,
+                            std::vector<TextSpan>* spans) const {
+  return target_tokenizer_->Decode(tokens, spans).value_or("");
 }
 
 }  // namespace nibu

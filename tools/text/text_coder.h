@@ -11,11 +11,18 @@
 #include "absl/types/span.h"
 #include "engine/model/config.h"
 #include "models/assembly/opened_model.h"
+#include "tokenizer/sentencepiece_tokenizer.h"
 #include "tokenizer/space_tokenizer.h"
+#include "tokenizer/text_span.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
 namespace nibu {
+
+struct CodedText {
+  std::vector<std::string> pieces;
+  std::vector<TextSpan> spans;  // what of the text each piece comes from; empty: not asked for
+};
 
 // A model's vocabularies and tokenizers. Immutable; threads may share it.
 class TextCoder {
@@ -38,23 +45,56 @@ class TextCoder {
   Line Understand(absl::string_view line, bool split) const;
 
   // Pieces of a text of the line, what is said in front of all of them included.
-  std::vector<std::string> Pieces(const Line& line, absl::string_view text, bool tokenized) const;
-  // The same cut into parts of at most `limit` ids each, at sentence or clause ends where possible;
-  // what is said in front comes first in every part.
-  std::vector<std::vector<int>> Cut(const std::vector<std::string>& pieces, size_t limit) const;
+  absl::StatusOr<std::vector<std::string>> Pieces(const Line& line, absl::string_view text,
+                                                  bool tokenized) const;
+  // The same of untokenized text, with spans; those of what is said in front are empty.
+  absl::StatusOr<CodedText> Code(const Line& line, absl::string_view text) const;
+  // The same cut into parts of at most `limit` pieces each, at sentence or clause ends where
+  // possible; what is said in front comes first in every part.
+  std::vector<CodedText> Cut(const CodedText& text, size_t limit) const;
   std::vector<int> Ids(absl::Span<const std::string> pieces) const;
+  // The pieces without the language tokens in front; and their text, as the tokenizer normalizes
+  // it.
+  absl::Span<const std::string> WithoutLanguage(absl::Span<const std::string> pieces) const;
+  std::string SourceText(absl::Span<const std::string> pieces, bool tokenized) const;
+
+  bool HasUnknown(absl::Span<const std::string> pieces) const;
+  // Characters of an untokenized text that the source vocabulary lacks, with the words they are in.
+  absl::StatusOr<std::vector<TextSpan>> Unknowns(absl::string_view text) const;
+  // Names that the source tokenizer knows, best as one piece.
+  const std::vector<std::string>& names() const { return names_; }
+
+  // Of a text of the target.
+  absl::StatusOr<std::vector<int>> TargetIds(absl::string_view text, bool tokenized) const;
+  // InvalidArgument: the target has no such token.
+  absl::StatusOr<int> TargetId(const std::string& token) const;
+  bool IsUnknown(const std::string& token) const {
+    return token == target_vocabulary_->Token(target_vocabulary_->unk());
+  }
 
   // Of target ids: their tokens, and the text these make.
   std::vector<std::string> Tokens(absl::Span<const int> ids) const;
   std::string Text(absl::Span<const std::string> tokens, bool tokenized) const;
+  // The same of tokens that make untokenized text, with what of it each of them stands for.
+  std::string Text(absl::Span<const std::string> tokens, std::vector<TextSpan>* spans) const;
 
  private:
+  const Tokenizer& SourceTokenizer(bool tokenized) const {
+    if (tokenized) return space_tokenizer_;
+    return *source_tokenizer_;
+  }
+  const Tokenizer& TargetTokenizer(bool tokenized) const {
+    if (tokenized) return space_tokenizer_;
+    return *target_tokenizer_;
+  }
+
   bool language_tokens_ = false;
   bool instructions_ = false;  // T5: the text says what to do
   std::shared_ptr<const Vocabulary> source_vocabulary_;
   std::shared_ptr<const Vocabulary> target_vocabulary_;
-  std::shared_ptr<const Tokenizer> source_tokenizer_;  // null: none
-  std::shared_ptr<const Tokenizer> target_tokenizer_;
+  std::shared_ptr<const SentencePieceTokenizer> source_tokenizer_;  // null: none
+  std::shared_ptr<const SentencePieceTokenizer> target_tokenizer_;
+  std::vector<std::string> names_;
   SpaceTokenizer space_tokenizer_;
 };
 

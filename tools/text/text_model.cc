@@ -1,11 +1,13 @@
 #include "tools/text/text_model.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/shortlist_file.h"
@@ -14,23 +16,6 @@
 
 namespace nibu {
 namespace {
-
-// `of`: what the model was read from.
-absl::Status LoadDraft(const std::string& path, const std::string& of, TextModel* model) {
-  if (path.empty()) return absl::OkStatus();
-  const LoadedModel& loaded = model->loaded;
-  NIBU_ASSIGN_OR_RETURN(LoadedModel draft, LoadModel(path, loaded.model->compute_type));
-  if (draft.vocabulary.source_tokens != loaded.vocabulary.source_tokens ||
-      draft.vocabulary.target_tokens != loaded.vocabulary.target_tokens ||
-      draft.model->config.eos != loaded.model->config.eos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": has not the vocabulary of ", of,
-                     "; give a draft model that was trained with the same"));
-  }
-  model->draft = std::move(draft.model);
-  model->draft_note = std::move(draft.note);
-  return absl::OkStatus();
-}
 
 // `option`: "src_lang" or "tgt_lang". `own`: the model's default, if any.
 absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option,
@@ -76,20 +61,51 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Whether they are the same; `more`: as far as both go.
+bool SameTokens(const std::vector<std::string>& a, const std::vector<std::string>& b, bool more) {
+  const size_t common = std::min(a.size(), b.size());
+  return (more || a.size() == b.size()) &&
+         std::equal(a.begin(), a.begin() + static_cast<long>(common), b.begin());
+}
+
+}  // namespace
+
 absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,
-                                        const TextModelOptions& options) {
-  TextModel model;
+                                        const TextModelOptions& options) try {
   const std::string path = opened.config_file;
   NIBU_RETURN_IF_ERROR(Complete(options, &opened));
+  TextModel model;
   NIBU_ASSIGN_OR_RETURN(model.loaded, LoadModel(std::move(opened), compute_type));
-  NIBU_RETURN_IF_ERROR(LoadDraft(options.draft_model, path, &model));
+  if (!model.loaded.note.empty()) model.notes.push_back(model.loaded.note);
+  const ModelVocabulary& vocabulary = model.loaded.vocabulary;
+  std::vector<std::string> others = options.ensemble;
+  if (!options.draft_model.empty()) others.push_back(options.draft_model);
+  for (const std::string& other : others) {
+    const bool is_draft = model.ensemble.size() == options.ensemble.size();  // the last one
+    NIBU_ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(other, compute_type));
+    const ModelVocabulary& own = loaded.vocabulary;
+    if (!SameTokens(own.source_tokens, vocabulary.source_tokens, !is_draft) ||
+        !SameTokens(own.target_tokens, vocabulary.target_tokens, !is_draft) ||
+        loaded.model->config.eos != model.loaded.model->config.eos) {
+      return absl::InvalidArgumentError(absl::StrCat(other, ": has not the vocabulary of ", path,
+                                                     "; give a ", is_draft ? "draft " : "",
+                                                     "model that was trained with the same"));
+    }
+    if (!loaded.note.empty()) model.notes.push_back(loaded.note);
+    (is_draft ? model.draft : model.ensemble.emplace_back()) = std::move(loaded.model);
+  }
   return model;
+} catch (...) {
+  return StatusOfException();
 }
 
 DecodingOptions DefaultDecoding(const ModelDefaults& defaults) {
   DecodingOptions options;
   options.beam_size = defaults.beam_size.value_or(options.beam_size);
   options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
+  options.word_penalty = defaults.word_penalty.value_or(0);
   options.max_length_factor = defaults.max_length_factor.value_or(0);
   return options;
 }

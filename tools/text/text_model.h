@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/request.h"
@@ -17,6 +18,7 @@ struct TextModelOptions {
   std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]"
   std::string shortlist;      // Marian's, or a vmap.txt; "none": without the model's own, too
   std::string draft_model;    // a smaller model of the same vocabularies: see Drafter
+  std::vector<std::string> ensemble;  // more models of the same vocabularies, as far as these go
 };
 
 // Puts the SentencePiece models and the shortlist in place of the model's own. Errors name the
@@ -26,7 +28,8 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model);
 struct TextModel {
   LoadedModel loaded;
   std::shared_ptr<const Model> draft = nullptr;  // null: none
-  std::string draft_note = {};                   // see LoadedModel::note
+  std::vector<std::shared_ptr<const Model>> ensemble = {};
+  std::vector<std::string> notes = {};  // LoadedModel::note of each, if there is one
 };
 
 // Completes and loads what has been opened, and the rest. Errors name the file.

@@ -3,9 +3,11 @@
 #define NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/request.h"
+#include "tools/text/watch.h"
 
 namespace nibu {
 
@@ -15,6 +17,30 @@ enum class LongInput {
   kTruncate,  // what is too much is left out
   kError,     // the line is refused
 };
+
+// A phrase of the source, and one of what may stand for it.
+struct GlossaryEntry {
+  std::string source;
+  std::string target;
+};
+
+// Of the attention that Hypothesis::attention says more of.
+enum class AlignmentKind {
+  kNone,
+  kHard,  // for each target token the source token that it attends to most
+  kSoft,  // and the attention itself
+};
+
+// Parts of a text that are no words: they come out as they went in, once each.
+struct ProtectedKinds {
+  bool urls = true;
+  bool emails = true;
+  bool paths = true;
+  bool placeholders = true;
+  bool emoji = true;
+  bool unknown = true;  // characters that the source vocabulary lacks, and words with them
+};
+inline constexpr ProtectedKinds kProtectNothing = {false, false, false, false, false, false};
 
 struct TextOptions {
   // Of a multilingual model, in any common form: en, eng, en-US, eng_Latn. Empty: its own default.
@@ -27,16 +53,34 @@ struct TextOptions {
   std::string split_language;  // empty: src_lang, or the model's source language
   LongInput long_input = LongInput::kSplit;
   int max_input_length = 1024;  // tokens, EOS not counted; never more than the Translator's
-  DecodingOptions decoding;     // its frame is made from the languages
+  // Its frame is made from the languages, its end_tokens and suppress_sequences from the tokens
+  // below.
+  DecodingOptions decoding;
+  std::vector<std::string> end_tokens;                       // empty: the model's EOS
+  std::vector<std::vector<std::string>> suppress_sequences;  // of tokens
+  bool replace_unknowns = false;  // by the source token that they attend to most
+  AlignmentKind alignment = AlignmentKind::kNone;
+  bool align_words = false;  // words in place of pieces
+  // Where a source phrase is in a sentence, one of its targets is to be in the translation.
+  std::vector<GlossaryEntry> glossary;
+  // Not if tokenized, nor where a target is scored.
+  ProtectedKinds protect;
+  std::string protect_pattern;  // an RE2 expression: what it matches is protected, too
 };
 
 struct TextHypothesis {
   std::string text;                 // without line breaks
-  std::vector<std::string> tokens;  // of all sentences; EOS left out
+  std::vector<std::string> tokens;  // of all sentences; EOS left out (but where it is scored)
   std::vector<float> token_scores;  // log-probability of each of the tokens
   float log_prob = 0;               // S, EOS included
   float score = 0;                  // S / L^length_penalty
   bool finished = true;             // false: it, or a part of it, was cut at a length limit
+  bool repetition = false;          // it, or a part of it, was caught in a loop
+  Warnings warnings;                // of all sentences
+  // Pairs of (source, target) tokens or words, by the target; and [target][source]. Of the source
+  // without language tokens.
+  std::vector<std::pair<int, int>> alignment;
+  std::vector<std::vector<float>> attention;
 };
 
 struct TextResult {

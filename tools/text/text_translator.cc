@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
-#include "tokenizer/between_sentences.h"
 #include "tokenizer/blank.h"
+#include "tools/text/glossary.h"
+#include "tools/text/join.h"
+#include "tools/text/line_reader.h"
+#include "tools/text/protect.h"
+#include "tools/text/seconds_since.h"
 
 namespace nibu {
 
@@ -18,6 +22,9 @@ struct TextTranslator::Plan {
   TextOptions options;                               // with the frame
   std::shared_ptr<const SentenceSplitter> splitter;  // null: lines are translated whole
   int max_input_length;
+  Glossary glossary;
+  std::unique_ptr<const Protector> protector;  // null: nothing is looked for
+  bool protects_unknown = false;
 };
 
 // A line whose parts are being translated. Once they are submitted, the translator's callbacks have
@@ -27,18 +34,14 @@ struct TextTranslator::Pending {
   uint64_t key;
   Done done;
   TextResult result;
-  std::vector<std::string> between;  // before each part, and behind the last one
-  std::vector<std::vector<Hypothesis>> parts;
+  bool is_whole = false;  // the line has one part
+  LineParts line;
   size_t missing = 0;
   absl::Status status;          // of the first part that failed
   std::vector<Ticket> tickets;  // Submit's and Cancel's
 };
 
 namespace {
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result) noexcept {
   try {
@@ -51,124 +54,134 @@ void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(
-    TextModel model, const TranslatorOptions& options) {
-  try {
-    LoadedModel& loaded = model.loaded;
-    NIBU_ASSIGN_OR_RETURN(TextCoder coder,
-                          TextCoder::Create(loaded.vocabulary, loaded.model->config));
-    std::unique_ptr<TextTranslator> result(new TextTranslator(std::move(coder)));
-    result->config_ = loaded.model->config;
-    result->vocabulary_.language_tokens = loaded.vocabulary.language_tokens;
-    result->vocabulary_.source_language = std::move(loaded.vocabulary.source_language);
-    result->vocabulary_.languages = std::move(loaded.vocabulary.languages);
-    result->defaults_ = loaded.defaults;
-    result->shortlist_ = loaded.shortlist;
-    TranslatorOptions with_draft = options;
-    with_draft.draft = std::move(model.draft);
-    NIBU_ASSIGN_OR_RETURN(result->translator_, Translator::Create(loaded.model, with_draft));
-    return result;
-  } catch (...) {
-    return StatusOfException();
-  }
+    TextModel model, const TranslatorOptions& options) try {
+  LoadedModel& loaded = model.loaded;
+  ModelVocabulary& vocabulary = loaded.vocabulary;
+  NIBU_ASSIGN_OR_RETURN(TextCoder coder, TextCoder::Create(vocabulary, loaded.model->config));
+  vocabulary.source_tokens = std::vector<std::string>();
+  vocabulary.target_tokens = std::vector<std::string>();
+  vocabulary.source_sentencepiece = std::string();
+  vocabulary.target_sentencepiece = std::string();
+  std::unique_ptr<TextTranslator> result(new TextTranslator(std::move(coder)));
+  result->loaded_ = std::move(loaded);
+  TranslatorOptions with_models = options;
+  with_models.draft = std::move(model.draft);
+  with_models.ensemble = std::move(model.ensemble);
+  NIBU_ASSIGN_OR_RETURN(result->translator_,
+                        Translator::Create(result->loaded_.model, with_models));
+  return result;
+} catch (...) {
+  return StatusOfException();
 }
 
 TextTranslator::~TextTranslator() = default;
 
 TextOptions TextTranslator::default_options() const {
   TextOptions options;
-  options.decoding = DefaultDecoding(defaults_);
-  options.decoding.shortlist = shortlist_;
+  options.decoding = DefaultDecoding(loaded_.defaults);
+  options.decoding.shortlist = loaded_.shortlist;
   return options;
 }
 
 absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prepare(
-    const TextOptions& options) const {
+    const TextOptions& options) const try {
+  const ModelVocabulary& vocabulary = loaded_.vocabulary;
+  const ModelConfig& config = loaded_.model->config;
+  auto plan = std::make_shared<Plan>(Plan{options, nullptr, 0, {}, nullptr});
+  if (!options.tokenized && !coder_.has_sentencepiece()) {
+    return absl::InvalidArgumentError(
+        "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
+        "with tokenized");
+  }
+  NIBU_RETURN_IF_ERROR(CheckRange("max_input_length", options.max_input_length, 1));
+  NIBU_ASSIGN_OR_RETURN(plan->options.decoding.frame,
+                        ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang));
+  NIBU_RETURN_IF_ERROR(PrepareTokens(plan.get()));
+  NIBU_RETURN_IF_ERROR(plan->options.decoding.ValidateFor(config));
+  plan->max_input_length =
+      std::min(options.max_input_length, translator_->max_source_length(plan->options.decoding));
+  if (!options.tokenized) {
+    plan->protects_unknown = options.protect.unknown;
+    NIBU_ASSIGN_OR_RETURN(plan->protector,
+                          Protector::Create(options.protect, options.protect_pattern));
+  }
+  if (options.split_sentences && !options.tokenized) {
+    std::string language;
+    for (const std::string& named :
+         {options.split_language, options.src_lang, vocabulary.source_language,
+          vocabulary.languages.default_source}) {
+      if (language.empty()) language = named;
+    }
+    NIBU_ASSIGN_OR_RETURN(plan->splitter, SentenceSplitter::Create(language));
+  }
+  return plan;
+} catch (...) {
+  return StatusOfException();
+}
+
+absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
+  const TextOptions& options = plan->options;
+  DecodingOptions& decoding = plan->options.decoding;
+  const auto add = [&](const char* option, const std::string& token, std::vector<int>* ids) {
+    const absl::StatusOr<int> id = coder_.TargetId(token);
+    if (id.ok()) ids->push_back(*id);
+    return id.ok() ? absl::OkStatus()
+                   : absl::InvalidArgumentError(absl::StrCat(option, ": ", id.status().message()));
+  };
+  for (const std::string& token : options.end_tokens) {
+    NIBU_RETURN_IF_ERROR(add("end_token", token, &decoding.end_tokens));
+  }
+  for (const auto& sequence : options.suppress_sequences) {
+    std::vector<int>& ids = decoding.suppress_sequences.emplace_back();
+    for (const std::string& token : sequence) {
+      NIBU_RETURN_IF_ERROR(add("suppress_sequences", token, &ids));
+    }
+  }
+  decoding.return_attention |=
+      options.alignment != AlignmentKind::kNone || options.replace_unknowns;
+  for (const GlossaryEntry& entry : options.glossary) {
+    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> source,
+                          coder_.Pieces({"", "", entry.source}, entry.source, options.tokenized));
+    NIBU_ASSIGN_OR_RETURN(std::vector<int> target,
+                          coder_.TargetIds(entry.target, options.tokenized));
+    if (source.empty() || target.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("glossary: \"", entry.source, "\" to \"",
+                                                     entry.target, "\" has a side without tokens"));
+    }
+    if (absl::c_any_of(coder_.Tokens(target), [&](const auto& t) { return coder_.IsUnknown(t); })) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "glossary: \"", entry.target, "\" has characters that the model does not know"));
+    }
+    plan->glossary.Add(coder_.SourceText(source, options.tokenized), std::move(target));
+  }
+  if (!options.glossary.empty() && !decoding.allow_constraints()) {
+    return absl::InvalidArgumentError(
+        "glossary needs a beam_size above 1, and neither samples, alternatives nor "
+        "prefix_bias_beta");
+  }
+  return absl::OkStatus();
+}
+
+int TextTranslator::max_input_length(const Plan& plan) const { return plan.max_input_length; }
+
+absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
+    absl::string_view line, const Request& request, Done done, std::chrono::nanoseconds patience) {
   try {
-    auto plan = std::make_shared<Plan>(Plan{options, nullptr, 0});
-    if (!options.tokenized && !coder_.has_sentencepiece()) {
-      return absl::InvalidArgumentError(
-          "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
-          "with tokenized");
-    }
-    NIBU_RETURN_IF_ERROR(CheckRange("max_input_length", options.max_input_length, 1));
-    NIBU_ASSIGN_OR_RETURN(
-        plan->options.decoding.frame,
-        ChooseLanguages(vocabulary_, config_, options.src_lang, options.tgt_lang));
-    NIBU_RETURN_IF_ERROR(plan->options.decoding.ValidateFor(config_));
-    plan->max_input_length =
-        std::min(options.max_input_length, translator_->max_source_length(plan->options.decoding));
-    if (options.split_sentences && !options.tokenized) {
-      std::string language;
-      for (const std::string& named :
-           {options.split_language, options.src_lang, vocabulary_.source_language,
-            vocabulary_.languages.default_source}) {
-        if (language.empty()) language = named;
-      }
-      NIBU_ASSIGN_OR_RETURN(plan->splitter, SentenceSplitter::Create(language));
-    }
-    return plan;
+    return SubmitLine({{{"", {std::string(line)}}}, ""}, request, std::move(done), patience,
+                      /*is_marked=*/false);
   } catch (...) {
     return StatusOfException();
   }
 }
 
-int TextTranslator::max_input_length(const Plan& plan) const { return plan.max_input_length; }
-
-absl::Status TextTranslator::AddText(const std::vector<std::string>& pieces, Pending* pending,
-                                     std::vector<std::vector<int>>* sources) const {
-  const Plan& plan = *pending->plan;
-  const auto limit = static_cast<size_t>(plan.max_input_length);
-  pending->result.source_tokens += static_cast<int>(pieces.size());
-  if (pieces.size() <= limit) {
-    sources->push_back(coder_.Ids(pieces));
-    return absl::OkStatus();
-  }
-  pending->result.too_long = true;
-  switch (plan.options.long_input) {
-    case LongInput::kError:
-      return absl::OutOfRangeError(absl::StrCat("a sentence of ", pieces.size(),
-                                                " tokens is longer than max_input_length, ",
-                                                plan.max_input_length));
-    case LongInput::kTruncate:
-      sources->push_back(coder_.Ids(absl::MakeConstSpan(pieces).subspan(0, limit)));
-      break;
-    case LongInput::kSplit: {
-      std::vector<std::vector<int>> parts = coder_.Cut(pieces, limit);
-      pending->between.insert(pending->between.end(), parts.size() - 1, " ");
-      std::move(parts.begin(), parts.end(), std::back_inserter(*sources));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::vector<std::vector<int>>> TextTranslator::Read(absl::string_view line,
-                                                                   Pending* pending) const {
-  const Plan& plan = *pending->plan;
-  const TextCoder::Line understood = coder_.Understand(line, plan.splitter != nullptr);
-  const absl::string_view text = understood.text;
-  std::vector<TextSpan> spans;
-  if (plan.splitter != nullptr && !understood.is_one) {
-    spans = plan.splitter->Split(text);
-  } else if (!IsBlank(text)) {
-    spans = {{0, text.size()}};
-  }
-  std::vector<std::vector<int>> sources;
-  size_t end = 0;
-  for (const TextSpan& span : spans) {
-    const std::vector<std::string> pieces = coder_.Pieces(
-        understood, text.substr(span.begin, span.end - span.begin), plan.options.tokenized);
-    if (!pieces.empty()) {
-      pending->between.emplace_back(text.substr(end, span.begin - end));
-      NIBU_RETURN_IF_ERROR(AddText(pieces, pending, &sources));
-    }
-    end = span.end;
-  }
-  pending->between.emplace_back(text.substr(end));
-  return sources;
-}
-
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
-    absl::string_view line, const Request& request, Done done, std::chrono::nanoseconds patience) {
+    const MarkedLine& line, const Request& request, Done done, std::chrono::nanoseconds patience) {
+  return SubmitLine(line, request, std::move(done), patience, /*is_marked=*/true);
+}
+
+absl::StatusOr<TextTranslator::TextTicket> TextTranslator::SubmitLine(
+    const MarkedLine& line, const Request& request, Done done, std::chrono::nanoseconds patience,
+    bool is_marked) {
   if (request.plan == nullptr) return absl::InvalidArgumentError("plan is missing; see Prepare");
   std::shared_ptr<Pending> pending;
   absl::Status status;
@@ -177,24 +190,46 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     pending->plan = request.plan;
     pending->key = request.key;
     pending->done = std::move(done);
+    pending->line.is_scored = request.target.has_value();
+    pending->is_whole = pending->line.is_scored || !request.target_prefix.empty() ||
+                        request.plan->options.decoding.return_alternatives;
     const auto start = std::chrono::steady_clock::now();
-    NIBU_ASSIGN_OR_RETURN(std::vector<std::vector<int>> sources, Read(line, pending.get()));
+    pending->line.is_marked = is_marked;
+    const Plan& plan = *request.plan;
+    const bool protects = !pending->line.is_scored;
+    const Reading reading = {coder_,
+                             plan.options,
+                             pending->is_whole ? nullptr : plan.splitter.get(),
+                             protects ? plan.protector.get() : nullptr,
+                             protects && plan.protects_unknown,
+                             static_cast<size_t>(plan.max_input_length),
+                             request.target_prefix};
+    NIBU_RETURN_IF_ERROR(LineReader(reading, &pending->line, &pending->result).Read(line));
+    const size_t parts = pending->line.parts.size();
+    std::vector<nibu::Request> requests;
+    for (size_t i = 0; i < parts; ++i) {
+      NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(request, *pending, i));
+    }
     tokenizing_ += SecondsSince(start);
-    if (sources.empty()) {
+    if (parts == 0 && !IsBlank(request.target.value_or(""))) {
+      return absl::InvalidArgumentError("a target, and nothing that it could translate");
+    }
+    if (parts == 0) {
       pending->result.hypotheses.resize(1);
+      if (pending->line.has_untouched) {
+        pending->result.hypotheses[0].text = std::move(pending->line.behind);
+      }
       Deliver(pending.get(), std::move(pending->result));
       return pending;
     }
-    pending->missing = sources.size();
-    pending->parts.resize(sources.size());
-    pending->tickets.reserve(sources.size());
-    for (size_t i = 0; i < sources.size() && status.ok(); ++i) {
+    pending->missing = parts;
+    pending->tickets.reserve(parts);
+    for (size_t i = 0; i < parts && status.ok(); ++i) {
       absl::StatusOr<Ticket> ticket = translator_->Submit(
-          {std::move(sources[i]), request.plan->options.decoding, request.priority,
-           request.deadline, /*key=*/i},
-          [this, pending](uint64_t part, Result result) {
+          std::move(requests[i]),
+          [this, pending, i](uint64_t, Result result) {
             pending->status.Update(result.status());
-            if (result.ok()) pending->parts[part] = *std::move(result);
+            if (result.ok()) pending->line.parts[i].hypotheses = *std::move(result);
             if (--pending->missing > 0) return;
             const auto end = std::chrono::steady_clock::now();
             Deliver(pending.get(), Finish(pending.get()));
@@ -213,75 +248,78 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   return status;
 }
 
+absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Request& request,
+                                                          const Pending& pending,
+                                                          size_t part) const {
+  const TextOptions& options = request.plan->options;
+  const LinePart& text = pending.line.parts[part];
+  const std::vector<std::string>& pieces = text.source.pieces;
+  nibu::Request made;
+  made.source = coder_.Ids(pieces);
+  made.options = options.decoding;
+  made.options.return_attention |= !text.marked.carried.empty();
+  made.priority = request.priority;
+  made.deadline = request.deadline;
+  made.key = (request.key << 20) + part;  // samples of a line's sentences differ
+  if (part == 0 && !request.target_prefix.empty()) {
+    NIBU_ASSIGN_OR_RETURN(
+        made.target_prefix,
+        coder_.TargetIds(PrefixWithNames(text.marked, request.target_prefix), options.tokenized));
+  }
+  if (request.target.has_value()) {
+    NIBU_ASSIGN_OR_RETURN(made.target, coder_.TargetIds(*request.target, options.tokenized));
+    made.target->push_back(loaded_.model->config.eos);
+  } else if (!request.plan->glossary.empty()) {
+    made.constraints = request.plan->glossary.Find(coder_.SourceText(pieces, options.tokenized));
+  }
+  return made;
+}
+
 void TextTranslator::Cancel(const TextTicket& ticket) {
   const std::shared_ptr<Pending> pending = ticket.lock();
   if (pending == nullptr) return;
   for (const Ticket& part : pending->tickets) translator_->Cancel(part);
 }
 
-absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const {
+absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   if (!pending->status.ok()) return pending->status;
-  try {
-    TextResult result = std::move(pending->result);
-    auto count = static_cast<size_t>(pending->plan->options.decoding.num_hypotheses);
-    for (const auto& part : pending->parts) count = std::min(count, part.size());
-    for (size_t n = 0; n < count; ++n) result.hypotheses.push_back(Join(*pending, n));
-    if (!result.hypotheses.empty()) {
-      result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());
-    }
-    return result;
-  } catch (...) {
-    return StatusOfException();
+  TextResult result = std::move(pending->result);
+  auto count = static_cast<size_t>(pending->plan->options.decoding.num_hypotheses);
+  if (pending->line.is_scored) count = 1;
+  for (const LinePart& part : pending->line.parts) {
+    count = std::min(count, part.hypotheses.size());
   }
-}
-
-TextHypothesis TextTranslator::Join(const Pending& pending, size_t n) const {
-  const TextOptions& options = pending.plan->options;
-  TextHypothesis joined;
-  size_t length = 0;
-  bool is_first = true;
-  for (size_t i = 0; i < pending.parts.size(); ++i) {
-    const Hypothesis& part = pending.parts[i][n];
-    std::vector<std::string> tokens = coder_.Tokens(part.tokens);
-    const std::string text = coder_.Text(tokens, options.tokenized);
-    if (!text.empty()) {
-      const absl::string_view between = pending.between[i];
-      absl::StrAppend(&joined.text,
-                      is_first ? between : BetweenTranslations(between, joined.text, text), text);
-      is_first = false;
-    }
-    // The score of the EOS, where there is one, has no token.
-    joined.token_scores.insert(joined.token_scores.end(), part.token_scores.begin(),
-                               part.token_scores.begin() + static_cast<long>(tokens.size()));
-    std::move(tokens.begin(), tokens.end(), std::back_inserter(joined.tokens));
-    joined.log_prob += part.log_prob;
-    joined.finished = joined.finished && part.finished;
-    length += part.token_scores.size();
+  const bool truncated =
+      result.too_long && pending->plan->options.long_input == LongInput::kTruncate;
+  const Joiner joiner(coder_, loaded_.model->config, pending->plan->options);
+  for (size_t n = 0; n < count; ++n) {
+    result.hypotheses.push_back(joiner.Join(pending->line, n));
+    result.hypotheses.back().warnings.Add(Warning::kTruncated, truncated);
   }
-  if (!is_first) joined.text += pending.between.back();
-  absl::StrReplaceAll({{"\n", " "}, {"\r", " "}}, &joined.text);
-  joined.score = HypothesisScore(joined.log_prob, length, options.decoding.length_penalty);
-  return joined;
+  if (!result.hypotheses.empty()) {
+    result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());
+  }
+  return result;
+} catch (...) {
+  return StatusOfException();
 }
 
 absl::StatusOr<std::vector<TextResult>> TextTranslator::Translate(
-    const std::vector<std::string>& lines, const TextOptions& options) {
+    const std::vector<std::string>& lines, const TextOptions& options) try {
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, Prepare(options));
-  try {
-    const auto all = std::make_shared<Gather<TextResult>>(lines.size());
-    for (size_t i = 0; i < lines.size(); ++i) {
-      const auto ticket = Submit(
-          lines[i], {.plan = plan, .key = i},
-          [all](uint64_t key, absl::StatusOr<TextResult> result) {
-            all->Add(key, std::move(result));
-          },
-          std::chrono::nanoseconds::max());
-      if (!ticket.ok()) all->Add(i, ticket.status());
-    }
-    return all->Await();
-  } catch (...) {
-    return StatusOfException();
+  const auto all = std::make_shared<Gather<TextResult>>(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto ticket = Submit(
+        lines[i], {.plan = plan, .key = i},
+        [all](uint64_t key, absl::StatusOr<TextResult> result) {
+          all->Add(key, std::move(result));
+        },
+        std::chrono::nanoseconds::max());
+    if (!ticket.ok()) all->Add(i, ticket.status());
   }
+  return all->Await();
+} catch (...) {
+  return StatusOfException();
 }
 
 }  // namespace nibu

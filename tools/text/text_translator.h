@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "engine/translator.h"
 #include "tokenizer/sentence_splitter.h"
+#include "tools/text/marked_text.h"
+#include "tools/text/stand_in.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
@@ -42,7 +45,13 @@ class TextTranslator {
     // See nibu::Request; a line's sentences share them.
     int priority = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    // Handed back; samples depend on it.
     uint64_t key = 0;
+    // What the translation begins with: text, or pieces if tokenized. A line that has one is
+    // translated whole.
+    std::string target_prefix = {};
+    // To be scored in place of a translation. The only hypothesis then has the EOS as a token.
+    std::optional<std::string> target = {};
   };
   // A result, or the status of the sentence that failed. What it throws is dropped.
   using Done = std::function<void(uint64_t key, absl::StatusOr<TextResult>)>;
@@ -51,10 +60,16 @@ class TextTranslator {
 
   // Tokenizes a line (any bytes but a line feed) on the calling thread and queues its sentences.
   // OK: `done` is called exactly once, perhaps before Submit returns, else as Translator::Submit's.
-  // Otherwise never: OutOfRange: LongInput::kError, and a sentence of too many tokens; and
-  // Translator::Submit's errors; `patience` is its, too.
+  // Otherwise never: OutOfRange: LongInput::kError or a target, and a sentence of too many tokens;
+  // InvalidArgument: a target for a blank line; and Translator::Submit's errors; `patience` is its,
+  // too, and has to be above 0 for a line of more sentences than the queue has room for.
   absl::StatusOr<TextTicket> Submit(
       absl::string_view line, const Request& request, Done done,
+      std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+  // The same of a marked line: what it carries comes out once in each hypothesis, what is left
+  // alone stays where it is. A language token in front of the first segment is that of all.
+  absl::StatusOr<TextTicket> Submit(
+      const MarkedLine& line, const Request& request, Done done,
       std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
 
   // Ends a request with Cancelled. Does nothing once it has ended.
@@ -76,19 +91,16 @@ class TextTranslator {
 
  private:
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
-  // The sources of a line's parts.
-  absl::StatusOr<std::vector<std::vector<int>>> Read(absl::string_view line,
-                                                     Pending* pending) const;
-  absl::Status AddText(const std::vector<std::string>& pieces, Pending* pending,
-                       std::vector<std::vector<int>>* sources) const;
-  TextHypothesis Join(const Pending& pending, size_t n) const;
+  // The ids that options say as tokens, and what else is worked out once.
+  absl::Status PrepareTokens(Plan* plan) const;
+  absl::StatusOr<TextTicket> SubmitLine(const MarkedLine& line, const Request& request, Done done,
+                                        std::chrono::nanoseconds patience, bool is_marked);
+  absl::StatusOr<nibu::Request> MakeRequest(const Request& request, const Pending& pending,
+                                            size_t part) const;
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
 
   const TextCoder coder_;
-  ModelConfig config_;
-  ModelVocabulary vocabulary_;  // without the tokens
-  ModelDefaults defaults_;
-  std::shared_ptr<const Shortlist> shortlist_;
+  LoadedModel loaded_;  // without the vocabulary's tokens and SentencePiece models
   std::atomic<double> tokenizing_ = 0;
   std::atomic<double> finishing_ = 0;
   std::unique_ptr<Translator> translator_;  // last: its threads use the rest

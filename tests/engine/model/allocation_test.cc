@@ -97,7 +97,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
     for (int step = 0; step < kSteps; ++step) {
       workspace.arena.Rewind(0);
       const float* hidden = decoder.Step(inputs);
-      output.BestTokens(hidden, queries, absl::MakeSpan(tops));
+      output.BestTokens({hidden}, queries, absl::MakeSpan(tops));
       for (TopK& top : tops) top.Finish();
       if (consecutive) {
         state.Truncate(state.length() - 2);
@@ -149,7 +149,7 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
       const float* hidden = worker->decoder.Step({{&state, tokens, consecutive}});
       const OutputLayer::Query queries[] = {{0, 4, true, {}}, {2, 4, true, {}, &subset}};
       TopK tops[2];
-      worker->output.BestTokens(hidden, queries, tops);
+      worker->output.BestTokens({hidden}, queries, tops);
       for (TopK& top : tops) {
         for (const Candidate& c : top.Finish()) results.emplace_back(c.token, c.log_prob);
       }
@@ -183,7 +183,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
   config.decoder_memory = DecoderMemory::kSelfAttention;
   config.gated_ffn = true;
   const auto model = reference::Transformer(config, 1).Build(ComputeType::kFloat32);
-  const DraftModel draft(model, 64, 64);
+  const PreparedModel draft(model, 64, 64);
   Workspace workspace;
   Drafter drafter(draft, &workspace);
   Drafter::Sentence sentence;

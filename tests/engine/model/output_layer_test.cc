@@ -67,11 +67,11 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
       if (random.Chance()) queries.back().suppressed = suppressed;
     }
     std::vector<TopK> tops(queries.size());
-    output.BestTokens(hidden.data(), queries, absl::MakeSpan(tops));
+    output.BestTokens({hidden.data()}, queries, absl::MakeSpan(tops));
     EXPECT_EQ(workspace.arena.mark(), 0u);
     for (size_t i = 0; i < queries.size(); ++i) {
       TopK alone;
-      output.BestTokens(hidden.data(), {&queries[i], 1}, {&alone, 1});
+      output.BestTokens({hidden.data()}, {&queries[i], 1}, {&alone, 1});
       const auto best = tops[i].Finish();
       ExpectSame(alone.Finish(), best);
       for (const Candidate& candidate : best) {
@@ -100,8 +100,8 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   const OutputLayer::Query queries[] = {{0, config.vocab_target, /*normalize=*/false, {}},
                                         {0, config.vocab_target, /*normalize=*/false, {}, &subset}};
   TopK tops[2];
-  output.BestTokens(hidden.data(), {queries, 1}, {tops, 1});
-  output.BestTokens(hidden.data(), {queries + 1, 1}, {tops + 1, 1});
+  output.BestTokens({hidden.data()}, {queries, 1}, {tops, 1});
+  output.BestTokens({hidden.data()}, {queries + 1, 1}, {tops + 1, 1});
   std::vector<float> all(static_cast<size_t>(config.vocab_target));
   for (const Candidate& c : tops[0].Finish()) all[static_cast<size_t>(c.token)] = c.log_prob;
   const auto some = tops[1].Finish();

@@ -26,7 +26,7 @@ std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& c
 TEST(EncoderTest, EqualsTheReference) {
   ForEachHighwayTarget([] {
     Random random(1);
-    for (uint32_t round = 0; round < 40; ++round) {
+    for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(40)); ++round) {
       const ModelConfig config = RandomConfig(&random);
       ASSERT_TRUE(config.Validate().ok()) << config.Validate();
       const reference::Transformer reference(config, round);
@@ -50,7 +50,7 @@ TEST(EncoderTest, EqualsTheReference) {
 TEST(DecoderTest, EqualsTheReference) {
   ForEachHighwayTarget([] {
     Random random(2);
-    for (uint32_t round = 0; round < 25; ++round) {
+    for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(12)); ++round) {
       const ModelConfig config = RandomConfig(&random);
       const reference::Transformer reference(config, round);
       const auto model = reference.Build(ComputeType::kFloat32);
@@ -95,7 +95,7 @@ TEST(DecoderTest, EqualsTheReference) {
         }
         const float* hidden = decoder.Step(inputs);
         std::vector<TopK> tops(queries.size());
-        output.BestTokens(hidden, queries, absl::MakeSpan(tops));
+        output.BestTokens({hidden}, queries, absl::MakeSpan(tops));
         size_t row = 0;
         for (Sentence& sentence : sentences) {
           if (sentence.tokens.empty()) continue;

@@ -223,7 +223,8 @@ Matrix Transformer::Sublayer(const Norm& norm, const Matrix& x,
 }
 
 Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matrix& memory,
-                           int heads, bool causal, const std::vector<float>* biases) const {
+                           int heads, bool causal, const std::vector<float>* biases,
+                           Matrix* last) const {
   const Matrix q = ApplyRows(weights.q, x);
   const Matrix k = ApplyRows(weights.k, memory);
   const Matrix v = ApplyRows(weights.v, memory);
@@ -250,9 +251,11 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
         p.push_back(std::exp(dot * scale + bias(i, j, h)));
         sum += p.back();
       }
+      for (double& value : p) value /= sum;
       for (size_t j = 0; j < keys; ++j) {
-        for (size_t c = h * dim; c < (h + 1) * dim; ++c) context[i][c] += p[j] / sum * v[j][c];
+        for (size_t c = h * dim; c < (h + 1) * dim; ++c) context[i][c] += p[j] * v[j][c];
       }
+      if (last != nullptr && i + 1 == x.size()) last->push_back(p);
     }
   }
   return ApplyRows(weights.out, context);
@@ -331,10 +334,9 @@ Matrix Transformer::Encode(const std::vector<int>& source) const {
   return config_.final_norm ? Normalize(encoder_norm_, x) : x;
 }
 
-std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
-                                              const std::vector<int>& prefix) const {
-  std::vector<int> tokens = {config_.decoder_start};
-  tokens.insert(tokens.end(), prefix.begin(), prefix.end());
+Transformer::Output Transformer::Decode(const Matrix& encoded,
+                                        const std::vector<int>& tokens) const {
+  Output output;
   Matrix x = Embed(tokens, target_table_, target_norm_);
   const bool relative = config_.position_kind == PositionKind::kRelative;
   for (const Layer& layer : decoder_) {
@@ -343,13 +345,23 @@ std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
       return Attend(layer.self, in, in, config_.heads_decoder, /*causal=*/true,
                     relative ? &target_biases_ : nullptr);
     });
+    output.attention.emplace_back();
     x = Sublayer(layer.cross.norm, x, [&](const Matrix& in) {
-      return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false, nullptr);
+      return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false, nullptr,
+                    &output.attention.back());
     });
     x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
   }
   if (config_.final_norm) x = Normalize(decoder_norm_, x);
-  std::vector<double> logits = reference::Apply(output_, x.back());
+  output.logits = reference::Apply(output_, x.back());
+  return output;
+}
+
+std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
+                                              const std::vector<int>& prefix) const {
+  std::vector<int> tokens = {config_.decoder_start};
+  tokens.insert(tokens.end(), prefix.begin(), prefix.end());
+  std::vector<double> logits = Decode(encoded, tokens).logits;
   for (int token : config_.suppressed) {
     logits[static_cast<size_t>(token)] = -std::numeric_limits<double>::infinity();
   }

@@ -55,15 +55,25 @@ class Transformer {
   Matrix Encode(const std::vector<int>& source) const;
   // Log-probabilities of the next token after the prefix (config.suppressed has none).
   std::vector<double> NextLogProbs(const Matrix& encoded, const std::vector<int>& prefix) const;
+  // Logits of the next token after all that the decoder reads; of each decoder layer and head, what
+  // it attends to.
+  struct Output {
+    std::vector<double> logits;
+    std::vector<Matrix> attention;  // [layer][head][source]
+  };
+  Output Decode(const Matrix& encoded, const std::vector<int>& tokens) const;
+
+  const ModelConfig& config() const { return config_; }
 
  private:
   Matrix Embed(const std::vector<int>& tokens, const std::vector<float>& table,
                const Norm& norm) const;
   Matrix Sublayer(const Norm& norm, const Matrix& x,
                   const std::function<Matrix(const Matrix&)>& f) const;
-  // `biases`: of the distances, [buckets, H]; null: none.
+  // `biases`: of the distances, [buckets, H]; null: none. `last`: each head's softmax for the last
+  // row; null: not asked for.
   Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
-                bool causal, const std::vector<float>* biases) const;
+                bool causal, const std::vector<float>* biases, Matrix* last = nullptr) const;
   Matrix Recur(const Attention& weights, const Matrix& x) const;
   Matrix Apply(const FeedForward& weights, const Matrix& x) const;
   Matrix Normalize(const Norm& norm, const Matrix& x) const;

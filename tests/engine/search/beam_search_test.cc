@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/engine/search/search_case.h"
 #include "tests/engine/testing.h"
 
 namespace nibu {
@@ -16,47 +17,6 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int kEos = 0;
 
-using Tokens = std::vector<int>;
-// Log-probabilities of all tokens after a prefix.
-using StepFunction = std::function<std::vector<float>(const Tokens& prefix)>;
-
-std::vector<Candidate> Best(const std::vector<float>& log_probs, size_t k) {
-  std::vector<Candidate> all;
-  for (size_t t = 0; t < log_probs.size(); ++t) {
-    all.push_back({static_cast<int>(t), log_probs[t]});
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.log_prob > b.log_prob; });
-  all.resize(std::min(all.size(), k));
-  return all;
-}
-
-// Runs the state machine on a step function.
-std::vector<Hypothesis> Search(BeamSearch* search, const SearchOptions& options,
-                               const StepFunction& step) {
-  search->Reset(options);
-  std::vector<Tokens> prefixes = {{}};
-  int steps = 0;
-  while (!search->done()) {
-    std::vector<std::vector<Candidate>> lists;
-    for (const Tokens& prefix : prefixes) {
-      lists.push_back(Best(step(prefix), static_cast<size_t>(2 * options.beam_size)));
-    }
-    const std::vector<absl::Span<const Candidate>> spans(lists.begin(), lists.end());
-    search->Advance(spans);
-    EXPECT_LE(search->live().size(), static_cast<size_t>(options.beam_size));
-    std::vector<Tokens> next;
-    for (const BeamSearch::Live& live : search->live()) {
-      next.push_back(prefixes[static_cast<size_t>(live.parent)]);
-      next.back().push_back(live.token);
-    }
-    prefixes = next;
-    EXPECT_LE(++steps, options.max_length);
-    if (steps > options.max_length) break;
-  }
-  return search->Finish();
-}
-
 // The rules once more, naively, on strings of tokens.
 struct Naive {
   Tokens tokens;  // EOS included
@@ -64,7 +24,7 @@ struct Naive {
   float sum = 0;
 };
 
-std::vector<Naive> NaiveSearch(const SearchOptions& options, const StepFunction& step) {
+std::vector<Naive> NaiveSearch(const SearchCase& options, const StepFunction& step) {
   const auto beam = static_cast<size_t>(options.beam_size);
   const long enough = std::max(1L, std::lround(static_cast<double>(options.beam_size) *
                                                static_cast<double>(options.patience)));
@@ -153,7 +113,7 @@ StepFunction RandomStep(uint32_t seed, int vocabulary, bool ties) {
 }
 
 void ExpectEqual(const std::vector<Naive>& expected, const std::vector<Hypothesis>& actual,
-                 const SearchOptions& options) {
+                 const SearchCase& options) {
   ASSERT_EQ(expected.size(), actual.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     Tokens tokens = expected[i].tokens;
@@ -177,7 +137,7 @@ TEST(BeamSearchTest, EqualsTheRulesWrittenDownNaively) {
   Random random(1);
   BeamSearch search;  // reused from sentence to sentence
   for (int round = 0; round < 2000; ++round) {
-    SearchOptions options;
+    SearchCase options;
     options.eos = kEos;
     options.beam_size = random.Int(1, 5);
     options.patience =
@@ -217,7 +177,7 @@ TEST(BeamSearchTest, AWideBeamFindsTheBestOfAllSequences) {
   BeamSearch search;
   for (uint32_t round = 0; round < 50; ++round) {
     const StepFunction step = RandomStep(round, 4, /*ties=*/false);
-    SearchOptions options;
+    SearchCase options;
     options.eos = kEos;
     options.max_length = 4;
     options.beam_size = 256;  // more than there are sequences
@@ -236,7 +196,7 @@ TEST(BeamSearchTest, GreedyTakesTheBestTokenUntilTheEnd) {
     return prefix.size() < 3 ? std::vector<float>{-3.0f, -0.5f, -0.1f}
                              : std::vector<float>{-0.2f, -3.0f, -4.0f};
   };
-  SearchOptions options;
+  SearchCase options;
   options.beam_size = 1;
   BeamSearch search;
   const std::vector<Hypothesis> found = Search(&search, options, step);
@@ -252,7 +212,7 @@ TEST(BeamSearchTest, EndsBeyondTheFirstRanksAreIgnored) {
     return prefix.empty() ? std::vector<float>{-1.2f, -1.0f, -1.1f}
                           : std::vector<float>{-0.1f, -3.0f, -3.0f};
   };
-  SearchOptions options;
+  SearchCase options;
   options.beam_size = 2;
   options.num_hypotheses = 2;
   BeamSearch search;
@@ -264,7 +224,7 @@ TEST(BeamSearchTest, EndsBeyondTheFirstRanksAreIgnored) {
 
 TEST(BeamSearchTest, CutsAtTheLongestLength) {
   const StepFunction step = [](const Tokens&) { return std::vector<float>{-9.0f, -0.1f, -3.0f}; };
-  SearchOptions options;
+  SearchCase options;
   options.beam_size = 2;
   options.num_hypotheses = 2;
   options.max_length = 3;
@@ -283,7 +243,7 @@ TEST(BeamSearchTest, KnowsWhatWasCut) {
                              : std::vector<float>{-0.1f, -4.0f, -9.0f};
   };
   for (const int beam : {1, 3}) {
-    SearchOptions options;
+    SearchCase options;
     options.beam_size = beam;
     BeamSearch search;
     for (const int length : {2, 3, 4}) {
@@ -300,14 +260,14 @@ TEST(BeamSearchTest, NothingThatCanFollowEndsTheSentence) {
     return prefix.size() < 2 ? std::vector<float>{-kInfinity, -1.0f, -2.0f}
                              : std::vector<float>{-kInfinity, -kInfinity, -kInfinity};
   };
-  SearchOptions options;
+  SearchCase options;
   options.beam_size = 2;
   BeamSearch search;
   const std::vector<Hypothesis> found = Search(&search, options, step);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].tokens, Tokens({1, 1}));
   EXPECT_FALSE(found[0].finished);
-  search.Reset(options);
+  search.Reset(options.task());
   const std::vector<absl::Span<const Candidate>> none(1);
   search.Advance(none);
   EXPECT_TRUE(search.done());

@@ -17,17 +17,17 @@ TEST(ShortlistTest, UnitesItsLists) {
   shortlist.offsets = {0, 2, 2, 3};
   shortlist.ids = {9, 4, 30};
   // 0, 1 always; 20 always; 7 is the end; 9, 4 for source token 0.
-  EXPECT_THAT(shortlist.Candidates({0}, 40, 7), ElementsAre(0, 1, 2, 3, 4, 7, 9, 20));
-  EXPECT_THAT(shortlist.Candidates({0, 2}, 40, 7), ElementsAre(0, 1, 2, 4, 7, 9, 20, 30));
+  EXPECT_THAT(shortlist.Candidates({0}, 40, {7}), ElementsAre(0, 1, 2, 3, 4, 7, 9, 20));
+  EXPECT_THAT(shortlist.Candidates({0, 2}, 40, {7}), ElementsAre(0, 1, 2, 4, 7, 9, 20, 30));
   // Source tokens without a list, or outside the vocabulary, add nothing.
-  EXPECT_THAT(shortlist.Candidates({1, 35, -1}, 40, 7), ElementsAre(0, 1, 2, 3, 4, 5, 7, 20));
+  EXPECT_THAT(shortlist.Candidates({1, 35, -1}, 40, {7}), ElementsAre(0, 1, 2, 3, 4, 5, 7, 20));
 }
 
 TEST(ShortlistTest, CopiesTheSource) {
   Shortlist shortlist;
-  EXPECT_THAT(shortlist.Candidates({12, 13}, 40, 0), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(shortlist.Candidates({12, 13}, 40, {0}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   shortlist.copy_source = true;
-  EXPECT_THAT(shortlist.Candidates({12, 13}, 40, 0), ElementsAre(0, 1, 2, 3, 4, 5, 12, 13));
+  EXPECT_THAT(shortlist.Candidates({12, 13}, 40, {0}), ElementsAre(0, 1, 2, 3, 4, 5, 12, 13));
 }
 
 TEST(ShortlistTest, FindsPhrases) {
@@ -36,14 +36,14 @@ TEST(ShortlistTest, FindsPhrases) {
   shortlist.phrases[{5, 6, 7}] = {30, 31};
   shortlist.phrases[{6, 7}] = {32};
   shortlist.phrases[{7, 5}] = {33};
-  EXPECT_THAT(shortlist.Candidates({5, 6, 7}, 40, 0), ElementsAre(0, 1, 2, 3, 4, 30, 31, 32));
-  EXPECT_THAT(shortlist.Candidates({6, 7}, 40, 0), ElementsAre(0, 1, 2, 3, 4, 5, 6, 32));
+  EXPECT_THAT(shortlist.Candidates({5, 6, 7}, 40, {0}), ElementsAre(0, 1, 2, 3, 4, 30, 31, 32));
+  EXPECT_THAT(shortlist.Candidates({6, 7}, 40, {0}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 32));
 }
 
 TEST(ShortlistTest, SmallVocabulariesAreNotFilledUp) {
   Shortlist shortlist;
   shortlist.first = 100;
-  EXPECT_THAT(shortlist.Candidates({0}, 3, 2), ElementsAre(0, 1, 2));
+  EXPECT_THAT(shortlist.Candidates({0}, 3, {2}), ElementsAre(0, 1, 2));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST(FairseqDamage, Files) {
             ReadFile(Data("m2m/sentencepiece.bpe.model")));
 
   copy("fairseq-old/model.pt", "other.pt");
-  EXPECT_THAT(OpenError(folder.path()), HasSubstr("2 checkpoints in it, give one of them"));
+  EXPECT_THAT(OpenError(folder.path()), HasSubstr("2 models in it, give one of them"));
   EXPECT_TRUE(OpenModel(folder / "other.pt").ok());
   std::filesystem::remove(folder / "other.pt");
 

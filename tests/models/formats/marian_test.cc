@@ -124,10 +124,11 @@ TEST(Marian, DecoderYml) {
                  {"decoder.yml", head + options}});
   };
   absl::StatusOr<LoadedModel> loaded =
-      with("beam-size: 6\nnormalize: 0.6\nword-penalty: 0\nmini-batch: 8\nallow-unk: true\n");
+      with("beam-size: 6\nnormalize: 0.6\nword-penalty: 0.1\nmini-batch: 8\nallow-unk: true\n");
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(loaded->defaults.beam_size, 6);
   EXPECT_FLOAT_EQ(*loaded->defaults.length_penalty, 0.6f);
+  EXPECT_FLOAT_EQ(*loaded->defaults.word_penalty, 0.1f);
   EXPECT_TRUE(loaded->model->config.suppressed.empty());
   loaded = with("");
   ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -143,7 +144,7 @@ TEST(Marian, DecoderYml) {
   const auto error = [&](const std::string& options) {
     return std::string(with(options).status().message());
   };
-  EXPECT_THAT(error("word-penalty: 0.1\n"), HasSubstr("\"word-penalty\" other than 0"));
+  EXPECT_THAT(error("word-penalty: much\n"), HasSubstr("\"word-penalty\" must be"));
   EXPECT_THAT(error("output-sampling: true\n"),
               HasSubstr("option \"output-sampling\" is not supported; remove it"));
   EXPECT_THAT(error("beam-size: 0\n"), HasSubstr("\"beam-size\" must be 1 to 1000"));

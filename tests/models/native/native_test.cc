@@ -83,8 +83,8 @@ void ExpectSameModel(const std::string& a, const std::string& b) {
     EXPECT_EQ(ConfigToJson(first->model->config), ConfigToJson(second->model->config));
     ASSERT_EQ(first->shortlist == nullptr, second->shortlist == nullptr);
     if (first->shortlist == nullptr) continue;
-    EXPECT_EQ(first->shortlist->Candidates({2, 3}, 6, 0),
-              second->shortlist->Candidates({2, 3}, 6, 0));
+    EXPECT_EQ(first->shortlist->Candidates({2, 3}, 6, {0}),
+              second->shortlist->Candidates({2, 3}, 6, {0}));
   }
 }
 

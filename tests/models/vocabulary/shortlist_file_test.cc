@@ -138,8 +138,8 @@ TEST(ShortlistFile, RealFilesOfBothFormsAgree) {
   EXPECT_EQ((*text)->first, 50);
   // The same candidates for a sentence, up to ties at the end of a list.
   const std::vector<int> source = {10, 200, 3000, 7000, 5};
-  const std::vector<int> a = (*binary)->Candidates(source, 8000, 0);
-  const std::vector<int> b = (*text)->Candidates(source, 8000, 0);
+  const std::vector<int> a = (*binary)->Candidates(source, 8000, {0});
+  const std::vector<int> b = (*text)->Candidates(source, 8000, {0});
   std::vector<int> common;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
   EXPECT_GE(common.size() + 10, std::max(a.size(), b.size()));

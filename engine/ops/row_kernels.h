@@ -1,6 +1,8 @@
-// Normalization, residual sums and gates.
-#ifndef NIBU_ENGINE_OPS_LAYER_NORM_H_
-#define NIBU_ENGINE_OPS_LAYER_NORM_H_
+// What layers do with rows between matmuls: normalization, residual sums, gates, recurrence.
+#ifndef NIBU_ENGINE_OPS_ROW_KERNELS_H_
+#define NIBU_ENGINE_OPS_ROW_KERNELS_H_
+
+#include <cstddef>
 
 namespace nibu {
 
@@ -16,6 +18,12 @@ void Add(const float* y, long n, float* x);
 // x[i] *= y[i] for n elements.
 void Multiply(const float* y, long n, float* x);
 
+// One step of one row of the simpler simple recurrent unit (Kim et al. 2019):
+//   f = sigmoid(gate_value[0..dim));  v = gate_value[dim..2 dim)
+//   cell = f * previous + (1 - f) * v;  out = relu(cell)
+// `cell` may be `previous`.
+void SsruStep(const float* gate_value, size_t dim, const float* previous, float* cell, float* out);
+
 }  // namespace nibu
 
-#endif  // NIBU_ENGINE_OPS_LAYER_NORM_H_
+#endif  // NIBU_ENGINE_OPS_ROW_KERNELS_H_

@@ -1,10 +1,9 @@
-#include "engine/ops/layer_norm.h"
+#include "engine/ops/row_kernels.h"
 
 #include <cmath>
-#include <cstddef>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/ops/layer_norm.cc"
+#define HWY_TARGET_INCLUDE "engine/ops/row_kernels.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "hwy/highway.h"
@@ -16,50 +15,27 @@ namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr float kNothing = -0.0f;  // added, changes nothing
-
-// One row. Whole vectors first, then the rest one by one.
 void LayerNormRow(const float* gamma, const float* beta, float epsilon, const float* x,
                   const float* y, size_t dim, float* out) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  const size_t whole = dim / lanes * lanes;
-
   // out = z, and its sum.
-  auto sums = hn::Zero(d);
-  for (size_t i = 0; i < whole; i += lanes) {
+  const float sum = Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
     auto z = hn::LoadU(d, x + i);
     if (y != nullptr) z = hn::Add(z, hn::LoadU(d, y + i));
     hn::StoreU(z, d, out + i);
-    sums = hn::Add(sums, z);
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (size_t i = whole; i < dim; ++i) {
-    out[i] = y != nullptr ? x[i] + y[i] : x[i];
-    sum += out[i];
-  }
+    return hn::Add(so_far, z);
+  });
   const float mean = beta == nullptr ? 0.0f : sum / static_cast<float>(dim);
-
-  const auto means = hn::Set(d, mean);
-  auto squares = hn::Zero(d);
-  for (size_t i = 0; i < whole; i += lanes) {
-    const auto c = hn::Sub(hn::LoadU(d, out + i), means);
-    squares = hn::MulAdd(c, c, squares);
-  }
-  float square = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (size_t i = whole; i < dim; ++i) square += (out[i] - mean) * (out[i] - mean);
+  const float square = Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
+    const auto c = hn::Sub(hn::LoadU(d, out + i), hn::Set(d, mean));
+    return hn::MulAdd(c, c, so_far);
+  });
   const float inverse = 1.0f / std::sqrt(square / static_cast<float>(dim) + epsilon);
-
-  const auto inverses = hn::Set(d, inverse);
-  for (size_t i = 0; i < whole; i += lanes) {
-    const auto c = hn::Mul(hn::Sub(hn::LoadU(d, out + i), means), inverses);
-    const auto shift = beta != nullptr ? hn::LoadU(d, beta + i) : hn::Set(d, kNothing);
+  ForEachVector(dim, [=](auto d, size_t i) HWY_ATTR {
+    const auto c = hn::Mul(hn::Sub(hn::LoadU(d, out + i), hn::Set(d, mean)), hn::Set(d, inverse));
+    // -0 added, changes nothing.
+    const auto shift = beta != nullptr ? hn::LoadU(d, beta + i) : hn::Set(d, -0.0f);
     hn::StoreU(hn::MulAdd(c, hn::LoadU(d, gamma + i), shift), d, out + i);
-  }
-  for (size_t i = whole; i < dim; ++i) {
-    const float shift = beta != nullptr ? beta[i] : kNothing;
-    out[i] = (out[i] - mean) * inverse * gamma[i] + shift;
-  }
+  });
 }
 
 void LayerNormRows(const float* gamma, const float* beta, float epsilon, const float* x,
@@ -70,15 +46,14 @@ void LayerNormRows(const float* gamma, const float* beta, float epsilon, const f
   }
 }
 
-void AddArrays(const float* y, size_t n, float* x) {
-  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
-    hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
-  });
-}
-
-void MultiplyArrays(const float* y, size_t n, float* x) {
-  ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
-    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
+void StepOfSsru(const float* gate_value, size_t dim, const float* previous, float* cell,
+                float* out) {
+  ForEachVector(dim, [=](auto d, size_t i) HWY_ATTR {
+    const auto f = Sigmoid(d, hn::LoadU(d, gate_value + i));
+    const auto v = hn::LoadU(d, gate_value + dim + i);
+    const auto c = hn::MulAdd(f, hn::Sub(hn::LoadU(d, previous + i), v), v);
+    hn::StoreU(c, d, cell + i);
+    hn::StoreU(hn::Max(c, hn::Zero(d)), d, out + i);
   });
 }
 
@@ -92,6 +67,7 @@ namespace {
 HWY_EXPORT(LayerNormRows);
 HWY_EXPORT(AddArrays);
 HWY_EXPORT(MultiplyArrays);
+HWY_EXPORT(StepOfSsru);
 }  // namespace
 
 void LayerNorm(const float* gamma, const float* beta, float epsilon, const float* x, const float* y,
@@ -106,6 +82,10 @@ void Add(const float* y, long n, float* x) {
 
 void Multiply(const float* y, long n, float* x) {
   HWY_DYNAMIC_DISPATCH(MultiplyArrays)(y, static_cast<size_t>(n), x);
+}
+
+void SsruStep(const float* gate_value, size_t dim, const float* previous, float* cell, float* out) {
+  HWY_DYNAMIC_DISPATCH(StepOfSsru)(gate_value, dim, previous, cell, out);
 }
 
 }  // namespace nibu

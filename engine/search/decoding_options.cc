@@ -1,0 +1,123 @@
+#include "engine/search/decoding_options.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "engine/core/check_range.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+absl::Status CheckFinite(absl::string_view name, float value) {
+  if (std::isfinite(value)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(name, " must be a number, not ", value));
+}
+
+// Of numbers that may not be 0.
+absl::Status CheckPositive(absl::string_view name, float value, float most) {
+  if (value > 0 && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " must be more than 0 and at most ", most, ", not ", value));
+}
+
+// What cannot be asked for at a time.
+absl::Status CheckTogether(const DecodingOptions& options) {
+  const auto refuse = [](bool both, absl::string_view what) {
+    return both ? absl::InvalidArgumentError(what) : absl::OkStatus();
+  };
+  const bool biased = options.prefix_bias_beta > 0;
+  const bool samples = options.sampling.is_on();
+  const bool other_rules = options.search_compat == SearchCompat::kMarian ||
+                           options.search_compat == SearchCompat::kHuggingFace;
+  NIBU_RETURN_IF_ERROR(
+      refuse(samples && options.beam_size != 1, "sampling_topk other than 1 needs beam_size=1"));
+  NIBU_RETURN_IF_ERROR(
+      refuse(samples && options.return_alternatives,
+             "return_alternatives are the most probable ones; not with sampling_topk"));
+  NIBU_RETURN_IF_ERROR(
+      refuse(samples && biased, "prefix_bias_beta does not go with sampling_topk"));
+  NIBU_RETURN_IF_ERROR(refuse(biased && options.return_alternatives,
+                              "prefix_bias_beta does not go with return_alternatives"));
+  NIBU_RETURN_IF_ERROR(
+      refuse(biased && options.beam_size == 1,
+             "prefix_bias_beta needs a beam_size above 1: greedy search cannot leave a prefix"));
+  NIBU_RETURN_IF_ERROR(refuse(biased && options.coverage_penalty != 0,
+                              "prefix_bias_beta does not go with coverage_penalty"));
+  NIBU_RETURN_IF_ERROR(refuse(options.return_alternatives && options.coverage_penalty != 0,
+                              "return_alternatives do not go with coverage_penalty"));
+  return refuse(other_rules && options.patience != 1,
+                "patience is a rule of search_compat=nibu and ctranslate2");
+}
+
+}  // namespace
+
+absl::Status DecodingOptions::Validate() const {
+  NIBU_RETURN_IF_ERROR(CheckRange("beam_size", beam_size, 1, 1024));
+  NIBU_RETURN_IF_ERROR(CheckPositive("patience", patience, 1024));
+  if (branches() > 1 || return_alternatives) {
+    NIBU_RETURN_IF_ERROR(CheckRange("num_hypotheses", num_hypotheses, 1, 1024 / beam_size));
+  } else {
+    const int finished = HypothesesToFinish(beam_size, patience);
+    if (num_hypotheses < 1 || num_hypotheses > finished) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("num_hypotheses must be 1 to beam_size * patience = ", finished, ", not ",
+                       num_hypotheses, "; more need a beam, sampling_topk or return_alternatives"));
+    }
+  }
+  NIBU_RETURN_IF_ERROR(CheckFinite("length_penalty", length_penalty));
+  NIBU_RETURN_IF_ERROR(CheckFinite("word_penalty", word_penalty));
+  NIBU_RETURN_IF_ERROR(CheckFinite("coverage_penalty", coverage_penalty));
+  NIBU_RETURN_IF_ERROR(CheckRange("max_decoding_length", max_decoding_length, 1));
+  NIBU_RETURN_IF_ERROR(CheckRange("max_length_factor", max_length_factor, 0.0f));
+  if (min_decoding_length < 0 || min_decoding_length > max_decoding_length) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("min_decoding_length must be 0 to max_decoding_length = ", max_decoding_length,
+                     ", not ", min_decoding_length));
+  }
+  NIBU_RETURN_IF_ERROR(CheckPositive("repetition_penalty", repetition_penalty, 1e6f));
+  NIBU_RETURN_IF_ERROR(CheckRange("no_repeat_ngram_size", no_repeat_ngram_size, 0));
+  for (const auto& sequence : suppress_sequences) {
+    if (sequence.empty()) return absl::InvalidArgumentError("suppress_sequences has an empty one");
+  }
+  if (!(prefix_bias_beta >= 0 && prefix_bias_beta < 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("prefix_bias_beta must be at least 0 and below 1, not ", prefix_bias_beta));
+  }
+  NIBU_RETURN_IF_ERROR(
+      CheckRange("min_alternative_expansion_prob", min_alternative_expansion_prob, 0.0f, 1.0f));
+  NIBU_RETURN_IF_ERROR(CheckRange("sampling_topk", sampling.topk, 0));
+  NIBU_RETURN_IF_ERROR(CheckPositive("sampling_topp", sampling.topp, 1));
+  NIBU_RETURN_IF_ERROR(CheckPositive("sampling_temperature", sampling.temperature, 1e6f));
+  return CheckTogether(*this);
+}
+
+bool DecodingOptions::allow_constraints() const {
+  return beam_size > 1 && !sampling.is_on() && !return_alternatives && prefix_bias_beta == 0;
+}
+
+absl::Status DecodingOptions::ValidateFor(const ModelConfig& config) const {
+  NIBU_RETURN_IF_ERROR(Validate());
+  const Frame whole = FrameFor(config);
+  const int source = config.vocab_source - 1;  // the last token
+  const int target = config.vocab_target - 1;
+  NIBU_RETURN_IF_ERROR(CheckIds("frame.source_prefix", whole.source_prefix, 0, source));
+  NIBU_RETURN_IF_ERROR(CheckIds("frame.source_suffix", whole.source_suffix, 0, source));
+  NIBU_RETURN_IF_ERROR(CheckIds("frame.decoder_start", whole.decoder_start, -1, target));
+  NIBU_RETURN_IF_ERROR(CheckIds("end_tokens", end_tokens, 0, target));
+  for (const auto& sequence : suppress_sequences) {
+    NIBU_RETURN_IF_ERROR(CheckIds("suppress_sequences", sequence, 0, target));
+  }
+  if (whole.source_extra() >= config.max_positions) {
+    return absl::InvalidArgumentError("frame: the model has no positions for a source token");
+  }
+  if (whole.target_extra() < 0 || whole.target_extra() >= config.max_positions) {
+    return absl::InvalidArgumentError("frame: the model has no position for a generated token");
+  }
+  if (alignment_layer.has_value()) {
+    NIBU_RETURN_IF_ERROR(CheckRange("alignment_layer", *alignment_layer, -config.layers_decoder,
+                                    config.layers_decoder - 1));
+  }
+  return CheckRange("alignment_heads", alignment_heads.value_or(0), 0, config.heads_decoder);
+}
+
+}  // namespace nibu

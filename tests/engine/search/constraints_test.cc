@@ -1,0 +1,124 @@
+#include "engine/search/constraints.h"
+
+#include <algorithm>
+#include <future>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/engine/asking.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/small_model.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::ElementsAre;
+
+const std::vector<Constraint> kTwo = {{{1, 2, 3}, {1, 4}}, {{5}}};
+
+TEST(ConstraintsTest, ArePhrasesThatAppear) {
+  EXPECT_EQ(MetBy(kTwo, 0, {1, 2}), 0u);
+  EXPECT_EQ(MetBy(kTwo, 0, {9, 1, 2, 3}), 1u);
+  EXPECT_EQ(MetBy(kTwo, 0, {1, 4}), 1u);
+  EXPECT_EQ(MetBy(kTwo, 1, {1, 4, 5}), 3u);
+  // Each appearance serves one.
+  const std::vector<Constraint> same = {{{7}}, {{7}, {8}}};
+  EXPECT_EQ(MetBy(same, 0, {7}), 1u);
+  EXPECT_EQ(MetBy(same, 1, {7, 7}), 3u);
+}
+
+TEST(ConstraintsTest, GoOnWithWhatIsBegun) {
+  std::vector<int> next;
+  FindNext(kTwo, 0, {}, &next);
+  EXPECT_THAT(next, ElementsAre(1, 5));
+  next.clear();
+  FindNext(kTwo, 0, {8, 1}, &next);
+  EXPECT_THAT(next, ElementsAre(1, 2, 4, 5));
+  next.clear();
+  FindNext(kTwo, 3, {8, 1}, &next);
+  EXPECT_TRUE(next.empty());
+  // A phrase that begins like its own middle.
+  const std::vector<Constraint> twice = {{{1, 1, 2}}};
+  next.clear();
+  FindNext(twice, 0, {1, 1}, &next);
+  EXPECT_THAT(next, ElementsAre(1, 2));
+}
+
+TEST(ConstraintsTest, BanksCountTokens) {
+  EXPECT_EQ(BankOf(kTwo, 0, {9}), 0u);
+  EXPECT_EQ(BankOf(kTwo, 0, {9, 1}), 1u);
+  EXPECT_EQ(BankOf(kTwo, 2, {9, 1}), 2u);
+  EXPECT_EQ(BankOf(kTwo, 3, {9}), 3u);
+}
+
+TEST(ConstraintsTest, EveryBankHasItsShare) {
+  EXPECT_THAT(AllocateBeam(4, {0, 0, 0, 0, 1, 0, 2}), ElementsAre(0, 1, 4, 6));
+  EXPECT_THAT(AllocateBeam(2, {0, 0, 0, 5}), ElementsAre(0, 3));
+  EXPECT_THAT(AllocateBeam(3, {0, 1}), ElementsAre(0, 1));
+  EXPECT_THAT(AllocateBeam(3, {}), ElementsAre());
+}
+
+bool Has(const std::vector<int>& tokens, const std::vector<int>& phrase) {
+  return std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) != tokens.end();
+}
+
+// Any phrases at all appear in a translation, each in one of its forms, where there is room.
+TEST(ConstraintsTest, AppearInTranslations) {
+  const ModelConfig config = SmallConfig();
+  const auto model = reference::Transformer(config, 7).Build(ComputeType::kFloat32);
+  auto translator = *Translator::Create(model, {});
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    Request request;
+    request.source = RandomSources(1, 12, config.vocab_source)[0];
+    request.options.beam_size = random.Int(2, 6);
+    request.options.max_decoding_length = 40;
+    for (int c = random.Int(1, 4); c > 0; --c) {
+      Constraint& constraint = request.constraints.emplace_back();
+      for (int n = random.Int(1, 2); n > 0; --n) {
+        for (int t = random.Int(1, 3); t > 0; --t) {
+          if (constraint.empty() || t == 1) constraint.emplace_back();
+          constraint.back().push_back(random.Int(1, config.vocab_target - 1));
+        }
+      }
+    }
+    const auto constraints = request.constraints;
+    std::promise<Result> promise;
+    ASSERT_TRUE(translator
+                    ->Submit(std::move(request),
+                             [&](uint64_t, Result got) { promise.set_value(std::move(got)); })
+                    .ok());
+    const Result result = promise.get_future().get();
+    ASSERT_TRUE(result.ok()) << result.status();
+    const Hypothesis& best = result->at(0);
+    EXPECT_EQ(best.constraints, static_cast<int>(constraints.size()));
+    for (const Constraint& constraint : constraints) {
+      EXPECT_TRUE(std::any_of(constraint.begin(), constraint.end(),
+                              [&](const auto& phrase) { return Has(best.tokens, phrase); }));
+    }
+  }
+}
+
+// What cannot be met leaves the translation as it would have been.
+TEST(ConstraintsTest, ThatCannotBeMetAreDropped) {
+  const auto model = reference::Transformer(SmallConfig(), 7).Build(ComputeType::kFloat32);
+  for (const auto& source : RandomSources(10, 12, SmallConfig().vocab_source)) {
+    Request request{.source = source};
+    request.options.max_decoding_length = 60;
+    request.options.suppress_sequences = {{9}};
+    const Result plain = Ask(model, request);
+    request.constraints = {{{12}}};
+    const Result met = Ask(model, request);
+    request.constraints = {{{9}, {4, 9}}};
+    const Result dropped = Ask(model, request);
+    request.constraints = {{{9}}, {{12}}};
+    const Result other = Ask(model, request);
+    ASSERT_TRUE(plain.ok() && met.ok() && dropped.ok() && other.ok());
+    EXPECT_EQ(dropped->at(0).tokens, plain->at(0).tokens);
+    EXPECT_EQ(other->at(0).tokens, met->at(0).tokens);
+    EXPECT_TRUE(Has(met->at(0).tokens, {12}));
+  }
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,153 @@
+// The rules of Marian and Hugging Face where they differ from ours, on distributions small enough
+// to be followed by hand.
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/search/search_case.h"
+
+namespace nibu {
+namespace {
+
+std::vector<Tokens> TokensOf(const std::vector<Hypothesis>& found) {
+  std::vector<Tokens> all;
+  for (const Hypothesis& h : found) all.push_back(h.tokens);
+  return all;
+}
+
+SearchCase Case(SearchCompat compat) {
+  SearchCase options;
+  options.beam_size = options.num_hypotheses = 2;
+  options.search_compat = compat;
+  return options;
+}
+
+// EOS first, so that the beam is one hypothesis wide from then on: {1} goes on as {1, 1}, and {1,
+// 2} is never seen, though it is the best of three tokens in the end.
+std::vector<float> Shrinking(const Tokens& prefix) {
+  if (prefix.empty()) return {-0.5f, -1.0f, -2.0f};
+  if (prefix == Tokens{1}) return {-3.0f, -1.0f, -1.1f};
+  if (prefix == Tokens{1, 1}) return {-0.1f, -3.0f, -3.0f};
+  if (prefix == Tokens{1, 2}) return {-0.001f, -7.0f, -7.0f};
+  return {-0.1f, -3.0f, -3.0f};
+}
+
+TEST(SearchCompatTest, MariansBeamShrinks) {
+  SearchCase options = Case(SearchCompat::kMarian);
+  BeamSearch search;
+  auto found = Search(&search, options, Shrinking);
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{}, {1, 1}}));
+  EXPECT_FLOAT_EQ(found[0].score, -0.5f);
+  EXPECT_FLOAT_EQ(found[1].score, -2.1f / 3);
+  options.patience = 2;  // ours looks on until 4 have finished
+  options.search_compat = SearchCompat::kNibu;
+  options.num_hypotheses = 4;
+  found = Search(&search, options, Shrinking);
+  EXPECT_EQ(TokensOf(found)[1], Tokens({1, 1}));
+  EXPECT_EQ(TokensOf(found)[2], Tokens({1, 2}));
+}
+
+TEST(SearchCompatTest, MariansScores) {
+  SearchCase options = Case(SearchCompat::kMarian);
+  options.length_penalty = 0.5f;
+  options.word_penalty = 0.3f;
+  BeamSearch search;
+  const auto found = Search(&search, options, Shrinking);
+  EXPECT_FLOAT_EQ(found[0].score, -0.5f - 0.3f);
+  EXPECT_FLOAT_EQ(found[1].score, (-2.1f - 3 * 0.3f) / std::sqrt(3.0f));
+  options.length_penalty = 2;  // now the longer one is better
+  options.word_penalty = 0;
+  EXPECT_EQ(TokensOf(Search(&search, options, Shrinking)), (std::vector<Tokens>{{1, 1}, {}}));
+}
+
+TEST(SearchCompatTest, MarianCutsWhatIsLeftOfTheBeam) {
+  SearchCase options = Case(SearchCompat::kMarian);
+  options.max_length = 2;
+  BeamSearch search;
+  const auto found = Search(&search, options, Shrinking);
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{}, {1, 1}}));
+  EXPECT_TRUE(found[0].finished);
+  EXPECT_FALSE(found[1].finished);
+}
+
+// Without penalties the first end would be the best there can be; not with a reward for words.
+TEST(SearchCompatTest, AWordPenaltyIsAPenalty) {
+  SearchCase options;
+  options.beam_size = 2;
+  options.length_penalty = 0;
+  BeamSearch search;
+  const auto step = [](const Tokens& prefix) {
+    return prefix.empty() ? std::vector<float>{-0.5f, -1.0f, -3.0f}
+                          : std::vector<float>{-0.1f, -5.0f, -5.0f};
+  };
+  EXPECT_EQ(TokensOf(Search(&search, options, step)), (std::vector<Tokens>{{}}));
+  EXPECT_EQ(search.length(), 1);
+  options.word_penalty = -1;
+  const auto found = Search(&search, options, step);
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1}}));
+  EXPECT_FLOAT_EQ(found[0].score, -1.1f + 2);
+}
+
+// Two have finished after two steps, but a live one is better.
+std::vector<float> Promising(const Tokens& prefix) {
+  if (prefix.empty()) return {-2.0f, -0.1f, -3.0f};
+  if (prefix == Tokens{1}) return {-2.0f, -0.1f, -2.5f};
+  if (prefix == Tokens{1, 1}) return {-0.1f, -3.0f, -4.0f};
+  return {-5.0f, -5.0f, -5.0f};
+}
+
+TEST(SearchCompatTest, HuggingFaceGoesOnWhileALiveOneIsBetter) {
+  BeamSearch search;
+  EXPECT_EQ(TokensOf(Search(&search, Case(SearchCompat::kNibu), Promising)),
+            (std::vector<Tokens>{{1}, {}}));
+  EXPECT_EQ(TokensOf(Search(&search, Case(SearchCompat::kCTranslate2), Promising)),
+            (std::vector<Tokens>{{1}, {}}));
+  const auto found = Search(&search, Case(SearchCompat::kHuggingFace), Promising);
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1, 1}, {1}}));
+  EXPECT_FLOAT_EQ(found[0].score, -0.3f / 3);
+  EXPECT_FLOAT_EQ(found[1].score, -2.1f / 2);
+  EXPECT_EQ(search.length(), 3);  // the best live one would score -3.2 / 3 now
+}
+
+TEST(SearchCompatTest, HuggingFaceFinishesTheLiveOnesAtTheLimit) {
+  SearchCase options = Case(SearchCompat::kHuggingFace);
+  options.max_length = 2;
+  BeamSearch search;
+  auto found = Search(&search, options, Promising);
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1, 1}, {1}}));
+  EXPECT_FALSE(found[0].finished);
+  EXPECT_TRUE(found[1].finished);
+  // {1, 2} has the third rank: ours leaves it.
+  options.beam_size = 3;
+  options.num_hypotheses = 3;
+  options.max_length = 1;
+  found = Search(&search, options, [](const Tokens&) {
+    return std::vector<float>{-0.1f, -3.0f, -4.0f, -5.0f};
+  });
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{}, {1}, {2}}));
+  options.num_hypotheses = 2;
+  options.beam_size = 2;
+  options.length_penalty = -1;  // EOS and one live one: a longer list only for those who look on
+  found = Search(&search, options, [](const Tokens&) {
+    return std::vector<float>{-9.0f, -1.0f, -4.0f, -5.0f};
+  });
+  EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1}, {2}}));
+}
+
+// A live one is no better than the end that was: both have the same length.
+TEST(SearchCompatTest, HuggingFaceGreedyEndsAtTheFirstEnd) {
+  SearchCase options = Case(SearchCompat::kHuggingFace);
+  options.beam_size = options.num_hypotheses = 1;
+  BeamSearch search;
+  for (const float length_penalty : {-1.0f, 0.0f, 2.0f}) {
+    options.length_penalty = length_penalty;
+    const auto found = Search(&search, options, [](const Tokens& prefix) {
+      return prefix.size() != 1 ? std::vector<float>{-1.1f, -1.0f, -9.0f}
+                                : std::vector<float>{-1.0f, -1.1f, -9.0f};
+    });
+    EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1}}));
+  }
+}
+
+}  // namespace
+}  // namespace nibu

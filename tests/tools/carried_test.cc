@@ -1,0 +1,238 @@
+// Protected parts and tags through the bundled model.
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "models/load_model.h"
+#include "tests/tools/programs.h"
+#include "tools/text/text_translator.h"
+
+namespace nibu {
+namespace {
+
+std::unique_ptr<TextTranslator> Bundled(int threads) {
+  auto loaded = LoadModel(NIBU_SOURCE_DIR "/models/pretrained/en-de", ComputeType::kFloat32);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  TranslatorOptions options;
+  options.threads = threads;
+  options.batch_size = threads * 16;
+  return *TextTranslator::Create({*std::move(loaded)}, options);
+}
+
+std::vector<TextResult> TranslateAll(TextTranslator* translator, const TextOptions& options,
+                                     const std::vector<std::string>& lines) {
+  auto results = translator->Translate(lines, options);
+  EXPECT_TRUE(results.ok()) << results.status();
+  return *std::move(results);
+}
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+struct Line {
+  std::string text;
+  std::vector<std::string> parts;
+};
+
+// No two parts of a line are the same, or a part of another.
+Line RandomLine(std::mt19937* random, size_t words) {
+  static const std::vector<std::string> known = absl::StrSplit(
+      "a man is reading on the bench . Tom and Maria see dogs in Paris , \xff two ! why ( not )",
+      ' ');
+  Line line;
+  bool may_touch = false;
+  for (size_t i = 0; i < words; ++i) {
+    const auto id = static_cast<unsigned>(1000 + line.parts.size());
+    std::string part;
+    bool touches = false;
+    switch ((*random)() % 16) {
+      case 0:
+        part = absl::StrCat("https://x.y/(", id, ")?a=b");
+        break;
+      case 1:
+        part = absl::StrCat("m", id, "@x.org");
+        break;
+      case 2:
+        part = absl::StrCat("/usr/bin/", id);
+        break;
+      case 3:
+        part = absl::StrCat("Ł", id, "ź");  // unknown
+        break;
+      case 4:
+        part = absl::StrCat("{", id, "}");
+        touches = true;
+        break;
+      case 5:
+        part = absl::StrCat("%(p", id, ")s");
+        touches = true;
+        break;
+      case 6:
+        part = absl::StrCat("\xf0\x9f\x98\x80", id % 2 == 0 ? "\u200d" : "", "\xf0\x9f",
+                            std::string(1, static_cast<char>(0x90 + line.parts.size() / 64 % 8)),
+                            std::string(1, static_cast<char>(0x80 + line.parts.size() % 64)));
+        touches = true;
+        break;
+      default:
+        break;
+    }
+    const bool blank = !(touches && may_touch) || (*random)() % 2 == 0;
+    absl::StrAppend(&line.text, line.text.empty() || !blank ? "" : " ",
+                    part.empty() ? known[(*random)() % known.size()] : part);
+    if (!part.empty()) line.parts.push_back(part);
+    may_touch = touches;
+  }
+  return line;
+}
+
+TEST(CarriedTest, EveryPartComesOutOnce) {
+  std::mt19937 random(3);
+  std::vector<Line> lines;
+  for (const size_t words : {1, 1, 2, 3, 3, 5, 5, 8, 8, 13, 13, 21, 21, 34, 34, 55, 55, 400}) {
+    for (int i = 0; i < 3; ++i) lines.push_back(RandomLine(&random, words));
+  }
+  std::vector<std::string> texts;
+  for (const Line& line : lines) texts.push_back(line.text);
+  const auto one = Bundled(1);
+  const auto two = Bundled(2);
+  for (const int beam_size : {1, 3}) {
+    for (const int max_input_length : {7, 512}) {
+      TextOptions options = one->default_options();
+      options.decoding.beam_size = options.decoding.num_hypotheses = beam_size;
+      options.decoding.max_decoding_length = 40;
+      options.max_input_length = max_input_length;
+      const auto results = TranslateAll(one.get(), options, texts);
+      const auto again = TranslateAll(two.get(), options, texts);
+      for (size_t i = 0; i < lines.size(); ++i) {
+        ASSERT_EQ(results[i].hypotheses.size(), again[i].hypotheses.size());
+        for (size_t n = 0; n < results[i].hypotheses.size(); ++n) {
+          const std::string& text = results[i].hypotheses[n].text;
+          EXPECT_EQ(text, again[i].hypotheses[n].text);
+          for (const std::string& part : lines[i].parts) {
+            EXPECT_EQ(Count(text, part), 1u) << part << "\n" << lines[i].text << "\n" << text;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CarriedTest, PartsStandWhereANameWould) {
+  const std::string text =
+      "A man is reading https://x.y/a_(b) on a bench.\n"
+      "{name} likes ${x}, and a@b.co.\n"
+      "Good morning \xf0\x9f\x98\x80! How are you? \xf0\x9f\x98\x80\n"
+      "https://x.y\n"
+      "The name of the dog is \xc5\x81\xc3\xb3\x64\xc5\xba.\n"
+      "\xe6\xbc\xa2\xe5\xad\x97\n";
+  EXPECT_EQ(Translate("", text).out,
+            "Ein Mann liest https://x.y/a_(b) auf einer Bank.\n"
+            "{name} mag ${x}, und a@b.co.\n"
+            "Guten Morgen \xf0\x9f\x98\x80! Wie geht es dir? \xf0\x9f\x98\x80\n"
+            "https://x.y\n"
+            "Der Hund heißt \xc5\x81\xc3\xb3\x64\xc5\xba.\n"
+            "\xe6\xbc\xa2\xe5\xad\x97\n");
+}
+
+TEST(CarriedTest, PlainTextIsAsItWas) {
+  const std::string captions = Captions(100);
+  EXPECT_EQ(Translate("--beam_size=1 --output_format=jsonl", captions).out,
+            Translate("--beam_size=1 --output_format=jsonl --protect=none", captions).out);
+}
+
+TEST(CarriedTest, AlongWithOtherOptions) {
+  const std::string line = "A man is reading {book} on a bench.\n";
+  // A long part is one piece.
+  EXPECT_EQ(Translate("--max_input_length=12 --long_input=error",
+                      absl::StrCat("A man is reading www.x.org/", std::string(5000, 'a'), ".\n"))
+                .out,
+            absl::StrCat("Ein Mann liest www.x.org/", std::string(5000, 'a'), ".\n"));
+  const std::string prefix = TestFile("carried_prefix", "Auf einer Bank liest {book}\n");
+  EXPECT_EQ(Count(Translate(absl::StrCat("--target_prefix=", prefix), line).out, "{book}"), 1u);
+  for (const char* flags :
+       {"--num_hypotheses=3 --output_format=nbest", "--replace_unknowns", "--alignment=soft",
+        "--return_alternatives --num_hypotheses=2 --output_format=nbest", "--sampling_topk=5",
+        "--on_repetition=retry --coverage_penalty=0.2", "--tgt_lang= --split_sentences=false"}) {
+    const Outcome outcome = Translate(flags, line);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    for (const std::string& out : Lines(outcome.out)) EXPECT_EQ(Count(out, "{book}"), 1u) << out;
+  }
+  // The tokens are the model's.
+  const auto hypothesis = Hypotheses("--alignment=hard", "A man is reading {book}.")[0];
+  EXPECT_EQ(hypothesis["text"], "Ein Mann liest {book}.");
+  EXPECT_EQ(hypothesis["alignment"].size(), TokensOf(hypothesis).size());
+}
+
+TEST(CarriedTest, Flags) {
+  EXPECT_EQ(Translate("--protect=urls --protect_pattern='X\\d+'", "X12\n").out, "X12\n");
+  EXPECT_NE(Translate("--protect=urls", "{x}\n").out, "{x}\n");
+  ExpectUsageError(Translate("--protect=url", "a\n"), "--protect must be urls, ");
+  ExpectUsageError(Translate("--protect=urls,all", "a\n"), "--protect=urls,all");
+  ExpectUsageError(Translate("--protect_pattern='(a'", "a\n"), "--protect_pattern: missing )");
+  ExpectUsageError(Translate("--tokenized --protect=all", "a\n"), "--protect ");
+  EXPECT_EQ(Translate("--tokenized", "a\n").status, 0);
+}
+
+TextResult TranslateMarked(TextTranslator* translator, const MarkedLine& line,
+                           const TextTranslator::Request& request) {
+  TextResult result;
+  std::atomic<bool> done = false;
+  const auto ticket = translator->Submit(
+      line, request,
+      [&](uint64_t, absl::StatusOr<TextResult> made) {
+        EXPECT_TRUE(made.ok()) << made.status();
+        if (made.ok()) result = *std::move(made);
+        done = true;
+        done.notify_all();
+      },
+      std::chrono::nanoseconds::max());
+  EXPECT_TRUE(ticket.ok()) << ticket.status();
+  done.wait(false);
+  return result;
+}
+
+TEST(CarriedTest, MarkedLines) {
+  const auto translator = Bundled(1);
+  TextOptions options = translator->default_options();
+  const auto plan = translator->Prepare(options);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  TextTranslator::Request request = {.plan = *plan};
+  // Over the end of a sentence, a point at its end, a part that is not text.
+  const std::string text = "A man is reading. Two dogs are running \xef\xbf\xbc";
+  const auto at = [&](const char* word) { return text.find(word); };
+  const std::map<std::string, std::string, std::less<>> entities = {{"u", "U"}};
+  const MarkedLine line = {
+      {{"<p>",
+        {text,
+         {{{at("reading"), at("dogs") + 4}, "<b>", "</b>", false},
+          {{at("are"), at("are")}, "<br>", "", false},
+          {{at("\xef\xbf\xbc"), text.size()}, "<img alt='u'>", "", true}},
+         Markup::kHtml,
+         entities}},
+       {"</p>\n<p>", {" \xf0\x9f\x98\x80 "}},
+       {"</p><p>", {"Good morning!", {{{0, 13}, "<i>", "</i>", false}}, Markup::kHtml, entities}}},
+      "</p><!-- u -->"};
+  const TextResult result = TranslateMarked(translator.get(), line, request);
+  ASSERT_FALSE(result.hypotheses.empty());
+  EXPECT_EQ(
+      result.hypotheses[0].text,
+      "<p>Ein Mann <b>liest. Zwei HUnde</b> <br>rennen <img alt='u'>.</p>\n<p> \xf0\x9f\x98\x80 "
+      "</p><p><i>GUten Morgen!</i></p><!-- u -->");
+  // Nothing to translate.
+  EXPECT_EQ(
+      TranslateMarked(translator.get(), {{{"<a>", {" "}}}, "</a>"}, request).hypotheses[0].text,
+      "<a> </a>");
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,371 @@
+// HTML and XML: what is text, what goes with it and what is left alone; nothing is lost.
+#include "tools/text/markup.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "tests/tools/write_marked.h"
+#include "tokenizer/blank.h"
+#include "tools/text/markup_entities.h"
+
+namespace nibu {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// A line with its texts in [ ], carried tags in ( ): `(<b>|word|</b>)`; what stands in place of a
+// text as `{...}`, and what is carried and encloses nothing as `(<img>)`.
+std::string Show(const MarkedLine& marked) {
+  std::string shown;
+  for (const MarkedLine::Segment& segment : marked.segments) {
+    EXPECT_TRUE(IsWellFormed(segment.marked));
+    absl::StrAppend(&shown, segment.untouched, "[");
+    MarkedText visible = segment.marked;
+    visible.markup = Markup::kNone;
+    visible.entities.clear();
+    for (Carried& carried : visible.carried) {
+      if (carried.replaces) {
+        carried.before = absl::StrCat("{", carried.before, "}");
+      } else if (carried.span.begin == carried.span.end) {
+        carried.before = absl::StrCat("(", carried.before, ")");
+      } else {
+        carried.before = absl::StrCat("(", carried.before, "|");
+        carried.after = absl::StrCat("|", carried.after, ")");
+      }
+    }
+    absl::StrAppend(&shown, Write(visible), "]");
+  }
+  return absl::StrCat(shown, marked.untouched);
+}
+
+// All lines of a text; expects that every one of them can be written as it was.
+Lines Read(Markup kind, const Lines& lines) {
+  MarkupReader reader(kind);
+  Lines shown;
+  for (const std::string& line : lines) {
+    const MarkedLine marked = reader.Read(line);
+    EXPECT_EQ(Write(marked), line);
+    shown.push_back(Show(marked));
+  }
+  return shown;
+}
+
+std::string Html(const std::string& line) { return Read(Markup::kHtml, {line})[0]; }
+std::string Xml(const std::string& line) { return Read(Markup::kXml, {line})[0]; }
+
+TEST(MarkupTest, TextWithoutMarkupIsOneText) {
+  for (const std::string line :
+       {"A dog runs.", "  Two  blanks.\t", "R&D at AT&T, Q&A; A < B > C <3 <", "x <y and z & more",
+        "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &amp", "</ 3> <- -> <= <>", "a </", "]]>"}) {
+    for (Markup kind : {Markup::kNone, Markup::kHtml, Markup::kXml}) {
+      if (kind == Markup::kXml && line[0] == 'R') continue;  // &A; may be defined there
+      EXPECT_EQ(Read(kind, {line})[0], absl::StrCat("[", line, "]"));
+    }
+  }
+  EXPECT_EQ(Html(" \t\u00a0 "), " \t\u00a0 ");
+  EXPECT_EQ(Html(""), "");
+}
+
+TEST(MarkupTest, InlineTagsAreCarried) {
+  EXPECT_EQ(Html("A <b>big</b> dog."), "[A (<b>|big|</b>) dog.]");
+  EXPECT_EQ(Html("A <B CLASS='x>y' a=\"b\" c >big</b > dog."),
+            "[A (<B CLASS='x>y' a=\"b\" c >|big|</b >) dog.]");
+  EXPECT_EQ(Html("A <i><b>big</b> dog</i>."), "[A (<i>|(<b>|big|</b>) dog|</i>).]");
+  EXPECT_EQ(Html("A <i><b>big</b></i> dog."), "[A (<i>|(<b>|big|</b>)|</i>) dog.]");
+  EXPECT_EQ(Html("A <img src=a.png> dog<wbr>house<input/>!"),
+            "[A (<img src=a.png>) dog(<wbr>)house(<input/>)!]");
+  EXPECT_EQ(Html("A <a href=http://x.org/>big</a> dog."),
+            "[A (<a href=http://x.org/>|big|</a>) dog.]");
+  EXPECT_EQ(Html("A <x-y>big</x-y> dog."), "[A (<x-y>|big|</x-y>) dog.]");
+  EXPECT_EQ(Html("A <!-- very --> big dog."), "[A (<!-- very -->) big dog.]");
+  EXPECT_EQ(Html("A <b></b>big <i><img></i>dog."), "[A (<b></b>)big (<i><img></i>)dog.]");
+  EXPECT_EQ(Html("A <b><img>big<img></b><img> dog."), "[A (<b><img>|big|<img></b>)(<img>) dog.]");
+}
+
+TEST(MarkupTest, WhatEnclosesATextIsUntouched) {
+  EXPECT_EQ(Html("<b> A dog. </b>"), "<b> [A dog.] </b>");
+  EXPECT_EQ(Html("<img> &nbsp;<i><b>A</b> dog.</i> <!-- c -->"),
+            "<img> &nbsp;<i>[(<b>|A|</b>) dog.]</i> <!-- c -->");
+  EXPECT_EQ(Html("<b>A dog"), "<b>[A dog]");
+  EXPECT_EQ(Html("A dog</b> <i>"), "[A dog]</b> <i>");
+  EXPECT_EQ(Html("<b></b><i></i>"), "<b></b><i></i>");
+}
+
+TEST(MarkupTest, BlockTagsSeparate) {
+  EXPECT_EQ(Html("<p>A dog.<P>A <b>cat.</b></p></div>x<br>y"),
+            "<p>[A dog.]<P>[A (<b>|cat.|</b>)]</p></div>[x]<br>[y]");
+  EXPECT_EQ(Html(" <td> A dog. </td><td>&nbsp;</td> "), " <td> [A dog.] </td><td>&nbsp;</td> ");
+  EXPECT_EQ(Html("A <b>dog<p>A big</b> cat"), "[A (<b>|dog|)]<p>[(|A big|</b>) cat]");
+  EXPECT_EQ(Html("A dog.&#10;A cat."), "[A dog.]&#10;[A cat.]");
+}
+
+TEST(MarkupTest, DamagedTags) {
+  // Crossed: the inner one is cut.
+  EXPECT_EQ(Html("a <b>b <i>c</b> d</i> e"), "[(|a (<b>|b (<i>|c|)|</b>) d|</i>) e]");
+  // Not closed; not opened.
+  EXPECT_EQ(Html("a <b>b <i>c</b> d"), "[a (<b>|b (<i>|c|)|</b>) d]");
+  EXPECT_EQ(Html("a</b> b</i> c"), "[(|(|a|</b>) b|</i>) c]");
+  EXPECT_EQ(Html("a <u>b</b> c</u> d"), "[a (<u>|(|b|</b>) c|</u>) d]");
+  EXPECT_EQ(Html("a <u></b>b</u> <b></u></b>c"), "[a (<u></b>|b|</u>) (<b></u></b>)c]");
+  // Quotes: up to the next one; if the line has none, up to the next `>`.
+  EXPECT_EQ(Html("a <i x='>b</i> c"), "[a (<i x='>|b|</i>) c]");
+  EXPECT_EQ(Html("a <i x='\"'\">b</i> c"), "[a (<i x='\"'\">|b|</i>) c]");
+  // A tag does not hold a `<`.
+  EXPECT_EQ(Html("a <b<i>c</i> d <b e=f<i>c</i> d"), "[a <b(<i>|c|</i>) d <b e=f(<i>|c|</i>) d]");
+  EXPECT_EQ(Html("See <http://x.org/?a=b&c> and <me@x.org>."),
+            "[See {<http://x.org/?a=b&c>} and {<me@x.org>}.]");
+}
+
+TEST(MarkupTest, WhatIsLeftAlone) {
+  EXPECT_EQ(Html("Use <code>a < <b>b</b></code>, <kbd>x</kbd>."),
+            "[Use {<code>a < <b>b</b></code>}, (<kbd>|x|</kbd>).]");
+  EXPECT_EQ(Html("<p><code>x</code> is <span translate=no>y <span>z</span></span></p>"),
+            "<p>[{<code>x</code>} is {<span translate=no>y <span>z</span></span>}]</p>");
+  EXPECT_EQ(
+      Html("By <i class='a notranslate\tb'>X</i>, <b class=notranslated translate=yes>x</b>."),
+      "[By {<i class='a notranslate\tb'>X</i>}, (<b class=notranslated translate=yes>|x|</b>).]");
+  EXPECT_EQ(Html("A<script>if (a<b) '</p>'</script>B<style>p{}</style><pre>c</pre>"),
+            "[A]<script>if (a<b) '</p>'</script>[B]<style>p{}</style><pre>c</pre>");
+  EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>B</p>[C]");
+  EXPECT_EQ(Html("<code>x</code>"), "<code>x</code>");
+  EXPECT_EQ(Html("<!DOCTYPE html><?= x ?>a <?= $b > 1 ?> c<!-->d<?xml x>"),
+            "<!DOCTYPE html>[{<?= x ?>}a {<?= $b > 1 ?>} c(<!-->)d{<?xml x>}]");
+}
+
+TEST(MarkupTest, OverLines) {
+  EXPECT_EQ(Read(Markup::kHtml, {"a <!-- b", "c --> d", "e"}),
+            Lines({"[a] <!-- b", "c --> [d]", "[e]"}));
+  EXPECT_EQ(Read(Markup::kHtml, {"a <Code>b", "<code>", "</code> <!-- </code>", "--></CODE> d"}),
+            Lines({"[a] <Code>b", "<code>", "</code> <!-- </code>", "--></CODE> [d]"}));
+  EXPECT_EQ(Read(Markup::kHtml, {"<script>a", "<!-- </b> </scripts>", "</script >b"}),
+            Lines({"<script>a", "<!-- </b> </scripts>", "</script >[b]"}));
+  EXPECT_EQ(Read(Markup::kHtml, {"a <a", "  title=\"b", "c\" d", "x='y'>e</a> f"}),
+            Lines({"[a] <a", "  title=\"b", "c\" d", "x='y'>[(|e|</a>) f]"}));
+  EXPECT_EQ(Read(Markup::kHtml, {"<div translate=no", ">a</div", ">b"}),
+            Lines({"<div translate=no", ">a</div", ">[b]"}));
+  // What turns out to be none.
+  EXPECT_EQ(Read(Markup::kHtml, {"if a <b", "then c and d", "e"}),
+            Lines({"[if a] <b", "[then c and d]", "[e]"}));
+  EXPECT_EQ(Read(Markup::kHtml, {"<a x=\"b", "c <i>d</i> e"}),
+            Lines({"<a x=\"b", "c <i>[(|d|</i>) e]"}));
+  Lines lines = {"<a x=\"b"};
+  lines.resize(200, "c");
+  const Lines shown = Read(Markup::kHtml, lines);
+  EXPECT_EQ(shown[50], "c");
+  EXPECT_EQ(shown[150], "[c]");
+}
+
+TEST(MarkupTest, Entities) {
+  MarkupReader reader(Markup::kHtml);
+  const MarkedText text =
+      reader.Read("&lt;&AMP;&nbsp;caf&eacute; &#x1F600; &#146;&hellip;x").segments[0].marked;
+  EXPECT_EQ(text.text, "<&\u00a0café 😀 ’…x");
+  EXPECT_EQ(EscapeText(text, "é & ü < \u00a0x…>"), "&eacute; &AMP; ü &lt; &nbsp;x&hellip;>");
+  // As they were, if they are not markup then.
+  const MarkedText plain = reader.Read("A < B & C").segments[0].marked;
+  EXPECT_EQ(EscapeText(plain, "< & &lt; <b> <b </b> <!--"),
+            "< & &amp;lt; &lt;b> <b &lt;/b> &lt;!--");
+  EXPECT_EQ(EscapeText({.text = "", .markup = Markup::kXml}, "< &"), "< &");
+  EXPECT_EQ(EscapeText({}, "<b>"), "<b>");
+  const MarkedText xml = MarkupReader(Markup::kXml).Read("A dog").segments[0].marked;
+  EXPECT_EQ(EscapeText(xml, "A < B & C > \""), "A &lt; B &amp; C > \"");
+  // Those that are not known stay.
+  EXPECT_EQ(Html("a &foo; &#0; &#xD800; &#x110000; &#99999999999; R&D;"),
+            "[a {&foo;} {&#0;} {&#xD800;} {&#x110000;} {&#99999999999;} R&D;]");
+  EXPECT_EQ(Xml("a &D; &my.name-1;"), "[a {&D;} {&my.name-1;}]");
+}
+
+TEST(MarkupTest, NamesOfEntities) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"Tab", "\t"},     {"equals", "="}, {"quot", "\""},  {"bsol", "\\"},    {"nbsp", "\u00a0"},
+      {"shy", "\u00ad"}, {"szlig", "ß"},  {"ccaron", "č"}, {"zwj", "\u200d"}, {"lang", "⟨"},
+      {"check", "✓"},    {"starf", "★"},  {"apos", "'"}};
+  for (const auto& [name, character] : names) {
+    const MarkupReference reference =
+        ReadReference(Markup::kHtml, absl::StrCat("&", name, "; and more"));
+    EXPECT_EQ(reference.character, character) << name;
+    EXPECT_EQ(reference.size, name.size() + 2);
+  }
+}
+
+TEST(MarkupTest, Xml) {
+  EXPECT_EQ(Xml("<source>A <g id='1'>dog</g>.</source><target>x</target>"),
+            "<source>[A (<g id='1'>|dog|</g>).]</source><target>[x]</target>");
+  EXPECT_EQ(Xml("<a>x</a> <b>y</b>, <c>z</c>"), "<a>[x]</a> [(<b>|y|</b>), (<c>|z|</c>)]");
+  EXPECT_EQ(Xml("A <B>dog</b></B> <x/>runs <ph>{0}</ph>."),
+            "[A (<B>|(|dog|</b>)|</B>) (<x/>)runs {<ph>{0}</ph>}.]");
+  EXPECT_EQ(Xml("<img>A <ns:b its:translate='no'>x</ns:b>"),
+            "<img>[A {<ns:b its:translate='no'>x</ns:b>}]");
+  EXPECT_EQ(Xml("<![CDATA[A < B &amp; <b>c</b>]]>] d"), "<![CDATA[[A < B & (<b>|c|</b>)]]]>[] d]");
+  EXPECT_EQ(Xml("<?xml version='1.0'?>a<?x > ?>b"), "<?xml version='1.0'?>[a(<?x > ?>)b]");
+  EXPECT_EQ(
+      Read(Markup::kXml, {"<!DOCTYPE a SYSTEM 'b'", "[ <!ENTITY c 'd'>", "x ]>e<![CDATA[", "f]]>"}),
+      Lines({"<!DOCTYPE a SYSTEM 'b'", "[ <!ENTITY c 'd'>", "x ]>[e]<![CDATA[", "[f]]]>"}));
+}
+
+// Pieces of markup in any order: nothing may be lost, and every tag comes once.
+const Lines& Pieces() {
+  static const auto* pieces = new Lines({"<b>",
+                                         "</b>",
+                                         "<I>",
+                                         "</i>",
+                                         "<a href=\"x>y\">",
+                                         "</a>",
+                                         "<p>",
+                                         "</p>",
+                                         "<br/>",
+                                         "<img>",
+                                         "<code>",
+                                         "</code>",
+                                         "<script>",
+                                         "</script>",
+                                         "<!--",
+                                         "-->",
+                                         "<?x",
+                                         "?>",
+                                         "<![CDATA[",
+                                         "]]>",
+                                         "<!DOCTYPE x [",
+                                         "]>",
+                                         "<a b='",
+                                         "'",
+                                         "\"",
+                                         ">",
+                                         "<",
+                                         "&",
+                                         "&amp;",
+                                         "&lt;",
+                                         "&nbsp;",
+                                         "&foo;",
+                                         "&#10;",
+                                         " ",
+                                         "a ",
+                                         "b",
+                                         "<u",
+                                         " x=\"",
+                                         "/>",
+                                         "<span translate=no>",
+                                         "</span>",
+                                         "\uFFFC",
+                                         "\xc3",
+                                         "<p translate=no>",
+                                         "]",
+                                         "=",
+                                         "é",
+                                         "\u00a0",
+                                         "<x:y/>"});
+  return *pieces;
+}
+
+// Reference-like text must come back; the same character in two ways comes back in one.
+std::string OneWay(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"&amp;", "&"}, {"&lt;", "<"}, {"&nbsp;", "\u00a0"}});
+}
+
+void ExpectNothingLost(Markup kind, const Lines& lines) {
+  MarkupReader reader(kind);
+  MarkupReader written_reader(kind);
+  for (const std::string& line : lines) {
+    const MarkedLine marked = reader.Read(line);
+    const std::string written = Write(marked);
+    ASSERT_EQ(OneWay(written), OneWay(line)) << absl::StrJoin(lines, "\n");
+    const MarkedLine again = written_reader.Read(written);
+    ASSERT_EQ(again.segments.size(), marked.segments.size()) << absl::StrJoin(lines, "\n");
+    for (size_t i = 0; i < marked.segments.size(); ++i) {
+      const MarkedText& text = marked.segments[i].marked;
+      ASSERT_TRUE(IsWellFormed(text)) << absl::StrJoin(lines, "\n");
+      ASSERT_FALSE(IsBlank(text.text));
+      ASSERT_EQ(text.text.find('\n'), std::string::npos);
+      // A blank that came as an entity belongs to what is untouched.
+      const auto words = [](absl::string_view from) {
+        return absl::StrReplaceAll(from, {{"\u00a0", ""}, {" ", ""}});
+      };
+      ASSERT_EQ(words(again.segments[i].marked.text), words(text.text))
+          << absl::StrJoin(lines, "\n");
+    }
+  }
+}
+
+TEST(MarkupTest, NothingIsLostOfRandomMarkup) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 5000; ++round) {
+    Lines lines(1 + random() % 3);
+    for (std::string& line : lines) {
+      for (int n = random() % 16; n > 0; --n) {
+        // Tags and words more often than what swallows the rest.
+        const size_t among = random() % 3 == 0 ? Pieces().size() : 14;
+        absl::StrAppend(&line, Pieces()[random() % among], random() % 3 == 0 ? "w" : "");
+      }
+    }
+    for (Markup kind : {Markup::kHtml, Markup::kXml}) ExpectNothingLost(kind, lines);
+  }
+}
+
+TEST(MarkupTest, NothingIsLostOfDamagedMarkup) {
+  const std::string page =
+      "<!DOCTYPE html>\n<html><head><title>A &amp; B</title><style>p > a {}</style>\n"
+      "<script src='x'>\nif (a < b) {}\n</script></head><body class=\"a\"\n id='b'>\n"
+      "<p>A <b>big <i>dog</i></b> &lt;3 <code>x</code>.<br>R&D <!-- c\nd --> <img alt='>'> "
+      "&nbsp;</p>\n"
+      "<ul><li translate=no>x<li><a href='y'>One</a>, two</ul></body></html>";
+  std::mt19937 random(2);
+  for (int round = 0; round < 5000; ++round) {
+    std::string damaged = page;
+    for (int n = 1 + random() % 4; n > 0; --n) {
+      const size_t at = random() % damaged.size();
+      const size_t size = random() % 8;
+      if (random() % 2 == 0) {
+        damaged.erase(at, size);
+      } else {
+        damaged[at] =
+            random() % 2 == 0 ? "<>&;\"'/!- "[random() % 10] : static_cast<char>(random());
+      }
+    }
+    for (Markup kind : {Markup::kHtml, Markup::kXml}) {
+      ExpectNothingLost(kind, absl::StrSplit(damaged, '\n'));
+    }
+  }
+}
+
+TEST(MarkupTest, KnowsWhatIsOpenAtTheEnd) {
+  for (const char* open : {"a <!-- b", "<code>a", "<p>x <a href=\"b\"", "<script>"}) {
+    MarkupReader reader(Markup::kHtml);
+    reader.Read(open);
+    EXPECT_TRUE(reader.is_open()) << open;
+    reader.Read("> --> </code></script>");
+    EXPECT_FALSE(reader.is_open()) << open;
+  }
+  MarkupReader reader(Markup::kHtml);
+  reader.Read("<p>A <b>dog");
+  EXPECT_FALSE(reader.is_open());
+}
+
+TEST(MarkupTest, LongLinesOfAnything) {
+  for (const std::string piece : {"<",          "<a ",        "<a x='", "<a x=\"<b y='",
+                                  "&",          "&amp;",      "&a",     "<b>",
+                                  "</b>",       "<b>x",       "x</b>",  "<b>x<i>y</b>z",
+                                  "<!--",       "<!-->",      "<?",     "<? >",
+                                  "<?>",        "<![CDATA[",  "]]>",    "]",
+                                  "<script>",   "<script></", "<code>", "<b>x</b> ",
+                                  "<!DOCTYPE[", "<a x='> ",   "&#65;",  " ",
+                                  "\xc2\xa0",   "<a/"}) {
+    std::string line;
+    while (line.size() < 1 << 16) line += piece;
+    for (Markup kind : {Markup::kHtml, Markup::kXml}) {
+      ExpectNothingLost(kind, {absl::StrCat("x", line, "x")});
+    }
+  }
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) absl::StrAppend(&deep, "<n", i, ">x");
+  for (int i = 0; i < 100000; ++i) absl::StrAppend(&deep, "</n", i, ">");
+  ExpectNothingLost(Markup::kHtml, {deep + "y"});
+}
+
+}  // namespace
+}  // namespace nibu

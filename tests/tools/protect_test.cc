@@ -1,0 +1,94 @@
+// What is protected in a text.
+#include "tools/text/protect.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+std::vector<std::string> Parts(const std::string& text, const ProtectedKinds& kinds = {},
+                               const std::string& pattern = "") {
+  const auto protector = Protector::Create(kinds, pattern);
+  EXPECT_TRUE(protector.ok()) << protector.status();
+  std::vector<std::string> parts;
+  for (const TextSpan& span : (*protector)->Find(text)) {
+    parts.push_back(text.substr(span.begin, span.end - span.begin));
+  }
+  return parts;
+}
+
+using Found = std::vector<std::string>;
+
+TEST(ProtectTest, FindsParts) {
+  EXPECT_EQ(Parts("(see https://x.y/a_(b)), www.foo.de! http://a.b/c?d=e&f=g."),
+            Found({"https://x.y/a_(b)", "www.foo.de", "http://a.b/c?d=e&f=g"}));
+  EXPECT_EQ(Parts("http://[::1]:80/ https://müller.de/ä example.com, foo.org/x?y"),
+            Found({"http://[::1]:80/", "https://müller.de/ä", "example.com", "foo.org/x?y"}));
+  EXPECT_EQ(Parts("Mail a.b+c@d.co.uk."), Found({"a.b+c@d.co.uk"}));
+  EXPECT_EQ(Parts(R"(/usr/bin/x C:\dir\file.txt, ./a/b.txt ../x ~/y \\srv\share src/main.cc.)"),
+            Found({"/usr/bin/x", R"(C:\dir\file.txt)", "./a/b.txt", "../x", "~/y", R"(\\srv\share)",
+                   "src/main.cc"}));
+  EXPECT_EQ(Parts("{0} {name}, {{ x }} %s %d, %1$s %(name)d ${x} $name :name: <<x>> %.2f {0:.2f}"),
+            Found({"{0}", "{name}", "{{ x }}", "%s", "%d", "%1$s", "%(name)d", "${x}", "$name",
+                   ":name:", "<<x>>", "%.2f", "{0:.2f}"}));
+  EXPECT_EQ(
+      Parts("Hi 😀 👩‍👩‍👧🇩🇪 👍🏽, 3️⃣ ❤️ ©️ ☃"),
+      Found({"😀", "👩‍👩‍👧🇩🇪", "👍🏽", "3️⃣", "❤️", "©️", "☃"}));
+  EXPECT_EQ(Parts("{0}{1}"), Found({"{0}{1}"}));
+}
+
+TEST(ProtectTest, ProseHasNone) {
+  for (const char* text :
+       {"and/or 10:30 50% a:b e.g. w/o 1/2 50% solution 100 % der He/she 24/7 km/h 3.5 i.e. U.S.A.",
+        "$5 US$20 a.m. 5 % davon. 20% discount, 30%off 100%s 50%d C:D time 12:30:45 3:4:5 a:b:c",
+        "Note:this: std::vector © ™ 20 °C „Zitat“ “x” … – — € ½ Er sagte: „Nein.“ Dr.med.",
+        "A man, in a blue T-shirt ( or so ) ; and... \"what?\" {not one} < 5 > 3 @ home # 1 ~ 5"}) {
+    EXPECT_EQ(Parts(text), Found()) << text;
+  }
+}
+
+TEST(ProtectTest, KindsAndPattern) {
+  ProtectedKinds kinds = kProtectNothing;
+  const std::string text = "a@b.co {0} 😀 /a/b X12";
+  EXPECT_EQ(Parts(text, kinds), Found());
+  EXPECT_EQ(Parts(text, kinds, "X\\d+"), Found({"X12"}));
+  kinds.emails = true;
+  EXPECT_EQ(Parts(text, kinds), Found({"a@b.co"}));
+  EXPECT_EQ(Parts(text, kinds, "x*"), Found({"a@b.co"}));
+  EXPECT_EQ(Parts(text, {}, "X\\d+"), Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
+  const auto bad = Protector::Create({}, "a(b");
+  EXPECT_TRUE(absl::IsInvalidArgument(bad.status()));
+  EXPECT_TRUE(absl::StartsWith(bad.status().message(), "protect_pattern: ")) << bad.status();
+}
+
+TEST(ProtectTest, AnyBytes) {
+  std::mt19937 random(1);
+  const std::string likely = "a./:%${}@\\<>()\xf0\x9f\x98\x80 \xff";
+  const auto protector = *Protector::Create({}, "");
+  for (int round = 0; round < 3000; ++round) {
+    std::string text;
+    while (random() % 40 != 0) {
+      text += random() % 8 == 0 ? static_cast<char>(random()) : likely[random() % likely.size()];
+    }
+    size_t end = 0;
+    for (const TextSpan& span : protector->Find(text)) {
+      EXPECT_LT(span.begin, span.end);
+      EXPECT_GE(span.begin, end);
+      EXPECT_LE(span.end, text.size());
+      end = span.end;
+    }
+  }
+  for (const char* unit : {"a/", "www.a.b)", "%", "{{a", ")", "a@", "😀", "http://", "(("}) {
+    std::string text;
+    while (text.size() < 300000) text += unit;
+    protector->Find(text);
+  }
+}
+
+}  // namespace
+}  // namespace nibu

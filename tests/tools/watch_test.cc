@@ -1,0 +1,120 @@
+#include "tools/text/watch.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+// As if each word were a token.
+std::string Watched(const std::string& source, const std::string& target, bool finished = true,
+                    bool repetition = false) {
+  const auto words = [](const std::string& text) {
+    return static_cast<size_t>(std::count(text.begin(), text.end(), ' ')) + 1;
+  };
+  Hypothesis hypothesis;
+  hypothesis.tokens.resize(words(target));
+  hypothesis.finished = finished;
+  hypothesis.repetition = repetition;
+  return absl::StrJoin(Watch(source, words(source), target, hypothesis).Names(), ",");
+}
+
+TEST(WatchTest, Lengths) {
+  const std::string words = "They were walking along the river when suddenly heavy rain began";
+  EXPECT_EQ(Watched(words, words), "");
+  EXPECT_EQ(Watched(words, "Sie gingen"), "short");
+  EXPECT_EQ(Watched("Sie gingen", words), "long");
+  EXPECT_EQ(Watched("Hi.", "Hallo, mein Freund."), "");
+  EXPECT_EQ(Watched("Yes.", ""), "short");
+  // Sentences that are missing tell by their ends.
+  EXPECT_EQ(Watched("She sleeps. He is late.", "Sie schläft. Er kommt."), "");
+  EXPECT_EQ(Watched("She sleeps. He is late.", "Sie schläft."), "short");
+  EXPECT_EQ(Watched("Mr. Brown sleeps.", "Herr Brown schläft."), "");
+  // Few characters, but of those that say much; tokens alone are no reason.
+  EXPECT_EQ(Watched("The weather is beautiful today, isn't it", "今 天 天 气 很 好 对 吗"), "");
+  EXPECT_EQ(Watched("a b c d e f g h i j k l", "abcdefghijk lmnopqrstu"), "");
+}
+
+TEST(WatchTest, Searches) {
+  EXPECT_EQ(Watched("A dog.", "Ein Hund", /*finished=*/false), "unfinished");
+  EXPECT_EQ(Watched("A dog.", "Ein Hund", true, /*repetition=*/true), "repetition");
+  EXPECT_EQ(Watched("Dog 17.", "", false, true), "short,repetition,unfinished,numbers");
+}
+
+TEST(WatchTest, NumbersThatAreTheSame) {
+  for (const auto& [source, target] :
+       std::vector<std::pair<std::string, std::string>>{{"1,000.50 euros", "1.000,50 Euro"},
+                                                        {"1,000 men", "1 000 Mann"},
+                                                        {"1000 men", "1\u202f000 Mann"},
+                                                        {"3 dogs", "drei Hunde"},
+                                                        {"three dogs", "3 Hunde"},
+                                                        {"30 minutes", "dreißig Minuten"},
+                                                        {"12/24/2020", "24.12.2020"},
+                                                        {"on 05/06", "am 6.5."},
+                                                        {"the 1st, in 1984", "der 1. im Jahr 1984"},
+                                                        {"\uff11\uff19\uff18\uff14", "1984"},
+                                                        {"\u0661\u0669\u0668\u0664", "1984"},
+                                                        {"4 of 17", "vier von 17"}}) {
+    EXPECT_EQ(Watched(source, target), "") << source;
+  }
+}
+
+TEST(WatchTest, NumbersThatDiffer) {
+  for (const auto& [source, target] :
+       std::vector<std::pair<std::string, std::string>>{{"number 1102", "Nummer 90"},
+                                                        {"number 93", "Nummer"},
+                                                        {"number", "Nummer 93"},
+                                                        {"3 dogs", "4 Hunde"},
+                                                        {"$2.5 more", "2 Dollar mehr"},
+                                                        {"5 of 17", "5 von 19"},
+                                                        {"17 and 17", "17"}}) {
+    EXPECT_EQ(Watched(source, target), "numbers") << source;
+  }
+}
+
+TEST(WatchTest, Parts) {
+  EXPECT_TRUE(HasEachOnce({}, "any"));
+  EXPECT_TRUE(HasEachOnce({"a.com", "%s"}, "%s: a.com"));
+  EXPECT_FALSE(HasEachOnce({"a.com"}, "a. com"));
+  EXPECT_FALSE(HasEachOnce({"%s"}, "%s %s"));
+  EXPECT_TRUE(HasEachOnce({"%s", "%s"}, "%s %s"));
+  EXPECT_FALSE(HasEachOnce({"%s", "%s"}, "%s"));
+}
+
+TEST(WatchTest, RoughTexts) {
+  EXPECT_EQ(RoughText({}, false), "");
+  EXPECT_EQ(RoughText({"\u2581A", "\u2581dog", "<0xF0>", "."}, false), "A dog.");
+  EXPECT_EQ(RoughText({"\u2581A", "dog@@", "s"}, true), "\u2581A dog@@ s");
+}
+
+// A text is a good translation of itself, and in another order.
+TEST(WatchTest, RandomTexts) {
+  std::mt19937 random(5);
+  const std::vector<std::string> words = {"1,5", "17.", "dog",    "\xff", "2020-10-12",
+                                          "!",   "。",  "\uff13", "12",   "(so.)"};
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<std::string> text;
+    for (size_t i = random() % 20 + 1; i > 0; --i) text.push_back(words[random() % words.size()]);
+    const std::string source = absl::StrJoin(text, " ");
+    std::shuffle(text.begin(), text.end(), random);
+    const std::string target = absl::StrJoin(text, " ");
+    EXPECT_EQ(Watched(source, target), "") << source << "\n" << target;
+  }
+}
+
+TEST(WatchTest, LongLines) {
+  std::string source;
+  for (int i = 0; i < 200000; ++i) absl::StrAppend(&source, i, ". ");
+  EXPECT_EQ(Watched(source, source), "");
+  EXPECT_EQ(Watched(source, source + "77"), "numbers");
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,66 @@
+#include "tokenizer/text_lines.h"
+
+#include <unicode/brkiter.h>
+#include <unicode/locid.h>
+#include <unicode/uchar.h>
+#include <unicode/utext.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "tokenizer/between_sentences.h"
+
+namespace nibu {
+namespace {
+
+size_t Width(UChar32 c) {
+  if (c < 0) return 1;
+  const int width = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
+  if (width == U_EA_WIDE || width == U_EA_FULLWIDTH) return 2;
+  const bool unseen =
+      (U_GET_GC_MASK(c) & (U_GC_MN_MASK | U_GC_ME_MASK | U_GC_CF_MASK | U_GC_CC_MASK)) != 0;
+  return unseen && c != 0xad ? 0 : 1;
+}
+
+}  // namespace
+
+size_t ColumnBehind(absl::string_view text, size_t column) {
+  for (size_t i = 0; i < text.size();) {
+    UChar32 c;
+    U8_NEXT(text.data(), i, text.size(), c);
+    column = c == '\t' ? column / 8 * 8 + 8 : column + Width(c);
+  }
+  return column;
+}
+
+std::vector<size_t> LineBreaks(absl::string_view text) {
+  UErrorCode status = U_ZERO_ERROR;
+  UText bytes = UTEXT_INITIALIZER;
+  const std::unique_ptr<icu::BreakIterator> breaks(
+      icu::BreakIterator::createLineInstance(icu::Locale::getRoot(), status));
+  utext_openUTF8(&bytes, text.data(), static_cast<int64_t>(text.size()), &status);
+  std::vector<size_t> ends;
+  if (U_SUCCESS(status)) breaks->setText(&bytes, status);
+  for (int32_t next; U_SUCCESS(status) && (next = breaks->next()) != icu::BreakIterator::DONE;) {
+    const auto end = static_cast<size_t>(next);
+    const bool is_blank = text[end - 1] == ' ' || text[end - 1] == '\t';
+    if (end < text.size() &&
+        (is_blank || BetweenLines(text.substr(0, end), text.substr(end)).empty())) {
+      ends.push_back(end);
+    }
+  }
+  utext_close(&bytes);
+  ends.push_back(text.size());
+  return ends;
+}
+
+bool BeginsSmall(absl::string_view text) {
+  UChar32 c = 0;
+  size_t i = 0;
+  if (!text.empty()) U8_NEXT(text.data(), i, text.size(), c);
+  return u_islower(c);
+}
+
+}  // namespace nibu

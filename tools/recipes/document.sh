@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# document.sh IN OUT [nibu-translate flags]: Markdown (.md), Word (.docx) and what else pandoc reads and writes.
+# shellcheck disable=SC1091,SC2154 # common.sh sets in, out, recipes, nibu, tmp
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+need pandoc pandoc
+
+from=() to=() body=$in front=/dev/null markdown=gfm+footnotes-emoji
+case ${in##*.}:${out##*.} in
+  md:md) # what stands between --- and --- in front is no text
+    body="$tmp/in.md" front="$tmp/front" from=(--from="$markdown") to=(--to="$markdown" --wrap=none)
+    awk 'NR == 1 && !/^---\r?$/ { exit } { print } NR > 1 && /^(---|\.\.\.)\r?$/ { whole = 1; exit }
+      END { exit !whole }' "$in" >"$front" || : >"$front"
+    ! grep -q $'\r$' "$in" || to+=(--eol=crlf)
+    tail -c "+$(($(wc -c <"$front") + 1))" "$in" >"$body" ;;
+  md:*) from=(--from="$markdown") ;;
+  *:md) to=(--to="$markdown" --wrap=none --extract-media="${out%.md}.media") ;;
+  docx:docx) from=(--from=docx+styles) to=(--reference-doc="$in") ;;
+esac
+[ "${in##*.}" != md ] || utf8 "$in"
+filter=(--lua-filter="$recipes/document.lua")
+TEXTS="$tmp/source" pandoc "${from[@]}" "$body" "${filter[@]}" --to=plain --output=/dev/null
+"$nibu" --markup=html "$@" <"$tmp/source" >"$tmp/target"
+TRANSLATIONS="$tmp/target" pandoc "${from[@]}" "$body" "${filter[@]}" "${to[@]}" --standalone \
+  --output="$tmp/out.${out##*.}"
+cat "$front" "$tmp/out.${out##*.}" >"$out"

@@ -1,0 +1,167 @@
+#include "tools/run_lines.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "engine/core/status_macros.h"
+#include "tools/flags.h"
+#include "tools/search_flags.h"
+#include "tools/text/seconds_since.h"
+
+ABSL_FLAG(std::string, out, "-",
+          "File for the output, a line each; - is standard output. A file appears under its name "
+          "when it is whole.");
+ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool(),
+          "Show progress on standard error; auto: when that is a terminal, and the output is not.");
+ABSL_FLAG(bool, stats, false,
+          "At the end one line of JSON on standard error: counts, times, memory; "
+          "unfinished_sentences were cut at a length limit, looping_sentences repeat themselves, "
+          "warnings are lines by what --warnings says of them.");
+ABSL_FLAG(bool, warnings, false,
+          "A line on standard error for each suspicious translation, with the line's number: short "
+          "or long for its source, repetition, unfinished (cut at a length limit), truncated (the "
+          "source was), numbers or protected (parts that are not those of the source).");
+
+namespace nibu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A bar, or a count where the size of the input is not known. Used by one thread.
+class ProgressBar {
+ public:
+  // `done`: 0 to 1, negative: not known.
+  void Update(uint64_t lines, double done) {
+    if (SecondsSince(last_) < 0.2) return;
+    last_ = Clock::now();
+    std::string bar;
+    if (done >= 0) {
+      const auto full = static_cast<size_t>(done * 30);
+      bar = absl::StrFormat("[%s%s] %3.0f %%  ", std::string(full, '='),
+                            std::string(30 - full, ' '), 100 * done);
+    }
+    absl::FPrintF(stderr, "\r%s%d lines, %.0f lines/s ", bar, lines,
+                  static_cast<double>(lines) / SecondsSince(start_));
+    printed_ = true;
+  }
+  void End() {
+    if (printed_) absl::FPrintF(stderr, "\r%78s\r", "");
+    printed_ = false;
+  }
+
+ private:
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+  bool printed_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
+                                                               const TranslatorOptions& options,
+                                                               TextOptions* text) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
+  NIBU_ASSIGN_OR_RETURN(text->decoding, UsageError(ReadDecodingFlags(model, opened.defaults)));
+  NIBU_ASSIGN_OR_RETURN(TextModel loaded,
+                        LoadTextModel(std::move(opened), model.compute_type, model.text));
+  for (const std::string& note : loaded.notes) PrintWarning(note);
+  text->decoding.shortlist = loaded.loaded.shortlist;
+  if (!text->tokenized && loaded.loaded.vocabulary.source_sentencepiece.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(model.path,
+                     ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                     "separated by spaces with --tokenized"));
+  }
+  auto translator = TextTranslator::Create(std::move(loaded), options);
+  if (translator.ok()) return translator;
+  const absl::Status named = NameFlag(translator.status());
+  if (named != translator.status()) return UsageError(named);
+  return absl::InvalidArgumentError(absl::StrCat(model.path, ": ", translator.status().message()));
+}
+
+void Totals::Print(uint64_t index, const Warnings& warnings) {
+  waiting_[index] = warnings;
+  for (auto next = waiting_.begin(); next != waiting_.end() && next->first == printed_;
+       next = waiting_.erase(next)) {
+    ++printed_;
+    if (!next->second.any()) continue;
+    PrintWarning(absl::StrCat("line ", printed_, ": ", absl::StrJoin(next->second.Names(), ", ")));
+  }
+}
+
+void Totals::Add(uint64_t index, const absl::StatusOr<TextResult>& result) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  ++lines;
+  Warnings warnings;
+  if (result.ok() && !result->hypotheses.empty()) warnings = result->hypotheses[0].warnings;
+  for (size_t i = 0; i < warned.size(); ++i) {
+    warned[i] += warnings.Has(static_cast<Warning>(i)) ? 1 : 0;
+  }
+  if (absl::GetFlag(FLAGS_warnings)) Print(index, warnings);
+  if (result.ok()) {
+    source_tokens += result->source_tokens;
+    target_tokens += result->target_tokens;
+    too_long += result->too_long ? 1 : 0;
+    if (result->hypotheses.empty()) return;
+    const TextHypothesis& best = result->hypotheses[0];
+    unfinished += best.finished ? 0 : 1;
+    looping += best.repetition ? 1 : 0;
+    log_prob += static_cast<double>(best.log_prob);
+    scored_tokens += static_cast<int64_t>(best.token_scores.size());
+  } else if (absl::IsOutOfRange(result.status())) {
+    ++too_long;
+  } else if (failed++ == 0) {
+    first_failure = absl::StrCat("line ", index + 1, ": ", result.status().message());
+  }
+}
+
+absl::Status Totals::Failure(const char* what) const {
+  if (failed == 0) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(failed, " line(s) could not be ", what, "; the first is ", first_failure));
+}
+
+absl::Status RunLines(LineSource* source, Pipeline::Options options, const TranslatorOptions& speed,
+                      OutputFile* out, SignalWatcher* signals, double* seconds) {
+  ProgressBar bar;
+  // Enough for a thread while its longest line is under way, and several windows of the queue.
+  options.max_lines = static_cast<size_t>(speed.threads) *
+                      std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
+  // Not among the output, where that goes to a terminal too, nor among warnings.
+  const bool has_terminal =
+      isatty(STDERR_FILENO) && !isatty(out->fd()) && !absl::GetFlag(FLAGS_warnings);
+  const bool shows = absl::GetFlag(FLAGS_progress).given.value_or(has_terminal);
+  options.report = [&bar, shows, report = std::move(options.report)](uint64_t lines, double done) {
+    if (report) report(lines, done);
+    if (shows) bar.Update(lines, done);
+  };
+  options.write_failed = [&](const absl::Status& status) {
+    // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
+    if (absl::IsCancelled(status)) _exit(0);
+    bar.End();
+    PrintError(absl::StrCat(out->Failed(status.message()).message(), out->Abandon()));
+    _exit(1);
+  };
+  Pipeline pipeline(std::move(options), out->fd());
+  signals->SetBeforeEnd([&] {
+    if (pipeline.Stop(/*seconds=*/2)) bar.End();
+    PrintInterrupted(out);
+  });
+  const Clock::time_point start = Clock::now();
+  absl::Status status = pipeline.Run(source);
+  *seconds = SecondsSince(start);
+  bar.End();
+  status = EndOutput(std::move(status), out, signals);
+  SetFatalNote("");
+  return status;
+}
+
+}  // namespace nibu

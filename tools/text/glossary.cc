@@ -1,0 +1,55 @@
+#include "tools/text/glossary.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tokenizer/word_border.h"
+
+namespace nibu {
+
+void Glossary::Add(const std::string& source, std::vector<int> target) {
+  phrases_[source].push_back(std::move(target));
+  lengths_.insert(source.size());
+}
+
+std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
+  std::vector<Constraint> found;
+  for (size_t at = 0; at < sentence.size() && found.size() < kMostConstraints;) {
+    size_t taken = 1;
+    const bool may_begin = IsWordBorder(sentence, at);
+    for (const size_t length : lengths_) {
+      if (!may_begin || length > sentence.size() - at) continue;
+      const auto phrase = phrases_.find(sentence.substr(at, length));
+      if (phrase == phrases_.end() || !IsWordBorder(sentence, at + length)) continue;
+      found.push_back(phrase->second);
+      taken = length;
+      break;
+    }
+    at += taken;
+  }
+  return found;
+}
+
+absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text) {
+  std::vector<GlossaryEntry> entries;
+  size_t number = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    if (absl::EndsWith(line, "\r")) line.remove_suffix(1);
+    if (absl::StripAsciiWhitespace(line).empty() || line[0] == '#') continue;
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, '\t');
+    if (parts.size() != 2 || absl::StripAsciiWhitespace(parts[0]).empty() ||
+        absl::StripAsciiWhitespace(parts[1]).empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, " must be a source phrase, a tab and a target phrase"));
+    }
+    entries.push_back({std::string(absl::StripAsciiWhitespace(parts[0])),
+                       std::string(absl::StripAsciiWhitespace(parts[1]))});
+  }
+  return entries;
+}
+
+}  // namespace nibu

@@ -1,0 +1,213 @@
+#include "tools/text/layout.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
+#include "tokenizer/between_sentences.h"
+#include "tokenizer/blank.h"
+#include "tokenizer/text_lines.h"
+#include "tokenizer/word_border.h"
+
+namespace nibu {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 20;  // of a paragraph, and a line
+constexpr size_t kLongWord = 16;                // columns
+constexpr size_t kFull = 60;                    // what may go on with more indentation
+constexpr size_t kUsual = 80;
+
+struct Patterns {
+  // "- ", "• ", "## ", "12. ", "(b) ", "1.3) ", without the blanks.
+  const RE2 bullet{R"([-*+•‣◦▪●·–—]|#{1,6}|\(?(?:\d{1,3}\.)*(?:(\d{1,3})|([A-Za-z]))[.)])"};
+  const RE2 field{R"([A-Z][A-Za-z0-9-]{0,28}:(?: |$))"};  // "Subject: ..."
+  const RE2 row{R"(\||\$ )"};                             // of a table; a command
+  const RE2 quote{"(?: *>)+ ?"};
+  // "well-", "known"; but "Vor-", "und Nachteile".
+  const RE2 hyphenated{R"((?:\w|[^\x00-\x7f])[-\x{2010}\x{ad}]$)"};
+  const RE2 word{R"(\w|[^\x00-\x7f])"};
+  const RE2 pair{R"((?:and|or|to|und|oder|bzw\.)(?: |$))"};
+};
+
+const Patterns& Re() {
+  static const Patterns& patterns = *new Patterns();
+  return patterns;
+}
+
+// Whether a text begins with what a pattern matches; that, and the pattern's groups.
+bool Begins(absl::string_view text, const RE2& pattern, absl::Span<re2::StringPiece> matched = {}) {
+  return pattern.Match({text.data(), text.size()}, 0, text.size(), RE2::ANCHOR_START,
+                       matched.data(), static_cast<int>(matched.size()));
+}
+
+absl::string_view WithoutBlanks(absl::string_view text) {
+  while (absl::ConsumeSuffix(&text, " ")) continue;
+  return text;
+}
+
+bool EndsSentence(absl::string_view text) {
+  text = WithoutBlanks(text);
+  return !text.empty() && absl::string_view(".:!?").find(text.back()) != absl::string_view::npos;
+}
+
+// What joins two lines.
+absl::string_view Between(absl::string_view before, absl::string_view after) {
+  const absl::string_view end = before.substr(before.size() - std::min<size_t>(before.size(), 8));
+  if (!RE2::PartialMatch({end.data(), end.size()}, Re().hyphenated) || !Begins(after, Re().word)) {
+    return BetweenLines(before, after);
+  }
+  return Begins(after, Re().pair) ? " " : "";
+}
+
+}  // namespace
+
+// A line, taken apart.
+struct ParagraphReader::Line {
+  explicit Line(absl::string_view line) : rest(line) {
+    re2::StringPiece matched[3];
+    if (Begins(line, Re().quote, absl::MakeSpan(matched, 1))) {
+      quote = line.substr(0, matched[0].size());
+      depth = static_cast<size_t>(std::count(quote.begin(), quote.end(), '>'));
+      rest.remove_prefix(quote.size());
+    }
+    indent = rest.substr(0, BlankPrefix(rest));
+    rest.remove_prefix(indent.size());
+    if (!Begins(rest, Re().bullet, absl::MakeSpan(matched))) return;
+    const size_t blanks = BlankPrefix(rest.substr(matched[0].size()));
+    if (blanks == 0) return;
+    bullet = rest.substr(0, matched[0].size() + blanks);
+    const auto [all, number, letter] = matched;
+    std::from_chars(number.data(), number.data() + number.size(), ordinal);
+    if (letter.empty()) return;
+    ordinal = absl::ascii_tolower(letter[0]) - 'a' + 1;
+    is_initial = absl::ascii_isupper(letter[0]) && all[all.size() - 1] == '.';
+  }
+
+  size_t depth = 0;
+  absl::string_view quote;  // "> > "
+  absl::string_view indent;
+  absl::string_view bullet;
+  absl::string_view rest;   // from the bullet on
+  int ordinal = 0;          // what comes last in the bullet, 0 if it has none
+  bool is_initial = false;  // "A.", which may be somebody's
+  // Set for lines of words.
+  size_t column = 0;  // of rest, without the quote
+  size_t end = 0;     // behind it, with the quote
+};
+
+bool ParagraphReader::HadRoom(const Line& line, size_t columns) const {
+  const size_t word = std::min(line.rest.find(' '), 4 * kLongWord);
+  return last_ + 1 + std::min(ColumnBehind(line.rest.substr(0, word)), kLongWord) <= columns;
+}
+
+bool ParagraphReader::IsIndentedAsBefore(const Line& line) const {
+  if (lines_ > 1) return line.column == hanging_;
+  if ((ordinal_ >= 0 || is_field_) && line.column > indent_) return true;
+  if (ordinal_ >= 0) return line.column == indent_ && BeginsSmall(line.rest);
+  if (line.column == indent_) return true;
+  const size_t widest = std::max(widest_, line.end);
+  if (line.column < indent_) return !HadRoom(line, widest * 3 / 4);
+  return !HadRoom(line, std::max(widest, kFull)) && !EndsSentence(open_.text);
+}
+
+bool ParagraphReader::Continues(const Line& line) const {
+  const bool counts = line.ordinal <= 1 ? !line.is_initial : line.ordinal == ordinal_ + 1;
+  if (is_single_ || line.depth != depth_ || open_.text.size() + line.rest.size() > kMostBytes ||
+      Begins(line.rest, Re().row) || absl::StrContains(line.indent, '\f') ||
+      absl::StrContains(line.indent, "\u3000") || (!line.bullet.empty() && counts) ||
+      (is_field_ && Begins(line.rest, Re().field)) || !IsIndentedAsBefore(line)) {
+    return false;
+  }
+  const size_t widest = std::max(widest_, line.end);
+  if (!HadRoom(line, std::max(widest * 3 / 4, usual_ / 2))) return true;
+  // "Dear Jane,"
+  const bool greets =
+      lines_ == 1 && absl::EndsWith(open_.text, ",") && HadRoom(line, widest * 2 / 5);
+  return BeginsSmall(line.rest) && !EndsSentence(open_.text) && !greets;
+}
+
+void ParagraphReader::Begin(const Line& line) {
+  is_signature_ = is_signature_ && line.depth == depth_;
+  depth_ = line.depth;
+  indent_ = line.column;
+  ordinal_ = line.bullet.empty() ? -1 : line.ordinal;
+  is_field_ = line.bullet.empty() && Begins(line.rest, Re().field);
+  is_single_ = is_signature_ || Begins(line.rest, Re().row) || absl::StartsWith(line.bullet, "#");
+  open_.first = absl::StrCat(line.quote, line.indent, line.bullet);
+  open_.rest = absl::StrCat(line.quote, line.indent);
+  open_.rest.append(ColumnBehind(open_.first) - ColumnBehind(open_.rest), ' ');
+  absl::StrReplaceAll({{"\f", ""}, {"\u3000", ""}}, &open_.rest);  // they are of a first line
+  open_.text = std::string(line.rest.substr(line.bullet.size()));
+  open_.may_wrap = !is_single_ || is_signature_;
+  open_.line = count_;
+}
+
+void ParagraphReader::Append(const Line& line) {
+  open_.text.resize(WithoutBlanks(open_.text).size());
+  absl::StrAppend(&open_.text, Between(open_.text, line.rest), line.rest);
+  if (lines_ > 1) return;
+  hanging_ = line.column;
+  if (ordinal_ < 0 || hanging_ > indent_) open_.rest = absl::StrCat(line.quote, line.indent);
+}
+
+void ParagraphReader::Add(absl::string_view text, std::deque<Paragraph>* ended) {
+  Line line(text);
+  const bool is_fence = absl::StartsWith(line.rest, "```");
+  if (is_fence || is_fenced_ || !HasWords(line.rest)) {
+    End(ended);
+    is_fenced_ = is_fenced_ != is_fence;
+    is_signature_ = line.rest == "-- " || line.rest == "--" || (is_signature_ && !IsBlank(text));
+    depth_ = line.depth;
+    ended->push_back({std::string(text), "", "", true, count_++});
+    return;
+  }
+  line.column = ColumnBehind(line.indent);
+  line.end = ColumnBehind(WithoutBlanks(line.rest), ColumnBehind(line.quote) + line.column);
+  if (lines_ > 0 && !Continues(line)) End(ended);
+  lines_ == 0 ? Begin(line) : Append(line);
+  is_single_ = is_single_ || line.rest.size() == WithoutBlanks(line.rest).size() + 2;
+  last_ = line.end;
+  widest_ = std::max(lines_ == 0 ? 0 : widest_, line.end);
+  ++lines_;
+  ++count_;
+}
+
+void ParagraphReader::End(std::deque<Paragraph>* ended) {
+  if (lines_ == 0) return;
+  if (lines_ > 1) usual_ = std::min(widest_, kUsual);
+  ended->push_back(std::move(open_));
+  open_ = {};
+  lines_ = 0;
+}
+
+std::string LayOut(const Paragraph& paragraph, absl::string_view translation, size_t columns) {
+  std::string out = paragraph.first;
+  if (columns == 0 || !paragraph.may_wrap) return absl::StrCat(out, translation);
+  size_t column = ColumnBehind(out);
+  size_t begin = 0;
+  for (const size_t end : LineBreaks(translation)) {
+    // What would begin a paragraph does not begin a line.
+    const ParagraphReader::Line next(translation.substr(end, 32));
+    if (next.depth > 0 || !next.bullet.empty() || Begins(next.rest, Re().row)) continue;
+    const absl::string_view words = translation.substr(begin, end - begin);
+    if (begin > 0 && ColumnBehind(WithoutBlanks(words), column) > columns) {
+      out.resize(WithoutBlanks(out).size());
+      absl::StrAppend(&out, "\n", paragraph.rest);
+      column = ColumnBehind(paragraph.rest);
+    }
+    absl::StrAppend(&out, words);
+    column = ColumnBehind(words, column);
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace nibu

@@ -1,0 +1,233 @@
+#include "tools/text/markup.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tokenizer/blank.h"
+#include "tokenizer/word_border.h"
+#include "tools/text/markup_entities.h"
+
+namespace nibu {
+
+namespace {
+
+constexpr absl::string_view kPlaceholder = "\uFFFC";
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+using Tokens = absl::Span<const MarkupToken>;
+
+absl::string_view Text(const MarkupToken& token) {
+  return token.value.empty() ? token.raw : token.value;
+}
+
+bool IsText(const MarkupToken& token) {
+  return token.kind == MarkupToken::kText && !IsBlank(Text(token));
+}
+
+// Bytes of the UTF-8 character at the begin of a text; 1 where there is none.
+size_t CharacterSize(absl::string_view text) {
+  size_t size = 1;
+  while (size < 4 && !IsCharacterBorder(text, size)) ++size;
+  return size;
+}
+
+// What a token means in the text of all of them.
+struct Place {
+  TextSpan span;           // of an element: all of it, for both of its tags
+  size_t partner = kNone;  // the other tag
+  size_t around = kNone;   // of a closing tag without one: the innermost open element's
+  size_t part = kNone;     // of FindCarried's parts
+};
+
+std::vector<Place> FindPlaces(Tokens tokens, std::string* text) {
+  std::vector<Place> places(tokens.size());
+  std::vector<size_t> open;                                  // tokens
+  std::map<absl::string_view, std::vector<size_t>> by_name;  // indices of `open`
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const MarkupToken& token = tokens[i];
+    Place& place = places[i];
+    place.span = {text->size(), text->size()};
+    if (token.kind == MarkupToken::kText) {
+      absl::StrAppend(text, Text(token));
+    } else if (token.kind == MarkupToken::kProtected) {
+      absl::StrAppend(text, kPlaceholder);
+    } else if (token.kind == MarkupToken::kOpen) {
+      by_name[token.value].push_back(open.size());
+      open.push_back(i);
+    } else if (token.kind == MarkupToken::kClose) {
+      const std::vector<size_t>& same = by_name[token.value];
+      if (same.empty()) {
+        if (!open.empty()) place.around = open.back();
+        place.span.begin = open.empty() ? 0 : places[open.back()].span.begin;
+        continue;
+      }
+      // Elements that are still open in this one end with it.
+      for (size_t depth = same.back(); open.size() > depth; open.pop_back()) {
+        place.partner = open.back();
+        places[open.back()].span.end = text->size();
+        by_name[tokens[open.back()].value].pop_back();
+      }
+      places[place.partner].partner = i;
+      place.span = places[place.partner].span;
+    }
+  }
+  for (size_t token : open) places[token].span.end = text->size();
+  return places;
+}
+
+// Without what stands around the text and needs no place in it: blanks, points, tags, except those
+// of elements that end within.
+absl::Span<MarkupToken> Middle(absl::Span<MarkupToken> tokens) {
+  std::string text;
+  const std::vector<Place> places = FindPlaces(tokens, &text);
+  const auto stands_in_text = [](const MarkupToken& token) {
+    return token.kind == MarkupToken::kProtected || IsText(token);
+  };
+  const size_t first = absl::c_find_if(tokens, stands_in_text) - tokens.begin();
+  const size_t last =
+      tokens.rend() - std::find_if(tokens.rbegin(), tokens.rend(), stands_in_text) - 1;
+  const auto ends_within = [&](size_t token) { return token > first && token < last; };
+  size_t begin = 0;
+  size_t end = tokens.size();
+  while (begin < first && !ends_within(places[begin].partner)) ++begin;
+  while (end > last + 1 && !ends_within(places[end - 1].partner)) --end;
+  return tokens.subspan(begin, end - begin);
+}
+
+std::vector<Carried> FindCarried(Tokens tokens, std::string* text) {
+  std::vector<Place> places = FindPlaces(tokens, text);
+  struct Part {
+    std::pair<size_t, size_t> order;
+    Carried carried;
+  };
+  std::vector<Part> parts;
+  const auto add = [&](size_t order, TextSpan span, absl::string_view before) {
+    parts.push_back({{order, 0}, {span, std::string(before), "", false}});
+    return parts.size() - 1;
+  };
+  size_t opened = kNone;  // the last part that begins at the text's current end
+  std::string points;     // what stands there and encloses nothing
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const MarkupToken& token = tokens[i];
+    Place& place = places[i];
+    const bool encloses = place.span.end > place.span.begin;
+    if (token.kind == MarkupToken::kClose && encloses) {
+      size_t part = place.partner == kNone ? add(place.around + 1, place.span, "")
+                                           : places[place.partner].part;
+      if (place.partner == kNone)
+        parts[part].order.second = kNone - i;  // the last is the outermost
+      parts[part].carried.after = absl::StrCat(std::exchange(points, ""), token.raw);
+    } else if (encloses || token.kind == MarkupToken::kText ||
+               token.kind == MarkupToken::kProtected) {
+      const size_t begin = place.span.begin;
+      if (!points.empty()) add(i, {begin, begin}, std::exchange(points, ""));
+      opened = token.kind == MarkupToken::kOpen ? add(i + 1, place.span, token.raw) : kNone;
+      place.part = opened;
+      if (token.kind == MarkupToken::kProtected) {
+        parts[add(i + 1, {begin, begin + kPlaceholder.size()}, token.raw)].carried.replaces = true;
+      }
+    } else if (opened != kNone) {
+      absl::StrAppend(&parts[opened].carried.before, token.raw);
+    } else {
+      absl::StrAppend(&points, token.raw);
+    }
+  }
+  if (!points.empty()) add(tokens.size(), {text->size(), text->size()}, points);
+  absl::c_stable_sort(parts, [](const Part& a, const Part& b) { return a.order < b.order; });
+  std::vector<Carried> carried;
+  carried.reserve(parts.size());
+  for (Part& part : parts) carried.push_back(std::move(part.carried));
+  return carried;
+}
+
+// How a segment's characters are written.
+std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens tokens) {
+  std::map<std::string, std::string, std::less<>> entities;
+  std::string bare;
+  for (const MarkupToken& token : tokens) {
+    if (token.kind != MarkupToken::kText) continue;
+    if (token.value.empty()) {
+      absl::StrAppend(&bare, token.raw);
+    } else {
+      entities.emplace(token.value, token.raw);
+    }
+  }
+  if (kind == Markup::kXml && !tokens.front().cdata) {
+    if (!absl::StrContains(bare, '<')) entities.emplace("<", "&lt;");
+    if (!absl::StrContains(bare, '&')) entities.emplace("&", "&amp;");
+  }
+  return entities;
+}
+
+}  // namespace
+
+void MarkupReader::AddSegment(absl::Span<MarkupToken> tokens, absl::string_view line, size_t* done,
+                              MarkedLine* marked) const {
+  if (absl::c_none_of(tokens, IsText)) return;
+  tokens = Middle(tokens);
+  MarkupToken& front = tokens.front();
+  MarkupToken& back = tokens.back();
+  front.raw = absl::StripLeadingAsciiWhitespace(front.raw);
+  back.raw = absl::StripTrailingAsciiWhitespace(back.raw);
+  const size_t begin = front.raw.data() - line.data();
+  MarkedLine::Segment& segment = marked->segments.emplace_back();
+  segment.untouched = std::string(line.substr(*done, begin - *done));
+  segment.marked.carried = FindCarried(tokens, &segment.marked.text);
+  segment.marked.markup = kind_;
+  segment.marked.entities = FindEntities(kind_, tokens);
+  *done = back.raw.data() + back.raw.size() - line.data();
+}
+
+MarkedLine MarkupReader::Read(absl::string_view line) {
+  MarkedLine marked;
+  std::vector<MarkupToken> tokens = lexer_.Read(line);
+  if (tokens.size() == 1 && IsText(tokens[0]) && tokens[0].value.empty()) {
+    marked.segments.push_back({"", {std::string(line), {}, kind_, FindEntities(kind_, tokens)}});
+    return marked;
+  }
+  size_t begin = 0;
+  size_t done = 0;
+  bool closed = false;  // by the last token but blanks
+  const absl::Span<MarkupToken> all = absl::MakeSpan(tokens);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool block = tokens[i].kind == MarkupToken::kBlock;
+    if (block || (kind_ == Markup::kXml && closed && tokens[i].kind == MarkupToken::kOpen)) {
+      AddSegment(all.subspan(begin, i - begin), line, &done, &marked);
+      begin = block ? i + 1 : i;
+    }
+    if (tokens[i].kind != MarkupToken::kText || IsText(tokens[i])) {
+      closed = tokens[i].kind == MarkupToken::kClose;
+    }
+  }
+  AddSegment(all.subspan(begin), line, &done, &marked);
+  marked.untouched = std::string(line.substr(done));
+  return marked;
+}
+
+std::string EscapeText(const MarkedText& source, absl::string_view text) {
+  const Markup kind = source.markup;
+  if (kind == Markup::kNone) return std::string(text);
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (size_t size; !text.empty(); text.remove_prefix(size)) {
+    size = CharacterSize(text);
+    const absl::string_view character = text.substr(0, size);
+    if (auto entity = source.entities.find(character); entity != source.entities.end()) {
+      absl::StrAppend(&escaped, entity->second);
+    } else if (text[0] == '&' && ReadReference(kind, text).size > 0) {
+      escaped += "&amp;";
+    } else if (text[0] == '<' && BeginsMarkup(kind, text)) {
+      escaped += "&lt;";
+    } else {
+      absl::StrAppend(&escaped, character);
+    }
+  }
+  return escaped;
+}
+
+}  // namespace nibu

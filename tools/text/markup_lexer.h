@@ -1,0 +1,82 @@
+// Lines of HTML or XML, cut into tags and text.
+#ifndef NIBU_TOOLS_TEXT_MARKUP_LEXER_H_
+#define NIBU_TOOLS_TEXT_MARKUP_LEXER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "tools/text/marked_text.h"
+
+namespace nibu {
+
+struct MarkupToken {
+  enum Kind {
+    kText,
+    kOpen,       // an inline tag
+    kClose,      // one
+    kPoint,      // what stands between words: a comment, <img>, half a tag
+    kProtected,  // what stands for words, and is left alone: a whole <code>...</code>
+    kBlock       // what separates texts
+  };
+  Kind kind;
+  absl::string_view raw;
+  std::string value = {};  // a tag's name; or the character that the reference `raw` stands for
+  bool cdata = false;      // is within XML's <![CDATA[ ]]>
+};
+
+// Reads line after line, and remembers what is open at a line's end. Any bytes are markup.
+class MarkupLexer {
+ public:
+  explicit MarkupLexer(Markup kind) : kind_(kind) {}
+
+  // The tokens of a line: in order they are the line, into which they point. Linear time.
+  std::vector<MarkupToken> Read(absl::string_view line);
+
+  // Whether a comment, tag or element that is left alone has not ended.
+  bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
+
+  struct Tag {
+    std::string name = {};  // in small letters in HTML
+    bool closing = false;
+    bool self_closing = false;    // ends with `/>`
+    bool no_translation = false;  // translate="no" or class="notranslate"
+    char quote = 0;               // that of the value in which the line ended
+    bool values = false;          // the line has attributes with a value
+    int words = 0;                // the line's attributes without one
+  };
+
+ private:
+  void Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value = {});
+  // These read on from a position, and say how far.
+  size_t Next(size_t pos);
+  size_t ReadMarkup(size_t pos);
+  size_t ReadUntil(size_t begin, size_t pos);
+  bool GoesOn(size_t begin);
+  void AddTag(size_t begin, size_t end, bool whole);
+
+  const Markup kind_;
+  absl::string_view line_;
+  std::vector<MarkupToken> tokens_;
+
+  // What is open.
+  absl::string_view until_;  // a comment or the like: where it ends
+  bool cdata_ = false;
+  int tag_lines_ = 0;  // a tag: lines so far
+  Tag tag_;
+  // An element that is left alone: its name, how many of this name are open, where it begins in
+  // this line, and whether it is a part of a sentence.
+  std::string skipped_;
+  int64_t skipped_depth_ = 0;
+  size_t skipped_begin_ = 0;
+  bool skipped_inline_ = false;
+};
+
+// Whether what begins with a `<` would be read as markup.
+bool BeginsMarkup(Markup kind, absl::string_view text);
+
+}  // namespace nibu
+
+#endif  // NIBU_TOOLS_TEXT_MARKUP_LEXER_H_

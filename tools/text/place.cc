@@ -1,0 +1,359 @@
+#include "tools/text/place.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "tokenizer/word_border.h"
+#include "tools/text/stand_in.h"
+
+namespace nibu {
+namespace {
+
+TextSpan WithoutBlanks(absl::string_view text, TextSpan span) {
+  text = text.substr(0, span.end);
+  const size_t begin = std::min(span.begin, text.size());
+  text = absl::StripTrailingAsciiWhitespace(text.substr(begin));
+  const auto words = absl::StripLeadingAsciiWhitespace(text);
+  return {begin + text.size() - words.size(), begin + text.size()};
+}
+
+bool BeginsWord(absl::string_view text) {
+  return !IsWordBorder(absl::StrCat("a", text.substr(0, 4)), 1);
+}
+
+bool EndsWord(absl::string_view text) {
+  text.remove_prefix(text.size() - std::min<size_t>(text.size(), 4));
+  return !IsWordBorder(absl::StrCat(text, "a"), text.size());
+}
+
+bool IsInside(const TextSpan& inner, const TextSpan& outer) {
+  return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+// A tree of what is carried, by its index; the root, behind the last one, is all of the text.
+class Placer {
+ public:
+  Placer(const MarkedText& source, absl::string_view target, absl::Span<const AlignedToken> tokens)
+      : source_(source), target_(target), root_(source.carried.size()), nodes_(root_ + 1) {
+    ReadUnits(tokens);
+    FindNames();
+    FindParents();
+    for (size_t i = 0; i < root_; ++i) PlaceStretch(i);
+    for (size_t i = 0; i < root_; ++i) PlacePoint(i);
+  }
+
+  std::string Write();
+
+ private:
+  // What is not cut: a token, or several.
+  struct Unit {
+    TextSpan target;
+    TextSpan source;
+    bool begins_word;
+    size_t owner;  // the innermost stretch around it
+  };
+  // The units [begin, end), or a point before unit `begin`.
+  struct Node {
+    TextSpan source;
+    size_t parent;
+    bool is_placed = false;
+    bool is_named = false;  // stands in place of text
+    size_t begin = 0;
+    size_t end = 0;
+  };
+  struct Replaced {
+    TextSpan target;
+    size_t carried;  // the root: by nothing
+  };
+
+  bool IsStretch(size_t i) const {
+    const Carried& carried = source_.carried[i];
+    return !carried.replaces && carried.span.begin < carried.span.end;
+  }
+  bool IsCut(size_t unit) const {  // whether a word begins there, or the text ends
+    return unit == units_.size() || units_[unit].begins_word;
+  }
+
+  void ReadUnits(absl::Span<const AlignedToken> tokens);
+  void FindNames();
+  void Replace(TextSpan target, size_t carried);
+  void FindParents();
+  void PlaceStretch(size_t i);
+  void PlacePoint(size_t i);
+  size_t Anchor(const Carried& carried) const;
+  std::string Padded(const Carried& point, absl::string_view text, size_t at) const;
+
+  const MarkedText& source_;
+  const absl::string_view target_;
+  const size_t root_;
+  std::vector<Unit> units_;
+  std::vector<Node> nodes_;
+  std::vector<Replaced> replaced_;
+};
+
+void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
+  for (const AlignedToken& token : tokens) {
+    TextSpan span = WithoutBlanks(target_, token.target);
+    const size_t end = units_.empty() ? 0 : units_.back().target.end;
+    span.begin = std::max(span.begin, end);
+    if (span.begin >= span.end) continue;
+    if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
+      units_.back().target.end = span.end;
+    } else {
+      units_.push_back({span, WithoutBlanks(source_.text, token.source),
+                        span.begin != end || IsWordBorder(target_, span.begin), root_});
+    }
+  }
+}
+
+// The units there become one, which `carried` replaces.
+void Placer::Replace(TextSpan target, size_t carried) {
+  const auto is_before = [](const Unit& unit, size_t at) { return unit.target.end <= at; };
+  const auto begin = std::lower_bound(units_.begin(), units_.end(), target.begin, is_before);
+  auto end = begin;
+  while (end != units_.end() && end->target.begin < target.end) ++end;
+  if (begin == end) return;
+  begin->target.end = (end - 1)->target.end;
+  if (carried != root_) begin->source = source_.carried[carried].span;
+  units_.erase(begin + 1, end);
+  if (carried == root_) {  // with the blank in front, or the first one
+    while (target.begin > 0 && absl::ascii_isspace(target_[target.begin - 1])) --target.begin;
+    const bool is_first = target.begin == 0;
+    while (is_first && target.end < target_.size() && absl::ascii_isspace(target_[target.end]))
+      ++target.end;
+  } else {
+    nodes_[carried].is_named = true;
+  }
+  replaced_.push_back({target, carried});
+}
+
+void Placer::FindNames() {
+  for (size_t i = 0; i < root_; ++i) {
+    const TextSpan span = source_.carried[i].span;
+    if (!source_.carried[i].replaces || span.begin == span.end) continue;
+    const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
+    std::vector<TextSpan> found;
+    size_t best = 0;
+    for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
+      if (!IsWordBorder(target_, at)) continue;
+      const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
+        return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
+      });
+      if (comes_from_it && best == 0) best = found.size();
+      size_t end = at + name.size();  // with an ending ("Toms")
+      while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
+      found.push_back({at, end});
+    }
+    // The words that come from it, where the target writes it otherwise.
+    for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
+      size_t end = u;
+      while (end < units_.size() && IsInside(units_[end].source, span)) ++end;
+      if (end > u && IsCut(u) && IsCut(end)) {
+        found.push_back({units_[u].target.begin, units_[end - 1].target.end});
+      }
+    }
+    for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best ? i : root_);
+  }
+}
+
+void Placer::FindParents() {
+  nodes_[root_] = {{0, source_.text.size()}, root_, true, false, 0, units_.size()};
+  std::vector<size_t> open = {root_};
+  for (size_t i = 0; i < root_; ++i) {
+    nodes_[i].source = source_.carried[i].span;
+    while (open.back() != root_ && nodes_[open.back()].source.end <= nodes_[i].source.begin) {
+      open.pop_back();
+    }
+    nodes_[i].parent = open.back();
+    if (IsStretch(i)) open.push_back(i);
+  }
+}
+
+void Placer::PlaceStretch(size_t i) {
+  const Carried& stretch = source_.carried[i];
+  const absl::string_view text = source_.text;
+  Node& placed = nodes_[i];
+  const Node& parent = nodes_[placed.parent];
+  if (!IsStretch(i) || !parent.is_placed) return;
+  const auto is_free = [&](size_t unit) { return units_[unit].owner == placed.parent; };
+  size_t head = parent.begin;  // the parent's free units at its ends
+  while (head < parent.end && is_free(head)) ++head;
+  size_t tail = parent.end;
+  while (tail > parent.begin && is_free(tail - 1)) --tail;
+  const bool cuts_words =
+      !IsWordBorder(text, stretch.span.begin) || !IsWordBorder(text, stretch.span.end);
+  size_t begin = parent.end;
+  size_t end = parent.end;
+  if (head == parent.end && IsInside(WithoutBlanks(text, parent.source), stretch.span)) {
+    begin = parent.begin;
+  } else {  // the greatest sum
+    int best = 0;
+    int sum = 0;
+    size_t start = parent.end;
+    for (size_t unit = parent.begin; unit < parent.end; ++unit) {
+      if (!is_free(unit)) {
+        start = parent.end;
+      } else if ((start == parent.end || sum <= 0) && (cuts_words || IsCut(unit))) {
+        start = unit;
+        sum = 0;
+      }
+      if (start == parent.end) continue;
+      sum += IsInside(units_[unit].source, stretch.span) ? 1 : -1;
+      if (sum > best && (cuts_words || IsCut(unit + 1))) {
+        best = sum;
+        begin = start;
+        end = unit + 1;
+      }
+    }
+  }
+  if (stretch.before.empty()) {
+    end = begin < end ? std::min(end, head) : parent.begin;
+    begin = parent.begin;
+  } else if (stretch.after.empty()) {
+    begin = std::max(begin, tail);
+    end = parent.end;
+  } else if (begin == end) {
+    return;
+  }
+  placed.is_placed = true;
+  placed.begin = begin;
+  placed.end = end;
+  for (size_t unit = begin; unit < end; ++unit) units_[unit].owner = i;
+}
+
+// The unit before which a point goes.
+size_t Placer::Anchor(const Carried& point) const {
+  const absl::string_view text = source_.text;
+  const size_t at = point.span.begin;
+  if (WithoutBlanks(text, {0, at}).end == 0 || units_.empty()) return 0;
+  if (WithoutBlanks(text, {point.span.end, text.size()}).begin == text.size()) {
+    return units_.size();
+  }
+  size_t nearest = SIZE_MAX;  // even: the unit is in front of the point
+  size_t anchor = 0;
+  for (size_t unit = 0; unit < units_.size(); ++unit) {
+    const TextSpan source = units_[unit].source;
+    if (source.begin == source.end) continue;
+    const bool behind = source.begin < at;
+    const size_t distance =
+        behind ? 2 * (at - std::min(at, source.end)) : 2 * (source.begin - at) + 1;
+    if (distance < nearest || (distance == nearest && behind)) {
+      nearest = distance;
+      anchor = behind ? unit + 1 : unit;
+    }
+  }
+  while (nearest % 2 == 0 && IsWordBorder(text, at) && !IsCut(anchor)) ++anchor;
+  return anchor;
+}
+
+void Placer::PlacePoint(size_t i) {
+  Node& point = nodes_[i];
+  if (point.is_placed || point.is_named) return;
+  const Node& parent = nodes_[point.parent];
+  size_t at = std::clamp(Anchor(source_.carried[i]), parent.begin, parent.end);
+  if (at < parent.end && units_[at].owner != point.parent) {  // not into a sibling
+    size_t sibling = units_[at].owner;
+    while (nodes_[sibling].parent != point.parent) sibling = nodes_[sibling].parent;
+    if (nodes_[sibling].begin < at) at = nodes_[sibling].end;
+  }
+  point.begin = point.end = at;
+}
+
+// Blanks at the ends of a text become no second ones at this byte of the target; a protected part
+// is not written together with a word unless it was.
+std::string Placer::Padded(const Carried& point, absl::string_view text, size_t at) const {
+  const absl::string_view source = source_.text;
+  const absl::string_view left = target_.substr(0, at);
+  const absl::string_view right = target_.substr(at);
+  std::string padded(absl::StripAsciiWhitespace(text));
+  if (padded.empty()) return padded;
+  if ((text.front() == ' ' && !left.empty() && !absl::ascii_isspace(left.back())) ||
+      (point.replaces && !EndsWord(source.substr(0, point.span.begin)) && EndsWord(left))) {
+    padded.insert(0, 1, ' ');
+  }
+  if ((text.back() == ' ' && !right.empty() && !absl::ascii_isspace(right[0]) &&
+       !absl::ascii_ispunct(right[0])) ||
+      (point.replaces && !BeginsWord(source.substr(point.span.end)) && BeginsWord(right))) {
+    padded += ' ';
+  }
+  return padded;
+}
+
+std::string Placer::Write() {
+  std::vector<std::string> before(root_);  // what a stretch begins with, and what is at its end
+  std::vector<std::string> behind(root_);
+  MarkedText placed = {std::string(target_), {}, source_.markup, source_.entities};
+  std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
+  std::vector<size_t> open;    // stretches around nothing, at a byte of the target
+  std::string* out = nullptr;  // theirs
+  size_t at = 0;
+  for (size_t i = 0; i <= root_; ++i) {
+    for (; !open.empty() && open.back() != nodes_[i].parent; open.pop_back()) {
+      const Carried& carried = source_.carried[open.back()];
+      *out += Padded(carried, AsPoint(source_.text, carried).after, at);
+    }
+    if (i == root_ || nodes_[i].is_named) continue;
+    const Node& node = nodes_[i];
+    const Carried& carried = source_.carried[i];
+    if (node.begin < node.end) {
+      before[i] = carried.before;
+      continue;
+    }
+    const bool is_point = carried.span.begin == carried.span.end;
+    const Carried point = is_point ? carried : AsPoint(source_.text, carried);
+    const std::string text = absl::StrCat(point.before, point.after);
+    if (open.empty()) {
+      const Node& parent = nodes_[node.parent];
+      const bool leads = text.starts_with(' ') && !text.ends_with(' ') &&
+                         BeginsWord(absl::string_view(source_.text).substr(carried.span.end));
+      is_front[node.begin] = is_front[node.begin] || node.begin == parent.begin || leads;
+      if (is_front[node.begin] && node.begin < parent.end) {
+        at = units_[node.begin].target.begin;
+      } else {
+        at = node.begin > 0 ? units_[node.begin - 1].target.end : 0;
+      }
+      const bool is_inside = node.parent != root_;
+      if (is_inside && node.begin == parent.begin) {
+        out = &before[node.parent];
+      } else if (is_inside && node.begin == parent.end) {
+        out = &behind[node.parent];
+      } else {
+        out = &placed.carried.emplace_back(Carried{{at, at}, "", "", false}).before;
+      }
+    }
+    *out += Padded(carried, IsStretch(i) ? point.before : text, at);
+    if (IsStretch(i)) open.push_back(i);
+  }
+  for (size_t i = 0; i < root_; ++i) {
+    if (nodes_[i].begin == nodes_[i].end) continue;
+    const TextSpan span = {units_[nodes_[i].begin].target.begin,
+                           units_[nodes_[i].end - 1].target.end};
+    placed.carried.push_back({span, before[i], behind[i] + source_.carried[i].after, false});
+  }
+  for (const auto& [span, i] : replaced_) {
+    placed.carried.push_back({span, i == root_ ? "" : source_.carried[i].before, "", true});
+  }
+  // Points first, then what is around the others.
+  absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
+    const auto order = [](const TextSpan& span) {
+      return std::tuple(span.begin, span.begin < span.end, ~span.end);
+    };
+    return order(a.span) < order(b.span);
+  });
+  return nibu::Write(placed);
+}
+
+}  // namespace
+
+std::string Place(const MarkedText& source, absl::string_view target,
+                  absl::Span<const AlignedToken> tokens) {
+  return Placer(source, target, tokens).Write();
+}
+
+}  // namespace nibu

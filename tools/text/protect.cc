@@ -1,0 +1,124 @@
+#include "tools/text/protect.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+
+namespace nibu {
+namespace {
+
+// @L@ stands for what is a letter beyond ASCII, or may be one.
+constexpr char kLetters[] = R"(\x{c0}-\x{1fff}\x{3040}-\x{d7ff})";
+// An address ends before what closes the sentence or the brackets around it; see TrimAddress.
+constexpr char kUrl[] =
+    R"(\b(?i:(?:https?|ftps?|sftp|file|ssh|git|wss?|ircs?|s3)://|www\.)[^\s<>"`{}|\\^«»“”„]+)"
+    R"(|\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|dev|info)\b)"
+    R"((?:[/?#][^\s<>"`{}|\\^«»“”„]*)?)";
+constexpr char kEmail[] =
+    R"((?:mailto:)?[\w@L@][0-9A-Za-z@L@._%+-]*@[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)"
+    R"((?:\.[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)+)";
+constexpr char kPath[] =
+    // C:\dir\file, \\server\share
+    R"(\b[A-Za-z]:(?:\\[\w@L@.()~$%-]+)+\\?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"
+    // /usr/bin, ./a, ../a, ~/a
+    R"(|\B/[a-zA-Z_.][\w@L@.+@~-]*(?:/[\w@L@.+@~*-]+)+/?|(?:\B\.{1,2}|\B~)(?:/[\w@L@.+@~*-]+)+/?)"
+    // src/main.cc
+    R"(|\b[\w+-][\w.+-]*(?:/[\w.+-]+)*/[\w+-][\w.+-]*\.[a-z][a-z0-9]{0,4}\b)";
+constexpr char kPlaceholder[] =
+    R"(\{\{[^{}\n]{1,80}\}\}|[$#%]?\{[\w@L@.:,!?#+-]*\}|<<\w+>>)"
+    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*|\B:[a-z][a-z0-9_+-]*:\B)"
+    R"(|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?[diouxXeEfFgGcsp@]\b)";
+// Characters that are shown as pictures; others with U+FE0F; joined, with modifiers; keycaps.
+constexpr char kEmoji[] =
+    R"((?:(?:[\x{1f000}-\x{1fbff}\x{2600}-\x{27bf}\x{231a}\x{231b}\x{2328}\x{23cf}\x{23e9}-\x{23fa})"
+    R"(\x{2b05}-\x{2b07}\x{2b1b}\x{2b1c}\x{2b50}\x{2b55}]\x{fe0f}?|[\x{a9}\x{ae}\x{203c}-\x{3299}]\x{fe0f})"
+    R"(|[0-9#*]\x{fe0f}?\x{20e3})[\x{200d}\x{20e3}\x{fe0f}\x{1f3fb}-\x{1f3ff}\x{e0020}-\x{e007f}]*)+)";
+
+// Without full stops, quotes and brackets that belong to the text around it.
+absl::string_view TrimAddress(absl::string_view part) {
+  const auto unopened = [&](char open, char close) {
+    return std::count(part.begin(), part.end(), close) - std::count(part.begin(), part.end(), open);
+  };
+  auto round = unopened('(', ')');
+  auto square = unopened('[', ']');
+  while (!part.empty()) {
+    const char last = part.back();
+    if (last == ')'   ? round-- <= 0
+        : last == ']' ? square-- <= 0
+                      : !absl::StrContains(".,;:!?'*_", last)) {
+      break;
+    }
+    part.remove_suffix(1);
+  }
+  return part;
+}
+
+}  // namespace
+
+Protector::Protector() = default;
+Protector::~Protector() = default;
+
+absl::StatusOr<std::unique_ptr<const Protector>> Protector::Create(const ProtectedKinds& kinds,
+                                                                   const std::string& pattern) {
+  std::unique_ptr<Protector> result(new Protector());
+  RE2::Options options;
+  options.set_log_errors(false);
+  if (!pattern.empty()) result->own_ = std::make_unique<const RE2>(pattern, options);
+  if (result->own_ != nullptr && !result->own_->ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("protect_pattern: ", result->own_->error()));
+  }
+  std::vector<absl::string_view> chosen;
+  if (kinds.urls) chosen.push_back(kUrl);
+  if (kinds.emails) chosen.push_back(kEmail);
+  if (kinds.paths) chosen.push_back(kPath);
+  if (kinds.placeholders) chosen.push_back(kPlaceholder);
+  if (kinds.emoji) chosen.push_back(kEmoji);
+  if (chosen.empty()) return result;
+  result->kinds_ = std::make_unique<const RE2>(
+      absl::StrReplaceAll(absl::StrJoin(chosen, "|"), {{"@L@", kLetters}}), options);
+  return result;
+}
+
+std::vector<TextSpan> Protector::Find(absl::string_view text) const {
+  std::vector<TextSpan> found;
+  const re2::StringPiece all(text.data(), text.size());
+  for (const RE2* pattern : {own_.get(), kinds_.get()}) {
+    re2::StringPiece match;
+    for (size_t at = 0; pattern != nullptr && at < text.size() &&
+                        pattern->Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
+      const auto begin = static_cast<size_t>(match.data() - text.data());
+      absl::string_view part = text.substr(begin, match.size());
+      if (pattern == kinds_.get()) {  // never empty
+        const auto front = static_cast<unsigned char>(begin > 0 ? text[begin - 1] : ' ');
+        if (!absl::StrContains("{$#%<:", part[0])) part = TrimAddress(part);
+        // "50%d", "US$x", and the end of an address are none.
+        if (part.empty() || (part[0] == '%' && absl::ascii_isdigit(front)) ||
+            (part[0] == '$' && part[1] != '{' && absl::ascii_isalnum(front)) ||
+            (part[0] == '/' && front == '/')) {
+          part = {};
+        }
+      }
+      if (!part.empty()) found.push_back({begin, begin + part.size()});
+      at = part.empty() ? begin + 1 : begin + part.size();
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const TextSpan& a, const TextSpan& b) { return a.begin < b.begin; });
+  std::vector<TextSpan> parts;
+  for (const TextSpan& span : found) {
+    if (!parts.empty() && span.begin <= parts.back().end) {
+      parts.back().end = std::max(parts.back().end, span.end);
+    } else {
+      parts.push_back(span);
+    }
+  }
+  return parts;
+}
+
+}  // namespace nibu

@@ -1,0 +1,183 @@
+#include "tools/text/stand_in.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tokenizer/word_border.h"
+#include "tools/text/markup.h"
+
+namespace nibu {
+namespace {
+
+bool IsBlankAt(absl::string_view text, size_t i) {
+  return i < text.size() && absl::ascii_isspace(text[i]);
+}
+
+// Letters and ASCII make a word, pictures do not.
+bool IsWord(absl::string_view part) {
+  return HasWords(part) || absl::c_any_of(part, absl::ascii_isgraph);
+}
+
+}  // namespace
+
+void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
+  if (parts.empty()) return;
+  std::vector<bool> is_border(marked->text.size() + 1);
+  std::vector<bool> is_taken(marked->text.size());  // bytes
+  for (const Carried& carried : marked->carried) {
+    const TextSpan& span = carried.span;
+    is_border[span.begin] = is_border[span.end] = true;
+    for (size_t at = span.begin; carried.replaces && at < span.end; ++at) is_taken[at] = true;
+  }
+  for (const TextSpan& part : parts) {
+    bool is_free = true;
+    for (size_t at = part.begin; at < part.end; ++at) {
+      is_free = is_free && !is_taken[at] && (at == part.begin || !is_border[at]);
+    }
+    if (!is_free) continue;
+    const auto text = absl::string_view(marked->text).substr(part.begin, part.end - part.begin);
+    marked->carried.push_back({part, EscapeText(*marked, text), "", true});
+  }
+  absl::c_stable_sort(marked->carried, [](const Carried& x, const Carried& y) {
+    return x.span.begin < y.span.begin;
+  });
+}
+
+std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans) {
+  std::vector<MarkedText> texts(spans.size());
+  for (size_t i = 0; i < spans.size(); ++i) {
+    texts[i].text = marked.text.substr(spans[i].begin, spans[i].end - spans[i].begin);
+    texts[i].markup = marked.markup;
+    texts[i].entities = marked.entities;
+  }
+  for (const Carried& carried : marked.carried) {
+    const TextSpan& all = carried.span;
+    const bool is_point = all.begin == all.end;
+    // The first that ends behind its begin, and one behind the last that begins before its end.
+    const auto open = std::partition_point(spans.begin(), spans.end(), [&](const TextSpan& span) {
+      return is_point ? span.end < all.begin : span.end <= all.begin;
+    });
+    const auto close = std::partition_point(
+        spans.begin(), spans.end(), [&](const TextSpan& span) { return span.begin < all.end; });
+    const size_t first = std::min(spans.size() - 1, static_cast<size_t>(open - spans.begin()));
+    const auto end = static_cast<size_t>(close - spans.begin());
+    const size_t last = carried.replaces || end <= first ? first : end - 1;
+    for (size_t i = first; i <= last; i += std::max<size_t>(1, last - first)) {
+      Carried& part = texts[i].carried.emplace_back(carried);
+      for (size_t* at : {&part.span.begin, &part.span.end}) {
+        *at = std::clamp(*at, spans[i].begin, spans[i].end) - spans[i].begin;
+      }
+      if (i != first) part.before.clear();
+      if (i != last) part.after.clear();
+    }
+  }
+  return texts;
+}
+
+bool HasOnlyParts(MarkedText marked) {
+  std::erase_if(marked.carried, [](const Carried& carried) { return !carried.replaces; });
+  for (Carried& part : marked.carried) part.before.clear();
+  marked.markup = Markup::kNone;
+  return !marked.carried.empty() && !HasWords(Write(marked));
+}
+
+std::string Write(const MarkedText& marked) {
+  std::string out;
+  size_t written = 0;
+  std::vector<const Carried*> open;
+  const auto write_up_to = [&](size_t at) {
+    while (true) {
+      const bool closes = !open.empty() && open.back()->span.end <= at;
+      const size_t end = std::max(written, closes ? open.back()->span.end : at);
+      out += EscapeText(marked, absl::string_view(marked.text).substr(written, end - written));
+      written = end;
+      if (!closes) break;
+      out += open.back()->after;
+      open.pop_back();
+    }
+  };
+  for (const Carried& carried : marked.carried) {
+    write_up_to(carried.span.begin);
+    out += carried.before;
+    if (carried.replaces) {
+      written = std::max(written, carried.span.end);
+    } else {
+      open.push_back(&carried);
+    }
+  }
+  write_up_to(marked.text.size());
+  return out;
+}
+
+Carried AsPoint(absl::string_view text, Carried carried) {
+  const TextSpan span = carried.span;
+  std::string& end = carried.after.empty() ? carried.before : carried.after;
+  if (IsBlankAt(text, span.end)) end += ' ';
+  if (span.begin > 0 && IsBlankAt(text, span.begin - 1)) carried.before.insert(0, 1, ' ');
+  carried.span.end = span.begin;
+  return carried;
+}
+
+MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names) {
+  const absl::string_view text = marked.text;
+  std::vector<absl::string_view> free;
+  for (const std::string& name : names) {
+    if (!absl::StrContains(text, name)) free.push_back(name);
+  }
+  MarkedText result;
+  result.markup = marked.markup;
+  result.entities = marked.entities;
+  std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
+  std::vector<size_t> sizes;                // of the parts' names; 0: left out
+  size_t read = 0;
+  const auto copy_up_to = [&](size_t end) {
+    while (read < end) {
+      result.text += text[read++];
+      to[read] = result.text.size();
+    }
+  };
+  size_t taken = 0;  // of the names
+  for (const Carried& carried : marked.carried) {
+    if (!carried.replaces) continue;
+    const TextSpan from = carried.span;
+    copy_up_to(from.begin);
+    size_t begin = result.text.size();
+    size_t behind = from.end;
+    sizes.push_back(0);
+    if (taken < free.size() && IsWord(carried.before)) {
+      const absl::string_view name = free[taken++];
+      sizes.back() = name.size();
+      absl::StrAppend(&result.text, name);
+      if (!IsWordBorder(result.text, begin)) result.text.insert(begin++, 1, ' ');
+      if (!IsWordBorder(absl::StrCat(name, text.substr(from.end, 4)), name.size())) {
+        result.text += ' ';
+      }
+    } else if (begin == 0 || IsBlankAt(result.text, begin - 1)) {  // one blank is enough
+      while (IsBlankAt(text, behind)) ++behind;
+      if (behind == text.size() || absl::ascii_ispunct(text[behind])) {
+        absl::StripTrailingAsciiWhitespace(&result.text);
+        begin = result.text.size();
+        for (size_t at = from.begin; at > 0 && to[at - 1] > begin; --at) to[at - 1] = begin;
+      }
+    }
+    to[from.begin] = begin;
+    while (read < behind) to[++read] = begin + sizes.back();
+  }
+  copy_up_to(text.size());
+  result.carried.reserve(marked.carried.size());
+  auto size = sizes.begin();
+  for (const Carried& carried : marked.carried) {
+    TextSpan span = {to[carried.span.begin], to[carried.span.end]};
+    if (carried.replaces) span.end = span.begin + *size++;
+    result.carried.push_back(span.begin < span.end ? carried : AsPoint(text, carried));
+    result.carried.back().span = span;
+  }
+  return result;
+}
+
+}  // namespace nibu

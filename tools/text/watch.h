@@ -1,0 +1,60 @@
+// What makes a translation suspicious.
+#ifndef NIBU_TOOLS_TEXT_WATCH_H_
+#define NIBU_TOOLS_TEXT_WATCH_H_
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "engine/search/beam_search.h"
+
+namespace nibu {
+
+enum class Warning : uint8_t {
+  kShort,       // for its source: something may be missing
+  kLong,        // for its source
+  kRepetition,  // caught in a loop
+  kUnfinished,  // cut at a length limit
+  kTruncated,   // of a source that was cut at max_input_length
+  kNumbers,     // not those of the source
+  kProtected,   // what was to come out unchanged, once, did not
+};
+constexpr std::array<const char*, 7> kWarningNames = {
+    "short", "long", "repetition", "unfinished", "truncated", "numbers", "protected"};
+
+class Warnings {
+ public:
+  void Add(Warning warning, bool holds = true) {
+    if (holds) bits_.set(static_cast<size_t>(warning));
+  }
+  void Add(const Warnings& others) { bits_ |= others.bits_; }
+  bool Has(Warning warning) const { return bits_.test(static_cast<size_t>(warning)); }
+  bool any() const { return bits_.any(); }
+  // Those that there are, in the order above.
+  std::vector<std::string> Names() const;
+
+ private:
+  std::bitset<kWarningNames.size()> bits_;
+};
+
+// The text of pieces, at once and near enough for Watch: what SentencePiece has as bytes is left
+// out. `tokenized`: as they are, with blanks between them.
+std::string RoughText(absl::Span<const std::string> pieces, bool tokenized);
+
+// Of one sentence's hypothesis, whose text is `target`; all but kTruncated and kProtected. It
+// depends on nothing else. Lengths are judged in the model's own tokens and in characters: both
+// have to be off, since either alone may differ between languages.
+Warnings Watch(absl::string_view source, size_t source_tokens, absl::string_view target,
+               const Hypothesis& hypothesis);
+
+// Whether each of the parts (not empty) is in the text as often as it is among them.
+bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text);
+
+}  // namespace nibu
+
+#endif  // NIBU_TOOLS_TEXT_WATCH_H_
