@@ -124,7 +124,7 @@ TEST(ScoreTest, TextIsTheMeanAndStatsTheSums) {
   // A blank pair is no work; a blank target is its end.
   EXPECT_EQ(lines[1], "0.000000");
   EXPECT_TRUE(scored[1]["tokens"].empty());
-  EXPECT_EQ(scored[3]["tokens"], nlohmann::json({"</s>"}));
+  EXPECT_EQ(scored[3]["tokens"], nlohmann::json::array({"</s>"}));
   const auto stats = nlohmann::json::parse(text.err);
   EXPECT_EQ(stats["sentences"], 4);
   EXPECT_EQ(stats["target_tokens"], tokens);

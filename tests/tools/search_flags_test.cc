@@ -234,7 +234,7 @@ TEST(SearchFlagsTest, Alternatives) {
     EXPECT_EQ(
         Hypotheses(flags + "--num_hypotheses=10 --min_alternative_expansion_prob=1", kDog).size(),
         1u);
-    EXPECT_EQ(Hypotheses(flags, kDog), nlohmann::json({all[0]}));
+    EXPECT_EQ(Hypotheses(flags, kDog), nlohmann::json::array({all[0]}));
     EXPECT_EQ(Hypotheses(flags + "--num_hypotheses=300", kDog).size(), 300u);
   }
 }

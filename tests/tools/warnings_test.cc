@@ -143,7 +143,7 @@ TEST(WarningsTest, OfTheProgram) {
   for (const size_t plain : {0u, 2u, 3u}) {
     EXPECT_FALSE(lines[plain]["hypotheses"][0].contains("warnings")) << lines[plain];
   }
-  EXPECT_EQ(lines[1]["hypotheses"][0]["warnings"], nlohmann::json({"numbers"}));
+  EXPECT_EQ(lines[1]["hypotheses"][0]["warnings"], nlohmann::json::array({"numbers"}));
   const auto said = Lines(outcome.err);
   ASSERT_EQ(said.size(), 2u) << outcome.err;
   EXPECT_EQ(said[0], "nibu-translate: warning: line 2: numbers");
