@@ -1,4 +1,6 @@
 // nibu-split as a user runs it.
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 
@@ -49,7 +51,7 @@ TEST(SplitTest, JsonHasBytes) {
 }
 
 TEST(SplitTest, FilesAndMistakes) {
-  const std::string path = testing::TempDir() + "/nibu_split_test.txt";
+  const std::string path = absl::StrCat(testing::TempDir(), "/nibu_split_test_", getpid());
   EXPECT_EQ(RunSplit(absl::StrCat("--out='", path, "'"), "One. Two.").out, "");
   EXPECT_EQ(ReadFile(path), "One.\nTwo.\n");
   EXPECT_EQ(RunSplit(absl::StrCat("--src='", path, "'")).out, "One.\nTwo.\n");

@@ -26,7 +26,7 @@ namespace {
 using Strings = std::vector<std::string>;
 
 std::vector<std::string> ReadLines(const std::string& bytes) {
-  const std::string path = testing::TempDir() + "/lines_test";
+  const std::string path = absl::StrCat(testing::TempDir(), "/lines_test_", getpid());
   std::ofstream(path, std::ios::binary) << bytes;
   auto file = InputLines::Open(path);
   EXPECT_TRUE(file.ok());
@@ -63,7 +63,7 @@ TEST(LinesTest, FilesThatCannotBeOpened) {
 }
 
 TEST(LinesTest, ProgressCountsWhatWasHandedOut) {
-  const std::string path = testing::TempDir() + "/progress_test";
+  const std::string path = absl::StrCat(testing::TempDir(), "/progress_test_", getpid());
   std::ofstream(path, std::ios::binary) << "ab\ncd\n\n\n";
   auto file = InputLines::Open(path);
   ASSERT_TRUE(file.ok());
@@ -79,7 +79,7 @@ TEST(LinesTest, ProgressCountsWhatWasHandedOut) {
 }
 
 TEST(LinesTest, KnowsItsOwnFile) {
-  const std::string path = testing::TempDir() + "/same_test";
+  const std::string path = absl::StrCat(testing::TempDir(), "/same_test_", getpid());
   std::ofstream(path, std::ios::binary) << "a\n";
   const std::string link = path + "_link";
   unlink(link.c_str());
