@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "tests/tools/shell.h"
+#include "tests/tools/programs.h"
 
 namespace nibu {
 namespace {
@@ -29,10 +29,6 @@ nlohmann::json Cases(const std::string& model, size_t count) {
   auto cases = nlohmann::json::parse(ReadFile(Model(model) + "/expected.json"));
   EXPECT_EQ(cases.size(), count) << model;
   return cases;
-}
-
-void ExpectUsageError(const Outcome& outcome, const std::string& part) {
-  ExpectOneLineError("nibu-translate", outcome, 2, part);
 }
 
 class LanguagesTest : public ::testing::TestWithParam<const char*> {};
