@@ -46,6 +46,10 @@ ABSL_FLAG(std::string, shortlist, "",
           "Lexical shortlist (Marian's, or a vmap.txt) that narrows the output to tokens worth it "
           "for a line. Empty: the model's own, if it has one; none: all tokens.");
 ABSL_FLAG(
+    std::string, encoder_attention, "",
+    "What the encoder's layers do in place of full attention: window:64, bigbird, lsh, mean:2, "
+    "pool, ...; one for all layers, or one for each with semicolons between them.");
+ABSL_FLAG(
     int, threads, 0,
     "Sentences are shared out to this many threads, a single one of an int8 model too; 0: all "
     "cores.");
@@ -91,7 +95,12 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   flags.text = {absl::GetFlag(FLAGS_sentencepiece),
                 absl::GetFlag(FLAGS_shortlist),
                 absl::GetFlag(FLAGS_draft_model),
+                {},
                 {paths.begin() + 1, paths.end()}};
+  absl::StatusOr<std::vector<MixerSpec>> mixers =
+      ParseMixers(absl::GetFlag(FLAGS_encoder_attention));
+  if (!mixers.ok()) return NameFlag(mixers.status());
+  flags.text.encoder_attention = *std::move(mixers);
   auto types = ComputeTypes();
   types.insert(types.begin(), {"auto", FastestComputeType()});
   NIBU_ASSIGN_OR_RETURN(flags.compute_type,

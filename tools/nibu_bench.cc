@@ -44,7 +44,8 @@ ProgramInfo Program() {
             /*lists=*/true},
            {"What",
             {"model", "ensemble_weights", "src_lang", "tgt_lang", "sentencepiece", "config",
-             "random_weights", "src", "sentences", "output_length", "max_input_length"}},
+             "random_weights", "src", "sentences", "output_length", "max_input_length",
+             "encoder_attention"}},
            {"Search", SearchFlags()},
            {"Speed", SpeedFlags()},
            {"Measuring", {"repeat", "json"}}}};

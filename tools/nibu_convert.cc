@@ -40,7 +40,7 @@ ProgramInfo Program() {
           "Writes a model of any supported format as one .nibu file, which starts at once and\n"
           "shares its memory between processes, or as a Hugging Face directory.",
           {{"What", {"model", "config", "out", "format"}},
-           {"How", {"quantization", "prepack", "shortlist"}}}};
+           {"How", {"quantization", "prepack", "shortlist", "encoder_attention"}}}};
 }
 
 struct Settings {

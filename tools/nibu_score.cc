@@ -39,7 +39,7 @@ ProgramInfo Program() {
       "every pair, in order.",
       {{"Model and text",
         {"model", "ensemble_weights", "src_lang", "tgt_lang", "src", "tgt", "tsv", "tokenized",
-         "sentencepiece", "max_input_length"}},
+         "sentencepiece", "encoder_attention", "max_input_length"}},
        {"Speed (only compute_type can change a result)",
         {"compute_type", "threads", "batch_size", "batch_type"}},
        {"Output", {"out", "output_format", "progress", "stats"}}}};

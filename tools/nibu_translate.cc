@@ -80,7 +80,8 @@ ProgramInfo Program() {
           {
               {"Model and text",
                {"model", "ensemble_weights", "src_lang", "tgt_lang", "src", "out", "tokenized",
-                "sentencepiece", "split_sentences", "split_language", "text", "wrap", "markup"}},
+                "sentencepiece", "encoder_attention", "split_sentences", "split_language", "text",
+                "wrap", "markup"}},
               {"Search", SearchFlags()},
               {"Search, of text", TextSearchFlags()},
               {"Lengths",

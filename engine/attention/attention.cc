@@ -3,7 +3,12 @@
 #include <algorithm>
 
 #include "engine/attention/cache.h"
+#include "engine/attention/dense.h"
+#include "engine/attention/factorized.h"
 #include "engine/attention/kernels.h"
+#include "engine/attention/lsh.h"
+#include "engine/attention/reduction.h"
+#include "engine/attention/sparse.h"
 
 namespace nibu {
 namespace {
@@ -30,6 +35,21 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
 
 void Attention::AttendRows(const Queries& queries, const KeyValueRows& memory,
                            const AttentionOutput& output) const {
+  switch (spec_.mixer.algorithm) {
+    case Algorithm::kDense:
+      return AttendDense(spec_, queries, memory, output);
+    case Algorithm::kLsh:
+      return AttendLsh(spec_, queries, memory, output, arena_);
+    case Algorithm::kMean:
+      return AttendMeans(spec_, queries, memory, output, matmul_, arena_);
+    case Algorithm::kFactorized:
+      return AttendFactorized(spec_, queries, memory, output, arena_);
+    default:
+      break;
+  }
+  if (spec_.mixer.pattern != Pattern::kGlobal) {
+    return AttendSparse(spec_, queries, memory, output, matmul_, arena_);
+  }
   const auto& [keys, values, stride, positions] = memory;
   if (spec_.compute_type != ComputeType::kFloat32 && positions >= kBFloat16Positions &&
       MatmulContext::HasFastBFloat16()) {

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "absl/types/span.h"
+#include "engine/attention/mixer.h"
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
@@ -26,24 +27,29 @@ struct AttentionShape {
   }
 };
 
-// A bias of the scores by how far a key lies from its query (Raffel et al. 2020): head h's for key
-// j and query i, counted in positions, is values[h * stride + j - i].
-struct DistanceBias {
+// What is added to scores: head h's for query i and key j is values[h * stride + i * query_stride +
+// j], both counted in positions.
+struct ScoreBias {
   const float* values = nullptr;  // null: no bias
   size_t stride = 0;
+  ptrdiff_t query_stride = -1;  // as a rule by the distance j - i (Raffel et al. 2020)
 
   // Head h's for a query and the keys from `key` on; null: no bias.
   const float* Of(size_t h, size_t query, size_t key) const {
-    return values == nullptr ? nullptr : values + h * stride + key - query;
+    if (values == nullptr) return nullptr;
+    return values + static_cast<ptrdiff_t>(h * stride + key) +
+           static_cast<ptrdiff_t>(query) * query_stride;
   }
 };
 
 // What does not change from call to call.
 struct AttentionSpec {
   AttentionShape shape;
-  DistanceBias bias = {};
+  ScoreBias bias = {};
   // Of the model: other than float32 allows products in bfloat16 where they are faster.
   ComputeType compute_type = ComputeType::kFloat32;
+  // Other than full attention: with KeyValueRows of the queries' own positions.
+  MixerSpec mixer = {};
 };
 
 // q [R, D], rows `stride` floats apart: the queries of positions first, first + 1, ... (which a
@@ -93,7 +99,7 @@ using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
 struct AttentionOutput {
   float* rows;               // [R, D]
   size_t stride;             // floats from one row to the next
-  float* weights = nullptr;  // [H, R, S], the softmax; null: not wanted
+  float* weights = nullptr;  // [H, R, S], the softmax; null: not wanted (or the mixer has none)
 
   // Of a head and a query; null: not wanted.
   float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {

@@ -56,6 +56,16 @@ absl::Status ModelConfig::Validate() const {
   NIBU_RETURN_IF_ERROR(
       InRange("alignment_layer", alignment_layer, -layers_decoder, layers_decoder - 1));
   NIBU_RETURN_IF_ERROR(InRange("alignment_heads", alignment_heads, 0, heads_decoder));
+  const size_t mixers = encoder_attention.size();
+  NIBU_RETURN_IF_ERROR(Check(mixers < 2 || mixers == static_cast<size_t>(layers_encoder),
+                             "the length of encoder_attention", mixers,
+                             "one, or one for each layer, expected"));
+  for (const MixerSpec& mixer : encoder_attention) {
+    NIBU_RETURN_IF_ERROR(mixer.Validate());
+    NIBU_RETURN_IF_ERROR(Check(position_kind != PositionKind::kRelative || mixer.keeps_positions(),
+                               "encoder_attention", mixer.ToText(),
+                               "which has no place for relative positions"));
+  }
   NIBU_RETURN_IF_ERROR(InRange("vocab_source", vocab_source, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("vocab_target", vocab_target, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("position_offset", position_offset, 0, kMaxPositions));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/attention/mixer.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/embedding.h"
 
@@ -56,6 +57,8 @@ struct ModelConfig {
   bool final_norm = false;      // a norm after the last layer of each stack
 
   DecoderMemory decoder_memory = DecoderMemory::kSelfAttention;
+  // Of the encoder's layers: one for all of them, or one for each; none: full attention.
+  std::vector<MixerSpec> encoder_attention;
 
   // Whose cross-attention says which source token a generated one comes from: a decoder layer's
   // (from 0; -1: the last one's, and so on), the mean of its first heads (0: of all).
@@ -83,6 +86,15 @@ struct ModelConfig {
   // Columns of a stack's queries (keys, values), all heads: D, as a rule.
   int inner_encoder() const { return heads_encoder * head_dim(heads_encoder); }
   int inner_decoder() const { return heads_decoder * head_dim(heads_decoder); }
+
+  // Of an encoder layer.
+  MixerSpec mixer(int layer) const {
+    if (encoder_attention.empty()) return {};
+    const bool is_one = encoder_attention.size() == 1;
+    MixerSpec spec = encoder_attention[is_one ? 0 : static_cast<size_t>(layer)];
+    spec.odd_layer = layer % 2 == 1;
+    return spec;
+  }
 
   // InvalidArgument naming the field that makes no sense (zero sizes, D not a multiple of the
   // heads, ids outside the vocabulary, ...).

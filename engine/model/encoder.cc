@@ -1,8 +1,23 @@
 #include "engine/model/encoder.h"
 
 #include "engine/attention/attention.h"
+#include "engine/attention/pool.h"
 
 namespace nibu {
+namespace {
+
+// A layer's mixer that is no attention: out [rows, D] of in [rows, D].
+void MixTokens(const ModelConfig& config, const MixerSpec& mixer,
+               absl::Span<const absl::Span<const int>> sources, const float* in, float* out) {
+  for (const auto& source : sources) {
+    MeanPool(in, static_cast<int>(source.size()), config.d_model, mixer.width, out);
+    in += source.size() * static_cast<size_t>(config.d_model);
+    out += source.size() * static_cast<size_t>(config.d_model);
+  }
+}
+
+}  // namespace
+
 float* Encode(const Model& model, const Embedder& embedder,
               absl::Span<const absl::Span<const int>> sources, Workspace* workspace) {
   const ModelConfig& config = model.config;
@@ -19,16 +34,19 @@ float* Encode(const Model& model, const Embedder& embedder,
   }
   embedder.Normalize(x, rows);
 
-  const Attention attention(
-      {ShapeOf(config, config.heads_encoder), embedder.distance_bias(), model.compute_type},
-      &workspace->matmul, &workspace->arena);
   const auto inner = static_cast<size_t>(config.inner_encoder());  // columns of all heads
   float* qkv = workspace->Rows(rows, 3 * config.inner_encoder());
   float* context = workspace->Rows(rows, config.inner_encoder());
   MatmulContext& matmul = workspace->matmul;
-  for (const EncoderLayerWeights& layer : model.weights.encoder) {
+  for (size_t l = 0; l < model.weights.encoder.size(); ++l) {
+    const EncoderLayerWeights& layer = model.weights.encoder[l];
+    const MixerSpec mixer = config.mixer(static_cast<int>(l));
+    const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
+                               model.compute_type, mixer},
+                              &matmul, &workspace->arena);
     const Arena::Mark mark = workspace->arena.mark();
     Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
+      if (!mixer.is_attention()) return MixTokens(config, mixer, sources, in, out);
       matmul.Apply(layer.self.qkv, in, rows, qkv);
       const float* q = qkv;
       float* to = context;

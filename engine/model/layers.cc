@@ -41,7 +41,7 @@ Embedder::Embedder(const ModelConfig& config, const EmbeddingWeights& weights, i
   }
 }
 
-DistanceBias Embedder::distance_bias() const {
+ScoreBias Embedder::distance_bias() const {
   if (distances_.size() == 0) return {};
   return {distances_.data() + count_ - 1, 2 * count_ - 1};
 }

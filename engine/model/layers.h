@@ -45,7 +45,7 @@ class Embedder {
   // The norm after it, if the model has one. x [rows, D].
   void Normalize(float* x, int rows) const;
   // Of the stack's self-attention, if the model has one.
-  DistanceBias distance_bias() const;
+  ScoreBias distance_bias() const;
 
  private:
   const ModelConfig& config_;

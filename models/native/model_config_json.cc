@@ -51,9 +51,9 @@ std::string WordFor(Enum value) {
   d_model, heads_encoder, heads_decoder, ffn_encoder, ffn_decoder, layers_encoder, layers_decoder, \
       vocab_source, vocab_target, d_head, activation, gated_ffn, attention_scale, norm_kind,       \
       norm_order, norm_epsilon, embedding_scale, output_scale, embedding_norm, final_norm,         \
-      decoder_memory, alignment_layer, alignment_heads, position_kind, position_offset,            \
-      position_buckets, position_max_distance, max_positions, eos, unk, unk_target, decoder_start, \
-      source_suffix, suppressed
+      decoder_memory, encoder_attention, alignment_layer, alignment_heads, position_kind,          \
+      position_offset, position_buckets, position_max_distance, max_positions, eos, unk,           \
+      unk_target, decoder_start, source_suffix, suppressed
 #define NIBU_TEXT_OF(...) #__VA_ARGS__
 #define NIBU_TEXT(...) NIBU_TEXT_OF(__VA_ARGS__)
 
@@ -96,6 +96,15 @@ absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<i
   return absl::OkStatus();
 }
 
+absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<MixerSpec>* field) {
+  NIBU_ASSIGN_OR_RETURN(const std::string text, json.String(name, ""));
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<std::vector<MixerSpec>> mixers = ParseMixers(text);
+  if (!mixers.ok()) return Invalid(json.file(), ": ", mixers.status().message());
+  *field = *std::move(mixers);
+  return absl::OkStatus();
+}
+
 template <typename Enum>
 absl::Status Read(const ConfigFile& json, const std::string& name, Enum* field) {
   NIBU_ASSIGN_OR_RETURN(*field, json.OneOf<Enum>(name, WordFor(*field), WordsOf(*field)));
@@ -110,6 +119,8 @@ nlohmann::json ConfigToJson(const ModelConfig& config) {
     using Field = std::remove_cv_t<std::remove_reference_t<decltype(field)>>;
     if constexpr (std::is_enum_v<Field>) {
       json[name] = WordFor(field);
+    } else if constexpr (std::is_same_v<Field, std::vector<MixerSpec>>) {
+      json[name] = MixersToText(field);
     } else {
       json[name] = field;
     }

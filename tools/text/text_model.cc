@@ -58,6 +58,9 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
     NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(options.shortlist));
     NIBU_ASSIGN_OR_RETURN(model->shortlist, ReadShortlist(*file, model->vocabulary, {}));
   }
+  if (!options.encoder_attention.empty()) {
+    model->config.encoder_attention = options.encoder_attention;
+  }
   return absl::OkStatus();
 }
 

@@ -18,6 +18,7 @@ struct TextModelOptions {
   std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]"
   std::string shortlist;      // Marian's, or a vmap.txt; "none": without the model's own, too
   std::string draft_model;    // a smaller model of the same vocabularies: see Drafter
+  std::vector<MixerSpec> encoder_attention;  // empty: the (first) model's own
   std::vector<std::string> ensemble;  // more models of the same vocabularies, as far as these go
 };
 

@@ -27,7 +27,7 @@ struct Biases {
       : stride(2 * static_cast<size_t>(max) + 1),
         zero(static_cast<size_t>(max)),
         values(random->Floats(stride * static_cast<size_t>(heads), 3.0f)) {}
-  DistanceBias view() const { return {values.data() + zero, stride}; }
+  ScoreBias view() const { return {values.data() + zero, stride}; }
 
   size_t stride;
   size_t zero;

@@ -1,0 +1,16 @@
+// Attention as its definition says, a row of the matrix at a time, in plain loops and double
+// precision: what the other algorithms are compared with, and the one that knows every score.
+#ifndef NIBU_ENGINE_ATTENTION_DENSE_H_
+#define NIBU_ENGINE_ATTENTION_DENSE_H_
+
+#include "engine/attention/attention.h"
+
+namespace nibu {
+
+// Any score and any pattern. REQUIRES: with a pattern, as many queries as keys.
+void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                 const AttentionOutput& output);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_DENSE_H_

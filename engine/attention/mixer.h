@@ -1,0 +1,102 @@
+// How an encoder layer mixes the positions of a sentence: full attention as a rule, or what the
+// other files of this folder define. A mixer is a score, a pattern (which keys a query sees) and an
+// algorithm; the last algorithms are no attention at all.
+//
+// Letters: N positions, H heads, d = size of a head, I = H d, D = d_model.
+#ifndef NIBU_ENGINE_ATTENTION_MIXER_H_
+#define NIBU_ENGINE_ATTENTION_MIXER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace nibu {
+
+// score(q, k), Luong et al. 2015.
+enum class Score : uint8_t {
+  kScaledDot,  // k . q / sqrt(d)
+  kDot,        // k . q
+  kGeneral,    // k^T W q
+  kConcat,     // v^T tanh(W [k; q])
+};
+
+// The keys j that query i sees. Defined in pattern.h.
+enum class Pattern : uint8_t {
+  kGlobal,
+  kCausal,
+  kWindow,
+  kLocal,
+  kShifted,
+  kBlockGrid,
+  kBigBird,
+};
+
+enum class Algorithm : uint8_t {
+  kTiled,       // tiles of keys, a running maximum and sum; no N x N matrix (Dao et al. 2022)
+  kDense,       // the whole matrix, as the definition says (dense.h)
+  kLsh,         // hashed into buckets (lsh.h)
+  kMean,        // keys and values are means of `reduction` neighbours (reduction.h)
+  kReduction,   // they are made from `reduction` neighbours by a map (reduction.h)
+  kFactorized,  // q (softmax(k)^T v) (factorized.h)
+  kDeformable,  // keys and values from places that the queries choose (deformable.h)
+  kPool,        // the mean of neighbours (pool.h)
+  kTokenMlp,    // a feed-forward map across positions (token_mlp.h)
+};
+
+// As text: a name and its parameters, NAME:VALUE or NAME:KEY=VALUE,... Those without a default must
+// be given; the one called first needs no key.
+//   full  causal  window:width  local_m:width  local_p:width  shifted:width  block_grid:width
+//   bigbird:window=64,global=8,random=2,block=64,seed=1
+//   lsh:bucket=64,rounds=4,seed=1  mean:reduction  reduction:reduction  factorized
+//   deformable:reduction,kernel=5  pool:width=3  mlp:positions
+// and for what is full, or a pattern: score=scaled_dot|dot|general|concat, dense=0|1.
+struct MixerSpec {
+  Score score = Score::kScaledDot;
+  Pattern pattern = Pattern::kGlobal;
+  Algorithm algorithm = Algorithm::kTiled;
+  int width = 0;      // of windows, see Pattern; of a pool
+  int global = 0;     // first positions that see all and are seen by all
+  int random = 0;     // blocks of keys a block of queries sees
+  int block = 0;      // positions of such a block
+  int bucket = 0;     // positions of an LSH chunk
+  int rounds = 0;     // hashes
+  int seed = 0;       // of random blocks and of hashes
+  int reduction = 0;  // positions that one key stands for
+  int kernel = 0;     // positions that decide where a key is taken from
+  int positions = 0;  // of a token MLP: no sentence may be longer
+  // Of a layer with an odd number: patterns that alternate have their other form.
+  bool odd_layer = false;
+
+  // Of the text, too: each is a name of the list above with its parameters.
+  static absl::StatusOr<MixerSpec> Parse(absl::string_view text);
+  std::string ToText() const;
+  // InvalidArgument: parameters out of range, or parts that do not go together.
+  absl::Status Validate() const;
+
+  bool is_full() const { return pattern == Pattern::kGlobal && has_plain_kernel(); }
+  // Scaled products in tiles, the only thing that fast kernels know.
+  bool has_plain_kernel() const {
+    return score == Score::kScaledDot && algorithm == Algorithm::kTiled;
+  }
+  // Looks at queries, keys and values.
+  bool is_attention() const {
+    return algorithm != Algorithm::kPool && algorithm != Algorithm::kTokenMlp;
+  }
+  // Each key is that of a position: there is a matrix of weights, and place for a distance bias.
+  bool keeps_positions() const {
+    return algorithm == Algorithm::kTiled || algorithm == Algorithm::kDense ||
+           algorithm == Algorithm::kLsh;
+  }
+};
+
+// Several with ';' between them: one for all layers, or one for each. Empty: none.
+absl::StatusOr<std::vector<MixerSpec>> ParseMixers(absl::string_view text);
+std::string MixersToText(const std::vector<MixerSpec>& mixers);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_MIXER_H_
