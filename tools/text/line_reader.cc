@@ -87,18 +87,24 @@ absl::Status LineReader::ReadText(MarkedText text) {
   } else if (!IsBlank(text.text)) {
     spans = {{0, text.text.size()}};
   }
-  if (spans.empty() && !text.carried.empty()) {
-    LeaveAlone(Write(text));
-    return absl::OkStatus();
-  }
+  std::vector<TextSpan> cuts;  // what is in front of each, in turn with them; and behind the last
   size_t end = 0;
-  std::vector<MarkedText> sentences = Cut(text, spans);
-  for (size_t i = 0; i < spans.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(
-        ReadSentence(text.text.substr(end, spans[i].begin - end), std::move(sentences[i])));
-    end = spans[i].end;
+  for (const TextSpan& span : spans) {
+    cuts.push_back({end, span.begin});
+    cuts.push_back(span);
+    end = span.end;
   }
-  line_.behind += text.text.substr(end);
+  cuts.push_back({end, text.text.size()});
+  std::vector<MarkedText> texts = Cut(text, cuts);
+  for (size_t i = 0; i < texts.size(); i += 2) {
+    std::string between = Write(texts[i]);
+    if (!texts[i].carried.empty()) LeaveAlone(std::exchange(between, ""));
+    if (i + 1 == texts.size()) {
+      line_.behind += between;
+    } else {
+      NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
+    }
+  }
   return absl::OkStatus();
 }
 
