@@ -40,6 +40,7 @@ TEST(ProtectTest, FindsParts) {
       Parts("Hi 😀 👩‍👩‍👧🇩🇪 👍🏽, 3️⃣ ❤️ ©️ ☃"),
       Found({"😀", "👩‍👩‍👧🇩🇪", "👍🏽", "3️⃣", "❤️", "©️", "☃"}));
   EXPECT_EQ(Parts("{0}{1}"), Found({"{0}{1}"}));
+  EXPECT_EQ(Parts("%@ of %1$@, %@."), Found({"%@", "%1$@", "%@"}));
 }
 
 TEST(ProtectTest, ProseHasNone) {

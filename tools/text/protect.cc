@@ -33,7 +33,7 @@ constexpr char kPath[] =
 constexpr char kPlaceholder[] =
     R"(\{\{[^{}\n]{1,80}\}\}|[$#%]?\{[\w@L@.:,!?#+-]*\}|<<\w+>>)"
     R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*|\B:[a-z][a-z0-9_+-]*:\B)"
-    R"(|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?[diouxXeEfFgGcsp@]\b)";
+    R"(|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?(?:[diouxXeEfFgGcsp]\b|@))";
 // Characters that are shown as pictures; others with U+FE0F; joined, with modifiers; keycaps.
 constexpr char kEmoji[] =
     R"((?:(?:[\x{1f000}-\x{1fbff}\x{2600}-\x{27bf}\x{231a}\x{231b}\x{2328}\x{23cf}\x{23e9}-\x{23fa})"
