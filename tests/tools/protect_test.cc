@@ -40,6 +40,9 @@ TEST(ProtectTest, FindsParts) {
       Parts("Hi 😀 👩‍👩‍👧🇩🇪 👍🏽, 3️⃣ ❤️ ©️ ☃"),
       Found({"😀", "👩‍👩‍👧🇩🇪", "👍🏽", "3️⃣", "❤️", "©️", "☃"}));
   EXPECT_EQ(Parts("{0}{1}"), Found({"{0}{1}"}));
+  EXPECT_EQ(Parts("{x[0]} {x:>10} ${a.b()} {{{x}}} {{}} :+1: C:/a/b.txt"),
+            Found({"{x[0]}", "{x:>10}", "${a.b()}", "{{{x}}}", "{{}}", ":+1:", "C:/a/b.txt"}));
+  EXPECT_EQ(Parts("\u263a\ufe0e"), Found({"\u263a\ufe0e"}));
   EXPECT_EQ(Parts("%@ of %1$@, %@."), Found({"%@", "%1$@", "%@"}));
 }
 
