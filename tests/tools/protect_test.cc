@@ -64,6 +64,7 @@ TEST(ProtectTest, KindsAndPattern) {
   kinds.emails = true;
   EXPECT_EQ(Parts(text, kinds), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, kinds, "x*"), Found({"a@b.co"}));
+  EXPECT_EQ(Parts(text, kinds, "\\s+"), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, {}, "X\\d+"), Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
   const auto bad = Protector::Create({}, "a(b");
   EXPECT_TRUE(absl::IsInvalidArgument(bad.status()));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "tokenizer/blank.h"
 
 namespace nibu {
 namespace {
@@ -104,7 +105,7 @@ std::vector<TextSpan> Protector::Find(absl::string_view text) const {
           part = {};
         }
       }
-      if (!part.empty()) found.push_back({begin, begin + part.size()});
+      if (!IsBlank(part)) found.push_back({begin, begin + part.size()});
       at = part.empty() ? begin + 1 : begin + part.size();
     }
   }
