@@ -99,57 +99,40 @@ bool IsOfALayerAlone(const MixerSpec& mixer) {
          (mixer.score == Score::kScaledDot || mixer.score == Score::kDot);
 }
 
-// One layer's attention. Each is compared with the full one of its length.
-class LayerBench {
- public:
-  explicit LayerBench(const Settings& settings) : settings_(settings) {}
+// Attention of random vectors, [length, I].
+std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer, ComputeType type,
+                          const std::vector<float>& qkv) {
+  const auto inner = static_cast<size_t>(config.inner_encoder());
+  std::vector<float> out(qkv.size() / 3);
+  const auto length = static_cast<int>(out.size() / inner);
+  MatmulContext matmul;
+  Arena arena;
+  Attention({ShapeOf(config, config.heads_encoder), {}, type, mixer}, &matmul, &arena)
+      .Run({qkv.data(), 3 * inner, length},
+           KeyValueRows{qkv.data() + inner, qkv.data() + 2 * inner, 3 * inner, length},
+           {out.data(), inner});
+  return out;
+}
 
-  absl::StatusOr<Point> Run(const MixerSpec& mixer, int length) {
-    if (!IsOfALayerAlone(mixer)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--mechanisms: ", mixer.ToText(),
-                       " is more than queries, keys and values; measure it with --encoder"));
-    }
-    const auto inner = static_cast<size_t>(settings_.config.inner_encoder());
-    const auto n = static_cast<size_t>(length);
-    if (length != length_) {
-      length_ = length;
-      std::mt19937 random(1);
-      std::normal_distribution<float> normal;
-      rows_.resize(n * 3 * inner);
-      for (float& value : rows_) value = normal(random);
-      full_.resize(n * inner);
-      Attend({}, ComputeType::kFloat32, &full_);
-    }
-    std::vector<float> out(n * inner);
-    Point point = Measure(settings_.repeat, [&] { Attend(mixer, settings_.compute_type, &out); });
-    double square = 0;
-    double all = 0;
-    for (size_t i = 0; i < out.size(); ++i) {
-      square += std::pow(static_cast<double>(out[i]) - static_cast<double>(full_[i]), 2);
-      all += std::pow(static_cast<double>(full_[i]), 2);
-    }
-    point.error = std::sqrt(square / all);
-    return point;
+absl::StatusOr<Point> RunLayer(const Settings& settings, const MixerSpec& mixer, int length) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> qkv(static_cast<size_t>(length) * 3 *
+                         static_cast<size_t>(settings.config.inner_encoder()));
+  for (float& value : qkv) value = normal(random);
+  std::vector<float> out;
+  Point point = Measure(settings.repeat,
+                        [&] { out = Attend(settings.config, mixer, settings.compute_type, qkv); });
+  const std::vector<float> full = Attend(settings.config, {}, ComputeType::kFloat32, qkv);
+  double square = 0;
+  double all = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    square += std::pow(static_cast<double>(out[i] - full[i]), 2);
+    all += std::pow(static_cast<double>(full[i]), 2);
   }
-
- private:
-  void Attend(const MixerSpec& mixer, ComputeType type, std::vector<float>* out) const {
-    const ModelConfig& config = settings_.config;
-    const auto inner = static_cast<size_t>(config.inner_encoder());
-    MatmulContext matmul;
-    Arena arena;
-    Attention({ShapeOf(config, config.heads_encoder), {}, type, mixer}, &matmul, &arena)
-        .Run({rows_.data(), 3 * inner, length_},
-             KeyValueRows{rows_.data() + inner, rows_.data() + 2 * inner, 3 * inner, length_},
-             {out->data(), inner});
-  }
-
-  const Settings& settings_;
-  int length_ = 0;
-  std::vector<float> rows_;
-  std::vector<float> full_;
-};
+  point.error = std::sqrt(square / all);
+  return point;
+}
 
 absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixer, int length) {
   ModelConfig config = settings.config;
@@ -170,24 +153,19 @@ absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixe
   });
 }
 
-// The exponent e of y ~ x^e, by least squares of the logarithms.
-std::optional<double> Growth(const std::map<int, double>& points) {
-  double n = 0;
-  double x = 0;
-  double y = 0;
-  double xx = 0;
-  double xy = 0;
-  for (const auto& [length, seconds] : points) {
-    if (length < kLong) continue;
-    const double a = std::log(length);
-    const double b = std::log(seconds);
+// The exponent e of time ~ length^e over long lengths, by least squares of the logarithms; NaN: of
+// fewer than two.
+double Growth(const std::map<int, double>& times) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (auto at = times.lower_bound(kLong); at != times.end(); ++at) {
+    const double length = std::log(at->first);
+    const double time = std::log(at->second);
     n += 1;
-    x += a;
-    y += b;
-    xx += a * a;
-    xy += a * b;
+    x += length;
+    y += time;
+    xx += length * length;
+    xy += length * time;
   }
-  if (n < 2) return std::nullopt;
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
@@ -225,6 +203,18 @@ absl::StatusOr<std::vector<int>> ReadLengths() {
   return lengths;
 }
 
+absl::StatusOr<std::vector<MixerSpec>> ReadMechanisms(bool encoder) {
+  NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers,
+                        ParseMixers(absl::GetFlag(FLAGS_mechanisms)));
+  for (const MixerSpec& mixer : mixers) {
+    if (encoder || IsOfALayerAlone(mixer)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--mechanisms: ", mixer.ToText(),
+                     " is more than queries, keys and values; measure it with --encoder"));
+  }
+  return mixers;
+}
+
 }  // namespace
 
 absl::Status BenchAttention(int argc, char** argv) {
@@ -232,7 +222,7 @@ absl::Status BenchAttention(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings()));
   NIBU_ASSIGN_OR_RETURN(const std::vector<int> lengths, UsageError(ReadLengths()));
   NIBU_ASSIGN_OR_RETURN(const std::vector<MixerSpec> mixers,
-                        UsageError(ParseMixers(absl::GetFlag(FLAGS_mechanisms))));
+                        UsageError(ReadMechanisms(settings.encoder)));
   const bool json = absl::GetFlag(FLAGS_json);
   const char* const what = settings.encoder ? "encoder" : "attention";
   if (!json) {
@@ -242,7 +232,6 @@ absl::Status BenchAttention(int argc, char** argv) {
                  ComputeTypeName(settings.compute_type), InstructionSet(), "mechanism", "length",
                  "ms", "x full's", "bytes/token", "error");
   }
-  LayerBench layer(settings);
   std::map<std::string, std::map<int, double>> times;  // by mechanism and length
   for (const int length : lengths) {
     double full = 0;
@@ -250,9 +239,9 @@ absl::Status BenchAttention(int argc, char** argv) {
       const std::string name = mixer.ToText();
       std::map<int, double>& own = times[name];
       if (!own.empty() && own.rbegin()->second > kMostSeconds) continue;
-      NIBU_ASSIGN_OR_RETURN(const Point point,
-                            UsageError(settings.encoder ? RunEncoder(settings, mixer, length)
-                                                        : layer.Run(mixer, length)));
+      NIBU_ASSIGN_OR_RETURN(
+          const Point point,
+          UsageError((settings.encoder ? RunEncoder : RunLayer)(settings, mixer, length)));
       own[length] = point.seconds;
       if (mixer.is_full()) full = point.seconds;
       if (json) {
@@ -275,14 +264,14 @@ absl::Status BenchAttention(int argc, char** argv) {
     }
   }
   for (const auto& [name, points] : times) {
-    const std::optional<double> growth = Growth(points);
-    if (!growth.has_value()) continue;
+    const double growth = Growth(points);
+    if (std::isnan(growth)) continue;
     if (json) {
       const nlohmann::ordered_json line = {
-          {"what", what}, {"mechanism", name}, {"exponent", *growth}};
+          {"what", what}, {"mechanism", name}, {"exponent", growth}};
       absl::PrintF("%s\n", line.dump());
     } else {
-      absl::PrintF("%-44s time grows as length^%.2f from %d on\n", name, *growth, kLong);
+      absl::PrintF("%-44s time grows as length^%.2f from %d on\n", name, growth, kLong);
     }
   }
   return absl::OkStatus();
