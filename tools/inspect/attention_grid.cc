@@ -82,7 +82,7 @@ std::string AttentionGrid(const AttentionView& view) {
   for (size_t i = 0; i < size; ++i) {
     float sum = 0;
     for (size_t at = first + i; at < last; at += size) sum += map[at];
-    const float mean = sum / static_cast<float>((last - first) / size);
+    const float mean = sum * static_cast<float>(size) / static_cast<float>(last - first);
     const auto shade = static_cast<size_t>(mean * static_cast<float>(kShades.size()));
     text.append(width, kShades[std::min(shade, kShades.size() - 1)]);
     if ((i + 1) % sources == 0) absl::StrAppend(&text, "  ", view.target[i / sources], "\n");

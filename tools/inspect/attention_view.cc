@@ -19,9 +19,10 @@ namespace {
 constexpr size_t kMostWeights = size_t{1} << 23;
 
 absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) {
-  const auto encoder = static_cast<size_t>(config.layers_encoder * config.heads_encoder);
-  const auto decoder = static_cast<size_t>(config.layers_decoder * config.heads_decoder);
-  const size_t weights = encoder * source * source + decoder * target * (target + source);
+  const int encoder = config.layers_encoder * config.heads_encoder;
+  const int decoder = config.layers_decoder * config.heads_decoder;
+  const size_t weights = static_cast<size_t>(encoder) * source * source +
+                         static_cast<size_t>(decoder) * target * (target + source);
   if (weights <= kMostWeights) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "TEXT has ", source, " tokens, its translation ", target, ": ", weights,
