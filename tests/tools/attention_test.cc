@@ -105,6 +105,25 @@ TEST(AttentionTest, AnSsruHasNoMatrices) {
   EXPECT_NE(grid.out.find("decoder layer  0: none\n"), std::string::npos) << grid.out;
 }
 
+TEST(AttentionTest, OtherEncoderAttention) {
+  const std::string text = "'A man is riding a bicycle.' --target='Ein Mann.'";
+  const json maps = AttentionJson(absl::StrCat(
+      "--encoder_attention='window:1;full;mean:2;pool:3;factorized;lsh:bucket=4,rounds=2' ", text));
+  const size_t length = maps["source"].size();
+  ASSERT_EQ(length, 8u);
+  for (const size_t layer : {0, 1, 2, 5}) {
+    ExpectMatrices(json::array({maps["encoder"][layer]}), 1, 4, length, length);
+  }
+  EXPECT_EQ(maps["encoder"][3], json::array());
+  EXPECT_EQ(maps["encoder"][4], json::array());
+  for (size_t q = 0; q < length; ++q) {
+    for (size_t k = 0; k < length; ++k) {
+      const bool is_seen = q <= k + 1 && k <= q + 1;
+      EXPECT_EQ(maps["encoder"][0][0][q][k] > 0, is_seen) << q << " " << k;
+    }
+  }
+}
+
 // Of --ascii, the rows of the grid.
 std::vector<std::string> GridRows(const std::string& flags, size_t targets) {
   const Outcome outcome = Attention(flags);
