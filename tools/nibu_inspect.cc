@@ -56,9 +56,8 @@ ProgramInfo AttentionProgram() {
           "decoder, and cross-attention, of all layers and heads. TEXT is one piece to it: its\n"
           "sentences are not translated one by one, and nothing in it is protected.",
           {{"Model and text",
-            {"model", "src_lang", "tgt_lang", "sentencepiece", "encoder_attention", "tokenized",
-             "target"}},
-           {"Search and type", {"beam_size", "shortlist", "compute_type"}},
+            {"model", "src_lang", "tgt_lang", "sentencepiece", "tokenized", "target"}},
+           {"Search and type", {"beam_size", "shortlist", "compute_type", "encoder_attention"}},
            {"Output", {"html", "json", "ascii", "layer", "head"}}},
           /*takes_text=*/true};
 }
