@@ -16,10 +16,20 @@ void MixTokens(const ModelConfig& config, const MixerSpec& mixer,
   }
 }
 
+// Room for the attention of one layer more, [H, S, S]; null where there is no matrix.
+float* AddMap(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
+              AttentionMaps::Layers* maps) {
+  std::vector<float>& map = maps->emplace_back();
+  if (!mixer.keeps_positions() && mixer.algorithm != Algorithm::kMean) return nullptr;
+  map.resize(static_cast<size_t>(config.heads_encoder) * positions * positions);
+  return map.data();
+}
+
 }  // namespace
 
 float* Encode(const Model& model, const Embedder& embedder,
-              absl::Span<const absl::Span<const int>> sources, Workspace* workspace) {
+              absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
+              AttentionMaps::Layers* maps) {
   const ModelConfig& config = model.config;
   const auto dim = static_cast<size_t>(config.d_model);
   int rows = 0;
@@ -45,6 +55,8 @@ float* Encode(const Model& model, const Embedder& embedder,
                                model.compute_type, mixer},
                               &matmul, &workspace->arena);
     const Arena::Mark mark = workspace->arena.mark();
+    float* const weights =
+        maps == nullptr ? nullptr : AddMap(config, mixer, sources[0].size(), maps);
     Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
       if (!mixer.is_attention()) return MixTokens(config, mixer, sources, in, out);
       matmul.Apply(layer.self.qkv, in, rows, qkv);
@@ -53,7 +65,7 @@ float* Encode(const Model& model, const Embedder& embedder,
       for (const auto& source : sources) {
         const int n = static_cast<int>(source.size());
         attention.Run({q, 3 * inner, n}, KeyValueRows{q + inner, q + 2 * inner, 3 * inner, n},
-                      {to, inner});
+                      {to, inner, weights});
         q += source.size() * 3 * inner;
         to += source.size() * inner;
       }
