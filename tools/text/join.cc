@@ -17,15 +17,15 @@ void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r",
 }  // namespace
 
 AttentionRows Joiner::Attention(const LinePart& part, const Hypothesis& hypothesis) const {
-  const std::vector<std::string>& pieces = part.source.pieces;
   const Frame frame = options_.decoding.FrameFor(config_);
-  const size_t skipped = pieces.size() - coder_.WithoutLanguage(pieces).size();
-  const size_t all = pieces.size() + static_cast<size_t>(frame.source_extra());
+  const size_t pieces = part.source.pieces.size();
+  const size_t all = pieces + static_cast<size_t>(frame.source_extra());
   AttentionRows rows;
   for (size_t t = 0; t < hypothesis.attention.size() / all; ++t) {
     const auto row = hypothesis.attention.begin() + static_cast<long>(t * all);
     const auto text = row + static_cast<long>(frame.source_prefix.size());
-    rows.emplace_back(text + static_cast<long>(skipped), text + static_cast<long>(pieces.size()));
+    rows.emplace_back(text + static_cast<long>(part.source.front),
+                      text + static_cast<long>(pieces));
   }
   return rows;
 }
@@ -35,22 +35,19 @@ std::string Joiner::Text(const LinePart& part, const LineParts& line, const Hypo
                          Warnings* warnings) const {
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
-  std::string text =
-      carries ? coder_.Text(tokens, &spans) : coder_.Text(tokens, options_.tokenized);
-  const std::vector<std::string>& pieces = part.source.pieces;
-  const auto own = coder_.WithoutLanguage(pieces);
-  const std::string source = RoughText(own, options_.tokenized);
-  warnings->Add(
-      Watch(coder_.Understand(source, /*split=*/true).text, pieces.size(), text, hypothesis));
+  std::string text = coder_.Text(tokens, options_.tokenized, carries ? &spans : nullptr);
+  const std::string source = RoughText(part.source.own(), options_.tokenized);
+  warnings->Add(Watch(coder_.Understand(source, /*split=*/true).text, part.source.pieces.size(),
+                      text, hypothesis));
   if (line.is_marked) ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
-  const size_t front = pieces.size() - own.size();
   std::vector<AlignedToken> aligned;
   aligned.reserve(spans.size());
   for (const TextSpan& span : spans) aligned.push_back({span, {0, 0}});
   for (const auto& [s, t] : HardAlignment(attention)) {
     if (static_cast<size_t>(t) >= aligned.size()) break;
-    aligned[static_cast<size_t>(t)].source = part.source.spans[front + static_cast<size_t>(s)];
+    aligned[static_cast<size_t>(t)].source =
+        part.source.spans[part.source.front + static_cast<size_t>(s)];
   }
   text = Place(part.marked, text, aligned);
   std::vector<std::string> protected_parts;
@@ -79,7 +76,7 @@ void Joiner::Align(const LineParts& line, const AttentionRows& attention,
   if (!options_.align_words) return;
   std::vector<std::string> source;
   for (const LinePart& part : line.parts) {
-    const auto text = coder_.WithoutLanguage(part.source.pieces);
+    const auto text = part.source.own();
     source.insert(source.end(), text.begin(), text.end());
   }
   const std::vector<int> source_words = WordsOf(source);
@@ -102,7 +99,7 @@ TextHypothesis Joiner::Join(const LineParts& line, size_t n) const {
     std::vector<std::string> tokens = coder_.Tokens(part.tokens);
     AttentionRows rows;
     if (!part.attention.empty()) rows = Attention(source_part, part);
-    const auto source = coder_.WithoutLanguage(source_part.source.pieces);
+    const auto source = source_part.source.own();
     if (options_.replace_unknowns) ReplaceUnknowns(source, rows, &tokens);
     const std::string text = Text(source_part, line, part, rows, tokens, &joined.warnings);
     if (options_.decoding.return_attention) {

@@ -22,7 +22,7 @@ struct LinePart {
   std::string before;     // the white space in front
   CodedText source;
   MarkedText marked = {};  // the source (of WithNames), if it carries anything or has markup
-  std::vector<Hypothesis> hypotheses;
+  std::vector<Hypothesis> hypotheses = {};
 };
 
 struct LineParts {
@@ -30,6 +30,7 @@ struct LineParts {
   std::string behind;      // white space, and text that is left alone
   bool is_marked = false;  // what is carried or left alone may have line breaks
   bool is_scored = false;
+  bool is_whole = false;  // has one part
 };
 
 // Refers to all of them.

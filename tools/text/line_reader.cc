@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "engine/core/status_macros.h"
 #include "tokenizer/blank.h"
+#include "tokenizer/long_input.h"
 #include "tools/text/stand_in.h"
 
 namespace nibu {
@@ -35,35 +36,46 @@ std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const M
   return whole;
 }
 
-// The text that each of the parts of a long one stands for; their spans become those of it.
-std::vector<MarkedText> CutAlong(const MarkedText& text, const TextCoder& coder,
-                                 std::vector<CodedText>* parts) {
+// Parts of at most `limit` pieces each, cut at sentence or clause ends where possible; language
+// tokens come first in every part. Where there are spans, what of the text each stands for.
+std::vector<CodedText> CutPieces(const CodedText& coded, size_t limit, MarkedText marked,
+                                 std::vector<MarkedText>* texts) {
+  const size_t front = coded.front < limit ? coded.front : 0;
+  const auto own = absl::MakeSpan(coded.pieces).subspan(front);
+  std::vector<CodedText> parts;
   std::vector<TextSpan> cuts;
-  cuts.reserve(parts->size());
-  for (const CodedText& part : *parts) {
-    const size_t front = part.pieces.size() - coder.WithoutLanguage(part.pieces).size();
-    const size_t begin = front < part.spans.size() ? part.spans[front].begin : text.text.size();
-    if (!cuts.empty()) cuts.back().end = begin;
-    cuts.push_back({cuts.empty() ? 0 : begin, text.text.size()});
-  }
-  for (size_t i = 0; i < cuts.size(); ++i) {
-    for (TextSpan& span : (*parts)[i].spans) {
-      span = {std::max(span.begin, cuts[i].begin) - cuts[i].begin,
-              std::max(span.end, cuts[i].begin) - cuts[i].begin};
+  for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
+    const auto copy = [&, from = begin, to = end](const auto& all, auto* part) {
+      if (all.empty()) return;  // spans that were not asked for
+      part->assign(all.begin(), all.begin() + static_cast<long>(front));
+      part->insert(part->end(), all.begin() + static_cast<long>(front + from),
+                   all.begin() + static_cast<long>(front + to));
+    };
+    CodedText& part = parts.emplace_back();
+    part.front = front;
+    copy(coded.pieces, &part.pieces);
+    copy(coded.spans, &part.spans);
+    const size_t at = front < part.spans.size() && !cuts.empty() ? part.spans[front].begin : 0;
+    if (!cuts.empty()) cuts.back().end = at;
+    cuts.push_back({at, marked.text.size()});
+    for (TextSpan& span : part.spans) {
+      span = {std::max(span.begin, at) - at, std::max(span.end, at) - at};
     }
   }
-  return Cut(text, cuts);
+  *texts = Cut(marked, cuts);
+  return parts;
 }
 
 }  // namespace
 
 absl::Status LineReader::Read(const MarkedLine& line) {
+  const bool splits = plan_.splitter != nullptr && !line_.is_whole;
   bool is_first = true;
   for (const MarkedLine::Segment& segment : line.segments) {
     line_.behind += segment.untouched;
     MarkedText text = segment.marked;
     if (is_first) {
-      front_ = reading_.coder.Understand(segment.marked.text, reading_.splitter != nullptr);
+      front_ = coder_.Understand(segment.marked.text, splits);
       const size_t taken = text.text.size() - front_.text.size();
       if (taken > 0) text = std::move(Cut(text, {{taken, text.text.size()}})[0]);
       is_first = false;
@@ -75,10 +87,12 @@ absl::Status LineReader::Read(const MarkedLine& line) {
 }
 
 absl::Status LineReader::ReadText(MarkedText text) {
-  if (reading_.protector != nullptr) AddParts(reading_.protector->Find(text.text), &text);
+  if (plan_.protector != nullptr && !line_.is_scored) {
+    AddParts(plan_.protector->Find(text.text), &text);
+  }
   std::vector<TextSpan> spans;
-  if (reading_.splitter != nullptr && !front_.is_one) {
-    spans = SplitBesideParts(*reading_.splitter, text);
+  if (plan_.splitter != nullptr && !line_.is_whole && !front_.is_one) {
+    spans = SplitBesideParts(*plan_.splitter, text);
   } else if (!IsBlank(text.text)) {
     spans = {{0, text.text.size()}};
   }
@@ -104,25 +118,25 @@ absl::Status LineReader::ReadText(MarkedText text) {
 }
 
 absl::Status LineReader::ReadSentence(std::string before, MarkedText sentence) {
-  const TextCoder& coder = reading_.coder;
-  bool seeks_unknowns = reading_.protects_unknown;
+  bool seeks_unknowns = plan_.options.protect.unknown && !line_.is_scored;
   while (true) {
     CodedText source;
     MarkedText marked;
-    if (sentence.carried.empty()) {
-      NIBU_ASSIGN_OR_RETURN(source.pieces,
-                            coder.Pieces(front_, sentence.text, reading_.options.tokenized));
-      if (sentence.markup != Markup::kNone) marked = sentence;
-    } else if (!HasOnlyParts(sentence)) {
-      std::vector<std::string> names = coder.names();
-      std::erase_if(
-          names, [&](const std::string& name) { return absl::StrContains(reading_.prefix, name); });
-      marked = WithNames(sentence, names);
-      NIBU_ASSIGN_OR_RETURN(source, coder.Code(front_, marked.text));
+    const bool carries = !sentence.carried.empty();
+    if (!carries || !HasOnlyParts(sentence)) {
+      if (carries) {
+        std::vector<std::string> names = coder_.names();
+        std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
+        marked = WithNames(sentence, names);
+      } else if (sentence.markup != Markup::kNone) {
+        marked = sentence;
+      }
+      NIBU_ASSIGN_OR_RETURN(source, coder_.Code(front_, carries ? marked.text : sentence.text,
+                                                plan_.options.tokenized, carries));
     }
-    if (seeks_unknowns && coder.HasUnknown(source.pieces)) {
+    if (seeks_unknowns && coder_.HasUnknown(source.pieces)) {
       seeks_unknowns = false;
-      NIBU_ASSIGN_OR_RETURN(const std::vector<TextSpan> unknowns, coder.Unknowns(sentence.text));
+      NIBU_ASSIGN_OR_RETURN(const std::vector<TextSpan> unknowns, coder_.Unknowns(sentence.text));
       AddParts(unknowns, &sentence);
       continue;
     }
@@ -135,34 +149,30 @@ absl::Status LineReader::ReadSentence(std::string before, MarkedText sentence) {
 }
 
 absl::Status LineReader::AddPart(std::string before, CodedText source, MarkedText marked) {
-  const bool too_long = source.pieces.size() > reading_.limit;
+  const bool too_long = source.pieces.size() > plan_.limit;
   result_.source_tokens += static_cast<int>(source.pieces.size());
   result_.too_long |= too_long;
-  const LongInput then = reading_.options.long_input;
+  const LongInput then = plan_.options.long_input;
   if (too_long && (then == LongInput::kError || line_.is_scored)) {
     return absl::OutOfRangeError(absl::StrCat("a sentence of ", source.pieces.size(),
                                               " tokens is longer than max_input_length, ",
-                                              reading_.limit));
+                                              plan_.limit));
   }
   std::vector<CodedText> parts;
   std::vector<MarkedText> texts;
   if (too_long && then == LongInput::kSplit) {
-    parts = reading_.coder.Cut(source, reading_.limit);
-    if (!marked.carried.empty()) texts = CutAlong(marked, reading_.coder, &parts);
-    texts.resize(parts.size(), {"", {}, marked.markup, marked.entities});
+    parts = CutPieces(source, plan_.limit, std::move(marked), &texts);
   } else {
-    const size_t kept = std::min(source.pieces.size(), reading_.limit);
+    const size_t kept = std::min(source.pieces.size(), plan_.limit);
     source.pieces.resize(kept);
     source.spans.resize(std::min(source.spans.size(), kept));
+    source.front = std::min(source.front, kept);
     parts.push_back(std::move(source));
     texts.push_back(std::move(marked));
   }
   for (size_t i = 0; i < parts.size(); ++i) {
-    LinePart& part = line_.parts.emplace_back();
-    part.untouched = std::exchange(line_.behind, "");
-    part.before = std::exchange(before, " ");
-    part.source = std::move(parts[i]);
-    part.marked = std::move(texts[i]);
+    line_.parts.push_back({std::exchange(line_.behind, ""), std::exchange(before, " "),
+                           std::move(parts[i]), std::move(texts[i])});
   }
   return absl::OkStatus();
 }

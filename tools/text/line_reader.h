@@ -2,35 +2,35 @@
 #ifndef NIBU_TOOLS_TEXT_LINE_READER_H_
 #define NIBU_TOOLS_TEXT_LINE_READER_H_
 
-#include <cstddef>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "tokenizer/sentence_splitter.h"
+#include "tools/text/glossary.h"
 #include "tools/text/join.h"
 #include "tools/text/marked_text.h"
 #include "tools/text/protect.h"
 #include "tools/text/text_coder.h"
-#include "tools/text/text_options.h"
 
 namespace nibu {
 
-// How lines are read. Refers to all of them.
-struct Reading {
-  const TextCoder& coder;
-  const TextOptions& options;
-  const SentenceSplitter* splitter;  // null: a segment is one sentence
-  const Protector* protector;        // null: nothing is protected
-  bool protects_unknown;
-  size_t limit;               // pieces of a part
-  const std::string& prefix;  // of the translation
+// Options, checked and worked out: how lines are read.
+struct TextPlan {
+  TextOptions options;  // with the frame; nothing to be protected if tokenized
+  size_t limit = 0;     // pieces of a part
+  Glossary glossary;
+  std::shared_ptr<const SentenceSplitter> splitter = nullptr;  // null: lines are whole
+  std::unique_ptr<const Protector> protector = nullptr;        // null: nothing is looked for
 };
 
-// Finds the parts of one line. Adds to `line`, and to the counts of `result`.
+// Finds the parts of one line, which says whether it is whole or scored. Adds to `line`, and to the
+// counts of `result`. Refers to all of them. `prefix`: of the translation.
 class LineReader {
  public:
-  LineReader(const Reading& reading, LineParts* line, TextResult* result)
-      : reading_(reading), line_(*line), result_(*result) {}
+  LineReader(const TextCoder& coder, const TextPlan& plan, const std::string& prefix,
+             LineParts* line, TextResult* result)
+      : coder_(coder), plan_(plan), prefix_(prefix), line_(*line), result_(*result) {}
 
   // OutOfRange: LongInput::kError or a line to be scored, and a sentence of too many tokens.
   absl::Status Read(const MarkedLine& line);
@@ -41,7 +41,9 @@ class LineReader {
   // A whole sentence, or its beginning, or parts of it.
   absl::Status AddPart(std::string before, CodedText source, MarkedText marked);
 
-  const Reading& reading_;
+  const TextCoder& coder_;
+  const TextPlan& plan_;
+  const std::string& prefix_;
   TextCoder::Line front_;  // what is said there holds for all segments
   LineParts& line_;
   TextResult& result_;

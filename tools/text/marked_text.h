@@ -38,6 +38,7 @@ struct MarkedLine {
   };
   std::vector<Segment> segments;
   std::string untouched;  // behind the last one
+  bool is_marked = true;  // what is carried or left alone may have line breaks
 };
 
 }  // namespace nibu

@@ -8,7 +8,6 @@
 #include "engine/core/status_macros.h"
 #include "tokenizer/blank.h"
 #include "tokenizer/language_token.h"
-#include "tokenizer/long_input.h"
 #include "tokenizer/word_border.h"
 
 namespace nibu {
@@ -42,6 +41,13 @@ size_t TranslateInstruction(absl::string_view line) {
 // Of a word, and not inside of a character.
 bool IsBorder(absl::string_view text, size_t at) {
   return IsCharacterBorder(text, at) && IsWordBorder(text, at);
+}
+
+std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::string> pieces) {
+  std::vector<int> ids;
+  ids.reserve(pieces.size());
+  for (const std::string& piece : pieces) ids.push_back(vocabulary.Id(piece));
+  return ids;
 }
 
 }  // namespace
@@ -102,27 +108,22 @@ TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const 
   return result;
 }
 
-absl::StatusOr<std::vector<std::string>> TextCoder::Pieces(const Line& line, absl::string_view text,
-                                                           bool tokenized) const {
-  const Tokenizer& tokenizer = SourceTokenizer(tokenized);
-  NIBU_ASSIGN_OR_RETURN(std::vector<std::string> pieces,
-                        tokenizer.Encode(absl::StrCat(line.instruction, text)));
-  if (!line.language.empty()) pieces.insert(pieces.begin(), line.language);
-  return pieces;
-}
-
-absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view text) const {
+absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view text, bool tokenized,
+                                          bool with_spans) const {
   CodedText coded;
-  NIBU_ASSIGN_OR_RETURN(
-      coded.pieces, source_tokenizer_->Encode(absl::StrCat(line.instruction, text), &coded.spans));
-  const size_t front = line.instruction.size();
+  const std::string whole = absl::StrCat(line.instruction, text);
+  NIBU_ASSIGN_OR_RETURN(coded.pieces, tokenized ? space_tokenizer_.Encode(whole)
+                                                : source_tokenizer_->Encode(
+                                                      whole, with_spans ? &coded.spans : nullptr));
+  const size_t before = line.instruction.size();
   for (TextSpan& span : coded.spans) {
-    span = {std::max(span.begin, front) - front, std::max(span.end, front) - front};
+    span = {std::max(span.begin, before) - before, std::max(span.end, before) - before};
   }
   if (!line.language.empty()) {
     coded.pieces.insert(coded.pieces.begin(), line.language);
-    coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
+    if (with_spans) coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
   }
+  if (language_tokens_) coded.front = LanguagePrefix(*source_vocabulary_, coded.pieces);
   return coded;
 }
 
@@ -149,57 +150,27 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
   return unknowns;
 }
 
-std::vector<CodedText> TextCoder::Cut(const CodedText& coded, size_t limit) const {
-  const std::vector<std::string>& pieces = coded.pieces;
-  size_t prefix = pieces.size() - WithoutLanguage(pieces).size();
-  if (prefix >= limit) prefix = 0;
-  const auto text = absl::MakeConstSpan(pieces).subspan(prefix);
-  std::vector<CodedText> parts;
-  for (const auto& [begin, end] : SplitPieces(text, limit - prefix)) {
-    const auto copy = [&, from = begin, to = end](const auto& all, auto* part) {
-      if (all.empty()) return;  // spans that were not asked for
-      part->assign(all.begin(), all.begin() + static_cast<long>(prefix));
-      part->insert(part->end(), all.begin() + static_cast<long>(prefix + from),
-                   all.begin() + static_cast<long>(prefix + to));
-    };
-    CodedText& part = parts.emplace_back();
-    copy(pieces, &part.pieces);
-    copy(coded.spans, &part.spans);
-  }
-  return parts;
-}
-
-absl::Span<const std::string> TextCoder::WithoutLanguage(
-    absl::Span<const std::string> pieces) const {
-  return pieces.subspan(language_tokens_ ? LanguagePrefix(*source_vocabulary_, pieces) : 0);
-}
-
 std::string TextCoder::SourceText(absl::Span<const std::string> pieces, bool tokenized) const {
-  const Tokenizer& tokenizer = SourceTokenizer(tokenized);
-  return tokenizer.Decode(WithoutLanguage(pieces)).value_or("");
+  const auto text = tokenized ? space_tokenizer_.Decode(pieces) : source_tokenizer_->Decode(pieces);
+  return text.value_or("");
+}
+
+std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
+  return IdsOf(*source_vocabulary_, pieces);
 }
 
 absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text,
                                                       bool tokenized) const {
-  const Tokenizer& tokenizer = TargetTokenizer(tokenized);
-  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces, tokenizer.Encode(text));
-  std::vector<int> ids;
-  ids.reserve(pieces.size());
-  for (const std::string& piece : pieces) ids.push_back(target_vocabulary_->Id(piece));
-  return ids;
+  NIBU_ASSIGN_OR_RETURN(
+      const std::vector<std::string> pieces,
+      tokenized ? space_tokenizer_.Encode(text) : target_tokenizer_->Encode(text));
+  return IdsOf(*target_vocabulary_, pieces);
 }
 
 absl::StatusOr<int> TextCoder::TargetId(const std::string& token) const {
   if (target_vocabulary_->Contains(token)) return target_vocabulary_->Id(token);
   return absl::InvalidArgumentError(
       absl::StrCat("\"", token, "\" is not a token of the model's target vocabulary"));
-}
-
-std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
-  std::vector<int> ids;
-  ids.reserve(pieces.size());
-  for (const std::string& piece : pieces) ids.push_back(source_vocabulary_->Id(piece));
-  return ids;
 }
 
 std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {
@@ -209,14 +180,11 @@ std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {
   return tokens;
 }
 
-std::string TextCoder::Text(absl::Span<const std::string> tokens, bool tokenized) const {
-  const Tokenizer& tokenizer = TargetTokenizer(tokenized);
-  return tokenizer.Decode(tokens).value_or("");
-}
-
-std::string TextCoder::Text(absl::Span<const std::string> tokens,
+std::string TextCoder::Text(absl::Span<const std::string> tokens, bool tokenized,
                             std::vector<TextSpan>* spans) const {
-  return target_tokenizer_->Decode(tokens, spans).value_or("");
+  const auto text =
+      tokenized ? space_tokenizer_.Decode(tokens) : target_tokenizer_->Decode(tokens, spans);
+  return text.value_or("");
 }
 
 }  // namespace nibu

@@ -14,7 +14,6 @@
 #include "tokenizer/sentencepiece_tokenizer.h"
 #include "tokenizer/space_tokenizer.h"
 #include "tokenizer/text_span.h"
-#include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
 namespace nibu {
@@ -22,6 +21,10 @@ namespace nibu {
 struct CodedText {
   std::vector<std::string> pieces;
   std::vector<TextSpan> spans;  // what of the text each piece comes from; empty: not asked for
+  size_t front = 0;             // language tokens, the first of the pieces
+
+  // The pieces without language tokens.
+  absl::Span<const std::string> own() const { return absl::MakeSpan(pieces).subspan(front); }
 };
 
 // A model's vocabularies and tokenizers. Immutable; threads may share it.
@@ -44,18 +47,12 @@ class TextCoder {
   // The parts of a line, views of it. `split`: its sentences will be looked for.
   Line Understand(absl::string_view line, bool split) const;
 
-  // Pieces of a text of the line, what is said in front of all of them included.
-  absl::StatusOr<std::vector<std::string>> Pieces(const Line& line, absl::string_view text,
-                                                  bool tokenized) const;
-  // The same of untokenized text, with spans; those of what is said in front are empty.
-  absl::StatusOr<CodedText> Code(const Line& line, absl::string_view text) const;
-  // The same cut into parts of at most `limit` pieces each, at sentence or clause ends where
-  // possible; what is said in front comes first in every part.
-  std::vector<CodedText> Cut(const CodedText& text, size_t limit) const;
+  // Pieces of a text of the line, what is said in front of all of them included; its spans are
+  // empty. REQUIRES: spans are not asked of `tokenized` text.
+  absl::StatusOr<CodedText> Code(const Line& line, absl::string_view text, bool tokenized,
+                                 bool with_spans) const;
   std::vector<int> Ids(absl::Span<const std::string> pieces) const;
-  // The pieces without the language tokens in front; and their text, as the tokenizer normalizes
-  // it.
-  absl::Span<const std::string> WithoutLanguage(absl::Span<const std::string> pieces) const;
+  // Of pieces of the source, as the tokenizer normalizes it.
   std::string SourceText(absl::Span<const std::string> pieces, bool tokenized) const;
 
   bool HasUnknown(absl::Span<const std::string> pieces) const;
@@ -74,20 +71,11 @@ class TextCoder {
 
   // Of target ids: their tokens, and the text these make.
   std::vector<std::string> Tokens(absl::Span<const int> ids) const;
-  std::string Text(absl::Span<const std::string> tokens, bool tokenized) const;
-  // The same of tokens that make untokenized text, with what of it each of them stands for.
-  std::string Text(absl::Span<const std::string> tokens, std::vector<TextSpan>* spans) const;
+  // `spans`: null, or what of untokenized text each of them stands for.
+  std::string Text(absl::Span<const std::string> tokens, bool tokenized,
+                   std::vector<TextSpan>* spans) const;
 
  private:
-  const Tokenizer& SourceTokenizer(bool tokenized) const {
-    if (tokenized) return space_tokenizer_;
-    return *source_tokenizer_;
-  }
-  const Tokenizer& TargetTokenizer(bool tokenized) const {
-    if (tokenized) return space_tokenizer_;
-    return *target_tokenizer_;
-  }
-
   bool language_tokens_ = false;
   bool instructions_ = false;  // T5: the text says what to do
   std::shared_ptr<const Vocabulary> source_vocabulary_;

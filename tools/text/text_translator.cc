@@ -10,22 +10,12 @@
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "tokenizer/blank.h"
-#include "tools/text/glossary.h"
-#include "tools/text/join.h"
 #include "tools/text/line_reader.h"
-#include "tools/text/protect.h"
 #include "tools/text/seconds_since.h"
 
 namespace nibu {
 
-struct TextTranslator::Plan {
-  TextOptions options;                               // with the frame
-  std::shared_ptr<const SentenceSplitter> splitter;  // null: lines are translated whole
-  int max_input_length;
-  Glossary glossary;
-  std::unique_ptr<const Protector> protector;  // null: nothing is looked for
-  bool protects_unknown = false;
-};
+struct TextTranslator::Plan : TextPlan {};
 
 // A line whose parts are being translated. Once they are submitted, the translator's callbacks have
 // it, which come one at a time.
@@ -34,7 +24,6 @@ struct TextTranslator::Pending {
   uint64_t key;
   Done done;
   TextResult result;
-  bool is_whole = false;  // the line has one part
   LineParts line;
   size_t missing = 0;
   absl::Status status;          // of the first part that failed
@@ -87,7 +76,9 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
     const TextOptions& options) const try {
   const ModelVocabulary& vocabulary = loaded_.vocabulary;
   const ModelConfig& config = loaded_.model->config;
-  auto plan = std::make_shared<Plan>(Plan{options, nullptr, 0, {}, nullptr});
+  auto plan = std::make_shared<Plan>();
+  plan->options = options;
+  if (options.tokenized) plan->options.protect = kProtectNothing;
   if (!options.tokenized && !coder_.has_sentencepiece()) {
     return absl::InvalidArgumentError(
         "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
@@ -98,10 +89,9 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
                         ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang));
   NIBU_RETURN_IF_ERROR(PrepareTokens(plan.get()));
   NIBU_RETURN_IF_ERROR(plan->options.decoding.ValidateFor(config));
-  plan->max_input_length =
-      std::min(options.max_input_length, translator_->max_source_length(plan->options.decoding));
+  plan->limit = static_cast<size_t>(
+      std::min(options.max_input_length, translator_->max_source_length(plan->options.decoding)));
   if (!options.tokenized) {
-    plan->protects_unknown = options.protect.unknown;
     NIBU_ASSIGN_OR_RETURN(plan->protector,
                           Protector::Create(options.protect, options.protect_pattern));
   }
@@ -140,11 +130,11 @@ absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
   decoding.return_attention |=
       options.alignment != AlignmentKind::kNone || options.replace_unknowns;
   for (const GlossaryEntry& entry : options.glossary) {
-    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> source,
-                          coder_.Pieces({"", "", entry.source}, entry.source, options.tokenized));
+    NIBU_ASSIGN_OR_RETURN(const CodedText source, coder_.Code({}, entry.source, options.tokenized,
+                                                              /*with_spans=*/false));
     NIBU_ASSIGN_OR_RETURN(std::vector<int> target,
                           coder_.TargetIds(entry.target, options.tokenized));
-    if (source.empty() || target.empty()) {
+    if (source.own().empty() || target.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("glossary: \"", entry.source, "\" to \"",
                                                      entry.target, "\" has a side without tokens"));
     }
@@ -152,7 +142,7 @@ absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
       return absl::InvalidArgumentError(absl::StrCat(
           "glossary: \"", entry.target, "\" has characters that the model does not know"));
     }
-    plan->glossary.Add(coder_.SourceText(source, options.tokenized), std::move(target));
+    plan->glossary.Add(coder_.SourceText(source.own(), options.tokenized), std::move(target));
   }
   if (!options.glossary.empty() && !decoding.allow_constraints()) {
     return absl::InvalidArgumentError(
@@ -162,49 +152,37 @@ absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
   return absl::OkStatus();
 }
 
-int TextTranslator::max_input_length(const Plan& plan) const { return plan.max_input_length; }
+int TextTranslator::max_input_length(const Plan& plan) const {
+  return static_cast<int>(plan.limit);
+}
 
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
-    absl::string_view line, const Request& request, Done done, std::chrono::nanoseconds patience) {
-  try {
-    return SubmitLine({{{"", {std::string(line)}}}, ""}, request, std::move(done), patience,
-                      /*is_marked=*/false);
-  } catch (...) {
-    return StatusOfException();
-  }
+    absl::string_view line, const Request& request, Done done,
+    std::chrono::nanoseconds patience) try {
+  return Submit(MarkedLine{{{"", {std::string(line)}}}, "", /*is_marked=*/false}, request,
+                std::move(done), patience);
+} catch (...) {
+  return StatusOfException();
 }
 
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     const MarkedLine& line, const Request& request, Done done, std::chrono::nanoseconds patience) {
-  return SubmitLine(line, request, std::move(done), patience, /*is_marked=*/true);
-}
-
-absl::StatusOr<TextTranslator::TextTicket> TextTranslator::SubmitLine(
-    const MarkedLine& line, const Request& request, Done done, std::chrono::nanoseconds patience,
-    bool is_marked) {
   if (request.plan == nullptr) return absl::InvalidArgumentError("plan is missing; see Prepare");
   std::shared_ptr<Pending> pending;
   absl::Status status;
   try {
+    const auto start = std::chrono::steady_clock::now();
     pending = std::make_shared<Pending>();
     pending->plan = request.plan;
     pending->key = request.key;
     pending->done = std::move(done);
+    pending->line.is_marked = line.is_marked;
     pending->line.is_scored = request.target.has_value();
-    pending->is_whole = pending->line.is_scored || !request.target_prefix.empty() ||
-                        request.plan->options.decoding.return_alternatives;
-    const auto start = std::chrono::steady_clock::now();
-    pending->line.is_marked = is_marked;
-    const Plan& plan = *request.plan;
-    const bool protects = !pending->line.is_scored;
-    const Reading reading = {coder_,
-                             plan.options,
-                             pending->is_whole ? nullptr : plan.splitter.get(),
-                             protects ? plan.protector.get() : nullptr,
-                             protects && plan.protects_unknown,
-                             static_cast<size_t>(plan.max_input_length),
-                             request.target_prefix};
-    NIBU_RETURN_IF_ERROR(LineReader(reading, &pending->line, &pending->result).Read(line));
+    pending->line.is_whole = request.target.has_value() || !request.target_prefix.empty() ||
+                             request.plan->options.decoding.return_alternatives;
+    LineReader reader(coder_, *request.plan, request.target_prefix, &pending->line,
+                      &pending->result);
+    NIBU_RETURN_IF_ERROR(reader.Read(line));
     const size_t parts = pending->line.parts.size();
     std::vector<nibu::Request> requests;
     for (size_t i = 0; i < parts; ++i) {
@@ -251,9 +229,8 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Request& request
                                                           size_t part) const {
   const TextOptions& options = request.plan->options;
   const LinePart& text = pending.line.parts[part];
-  const std::vector<std::string>& pieces = text.source.pieces;
   nibu::Request made;
-  made.source = coder_.Ids(pieces);
+  made.source = coder_.Ids(text.source.pieces);
   made.options = options.decoding;
   made.options.return_attention |= !text.marked.carried.empty();
   made.priority = request.priority;
@@ -268,7 +245,8 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Request& request
     NIBU_ASSIGN_OR_RETURN(made.target, coder_.TargetIds(*request.target, options.tokenized));
     made.target->push_back(loaded_.model->config.eos);
   } else if (!request.plan->glossary.empty()) {
-    made.constraints = request.plan->glossary.Find(coder_.SourceText(pieces, options.tokenized));
+    made.constraints =
+        request.plan->glossary.Find(coder_.SourceText(text.source.own(), options.tokenized));
   }
   return made;
 }

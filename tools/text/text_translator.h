@@ -14,9 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "engine/translator.h"
-#include "tokenizer/sentence_splitter.h"
 #include "tools/text/marked_text.h"
-#include "tools/text/stand_in.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
@@ -93,8 +91,6 @@ class TextTranslator {
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
   // The ids that options say as tokens, and what else is worked out once.
   absl::Status PrepareTokens(Plan* plan) const;
-  absl::StatusOr<TextTicket> SubmitLine(const MarkedLine& line, const Request& request, Done done,
-                                        std::chrono::nanoseconds patience, bool is_marked);
   absl::StatusOr<nibu::Request> MakeRequest(const Request& request, const Pending& pending,
                                             size_t part) const;
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
