@@ -98,7 +98,7 @@ void Totals::Print(uint64_t index, const Warnings& warnings) {
        next = waiting_.erase(next)) {
     ++printed_;
     if (!next->second.any()) continue;
-    PrintWarning(absl::StrCat("line ", printed_, ": ", absl::StrJoin(next->second.Names(), ", ")));
+    PrintWarning(absl::StrCat("line ", printed_, ": ", absl::StrJoin(Names(next->second), ", ")));
   }
 }
 
@@ -108,7 +108,7 @@ void Totals::Add(uint64_t index, const absl::StatusOr<TextResult>& result) {
   Warnings warnings;
   if (result.ok() && !result->hypotheses.empty()) warnings = result->hypotheses[0].warnings;
   for (size_t i = 0; i < warned.size(); ++i) {
-    warned[i] += warnings.Has(static_cast<Warning>(i)) ? 1 : 0;
+    warned[i] += warnings[i] ? 1 : 0;
   }
   if (absl::GetFlag(FLAGS_warnings)) Print(index, warnings);
   if (result.ok()) {

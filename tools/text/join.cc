@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tokenizer/between_sentences.h"
+#include "tools/text/alignment.h"
 #include "tools/text/markup.h"
 #include "tools/text/place.h"
 
@@ -14,32 +15,36 @@ namespace {
 
 void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r", " "}}, text); }
 
-}  // namespace
-
-AttentionRows Joiner::Attention(const LinePart& part, const Hypothesis& hypothesis) const {
-  const Frame frame = options_.decoding.FrameFor(config_);
+// The attention of a part's tokens, [target][source] without language tokens.
+AttentionRows Attention(const LinePart& part, const Hypothesis& hypothesis, const Frame& frame) {
   const size_t pieces = part.source.pieces.size();
   const size_t all = pieces + static_cast<size_t>(frame.source_extra());
   AttentionRows rows;
   for (size_t t = 0; t < hypothesis.attention.size() / all; ++t) {
-    const auto row = hypothesis.attention.begin() + static_cast<long>(t * all);
-    const auto text = row + static_cast<long>(frame.source_prefix.size());
-    rows.emplace_back(text + static_cast<long>(part.source.front),
-                      text + static_cast<long>(pieces));
+    const float* row = hypothesis.attention.data() + t * all + frame.source_prefix.size();
+    rows.emplace_back(row + part.source.front, row + pieces);
   }
   return rows;
 }
 
-std::string Joiner::Text(const LinePart& part, const LineParts& line, const Hypothesis& hypothesis,
-                         const AttentionRows& attention, absl::Span<const std::string> tokens,
-                         Warnings* warnings) const {
+struct Context {
+  const TextCoder& coder;
+  const TextOptions& options;
+  bool is_marked;
+};
+
+// What a hypothesis' tokens say, with all that the part carries. Adds to the warnings.
+std::string Text(const Context& context, const LinePart& part, const Hypothesis& hypothesis,
+                 const AttentionRows& attention, absl::Span<const std::string> tokens,
+                 Warnings* warnings) {
+  const auto& [coder, options, is_marked] = context;
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
-  std::string text = coder_.Text(tokens, options_.tokenized, carries ? &spans : nullptr);
-  const std::string source = RoughText(part.source.own(), options_.tokenized);
-  warnings->Add(Watch(coder_.Understand(source, /*split=*/true).text, part.source.pieces.size(),
-                      text, hypothesis));
-  if (line.is_marked) ReplaceBreaks(&text);
+  std::string text = coder.Text(tokens, options.tokenized, carries ? &spans : nullptr);
+  const std::string source = RoughText(part.source.own(), options.tokenized);
+  *warnings |= Watch(coder.Understand(source, /*split=*/true).text, part.source.pieces.size(), text,
+                     hypothesis);
+  if (is_marked) ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
   std::vector<AlignedToken> aligned;
   aligned.reserve(spans.size());
@@ -56,85 +61,80 @@ std::string Joiner::Text(const LinePart& part, const LineParts& line, const Hypo
       protected_parts.emplace_back(absl::StripAsciiWhitespace(carried.before));
     }
   }
-  warnings->Add(Warning::kProtected, !HasEachOnce(protected_parts, text));
+  if (!HasEachOnce(protected_parts, text)) warnings->set(Warning::kProtected);
   return text;
 }
 
-void Joiner::ReplaceUnknowns(absl::Span<const std::string> source, const AttentionRows& attention,
-                             std::vector<std::string>* tokens) const {
-  for (const auto& [s, t] : HardAlignment(attention)) {
-    std::string& token = (*tokens)[static_cast<size_t>(t)];
-    if (coder_.IsUnknown(token)) token = source[static_cast<size_t>(s)];
-  }
-}
-
-void Joiner::Align(const LineParts& line, const AttentionRows& attention,
-                   TextHypothesis* joined) const {
-  if (options_.alignment == AlignmentKind::kNone) return;
+void Align(const TextOptions& options, const std::vector<std::string>& source,
+           AttentionRows attention, TextHypothesis* joined) {
+  if (options.alignment == AlignmentKind::kNone) return;
   joined->alignment = HardAlignment(attention);
-  if (options_.alignment == AlignmentKind::kSoft) joined->attention = attention;
-  if (!options_.align_words) return;
-  std::vector<std::string> source;
-  for (const LinePart& part : line.parts) {
-    const auto text = part.source.own();
-    source.insert(source.end(), text.begin(), text.end());
+  if (options.align_words) {
+    const std::vector<int> source_words = WordsOf(source);
+    const std::vector<int> target_words = WordsOf(joined->tokens);
+    joined->alignment = AlignWords(joined->alignment, source_words, target_words);
+    attention = AttendWords(attention, source_words, target_words);
   }
-  const std::vector<int> source_words = WordsOf(source);
-  const std::vector<int> target_words = WordsOf(joined->tokens);
-  joined->alignment = AlignWords(joined->alignment, source_words, target_words);
-  if (options_.alignment == AlignmentKind::kSoft) {
-    joined->attention = AttendWords(attention, source_words, target_words);
-  }
+  if (options.alignment == AlignmentKind::kSoft) joined->attention = std::move(attention);
 }
 
-TextHypothesis Joiner::Join(const LineParts& line, size_t n) const {
+}  // namespace
+
+TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const TextOptions& options,
+                    const LineParts& line, size_t n) {
+  const Frame frame = options.decoding.FrameFor(config);
   TextHypothesis joined;
   size_t length = 0;
   float coverage = 0;
   AttentionRows attention;
-  size_t sources = 0;
+  std::vector<std::string> sources;
   bool is_first = true;
-  for (const LinePart& source_part : line.parts) {
-    const Hypothesis& part = source_part.hypotheses[n];
-    std::vector<std::string> tokens = coder_.Tokens(part.tokens);
-    AttentionRows rows;
-    if (!part.attention.empty()) rows = Attention(source_part, part);
-    const auto source = source_part.source.own();
-    if (options_.replace_unknowns) ReplaceUnknowns(source, rows, &tokens);
-    const std::string text = Text(source_part, line, part, rows, tokens, &joined.warnings);
-    if (options_.decoding.return_attention) {
+  for (const LinePart& part : line.parts) {
+    const Hypothesis& hypothesis = part.hypotheses[n];
+    const auto source = part.source.own();
+    std::vector<std::string> tokens = coder.Tokens(hypothesis.tokens);
+    AttentionRows rows = Attention(part, hypothesis, frame);
+    if (options.replace_unknowns) {
+      for (const auto& [s, t] : HardAlignment(rows)) {
+        std::string& token = tokens[static_cast<size_t>(t)];
+        if (coder.IsUnknown(token)) token = source[static_cast<size_t>(s)];
+      }
+    }
+    const std::string text =
+        Text({coder, options, line.is_marked}, part, hypothesis, rows, tokens, &joined.warnings);
+    if (options.decoding.return_attention) {
       for (std::vector<float>& row : rows) {  // beside those of the parts before it
-        row.insert(row.begin(), sources, 0.0f);
+        row.insert(row.begin(), sources.size(), 0.0f);
         attention.push_back(std::move(row));
       }
-      sources += source.size();
+      sources.insert(sources.end(), source.begin(), source.end());
     }
-    if (!source_part.untouched.empty()) {
-      joined.text += source_part.untouched;
+    if (!part.untouched.empty()) {
+      joined.text += part.untouched;
       is_first = true;
     }
     if (!text.empty()) {
-      const absl::string_view between = source_part.before;
       absl::StrAppend(&joined.text,
-                      is_first ? between : BetweenTranslations(between, joined.text, text), text);
+                      is_first ? part.before : BetweenTranslations(part.before, joined.text, text),
+                      text);
       is_first = false;
     }
-    if (line.is_scored) tokens.push_back(coder_.Tokens({config_.eos})[0]);
+    if (line.is_scored) tokens.push_back(coder.Tokens({config.eos})[0]);
     // The score of the EOS, where there is one, has no token.
-    joined.token_scores.insert(joined.token_scores.end(), part.token_scores.begin(),
-                               part.token_scores.begin() + static_cast<long>(tokens.size()));
+    joined.token_scores.insert(joined.token_scores.end(), hypothesis.token_scores.begin(),
+                               hypothesis.token_scores.begin() + static_cast<long>(tokens.size()));
     std::move(tokens.begin(), tokens.end(), std::back_inserter(joined.tokens));
-    joined.log_prob += part.log_prob;
-    coverage += part.coverage;
-    joined.finished = joined.finished && part.finished;
-    joined.repetition = joined.repetition || part.repetition;
-    length += part.token_scores.size();
+    joined.log_prob += hypothesis.log_prob;
+    coverage += hypothesis.coverage;
+    joined.finished = joined.finished && hypothesis.finished;
+    joined.repetition = joined.repetition || hypothesis.repetition;
+    length += hypothesis.token_scores.size();
   }
-  for (std::vector<float>& row : attention) row.resize(sources);
-  Align(line, attention, &joined);
+  for (std::vector<float>& row : attention) row.resize(sources.size());
+  Align(options, sources, std::move(attention), &joined);
   joined.text += line.behind;
   if (!line.is_marked) ReplaceBreaks(&joined.text);
-  joined.score = HypothesisScore(options_.decoding, joined.log_prob, length) + coverage;
+  joined.score = HypothesisScore(options.decoding, joined.log_prob, length) + coverage;
   return joined;
 }
 

@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "engine/model/config.h"
 #include "engine/request.h"
-#include "tools/text/alignment.h"
 #include "tools/text/marked_text.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_options.h"
-#include "tools/text/watch.h"
 
 namespace nibu {
 
@@ -33,30 +30,9 @@ struct LineParts {
   bool is_whole = false;  // has one part
 };
 
-// Refers to all of them.
-class Joiner {
- public:
-  Joiner(const TextCoder& coder, const ModelConfig& config, const TextOptions& options)
-      : coder_(coder), config_(config), options_(options) {}
-
-  // The n-th hypotheses of all parts.
-  TextHypothesis Join(const LineParts& line, size_t n) const;
-
- private:
-  // The attention of a part's tokens, [target][source] without language tokens.
-  AttentionRows Attention(const LinePart& part, const Hypothesis& hypothesis) const;
-  // What its tokens say, with all that it carries. Adds to the warnings.
-  std::string Text(const LinePart& part, const LineParts& line, const Hypothesis& hypothesis,
-                   const AttentionRows& attention, absl::Span<const std::string> tokens,
-                   Warnings* warnings) const;
-  void ReplaceUnknowns(absl::Span<const std::string> source, const AttentionRows& attention,
-                       std::vector<std::string>* tokens) const;
-  void Align(const LineParts& line, const AttentionRows& attention, TextHypothesis* joined) const;
-
-  const TextCoder& coder_;
-  const ModelConfig& config_;
-  const TextOptions& options_;
-};
+// The n-th hypotheses of all parts.
+TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const TextOptions& options,
+                    const LineParts& line, size_t n);
 
 }  // namespace nibu
 

@@ -267,10 +267,10 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   }
   const bool truncated =
       result.too_long && pending->plan->options.long_input == LongInput::kTruncate;
-  const Joiner joiner(coder_, loaded_.model->config, pending->plan->options);
   for (size_t n = 0; n < count; ++n) {
-    result.hypotheses.push_back(joiner.Join(pending->line, n));
-    result.hypotheses.back().warnings.Add(Warning::kTruncated, truncated);
+    result.hypotheses.push_back(
+        Join(coder_, loaded_.model->config, pending->plan->options, pending->line, n));
+    result.hypotheses.back().warnings[Warning::kTruncated] = truncated;
   }
   if (!result.hypotheses.empty()) {
     result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());

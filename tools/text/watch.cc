@@ -71,10 +71,10 @@ bool SameNumbers(std::vector<Number> source, std::vector<Number> target) {
 
 }  // namespace
 
-std::vector<std::string> Warnings::Names() const {
+std::vector<std::string> Names(const Warnings& warnings) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < bits_.size(); ++i) {
-    if (bits_.test(i)) names.emplace_back(kWarningNames[i]);
+  for (size_t i = 0; i < warnings.size(); ++i) {
+    if (warnings[i]) names.emplace_back(kWarningNames[i]);
   }
   return names;
 }
@@ -97,12 +97,12 @@ Warnings Watch(absl::string_view source, size_t source_tokens, absl::string_view
   const Size size = {static_cast<double>(hypothesis.tokens.size()), to.characters};
   const bool ends_less = to.sentence_ends > 0 && to.sentence_ends < from.sentence_ends;
   Warnings warnings;
-  warnings.Add(Warning::kShort, target.empty() || IsShort(of, size, kShort) ||
+  warnings.set(Warning::kShort, target.empty() || IsShort(of, size, kShort) ||
                                     (ends_less && IsShort(of, size, kShortOfSentences)));
-  warnings.Add(Warning::kLong, IsLong(of, size));
-  warnings.Add(Warning::kRepetition, hypothesis.repetition);
-  warnings.Add(Warning::kUnfinished, !hypothesis.finished);
-  warnings.Add(Warning::kNumbers, !SameNumbers(from.numbers, to.numbers));
+  warnings.set(Warning::kLong, IsLong(of, size));
+  warnings.set(Warning::kRepetition, hypothesis.repetition);
+  warnings.set(Warning::kUnfinished, !hypothesis.finished);
+  warnings.set(Warning::kNumbers, !SameNumbers(from.numbers, to.numbers));
   return warnings;
 }
 

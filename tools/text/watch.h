@@ -15,32 +15,23 @@
 
 namespace nibu {
 
-enum class Warning : uint8_t {
-  kShort,       // for its source: something may be missing
-  kLong,        // for its source
-  kRepetition,  // caught in a loop
-  kUnfinished,  // cut at a length limit
-  kTruncated,   // of a source that was cut at max_input_length
-  kNumbers,     // not those of the source
-  kProtected,   // what was to come out unchanged, once, did not
+struct Warning {
+  enum Kind : uint8_t {
+    kShort,       // for its source: something may be missing
+    kLong,        // for its source
+    kRepetition,  // caught in a loop
+    kUnfinished,  // cut at a length limit
+    kTruncated,   // of a source that was cut at max_input_length
+    kNumbers,     // not those of the source
+    kProtected,   // what was to come out unchanged, once, did not
+  };
 };
 constexpr std::array<const char*, 7> kWarningNames = {
     "short", "long", "repetition", "unfinished", "truncated", "numbers", "protected"};
 
-class Warnings {
- public:
-  void Add(Warning warning, bool holds = true) {
-    if (holds) bits_.set(static_cast<size_t>(warning));
-  }
-  void Add(const Warnings& others) { bits_ |= others.bits_; }
-  bool Has(Warning warning) const { return bits_.test(static_cast<size_t>(warning)); }
-  bool any() const { return bits_.any(); }
-  // Those that there are, in the order above.
-  std::vector<std::string> Names() const;
-
- private:
-  std::bitset<kWarningNames.size()> bits_;
-};
+using Warnings = std::bitset<kWarningNames.size()>;  // by Warning::Kind
+// Of those that there are, in the order above.
+std::vector<std::string> Names(const Warnings& warnings);
 
 // The text of pieces, at once and near enough for Watch: what SentencePiece has as bytes is left
 // out. `tokenized`: as they are, with blanks between them.
