@@ -52,10 +52,9 @@ std::vector<Place> FindPlaces(Tokens tokens, std::string* text) {
     const MarkupToken& token = tokens[i];
     Place& place = places[i];
     place.span = {text->size(), text->size()};
-    if (token.kind == MarkupToken::kText) {
-      absl::StrAppend(text, Text(token));
-    } else if (token.kind == MarkupToken::kProtected) {
-      absl::StrAppend(text, kPlaceholder);
+    if (token.kind == MarkupToken::kText || token.kind == MarkupToken::kProtected) {
+      absl::StrAppend(text, token.kind == MarkupToken::kText ? Text(token) : kPlaceholder);
+      place.span.end = text->size();
     } else if (token.kind == MarkupToken::kOpen) {
       by_name[token.value].push_back(open.size());
       open.push_back(i);
@@ -80,68 +79,47 @@ std::vector<Place> FindPlaces(Tokens tokens, std::string* text) {
   return places;
 }
 
-// Without what stands around the text and needs no place in it: blanks, points, tags, except those
-// of elements that end within.
-absl::Span<MarkupToken> Middle(absl::Span<MarkupToken> tokens) {
-  std::string text;
-  const std::vector<Place> places = FindPlaces(tokens, &text);
-  const auto stands_in_text = [](const MarkupToken& token) {
-    return token.kind == MarkupToken::kProtected || IsText(token);
-  };
-  const size_t first = absl::c_find_if(tokens, stands_in_text) - tokens.begin();
-  const size_t last =
-      tokens.rend() - std::find_if(tokens.rbegin(), tokens.rend(), stands_in_text) - 1;
-  const auto ends_within = [&](size_t token) { return token > first && token < last; };
-  size_t begin = 0;
-  size_t end = tokens.size();
-  while (begin < first && !ends_within(places[begin].partner)) ++begin;
-  while (end > last + 1 && !ends_within(places[end - 1].partner)) --end;
-  return tokens.subspan(begin, end - begin);
-}
-
-std::vector<Carried> FindCarried(Tokens tokens, std::string* text) {
-  std::vector<Place> places = FindPlaces(tokens, text);
-  struct Part {
-    std::pair<size_t, size_t> order;
-    Carried carried;
-  };
-  std::vector<Part> parts;
-  const auto add = [&](size_t order, TextSpan span, absl::string_view before) {
-    parts.push_back({{order, 0}, {span, std::string(before), "", false}});
+// What the tokens [begin, end) carry, whose text is `own` of that of all.
+std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end, const TextSpan& own,
+                                 std::vector<Place>* places) {
+  using Order = std::pair<size_t, size_t>;
+  std::vector<std::pair<Order, Carried>> parts;
+  const auto add = [&](Order order, TextSpan span, absl::string_view before) {
+    for (size_t* at : {&span.begin, &span.end}) {
+      *at = std::clamp(*at, own.begin, own.end) - own.begin;
+    }
+    parts.push_back({order, {span, std::string(before), "", false}});
     return parts.size() - 1;
   };
   size_t opened = kNone;  // the last part that begins at the text's current end
   std::string points;     // what stands there and encloses nothing
-  for (size_t i = 0; i < tokens.size(); ++i) {
+  for (size_t i = begin; i < end; ++i) {
     const MarkupToken& token = tokens[i];
-    Place& place = places[i];
+    Place& place = (*places)[i];
     const bool encloses = place.span.end > place.span.begin;
     if (token.kind == MarkupToken::kClose && encloses) {
-      size_t part = place.partner == kNone ? add(place.around + 1, place.span, "")
-                                           : places[place.partner].part;
-      if (place.partner == kNone)
-        parts[part].order.second = kNone - i;  // the last is the outermost
-      parts[part].carried.after = absl::StrCat(std::exchange(points, ""), token.raw);
-    } else if (encloses || token.kind == MarkupToken::kText ||
-               token.kind == MarkupToken::kProtected) {
-      const size_t begin = place.span.begin;
-      if (!points.empty()) add(i, {begin, begin}, std::exchange(points, ""));
-      opened = token.kind == MarkupToken::kOpen ? add(i + 1, place.span, token.raw) : kNone;
-      place.part = opened;
-      if (token.kind == MarkupToken::kProtected) {
-        parts[add(i + 1, {begin, begin + kPlaceholder.size()}, token.raw)].carried.replaces = true;
-      }
+      // Of those without a partner the last is the outermost.
+      const size_t part = place.partner == kNone
+                              ? add({place.around + 1, kNone - i}, place.span, "")
+                              : (*places)[place.partner].part;
+      parts[part].second.after = absl::StrCat(std::exchange(points, ""), token.raw);
+    } else if (encloses) {
+      const size_t at = place.span.begin;
+      if (!points.empty()) add({i, 0}, {at, at}, std::exchange(points, ""));
+      if (token.kind != MarkupToken::kText) place.part = add({i + 1, 0}, place.span, token.raw);
+      opened = token.kind == MarkupToken::kOpen ? place.part : kNone;
+      if (token.kind == MarkupToken::kProtected) parts[place.part].second.replaces = true;
     } else if (opened != kNone) {
-      absl::StrAppend(&parts[opened].carried.before, token.raw);
+      absl::StrAppend(&parts[opened].second.before, token.raw);
     } else {
       absl::StrAppend(&points, token.raw);
     }
   }
-  if (!points.empty()) add(tokens.size(), {text->size(), text->size()}, points);
-  absl::c_stable_sort(parts, [](const Part& a, const Part& b) { return a.order < b.order; });
+  if (!points.empty()) add({end, 0}, {own.end, own.end}, points);
+  absl::c_stable_sort(parts, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Carried> carried;
   carried.reserve(parts.size());
-  for (Part& part : parts) carried.push_back(std::move(part.carried));
+  for (auto& part : parts) carried.push_back(std::move(part.second));
   return carried;
 }
 
@@ -169,18 +147,36 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
 void MarkupReader::AddSegment(absl::Span<MarkupToken> tokens, absl::string_view line, size_t* done,
                               MarkedLine* marked) const {
   if (absl::c_none_of(tokens, IsText)) return;
-  tokens = Middle(tokens);
-  MarkupToken& front = tokens.front();
-  MarkupToken& back = tokens.back();
-  front.raw = absl::StripLeadingAsciiWhitespace(front.raw);
-  back.raw = absl::StripTrailingAsciiWhitespace(back.raw);
-  const size_t begin = front.raw.data() - line.data();
+  std::string text;
+  std::vector<Place> places = FindPlaces(tokens, &text);
+  // What stands around the text needs no place in it: blanks, points, tags, except those of
+  // elements that end within.
+  const auto stands_in_text = [](const MarkupToken& token) {
+    return token.kind == MarkupToken::kProtected || IsText(token);
+  };
+  const size_t first = absl::c_find_if(tokens, stands_in_text) - tokens.begin();
+  const size_t last =
+      tokens.rend() - std::find_if(tokens.rbegin(), tokens.rend(), stands_in_text) - 1;
+  const auto ends_within = [&](size_t token) { return token > first && token < last; };
+  size_t begin = 0;
+  size_t end = tokens.size();
+  while (begin < first && !ends_within(places[begin].partner)) ++begin;
+  while (end > last + 1 && !ends_within(places[end - 1].partner)) --end;
+  absl::string_view& front = tokens[begin].raw;
+  absl::string_view& back = tokens[end - 1].raw;
+  TextSpan own = {places[begin].span.begin, places[end - 1].span.end};
+  own.begin += front.size() - absl::StripLeadingAsciiWhitespace(front).size();
+  front = absl::StripLeadingAsciiWhitespace(front);
+  own.end -= back.size() - absl::StripTrailingAsciiWhitespace(back).size();
+  back = absl::StripTrailingAsciiWhitespace(back);
+
   MarkedLine::Segment& segment = marked->segments.emplace_back();
-  segment.untouched = std::string(line.substr(*done, begin - *done));
-  segment.marked.carried = FindCarried(tokens, &segment.marked.text);
-  segment.marked.markup = kind_;
-  segment.marked.entities = FindEntities(kind_, tokens);
-  *done = back.raw.data() + back.raw.size() - line.data();
+  const size_t untouched = front.data() - line.data();
+  segment.untouched = std::string(line.substr(*done, untouched - *done));
+  segment.marked = {text.substr(own.begin, own.end - own.begin),
+                    FindCarried(tokens, begin, end, own, &places), kind_,
+                    FindEntities(kind_, tokens.subspan(begin, end - begin))};
+  *done = back.data() + back.size() - line.data();
 }
 
 MarkedLine MarkupReader::Read(absl::string_view line) {
