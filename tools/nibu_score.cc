@@ -134,7 +134,7 @@ absl::Status Run(int argc, char** argv) {
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     const auto end = [&, deliver = std::move(deliver)](
                          uint64_t key, const absl::StatusOr<TextResult>& result) noexcept {
-      totals.Add(key, result);
+      totals.Add(key, key, result);
       deliver(FormatScore(json, key, result.value_or(TextResult())));
     };
     const size_t tab = line.find('\t');

@@ -259,9 +259,9 @@ absl::Status Run(int argc, char** argv) {
     const std::string text = std::exchange(unit.text, "");
     // Only JSON repeats the source.
     if (settings.output.format == OutputFormat::kJsonl) unit.text = text;
-    const Repeats::Done end = [&, unit = std::move(unit), deliver = std::move(deliver)](
+    const Repeats::Done end = [&, index, unit = std::move(unit), deliver = std::move(deliver)](
                                   uint64_t key, const absl::StatusOr<TextResult>& result) noexcept {
-      totals.Add(unit.line, result);
+      totals.Add(index, unit.line, result);
       TextResult printed = result.value_or(TextResult());
       if (settings.output.format == OutputFormat::kText && !printed.hypotheses.empty()) {
         std::string& best = printed.hypotheses[0].text;

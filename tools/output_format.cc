@@ -52,7 +52,7 @@ std::string Json(const OutputOptions& options, uint64_t index, absl::string_view
     }
     if (!h.finished) last["finished"] = false;
     if (h.repetition) last["repetition"] = true;
-    if (h.warnings.any()) last["warnings"] = Names(h.warnings);
+    if (h.warnings.any()) last["warnings"] = WarningNames(h.warnings);
   }
   const nlohmann::ordered_json line = {
       {"id", index}, {"source", std::string(source)}, {"hypotheses", hypotheses}};

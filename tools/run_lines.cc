@@ -92,39 +92,35 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags&
   return absl::InvalidArgumentError(absl::StrCat(model.path, ": ", translator.status().message()));
 }
 
-void Totals::Print(uint64_t index, const Warnings& warnings) {
-  waiting_[index] = warnings;
-  for (auto next = waiting_.begin(); next != waiting_.end() && next->first == printed_;
-       next = waiting_.erase(next)) {
-    ++printed_;
-    if (!next->second.any()) continue;
-    PrintWarning(absl::StrCat("line ", printed_, ": ", absl::StrJoin(Names(next->second), ", ")));
-  }
-}
-
-void Totals::Add(uint64_t index, const absl::StatusOr<TextResult>& result) {
+void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result) {
   const std::lock_guard<std::mutex> lock(mutex);
   ++lines;
-  Warnings warnings;
-  if (result.ok() && !result->hypotheses.empty()) warnings = result->hypotheses[0].warnings;
-  for (size_t i = 0; i < warned.size(); ++i) {
-    warned[i] += warnings[i] ? 1 : 0;
-  }
-  if (absl::GetFlag(FLAGS_warnings)) Print(index, warnings);
+  const std::string name = absl::StrCat("line ", line + 1, ": ");
+  std::string& warning = waiting_[index];
   if (result.ok()) {
     source_tokens += result->source_tokens;
     target_tokens += result->target_tokens;
     too_long += result->too_long ? 1 : 0;
-    if (result->hypotheses.empty()) return;
+  } else if (absl::IsOutOfRange(result.status())) {
+    ++too_long;
+  } else if (failed++ == 0) {
+    first_failure = absl::StrCat(name, result.status().message());
+  }
+  if (result.ok() && !result->hypotheses.empty()) {
     const TextHypothesis& best = result->hypotheses[0];
+    for (size_t i = 0; i < warned.size(); ++i) warned[i] += best.warnings[i] ? 1 : 0;
+    if (absl::GetFlag(FLAGS_warnings) && best.warnings.any()) {
+      warning = absl::StrCat(name, absl::StrJoin(WarningNames(best.warnings), ", "));
+    }
     unfinished += best.finished ? 0 : 1;
     looping += best.repetition ? 1 : 0;
     log_prob += static_cast<double>(best.log_prob);
     scored_tokens += static_cast<int64_t>(best.token_scores.size());
-  } else if (absl::IsOutOfRange(result.status())) {
-    ++too_long;
-  } else if (failed++ == 0) {
-    first_failure = absl::StrCat("line ", index + 1, ": ", result.status().message());
+  }
+  for (; !waiting_.empty() && waiting_.begin()->first == printed_; ++printed_) {
+    const auto next = waiting_.begin();
+    if (!next->second.empty()) PrintWarning(next->second);
+    waiting_.erase(next);
   }
 }
 

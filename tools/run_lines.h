@@ -46,19 +46,17 @@ struct Totals {
   double log_prob = 0;        // of the best hypotheses
   int64_t scored_tokens = 0;  // that have a part in it
 
-  // Once for every line; prints its warnings, in the order of lines, with --warnings.
-  void Add(uint64_t index, const absl::StatusOr<TextResult>& result);
+  // Once for every unit of text, which begins in a `line` of the input; prints its warnings, in the
+  // order of units, with --warnings.
+  void Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result);
   // InternalError naming the first line that failed, if there is one.
   absl::Status Failure(const char* what) const;
 
   std::mutex mutex;
 
  private:
-  // Prints a line's warnings, once those of the lines before it are.
-  void Print(uint64_t index, const Warnings& warnings);
-
-  std::map<uint64_t, Warnings> waiting_;
-  uint64_t printed_ = 0;  // lines
+  std::map<uint64_t, std::string> waiting_;  // to be printed, by index; empty: nothing
+  uint64_t printed_ = 0;                     // units
 };
 
 // Runs lines through `options.submit` into a file, opened by now, with a bar on standard error as

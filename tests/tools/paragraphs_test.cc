@@ -48,6 +48,14 @@ const char kMail[] =
     "-- \n"
     "=====\n";
 
+TEST(ParagraphsTest, WarningsNameTheFirstLine) {
+  const std::string mail = "A man is riding\na bicycle.\n\nTwo dogs run\nin the park.\n";
+  const auto said = Lines(Nibu("--text=paragraphs --warnings --max_decoding_length=2", mail).err);
+  ASSERT_GE(said.size(), 2U);
+  EXPECT_EQ(said[0].rfind("nibu-translate: warning: line 1: ", 0), 0U) << said[0];
+  EXPECT_EQ(said[1].rfind("nibu-translate: warning: line 4: ", 0), 0U) << said[1];
+}
+
 TEST(ParagraphsTest, AMail) {
   const std::string first = Of(
       "Two dogs are playing with a red ball in the park. A man is riding his bicycle past them.");

@@ -23,7 +23,7 @@ std::string Watched(const std::string& source, const std::string& target, bool f
   hypothesis.tokens.resize(words(target));
   hypothesis.finished = finished;
   hypothesis.repetition = repetition;
-  return absl::StrJoin(Names(Watch(source, words(source), target, hypothesis)), ",");
+  return absl::StrJoin(WarningNames(Watch(source, words(source), target, hypothesis)), ",");
 }
 
 TEST(WatchTest, Lengths) {

@@ -61,7 +61,9 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
   if (IsBlank(line.text)) {
     return UsageError(absl::InvalidArgumentError("TEXT is blank, there is nothing to attend to"));
   }
-  NIBU_ASSIGN_OR_RETURN(const auto pieces, coder.Pieces(line, line.text, options.tokenized));
+  NIBU_ASSIGN_OR_RETURN(const CodedText coded, coder.Code(line, line.text, options.tokenized,
+                                                          /*with_spans=*/false));
+  const std::vector<std::string>& pieces = coded.pieces;
   std::vector<int> source = coder.Ids(pieces);
   absl::StatusOr<std::vector<int>> ids =
       target.has_value() ? coder.TargetIds(*target, options.tokenized)

@@ -67,10 +67,6 @@ class Placer {
     size_t begin = 0;
     size_t end = 0;
   };
-  struct Replaced {
-    TextSpan target;
-    size_t carried;  // the root: by nothing
-  };
 
   bool IsStretch(size_t i) const {
     const Carried& carried = source_.carried[i];
@@ -94,7 +90,7 @@ class Placer {
   const size_t root_;
   std::vector<Unit> units_;
   std::vector<Node> nodes_;
-  std::vector<Replaced> replaced_;
+  std::vector<Carried> replaced_;  // spans of the target
 };
 
 void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
@@ -112,7 +108,7 @@ void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
   }
 }
 
-// The units there become one, which `carried` replaces.
+// The units there become one, which `carried` replaces; the root: nothing does.
 void Placer::Replace(TextSpan target, size_t carried) {
   const auto is_before = [](const Unit& unit, size_t at) { return unit.target.end <= at; };
   const auto begin = std::lower_bound(units_.begin(), units_.end(), target.begin, is_before);
@@ -130,7 +126,7 @@ void Placer::Replace(TextSpan target, size_t carried) {
   } else {
     nodes_[carried].is_named = true;
   }
-  replaced_.push_back({target, carried});
+  replaced_.push_back({target, carried == root_ ? "" : source_.carried[carried].before, "", true});
 }
 
 void Placer::FindNames() {
@@ -343,9 +339,7 @@ std::string Placer::Write() {
                            units_[nodes_[i].end - 1].target.end};
     placed.carried.push_back({span, before[i], behind[i] + source_.carried[i].after, false});
   }
-  for (const auto& [span, i] : replaced_) {
-    placed.carried.push_back({span, i == root_ ? "" : source_.carried[i].before, "", true});
-  }
+  absl::c_move(replaced_, std::back_inserter(placed.carried));
   // Points first, then what is around the others.
   absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
     const auto order = [](const TextSpan& span) {

@@ -51,9 +51,10 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans) {
   std::vector<MarkedText> texts(spans.size());
   for (size_t i = 0; i < spans.size(); ++i) {
-    texts[i].text = marked.text.substr(spans[i].begin, spans[i].end - spans[i].begin);
-    texts[i].markup = marked.markup;
-    texts[i].entities = marked.entities;
+    texts[i] = {marked.text.substr(spans[i].begin, spans[i].end - spans[i].begin),
+                {},
+                marked.markup,
+                marked.entities};
   }
   for (const Carried& carried : marked.carried) {
     const TextSpan& all = carried.span;
@@ -129,9 +130,7 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
   for (const std::string& name : names) {
     if (!absl::StrContains(text, name)) free.push_back(name);
   }
-  MarkedText result;
-  result.markup = marked.markup;
-  result.entities = marked.entities;
+  MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
   std::vector<size_t> sizes;                // of the parts' names; 0: left out
   size_t read = 0;

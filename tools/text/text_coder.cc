@@ -167,10 +167,16 @@ absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text,
   return IdsOf(*target_vocabulary_, pieces);
 }
 
-absl::StatusOr<int> TextCoder::TargetId(const std::string& token) const {
-  if (target_vocabulary_->Contains(token)) return target_vocabulary_->Id(token);
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", token, "\" is not a token of the model's target vocabulary"));
+absl::Status TextCoder::AddTargetIds(absl::string_view option, absl::Span<const std::string> tokens,
+                                     std::vector<int>* ids) const {
+  for (const std::string& token : tokens) {
+    if (!target_vocabulary_->Contains(token)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          option, ": \"", token, "\" is not a token of the model's target vocabulary"));
+    }
+    ids->push_back(target_vocabulary_->Id(token));
+  }
+  return absl::OkStatus();
 }
 
 std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {

@@ -63,8 +63,9 @@ class TextCoder {
 
   // Of a text of the target.
   absl::StatusOr<std::vector<int>> TargetIds(absl::string_view text, bool tokenized) const;
-  // InvalidArgument: the target has no such token.
-  absl::StatusOr<int> TargetId(const std::string& token) const;
+  // InvalidArgument with the option: the target has no such token.
+  absl::Status AddTargetIds(absl::string_view option, absl::Span<const std::string> tokens,
+                            std::vector<int>* ids) const;
   bool IsUnknown(const std::string& token) const {
     return token == target_vocabulary_->Token(target_vocabulary_->unk());
   }

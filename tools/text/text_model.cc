@@ -41,6 +41,13 @@ absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option
                    "; it has ", absl::StrJoin(codes, ", ")));
 }
 
+// Whether they are the same; `more`: as far as both go.
+bool SameTokens(const std::vector<std::string>& a, const std::vector<std::string>& b, bool more) {
+  const size_t common = std::min(a.size(), b.size());
+  return (more || a.size() == b.size()) &&
+         std::equal(a.begin(), a.begin() + static_cast<long>(common), b.begin());
+}
+
 }  // namespace
 
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
@@ -63,17 +70,6 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   }
   return absl::OkStatus();
 }
-
-namespace {
-
-// Whether they are the same; `more`: as far as both go.
-bool SameTokens(const std::vector<std::string>& a, const std::vector<std::string>& b, bool more) {
-  const size_t common = std::min(a.size(), b.size());
-  return (more || a.size() == b.size()) &&
-         std::equal(a.begin(), a.begin() + static_cast<long>(common), b.begin());
-}
-
-}  // namespace
 
 absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,
                                         const TextModelOptions& options) try {

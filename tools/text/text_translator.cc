@@ -112,20 +112,10 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
 absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
   const TextOptions& options = plan->options;
   DecodingOptions& decoding = plan->options.decoding;
-  const auto add = [&](const char* option, const std::string& token, std::vector<int>* ids) {
-    const absl::StatusOr<int> id = coder_.TargetId(token);
-    if (id.ok()) ids->push_back(*id);
-    return id.ok() ? absl::OkStatus()
-                   : absl::InvalidArgumentError(absl::StrCat(option, ": ", id.status().message()));
-  };
-  for (const std::string& token : options.end_tokens) {
-    NIBU_RETURN_IF_ERROR(add("end_token", token, &decoding.end_tokens));
-  }
+  NIBU_RETURN_IF_ERROR(coder_.AddTargetIds("end_token", options.end_tokens, &decoding.end_tokens));
   for (const auto& sequence : options.suppress_sequences) {
-    std::vector<int>& ids = decoding.suppress_sequences.emplace_back();
-    for (const std::string& token : sequence) {
-      NIBU_RETURN_IF_ERROR(add("suppress_sequences", token, &ids));
-    }
+    NIBU_RETURN_IF_ERROR(coder_.AddTargetIds("suppress_sequences", sequence,
+                                             &decoding.suppress_sequences.emplace_back()));
   }
   decoding.return_attention |=
       options.alignment != AlignmentKind::kNone || options.replace_unknowns;

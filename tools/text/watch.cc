@@ -71,7 +71,7 @@ bool SameNumbers(std::vector<Number> source, std::vector<Number> target) {
 
 }  // namespace
 
-std::vector<std::string> Names(const Warnings& warnings) {
+std::vector<std::string> WarningNames(const Warnings& warnings) {
   std::vector<std::string> names;
   for (size_t i = 0; i < warnings.size(); ++i) {
     if (warnings[i]) names.emplace_back(kWarningNames[i]);

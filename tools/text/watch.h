@@ -31,7 +31,7 @@ constexpr std::array<const char*, 7> kWarningNames = {
 
 using Warnings = std::bitset<kWarningNames.size()>;  // by Warning::Kind
 // Of those that there are, in the order above.
-std::vector<std::string> Names(const Warnings& warnings);
+std::vector<std::string> WarningNames(const Warnings& warnings);
 
 // The text of pieces, at once and near enough for Watch: what SentencePiece has as bytes is left
 // out. `tokenized`: as they are, with blanks between them.
