@@ -114,7 +114,9 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
 
 absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
   if (!model.random_weights) return OpenModel(model.path);
-  NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(model.path));
+  NIBU_ASSIGN_OR_RETURN(ModelConfig config, ReadModelShape(model.path));
+  const std::vector<MixerSpec>& mixers = model.text.encoder_attention;
+  if (!mixers.empty()) config.encoder_attention = mixers;
   return OpenRandom(config, /*seed=*/1);
 }
 
