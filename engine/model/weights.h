@@ -76,8 +76,8 @@ struct MixerWeights {
 
 struct EncoderLayerWeights {
   SelfAttentionWeights self;  // of a mixer that is no attention, the norm alone
-  MixerWeights mixer;
   FeedForwardWeights ffn;
+  MixerWeights mixer = {};
 };
 
 struct DecoderLayerWeights {
