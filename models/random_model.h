@@ -16,7 +16,7 @@ namespace nibu {
 absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path);
 
 // The same weights for the same seed, of bfloat16; the tokens are made up. Source and target share
-// their table where their vocabularies are of one size. InvalidArgument: config.Validate()'s.
+// their table where their vocabularies are of one size. REQUIRES: config.Validate() is OK.
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed);
 
 }  // namespace nibu
