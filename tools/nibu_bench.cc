@@ -10,6 +10,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
+#include "tools/attention_bench.h"
 #include "tools/bench_report.h"
 #include "tools/bench_run.h"
 #include "tools/decoding_flags.h"
@@ -34,10 +35,11 @@ namespace {
 
 ProgramInfo Program() {
   return {"nibu-bench",
-          "[flags]",
+          "[attention] [flags]",
           "Measures throughput, latency, memory, where the time goes, and the matmul floor: the "
           "time of\n"
-          "exactly the matmuls of a run, replayed with nothing between them.",
+          "exactly the matmuls of a run, replayed with nothing between them. nibu-bench attention: "
+          "what\nmechanisms of attention cost (see its --help).",
           {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it "
             "ends",
             {"compute_type", "threads", "beam_size", "batch_size", "source_length"},
@@ -141,4 +143,8 @@ absl::Status Run(int argc, char** argv) {
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }
+int main(int argc, char** argv) {
+  const bool attention = argc > 1 && std::string(argv[1]) == "attention";
+  return nibu::ExitStatus(attention ? nibu::BenchAttention(argc - 1, argv + 1)
+                                    : nibu::Run(argc, argv));
+}

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Throughput against batch size and source length, as SVG, from the lines of nibu-bench --json.
+"""Throughput against batch size and source length, or the time of attention's mechanisms against
+length, as SVG, from the lines of nibu-bench --json.
 
     nibu-bench --json --batch_size=1,2,4,8,16,32,64 --compute_type=float32,int8 > runs.jsonl
+    nibu-bench attention --json --lengths=64,256,1024,4096,16384 > runs.jsonl
     tools/plot_bench.py --out=bench.svg runs.jsonl
 """
 
@@ -28,6 +30,15 @@ class BadInput(Exception):
 def read_run(line):
     """The facts of a run that matter here."""
     run = json.loads(line)
+    if "what" in run:
+        return {
+            "model": run["what"] if "isa" in run else "",
+            "isa": str(run.get("isa")),
+            "mechanism": str(run["mechanism"]),
+            "type": str(run.get("compute_type")),
+            "length": int(run.get("length", 0)),  # 0: the summary of a mechanism
+            "milliseconds": 1000 * float(run.get("seconds", 0)),
+        }
     return {
         "model": str(run["model"]),
         "isa": str(run["isa"]),
@@ -64,19 +75,20 @@ def describe(field, value):
     return str(value)
 
 
-def group(runs, axis):
-    """Series of a panel, as {label: {x: tokens/s}}: runs alike in all but the axis. Of runs alike in
+def group(runs, axis, value):
+    """Series of a panel, as {label: {x: value}}: runs alike in all but the axis. Of runs alike in
     everything the fastest counts. Labels say what differs between series."""
-    fields = [f for f in ("model", "isa", "type", "threads", "beam", "batch", "source") if f != axis]
-    runs = [run for run in runs if run[axis] > 0]  # the engine's own choice of a batch has no place
+    runs = [run for run in runs if run.get(axis, 0) > 0]  # the engine's own choice of a batch is 0
     if len({run[axis] for run in runs}) < 2:
         return {}
+    fields = [f for f in runs[0] if f not in (axis, value)]
+    fastest = max if value == "speed" else min
     telling = [f for f in fields if len({run[f] for run in runs}) > 1] or ["type"]
     series = {}
     for run in runs:
         label = ", ".join(describe(field, run[field]) for field in telling)
         points = series.setdefault(label, {})
-        points[run[axis]] = max(run["speed"], points.get(run[axis], 0))
+        points[run[axis]] = fastest(run[value], points.get(run[axis], run[value]))
     return series
 
 
@@ -92,25 +104,39 @@ def text(x, y, content, **attributes):
     return f'<text x="{x:.1f}" y="{y:.1f}"{extra}>{saxutils.escape(content)}</text>'
 
 
-def draw_panel(title, axis_name, series, top):
+def linear_scale(values):
+    """From 0 to a round number: (place of a value, from 0 to 1; ticks)."""
+    most = max(values) or 1
+    step = nice_step(most)
+    ceiling = step * math.ceil(most / step)
+    return lambda y: y / ceiling, [i * step for i in range(round(ceiling / step) + 1)]
+
+
+def log_scale(values):
+    """The same, between powers of ten."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return (lambda y: (math.log10(y) - low) / max(1, high - low),
+            [10.0 ** i for i in range(low, high + 1)])
+
+
+def draw_panel(title, axis_name, value_name, scale, series, top):
     """One diagram, its plotting area's upper edge at `top`."""
     xs = [x for points in series.values() for x in points]
     low, high = math.floor(math.log2(min(xs))), math.ceil(math.log2(max(xs)))
-    most = max(max(points.values()) for points in series.values()) or 1
-    step = nice_step(most)
-    ceiling = step * math.ceil(most / step)
+    unit = "ms" if scale is log_scale else "tokens/s"
+    place, ticks = scale([y for points in series.values() for y in points.values()])
 
     def at_x(x):
         return LEFT + 12 + (WIDTH - 24) * (math.log2(x) - low) / (high - low)
 
     def at_y(y):
-        return top + HEIGHT * (1 - y / ceiling)
+        return top + HEIGHT * (1 - place(y))
 
     out = [text(LEFT, top - 20, title, font_size=15, font_weight="bold")]
-    for i in range(round(ceiling / step) + 1):
-        y = at_y(i * step)
+    for tick in ticks:
+        y = at_y(tick)
         out.append(f'<line class="grid" x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        out.append(text(LEFT - 8, y + 4, f"{i * step:,.10g}", text_anchor="end"))
+        out.append(text(LEFT - 8, y + 4, f"{tick:,.10g}", text_anchor="end"))
     for exponent in range(low, high + 1):
         x = at_x(2.0 ** exponent)
         out.append(f'<line class="tick" x1="{x:.1f}" x2="{x:.1f}" y1="{top + HEIGHT}" '
@@ -120,7 +146,7 @@ def draw_panel(title, axis_name, series, top):
                f'y2="{top + HEIGHT}"/>')
     out.append(text(LEFT + WIDTH / 2, top + HEIGHT + 42, axis_name, text_anchor="middle"))
     middle = top + HEIGHT / 2
-    out.append(text(18, middle, "target tokens per second", text_anchor="middle",
+    out.append(text(18, middle, value_name, text_anchor="middle",
                     transform=f"rotate(-90 18 {middle:.1f})"))
     for i, (label, points) in enumerate(series.items()):
         color, dash = COLORS[i % len(COLORS)], DASHES[i // len(COLORS) % len(DASHES)]
@@ -131,8 +157,8 @@ def draw_panel(title, axis_name, series, top):
                    f'<polyline points="{line}" fill="none" stroke-width="2"'
                    + (f' stroke-dasharray="{dash}"' if dash else "") + "/>")
         out.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" stroke="none"><title>'
-                   f'{saxutils.escape(label)}: {at:g}: {speed:,.0f} tokens/s</title></circle>'
-                   for x, y, at, speed in places)
+                   f'{saxutils.escape(label)}: {at:g}: {value:,.4g} {unit}</title></circle>'
+                   for x, y, at, value in places)
         out.append("</g>")
         legend = top + 8 + i * LEGEND_LINE
         start = LEFT + WIDTH + 20
@@ -146,21 +172,26 @@ def draw_panel(title, axis_name, series, top):
 def draw(runs):
     """The SVG of all panels that have something to show."""
     panels = []
-    for axis, title, axis_name in (
-            ("batch", "Throughput by batch size", "batch size (log scale)"),
-            ("source", "Throughput by source length", "tokens of a source (log scale)")):
-        series = group(runs, axis)
+    speed, time = "target tokens per second", "milliseconds (log scale)"
+    for axis, value, title, axis_name, value_name, scale in (
+            ("batch", "speed", "Throughput by batch size", "batch size (log scale)", speed,
+             linear_scale),
+            ("source", "speed", "Throughput by source length", "tokens of a source (log scale)", speed,
+             linear_scale),
+            ("length", "milliseconds", "Time by length", "positions (log scale)", time, log_scale)):
+        series = group(runs, axis, value)
         if series:
-            panels.append((title, axis_name, series))
+            panels.append((title, axis_name, value_name, scale, series))
     if not panels:
-        raise BadInput("nothing to draw: the runs differ neither in batch size nor in source length")
+        raise BadInput("nothing to draw: the runs differ neither in batch size nor in length")
+    runs = [run for run in runs if run.get("length") != 0]
     alike = [runs[0][field] for field in ("model", "isa") if len({run[field] for run in runs}) == 1]
-    longest = max(len(label) for _, _, series in panels for label in series)
+    longest = max(len(label) for *_, series in panels for label in series)
     width = LEFT + WIDTH + 60 + CHARACTER * longest
     body = []
     top = TOP + 24
-    for title, axis_name, series in panels:
-        body.extend(draw_panel(title, axis_name, series, top))
+    for title, axis_name, value_name, scale, series in panels:
+        body.extend(draw_panel(title, axis_name, value_name, scale, series, top))
         top += max(PANEL, len(series) * LEGEND_LINE + TOP)
     height = top - TOP + 16
     return "\n".join([

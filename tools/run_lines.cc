@@ -65,9 +65,7 @@ class ProgressBar {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               const TranslatorOptions& options,
-                                                               TextOptions* text) {
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
   NIBU_ASSIGN_OR_RETURN(text->decoding, UsageError(ReadDecodingFlags(model, opened.defaults)));
   NIBU_ASSIGN_OR_RETURN(TextModel loaded,
@@ -80,6 +78,13 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags&
                      ": has no SentencePiece model; give it with --sentencepiece, or pieces "
                      "separated by spaces with --tokenized"));
   }
+  return loaded;
+}
+
+absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
+                                                               const TranslatorOptions& options,
+                                                               TextOptions* text) {
+  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, text));
   auto translator = TextTranslator::Create(std::move(loaded), options);
   if (translator.ok()) return translator;
   const absl::Status named = NameFlag(translator.status());

@@ -24,8 +24,10 @@ ABSL_DECLARE_FLAG(bool, warnings);
 
 namespace nibu {
 
-// A model, ready for text or, `tokenized`, pieces; its notes are printed as warnings. `text`: its
-// decoding options are set from flags and the model. UsageError: they make no sense.
+// A model for text or, `tokenized`, pieces; its notes are printed as warnings. `text`: its decoding
+// options are set from flags and the model. UsageError: they make no sense.
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text);
+// The same, ready to translate.
 absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
                                                                const TranslatorOptions& options,
                                                                TextOptions* text);

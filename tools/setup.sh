@@ -13,7 +13,7 @@ case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-dev
-    gettext pandoc) ;;  # of tools/recipes
+    gettext pandoc chromium) ;;  # of tools/recipes; of nibu-inspect's page
   chroot) packages=(debootstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
 esac

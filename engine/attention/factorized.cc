@@ -37,7 +37,7 @@ void MultiplyKeysValues(const float* keys, const float* values, size_t stride, s
   for (size_t j = 0; j < positions; ++j) {
     const float* const k = keys + j * stride;
     ForEachVector(dim, [=](auto d, size_t i) HWY_ATTR {
-      const auto weight = hn::Exp(d, hn::Sub(hn::LoadU(d, k + i), hn::LoadU(d, most + i)));
+      const auto weight = ExpOfNegative(d, hn::Sub(hn::LoadU(d, k + i), hn::LoadU(d, most + i)));
       hn::StoreU(weight, d, e + i);
       hn::StoreU(hn::Add(hn::LoadU(d, sums + i), weight), d, sums + i);
     });

@@ -39,7 +39,7 @@ HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
   const float keep = softmax->keys == 0 ? 0.0f : std::exp(softmax->maximum - most);
   softmax->maximum = most;
   const float sum = Sum(filled, [=](auto tag, size_t i, auto so_far) HWY_ATTR {
-    const auto e = hn::Exp(tag, hn::Sub(hn::LoadU(tag, scores + i), hn::Set(tag, most)));
+    const auto e = ExpOfNegative(tag, hn::Sub(hn::LoadU(tag, scores + i), hn::Set(tag, most)));
     hn::StoreU(e, tag, scores + i);
     return hn::Add(so_far, e);
   });

@@ -79,11 +79,13 @@ uint64_t PlaceOf(uint64_t hash, int position) {
 struct HashedKeys {
   std::vector<float> cells;                   // [S][2 d]
   std::vector<std::vector<uint64_t>> sorted;  // a round's places
+  std::vector<int> seen_by;                   // the last query that has a key
 
   HashedKeys(const MixerSpec& mixer, const Hasher& hasher, const KeyValueRows& memory,
              size_t column, size_t dim)
       : cells(static_cast<size_t>(memory.positions) * 2 * dim),
-        sorted(static_cast<size_t>(mixer.rounds)) {
+        sorted(static_cast<size_t>(mixer.rounds)),
+        seen_by(static_cast<size_t>(memory.positions), -1) {
     for (int j = 0; j < memory.positions; ++j) {
       const size_t from = static_cast<size_t>(j) * memory.stride + column;
       float* const cell = cells.data() + static_cast<size_t>(j) * 2 * dim;
@@ -96,14 +98,17 @@ struct HashedKeys {
     for (auto& places : sorted) std::sort(places.begin(), places.end());
   }
 
-  // Adds the keys that a query sees in a round to `seen`.
-  void Find(size_t round, uint64_t place, size_t bucket, std::vector<size_t>* seen) const {
+  // Adds the keys that a query sees in a round, and that are not marked as its own, to `seen`.
+  void Find(size_t round, uint64_t place, size_t bucket, int query, std::vector<size_t>* seen) {
     const std::vector<uint64_t>& places = sorted[round];
     const auto at = std::lower_bound(places.begin(), places.end(), place) - places.begin();
     const size_t chunk = std::min(static_cast<size_t>(at), places.size() - 1) / bucket;
     const size_t end = std::min((chunk + 1) * bucket, places.size());
     for (size_t i = chunk == 0 ? 0 : (chunk - 1) * bucket; i < end; ++i) {
-      seen->push_back(places[i] & 0xffffffff);
+      const size_t key = places[i] & 0xffffffff;
+      if (seen_by[key] == query) continue;
+      seen_by[key] = query;
+      seen->push_back(key);
     }
   }
 };
@@ -131,10 +136,8 @@ void AttendLsh(const AttentionSpec& spec, const Queries& queries, const KeyValue
       seen.clear();
       for (int r = 0; r < mixer.rounds; ++r) {
         keys.Find(static_cast<size_t>(r), PlaceOf(hasher(r, q), queries.first + i),
-                  static_cast<size_t>(mixer.bucket), &seen);
+                  static_cast<size_t>(mixer.bucket), i, &seen);
       }
-      std::sort(seen.begin(), seen.end());
-      seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
       cells.clear();
       const float* const bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + query, 0);
       for (size_t n = 0; n < seen.size(); ++n) {

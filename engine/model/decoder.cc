@@ -93,9 +93,28 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
       const int h = input.hypothesis(i);
       const int position = input.position(i);
       input.state->Store(position, h, layer, qkv + dim);
+      const Arena::Mark mark = workspace_->arena.mark();
+      float* const weights = MapScratch(input, position + 1);
       self_attention_.Run({qkv, 3 * dim, 1, position}, input.state->history(h, layer, position),
-                          {out, dim});
+                          {out, dim, weights});
+      if (weights != nullptr) KeepMap(weights, position, input, layer);
+      workspace_->arena.Rewind(mark);
     }
+  }
+}
+
+// [H, keys], or null.
+float* Decoder::MapScratch(const Input& input, int keys) const {
+  if (input.maps == nullptr) return nullptr;
+  return workspace_->arena.Floats(static_cast<size_t>(shape_.heads) * static_cast<size_t>(keys));
+}
+
+void Decoder::KeepMap(const float* weights, int position, const Input& input, int layer) const {
+  const size_t positions = input.tokens.size();
+  const auto row = static_cast<size_t>(position);
+  float* map = input.maps->decoder[static_cast<size_t>(layer)].data() + row * positions;
+  for (int h = 0; h < shape_.heads; ++h, weights += row + 1, map += positions * positions) {
+    std::copy_n(weights, row + 1, map);
   }
 }
 
@@ -137,7 +156,8 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
     const Queries queries = {q, dim, static_cast<int>(input.tokens.size())};
     const bool asked = input.attention != nullptr && input.attention_layer == layer;
     const Arena::Mark mark = workspace_->arena.mark();
-    float* const weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
+    float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
+    if (input.maps != nullptr) weights = input.maps->cross[static_cast<size_t>(layer)].data();
     cross_attention_.Run(queries, input.state->source(layer), {out, dim, weights});
     if (asked) MeanOfHeads(weights, input);
     workspace_->arena.Rewind(mark);

@@ -2,6 +2,7 @@
 #define NIBU_ENGINE_MODEL_DECODER_H_
 
 #include "absl/types/span.h"
+#include "engine/model/attention_maps.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
@@ -37,6 +38,9 @@ class Decoder {
     float* attention = nullptr;
     int attention_layer = 0;
     int attention_heads = 0;
+    // Where all attention goes, in layers with room for it: the tokens are consecutive ones that
+    // begin the hypothesis. Null: nowhere.
+    AttentionMaps* maps = nullptr;
 
     // Of tokens[i], once its state has grown.
     int hypothesis(size_t i) const { return consecutive ? 0 : static_cast<int>(i); }
@@ -54,6 +58,8 @@ class Decoder {
   void Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value, float* out);
   void CrossAttention(absl::Span<const Input> inputs, int layer, const float* q, float* out);
 
+  float* MapScratch(const Input& input, int keys) const;
+  void KeepMap(const float* weights, int position, const Input& input, int layer) const;
   size_t WeightsSize(const Input& input) const;
   void MeanOfHeads(const float* weights, const Input& input) const;
 

@@ -4,9 +4,22 @@
 #include "engine/model/token_mixer.h"
 
 namespace nibu {
+namespace {
+
+// Room for the attention of one layer more, [H, S, S]; null where there is no matrix.
+float* AddMap(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
+              AttentionMaps::Layers* maps) {
+  std::vector<float>& map = maps->emplace_back();
+  if (!mixer.keeps_positions() && mixer.algorithm != Algorithm::kMean) return nullptr;
+  map.resize(static_cast<size_t>(config.heads_encoder) * positions * positions);
+  return map.data();
+}
+
+}  // namespace
 
 float* Encode(const Model& model, const Embedder& embedder,
-              absl::Span<const absl::Span<const int>> sources, Workspace* workspace) {
+              absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
+              AttentionMaps::Layers* maps) {
   const ModelConfig& config = model.config;
   const auto dim = static_cast<size_t>(config.d_model);
   int rows = 0;
@@ -32,6 +45,8 @@ float* Encode(const Model& model, const Embedder& embedder,
                                model.compute_type, mixer, layer.mixer.score_weights()},
                               &matmul, &workspace->arena);
     const Arena::Mark mark = workspace->arena.mark();
+    float* const weights =
+        maps == nullptr ? nullptr : AddMap(config, mixer, sources[0].size(), maps);
     Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
       const MixerCall call = {config, mixer, layer, sources, in};
       if (!mixer.is_attention()) return MixTokens(call, workspace, out);
@@ -44,7 +59,8 @@ float* Encode(const Model& model, const Embedder& embedder,
         const int n = static_cast<int>(source.size());
         const int keys = mixer.keys(n);
         attention.Run({q, 3 * inner, n, 0, centres},
-                      KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys}, {to, inner});
+                      KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys},
+                      {to, inner, weights});
         q += source.size() * 3 * inner;
         kv += static_cast<size_t>(keys) * 3 * inner;
         to += source.size() * inner;

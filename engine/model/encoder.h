@@ -2,6 +2,7 @@
 #define NIBU_ENGINE_MODEL_ENCODER_H_
 
 #include "absl/types/span.h"
+#include "engine/model/attention_maps.h"
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
 
@@ -10,9 +11,11 @@ namespace nibu {
 // Encodes several sentences at once, their tokens one after the other: no padding, and each
 // sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
 // workspace's arena (with room for a matmul's padding rows), valid until a Rewind. Every
-// source has at least one token and no more than the embedder has positions.
+// source has at least one token and no more than the embedder has positions. `maps`: where the
+// attention of each layer to the only source goes; null: nowhere.
 float* Encode(const Model& model, const Embedder& embedder,
-              absl::Span<const absl::Span<const int>> sources, Workspace* workspace);
+              absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
+              AttentionMaps::Layers* maps = nullptr);
 
 }  // namespace nibu
 

@@ -40,7 +40,7 @@ size_t FindAbove(const float* x, size_t start, size_t n, float threshold) {
   return n;
 }
 
-// sum_i exp(x[i] - shift)
+// sum_i exp(x[i] - shift), none of x above the shift
 float SumExp(const float* x, size_t n, float shift) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
@@ -48,7 +48,7 @@ float SumExp(const float* x, size_t n, float shift) {
   auto sums = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), shifts)));
+    sums = hn::Add(sums, ExpOfNegative(d, hn::Sub(hn::LoadU(d, x + i), shifts)));
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   for (; i < n; ++i) sum += std::exp(x[i] - shift);

@@ -61,6 +61,25 @@ HWY_INLINE V Sigmoid(D d, V x) {
   return hn::Div(hn::Set(d, 1.0f), hn::Add(hn::Set(d, 1.0f), hn::Exp(d, hn::Neg(x))));
 }
 
+// exp(x) for x <= 0, to 3e-7 of it: 2^n times a polynomial in what is left of x / log(2), at most a
+// half (minimax, of degree 5). Below 1e-37: 0.
+template <class D, class V>
+HWY_INLINE V ExpOfNegative(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const auto t = hn::Mul(x, hn::Set(d, 1.44269504f));
+  const auto n = hn::Round(t);
+  const auto r = hn::Sub(t, n);
+  auto p = hn::Set(d, 1.3276467e-3f);
+  p = hn::MulAdd(p, r, hn::Set(d, 9.675541e-3f));
+  p = hn::MulAdd(p, r, hn::Set(d, 5.5507135e-2f));
+  p = hn::MulAdd(p, r, hn::Set(d, 2.402212e-1f));
+  p = hn::MulAdd(p, r, hn::Set(d, 6.9314694e-1f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0000001f));
+  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
+  const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+  return hn::IfThenElseZero(hn::Gt(t, hn::Set(d, -125.0f)), power);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace nibu
 HWY_AFTER_NAMESPACE();

@@ -230,5 +230,51 @@ TEST(BenchTest, FailsWithOneLine) {
   EXPECT_THAT(full.err, HasSubstr("cannot write standard output"));
 }
 
+Outcome BenchAttention(const std::string& flags) {
+  return Shell(absl::StrCat("'", kProgram, "' attention --compute_type=float32 ", flags), "");
+}
+
+// Full attention is its own measure; a wide window is full attention, a narrow one is not.
+TEST(AttentionBenchTest, EveryMechanismAtEveryLength) {
+  for (const std::string& encoder :
+       {std::string(), absl::StrCat(" --encoder --config='", TinyShape(), "'")}) {
+    const Outcome outcome =
+        BenchAttention("--json --lengths=32,1024,2048 --mechanisms='full;window:4'" + encoder);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const std::vector<std::string> lines = absl::StrSplit(outcome.out, '\n', absl::SkipEmpty());
+    ASSERT_THAT(lines, SizeIs(8));
+    for (size_t i = 0; i < 6; ++i) {
+      const auto line = nlohmann::json::parse(lines[i]);
+      EXPECT_EQ(line["what"], encoder.empty() ? "attention" : "encoder");
+      EXPECT_EQ(line["mechanism"], i % 2 == 0 ? "full" : "window:width=4");
+      EXPECT_EQ(line["length"], std::vector<int>({32, 1024, 2048})[i / 2]);
+      EXPECT_GT(line["seconds"], 0);
+      EXPECT_GE(line["peak_bytes"], 0);
+      EXPECT_EQ(line.contains("error"), encoder.empty());
+      if (!encoder.empty()) continue;
+      EXPECT_EQ(line["error"] == 0, i % 2 == 0);
+    }
+    for (size_t i = 6; i < 8; ++i)
+      EXPECT_TRUE(nlohmann::json::parse(lines[i]).contains("exponent"));
+  }
+  const Outcome table = BenchAttention("--lengths=8 --mechanisms='window:8'");
+  EXPECT_EQ(table.status, 0);
+  EXPECT_THAT(table.out, HasSubstr("window:width=8"));
+  EXPECT_THAT(table.out, HasSubstr("0.0000"));
+}
+
+TEST(AttentionBenchTest, WrongUsage) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"--lengths=0", "--lengths must be 1 to 65536"},
+      {"--lengths=x", "--lengths"},
+      {"--mechanisms=x", "no such mechanism"},
+      {"--mechanisms=pool", "measure it with --encoder"},
+      {"--repeat=0", "--repeat must be at least 1"},
+      {"--model=x", "unknown flag --model"}};
+  for (const auto& [flags, part] : wrong) {
+    ExpectOneLineError("nibu-bench attention", BenchAttention(flags), 2, part);
+  }
+}
+
 }  // namespace
 }  // namespace nibu

@@ -183,6 +183,19 @@ TEST(CarriedTest, Flags) {
   EXPECT_EQ(Translate("--tokenized", "a\n").status, 0);
 }
 
+TEST(CarriedTest, WhatStandsBetweenSentencesStays) {
+  const auto translate = [](const std::string& line) {
+    return Translate("--beam_size=1 --markup=html", line + "\n").out;
+  };
+  for (const std::string between :
+       {" <img> ", "<img> ", " <b></b>\t", "<i> </i>", "&nbsp; ", " &nbsp;<img>&#9;<!-- a --> "}) {
+    EXPECT_EQ(translate(absl::StrCat("<i><u>Two</u> dogs sleep.", between, "Good morning!</i>")),
+              absl::StrCat("<i><u>Zwei</u> Hunde schlafen.", between, "Guten Morgen!</i>\n"));
+  }
+  EXPECT_EQ(translate("<b>Good <i>morning!</i> <u></u> </b><i> Two dogs sleep. </i>"),
+            "<b>Guten <i>Morgen!</i> <u></u> </b><i> Zwei Hunde schlafen. </i>\n");
+}
+
 TextResult TranslateMarked(TextTranslator* translator, const MarkedLine& line,
                            const TextTranslator::Request& request) {
   TextResult result;

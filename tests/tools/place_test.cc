@@ -81,6 +81,19 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   EXPECT_EQ(Placed("<img/>one two", "zwei eins", {1, 0}), "<img/>zwei eins");
   // Nothing comes from it.
   EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh <b></b> Hund");
+  // The ending of a word comes from what it agrees with; more than an ending is another word.
+  const MarkedText red = Parse("a <u>red</u> car");
+  const auto in_pieces = [](size_t last_begin) {
+    const TextSpan a = {0, 1};
+    const TextSpan adjective = {1, 5};
+    const TextSpan noun = {5, 9};
+    std::vector<AlignedToken> tokens = {{{0, 3}, a}, {{3, 8}, adjective}, {{8, 9}, noun}};
+    if (last_begin == 10) tokens.push_back({{9, 10}, noun});
+    tokens.push_back({{last_begin, last_begin + 5}, noun});
+    return tokens;
+  };
+  EXPECT_EQ(Place(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
+  EXPECT_EQ(Place(red, "ein rotess Auto", in_pieces(10)), "ein <u></u> rotess Auto");
   // It goes on, and has begun.
   MarkedText half = {"a b c", {{{0, 1}, "", "</i>", false}, {{2, 5}, "<b>", "", false}}};
   EXPECT_EQ(Place(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");

@@ -44,6 +44,21 @@ class PlotBenchTest(unittest.TestCase):
     def texts(self, svg):
         return [element.text for element in svg.iter(SVG + "text")]
 
+    def test_attention_by_length(self):
+        def point(mechanism, length, seconds):
+            return json.dumps({"what": "attention", "mechanism": mechanism, "isa": "avx2",
+                               "compute_type": "float32", "length": length, "seconds": seconds,
+                               "peak_bytes": 1}) + "\n"
+        svg = self.draw([point("full", 64, 0.001), point("full", 128, 0.01),
+                         point("window:64", 64, 0.001), point("window:64", 128, 0.002),
+                         json.dumps({"what": "attention", "mechanism": "full", "exponent": 2}) + "\n"])
+        (full, full_points), (window, window_points) = self.series(svg)
+        self.assertEqual((full, window), ("full", "window:64"))
+        self.assertEqual(full_points[0], window_points[0])
+        self.assertLess(full_points[1][1], window_points[1][1])  # longer: higher up
+        self.assertIn("full: 128: 10 ms", [e.text for e in svg.iter(SVG + "title")])
+        self.assertIn("attention, avx2", self.texts(svg))
+
     def test_a_series_for_each_compute_type(self):
         svg = self.draw([line(compute_type=kind, batch_size=batch, tokens_per_second=speed * batch)
                          for kind, speed in (("float32", 50), ("int8", 100))

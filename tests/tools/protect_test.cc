@@ -40,6 +40,10 @@ TEST(ProtectTest, FindsParts) {
       Parts("Hi 😀 👩‍👩‍👧🇩🇪 👍🏽, 3️⃣ ❤️ ©️ ☃"),
       Found({"😀", "👩‍👩‍👧🇩🇪", "👍🏽", "3️⃣", "❤️", "©️", "☃"}));
   EXPECT_EQ(Parts("{0}{1}"), Found({"{0}{1}"}));
+  EXPECT_EQ(Parts("{x[0]} {x:>10} ${a.b()} {{{x}}} {{}} :+1: C:/a/b.txt"),
+            Found({"{x[0]}", "{x:>10}", "${a.b()}", "{{{x}}}", "{{}}", ":+1:", "C:/a/b.txt"}));
+  EXPECT_EQ(Parts("\u263a\ufe0e"), Found({"\u263a\ufe0e"}));
+  EXPECT_EQ(Parts("%@ of %1$@, %@."), Found({"%@", "%1$@", "%@"}));
 }
 
 TEST(ProtectTest, ProseHasNone) {
@@ -60,6 +64,7 @@ TEST(ProtectTest, KindsAndPattern) {
   kinds.emails = true;
   EXPECT_EQ(Parts(text, kinds), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, kinds, "x*"), Found({"a@b.co"}));
+  EXPECT_EQ(Parts(text, kinds, "\\s+"), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, {}, "X\\d+"), Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
   const auto bad = Protector::Create({}, "a(b");
   EXPECT_TRUE(absl::IsInvalidArgument(bad.status()));

@@ -87,8 +87,7 @@ TEST(SentencesTest, WhiteSpaceStaysAsItWas) {
         Translate("", absl::StrCat(first, "A dog runs.", between, "A man sleeps.", last, "\n")).out,
         absl::StrCat(first, dog, between, man, last, "\n"));
   }
-  // A line without words is an empty one.
-  EXPECT_EQ(Translate("", "A dog runs.\n \t\n\n").out, dog + "\n\n\n");
+  EXPECT_EQ(Translate("", "A dog runs.\n \t\n\n\u200b\n").out, dog + "\n \t\n\n\u200b\n");
 }
 
 TEST(SentencesTest, ScoresOfSentencesAddUp) {

@@ -15,6 +15,7 @@
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
+#include "tokenizer/blank.h"
 
 namespace nibu {
 namespace {
@@ -176,7 +177,7 @@ TEST(TextTranslatorTest, LinesWithoutText) {
     if (language_tokens) lines.insert(lines.end(), {">>deu<<", " >>fra<< \u3000"});
     for (const TextResult& result : Translate(Model(language_tokens), Tokenized(), lines)) {
       ASSERT_EQ(result.hypotheses.size(), 1u);
-      EXPECT_EQ(result.hypotheses[0].text, "");
+      EXPECT_TRUE(IsBlank(result.hypotheses[0].text));
       EXPECT_EQ(result.hypotheses[0].score, 0);
       EXPECT_EQ(result.source_tokens, 0);
     }

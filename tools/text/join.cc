@@ -135,7 +135,7 @@ TextHypothesis Joiner::Join(const LineParts& line, size_t n) const {
   }
   for (std::vector<float>& row : attention) row.resize(sources);
   Align(line, attention, &joined);
-  if (!joined.text.empty() || line.has_untouched) joined.text += line.behind;
+  joined.text += line.behind;
   if (!line.is_marked) ReplaceBreaks(&joined.text);
   joined.score = HypothesisScore(options_.decoding, joined.log_prob, length) + coverage;
   return joined;

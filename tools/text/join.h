@@ -27,8 +27,7 @@ struct LinePart {
 
 struct LineParts {
   std::vector<LinePart> parts;
-  std::string behind;  // white space, and text that is left alone
-  bool has_untouched = false;
+  std::string behind;      // white space, and text that is left alone
   bool is_marked = false;  // what is carried or left alone may have line breaks
   bool is_scored = false;
 };

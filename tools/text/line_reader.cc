@@ -60,7 +60,7 @@ std::vector<MarkedText> CutAlong(const MarkedText& text, const TextCoder& coder,
 absl::Status LineReader::Read(const MarkedLine& line) {
   bool is_first = true;
   for (const MarkedLine::Segment& segment : line.segments) {
-    LeaveAlone(segment.untouched);
+    line_.behind += segment.untouched;
     MarkedText text = segment.marked;
     if (is_first) {
       front_ = reading_.coder.Understand(segment.marked.text, reading_.splitter != nullptr);
@@ -70,13 +70,8 @@ absl::Status LineReader::Read(const MarkedLine& line) {
     }
     NIBU_RETURN_IF_ERROR(ReadText(std::move(text)));
   }
-  LeaveAlone(line.untouched);
+  line_.behind += line.untouched;
   return absl::OkStatus();
-}
-
-void LineReader::LeaveAlone(absl::string_view text) {
-  absl::StrAppend(&line_.behind, text);
-  line_.has_untouched |= !text.empty();
 }
 
 absl::Status LineReader::ReadText(MarkedText text) {
@@ -87,18 +82,24 @@ absl::Status LineReader::ReadText(MarkedText text) {
   } else if (!IsBlank(text.text)) {
     spans = {{0, text.text.size()}};
   }
-  if (spans.empty() && !text.carried.empty()) {
-    LeaveAlone(Write(text));
-    return absl::OkStatus();
-  }
+  std::vector<TextSpan> cuts;  // what is in front of each, in turn with them; and behind the last
   size_t end = 0;
-  std::vector<MarkedText> sentences = Cut(text, spans);
-  for (size_t i = 0; i < spans.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(
-        ReadSentence(text.text.substr(end, spans[i].begin - end), std::move(sentences[i])));
-    end = spans[i].end;
+  for (const TextSpan& span : spans) {
+    cuts.push_back({end, span.begin});
+    cuts.push_back(span);
+    end = span.end;
   }
-  line_.behind += text.text.substr(end);
+  cuts.push_back({end, text.text.size()});
+  std::vector<MarkedText> texts = Cut(text, cuts);
+  for (size_t i = 0; i < texts.size(); i += 2) {
+    std::string between = Write(texts[i]);
+    if (!texts[i].carried.empty()) line_.behind += std::exchange(between, "");
+    if (i + 1 == texts.size()) {
+      line_.behind += between;
+    } else {
+      NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -128,10 +129,7 @@ absl::Status LineReader::ReadSentence(std::string before, MarkedText sentence) {
     if (!source.pieces.empty()) {
       return AddPart(std::move(before), std::move(source), std::move(marked));
     }
-    if (!sentence.carried.empty()) {
-      LeaveAlone(before);
-      LeaveAlone(Write(sentence));
-    }
+    line_.behind += before + Write(sentence);
     return absl::OkStatus();
   }
 }

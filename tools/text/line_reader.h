@@ -40,7 +40,6 @@ class LineReader {
   absl::Status ReadSentence(std::string before, MarkedText sentence);
   // A whole sentence, or its beginning, or parts of it.
   absl::Status AddPart(std::string before, CodedText source, MarkedText marked);
-  void LeaveAlone(absl::string_view text);
 
   const Reading& reading_;
   TextCoder::Line front_;  // what is said there holds for all segments

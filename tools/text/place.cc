@@ -196,6 +196,7 @@ void Placer::PlaceStretch(size_t i) {
     int best = 0;
     int sum = 0;
     size_t start = parent.end;
+    int forgiven = 0;
     for (size_t unit = parent.begin; unit < parent.end; ++unit) {
       if (!is_free(unit)) {
         start = parent.end;
@@ -204,7 +205,13 @@ void Placer::PlaceStretch(size_t i) {
         sum = 0;
       }
       if (start == parent.end) continue;
-      sum += IsInside(units_[unit].source, stretch.span) ? 1 : -1;
+      if (units_[unit].begins_word) forgiven = 0;
+      if (IsInside(units_[unit].source, stretch.span)) {
+        ++sum;
+        ++forgiven;
+      } else if (forgiven-- <= 0) {  // the ending of a word may attend to what it agrees with
+        --sum;
+      }
       if (sum > best && (cuts_words || IsCut(unit + 1))) {
         best = sum;
         begin = start;

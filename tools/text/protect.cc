@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "tokenizer/blank.h"
 
 namespace nibu {
 namespace {
@@ -24,21 +25,21 @@ constexpr char kEmail[] =
     R"((?:mailto:)?[\w@L@][0-9A-Za-z@L@._%+-]*@[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)"
     R"((?:\.[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)+)";
 constexpr char kPath[] =
-    // C:\dir\file, \\server\share
-    R"(\b[A-Za-z]:(?:\\[\w@L@.()~$%-]+)+\\?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"
+    // C:\dir\file, C:/dir/file, \\server\share
+    R"(\b[A-Za-z]:(?:[\\/][\w@L@.()~$%-]+)+[\\/]?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"
     // /usr/bin, ./a, ../a, ~/a
     R"(|\B/[a-zA-Z_.][\w@L@.+@~-]*(?:/[\w@L@.+@~*-]+)+/?|(?:\B\.{1,2}|\B~)(?:/[\w@L@.+@~*-]+)+/?)"
     // src/main.cc
     R"(|\b[\w+-][\w.+-]*(?:/[\w.+-]+)*/[\w+-][\w.+-]*\.[a-z][a-z0-9]{0,4}\b)";
 constexpr char kPlaceholder[] =
-    R"(\{\{[^{}\n]{1,80}\}\}|[$#%]?\{[\w@L@.:,!?#+-]*\}|<<\w+>>)"
-    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*|\B:[a-z][a-z0-9_+-]*:\B)"
-    R"(|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?[diouxXeEfFgGcsp@]\b)";
+    R"(\{{2,3}[^{}\n]{0,80}\}{2,3}|[$#%]?\{[^{}\s]*\}|<<\w+>>)"
+    R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*|\B:[a-z+-][a-z0-9_+-]*:\B)"
+    R"(|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t|L|q)?(?:[diouxXeEfFgGcsp]\b|@))";
 // Characters that are shown as pictures; others with U+FE0F; joined, with modifiers; keycaps.
 constexpr char kEmoji[] =
     R"((?:(?:[\x{1f000}-\x{1fbff}\x{2600}-\x{27bf}\x{231a}\x{231b}\x{2328}\x{23cf}\x{23e9}-\x{23fa})"
-    R"(\x{2b05}-\x{2b07}\x{2b1b}\x{2b1c}\x{2b50}\x{2b55}]\x{fe0f}?|[\x{a9}\x{ae}\x{203c}-\x{3299}]\x{fe0f})"
-    R"(|[0-9#*]\x{fe0f}?\x{20e3})[\x{200d}\x{20e3}\x{fe0f}\x{1f3fb}-\x{1f3ff}\x{e0020}-\x{e007f}]*)+)";
+    R"(\x{2b05}-\x{2b07}\x{2b1b}\x{2b1c}\x{2b50}\x{2b55}]|[\x{a9}\x{ae}\x{203c}-\x{3299}]\x{fe0f})"
+    R"(|[0-9#*]\x{fe0f}?\x{20e3})[\x{200d}\x{20e3}\x{fe0e}\x{fe0f}\x{1f3fb}-\x{1f3ff}\x{e0020}-\x{e007f}]*)+)";
 
 // Without full stops, quotes and brackets that belong to the text around it.
 absl::string_view TrimAddress(absl::string_view part) {
@@ -104,7 +105,7 @@ std::vector<TextSpan> Protector::Find(absl::string_view text) const {
           part = {};
         }
       }
-      if (!part.empty()) found.push_back({begin, begin + part.size()});
+      if (!IsBlank(part)) found.push_back({begin, begin + part.size()});
       at = part.empty() ? begin + 1 : begin + part.size();
     }
   }

@@ -26,7 +26,7 @@ class Protector {
                                                                  const std::string& pattern);
   ~Protector();
 
-  // In order, apart from each other: what touches is one part. Any bytes are text.
+  // In order, apart from each other: what touches is one part. None is blank. Any bytes are text.
   std::vector<TextSpan> Find(absl::string_view text) const;
 
  private:

@@ -216,9 +216,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::SubmitLine(
     }
     if (parts == 0) {
       pending->result.hypotheses.resize(1);
-      if (pending->line.has_untouched) {
-        pending->result.hypotheses[0].text = std::move(pending->line.behind);
-      }
+      pending->result.hypotheses[0].text = std::move(pending->line.behind);
       Deliver(pending.get(), std::move(pending->result));
       return pending;
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "engine/model/decoder.h"
@@ -44,6 +45,49 @@ TEST(EncoderTest, EqualsTheReference) {
       }
     }
   });
+}
+
+// Whatever a layer has in place of full attention: a sentence's rows are the same bits alone as
+// beside others, and wide mixers give what full attention gives.
+TEST(EncoderTest, MixersDoNotDependOnTheBatch) {
+  Random random(7);
+  for (const std::string text :
+       {"window:2", "shifted:4", "block_grid:4", "bigbird:window=1,global=1,random=1,block=3",
+        "lsh:bucket=3,rounds=2", "mean:3", "factorized", "pool", "causal", "window:3,dense=1",
+        "full", "window:64", "lsh:64", "mean:1"}) {
+    SCOPED_TRACE(text);
+    ModelConfig config = RandomConfig(&random);
+    while (config.position_kind == PositionKind::kRelative) config = RandomConfig(&random);
+    const reference::Transformer reference(config, 1);
+    const auto built =
+        reference.Build(random.Chance() ? ComputeType::kInt8 : ComputeType::kFloat32);
+    Model model = *built;
+    model.config.encoder_attention = *ParseMixers(text);
+    ASSERT_TRUE(model.config.Validate().ok()) << model.config.Validate();
+    const Embedder embedder(config, model.weights.source, config.max_positions);
+    const auto sources = RandomSources(&random, config, 6);
+    const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());
+    Workspace workspace;
+    const float* row = Encode(model, embedder, spans, &workspace);
+    const bool is_full = text == "full" || text.find("64") != std::string::npos || text == "mean:1";
+    for (const auto& source : spans) {
+      Workspace own;
+      const float* alone = Encode(model, embedder, {source}, &own);
+      const size_t size = source.size() * static_cast<size_t>(config.d_model);
+      EXPECT_EQ(std::memcmp(row, alone, size * sizeof(float)), 0);
+      const float* full = Encode(*built, embedder, {source}, &own);
+      float difference = 0;
+      for (size_t i = 0; i < size; ++i) {
+        difference = std::max(difference, std::abs(full[i] - row[i]));
+      }
+      if (is_full && model.compute_type == ComputeType::kFloat32) {
+        EXPECT_LT(difference, 1e-3f);
+      } else if (!is_full && source.size() > 10) {
+        EXPECT_GT(difference, 0);
+      }
+      row += size;
+    }
+  }
 }
 
 // Several sentences at different positions, beams that are reordered at random.

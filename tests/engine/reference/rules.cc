@@ -154,11 +154,11 @@ std::vector<double> Rules::Attention(const Tokens& tokens) {
   const int layer = options_.alignment_layer.value_or(config_.alignment_layer);
   int heads = options_.alignment_heads.value_or(config_.alignment_heads);
   if (heads == 0) heads = config_.heads_decoder;
-  const Matrix& of_heads =
-      output.attention[static_cast<size_t>(layer < 0 ? layer + config_.layers_decoder : layer)];
+  const std::vector<Matrix>& of_heads =
+      output.cross[static_cast<size_t>(layer < 0 ? layer + config_.layers_decoder : layer)];
   std::vector<double> row(source_.size());
   for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
-    for (size_t s = 0; s < row.size(); ++s) row[s] += of_heads[h][s] / heads;
+    for (size_t s = 0; s < row.size(); ++s) row[s] += of_heads[h].back()[s] / heads;
   }
   return row;
 }

@@ -224,7 +224,7 @@ Matrix Transformer::Sublayer(const Norm& norm, const Matrix& x,
 
 Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matrix& memory,
                            int heads, bool causal, const std::vector<float>* biases,
-                           Matrix* last) const {
+                           std::vector<Matrix>* maps) const {
   const Matrix q = ApplyRows(weights.q, x);
   const Matrix k = ApplyRows(weights.k, memory);
   const Matrix v = ApplyRows(weights.v, memory);
@@ -241,6 +241,7 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
     return static_cast<double>((*biases)[static_cast<size_t>(row * heads) + h]);
   };
   for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
+    if (maps != nullptr) maps->emplace_back();
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t keys = causal ? i + 1 : memory.size();
       std::vector<double> p;
@@ -255,7 +256,8 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
       for (size_t j = 0; j < keys; ++j) {
         for (size_t c = h * dim; c < (h + 1) * dim; ++c) context[i][c] += p[j] * v[j][c];
       }
-      if (last != nullptr && i + 1 == x.size()) last->push_back(p);
+      p.resize(memory.size());
+      if (maps != nullptr) maps->back().push_back(p);
     }
   }
   return ApplyRows(weights.out, context);
@@ -321,13 +323,14 @@ Matrix Transformer::Embed(const std::vector<int>& tokens, const std::vector<floa
   return config_.embedding_norm ? Normalize(norm, x) : x;
 }
 
-Matrix Transformer::Encode(const std::vector<int>& source) const {
+Matrix Transformer::Encode(const std::vector<int>& source, Maps* maps) const {
   Matrix x = Embed(source, source_table_, source_norm_);
   const bool relative = config_.position_kind == PositionKind::kRelative;
   for (const Layer& layer : encoder_) {
     x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
       return Attend(layer.self, in, in, config_.heads_encoder, /*causal=*/false,
-                    relative ? &source_biases_ : nullptr);
+                    relative ? &source_biases_ : nullptr,
+                    maps == nullptr ? nullptr : &maps->emplace_back());
     });
     x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
   }
@@ -343,12 +346,11 @@ Transformer::Output Transformer::Decode(const Matrix& encoded,
     x = Sublayer(layer.self.norm, x, [&](const Matrix& in) {
       if (config_.decoder_memory == DecoderMemory::kSsru) return Recur(layer.self, in);
       return Attend(layer.self, in, in, config_.heads_decoder, /*causal=*/true,
-                    relative ? &target_biases_ : nullptr);
+                    relative ? &target_biases_ : nullptr, &output.self.emplace_back());
     });
-    output.attention.emplace_back();
     x = Sublayer(layer.cross.norm, x, [&](const Matrix& in) {
       return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false, nullptr,
-                    &output.attention.back());
+                    &output.cross.emplace_back());
     });
     x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
   }

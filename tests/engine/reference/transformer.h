@@ -14,6 +14,7 @@ namespace nibu {
 namespace reference {
 
 using Matrix = std::vector<std::vector<double>>;  // rows
+using Maps = std::vector<std::vector<Matrix>>;    // [layer][head], 0 where masked
 
 struct Map {
   int in = 0;
@@ -51,15 +52,15 @@ class Transformer {
   // The same model for the engine.
   std::shared_ptr<const Model> Build(ComputeType compute_type) const;
 
-  // [S, D] for a source, source_suffix included.
-  Matrix Encode(const std::vector<int>& source) const;
+  // [S, D] for a source, source_suffix included; `maps`: what it attends to.
+  Matrix Encode(const std::vector<int>& source, Maps* maps = nullptr) const;
   // Log-probabilities of the next token after the prefix (config.suppressed has none).
   std::vector<double> NextLogProbs(const Matrix& encoded, const std::vector<int>& prefix) const;
-  // Logits of the next token after all that the decoder reads; of each decoder layer and head, what
-  // it attends to.
+  // Logits of the next token after all that the decoder reads; what it attends to.
   struct Output {
     std::vector<double> logits;
-    std::vector<Matrix> attention;  // [layer][head][source]
+    Maps self;  // none of an SSRU
+    Maps cross;
   };
   Output Decode(const Matrix& encoded, const std::vector<int>& tokens) const;
 
@@ -70,10 +71,11 @@ class Transformer {
                const Norm& norm) const;
   Matrix Sublayer(const Norm& norm, const Matrix& x,
                   const std::function<Matrix(const Matrix&)>& f) const;
-  // `biases`: of the distances, [buckets, H]; null: none. `last`: each head's softmax for the last
-  // row; null: not asked for.
+  // `biases`: of the distances, [buckets, H]; null: none. `maps`: where each head's softmax
+  // goes; null: not asked for.
   Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
-                bool causal, const std::vector<float>* biases, Matrix* last = nullptr) const;
+                bool causal, const std::vector<float>* biases,
+                std::vector<Matrix>* maps = nullptr) const;
   Matrix Recur(const Attention& weights, const Matrix& x) const;
   Matrix Apply(const FeedForward& weights, const Matrix& x) const;
   Matrix Normalize(const Norm& norm, const Matrix& x) const;

@@ -1,0 +1,33 @@
+// What a model attends to in one sentence: every attention matrix of it, for people to look at.
+#ifndef NIBU_ENGINE_MODEL_ATTENTION_MAPS_H_
+#define NIBU_ENGINE_MODEL_ATTENTION_MAPS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/model/weights.h"
+
+namespace nibu {
+
+// Letters: H heads, S source tokens, T tokens that the decoder reads. Rows are queries and sum
+// to 1.
+struct AttentionMaps {
+  // Of each layer the softmax of its heads; empty: the layer has none (an SSRU, pooling, ...).
+  using Layers = std::vector<std::vector<float>>;
+
+  Layers encoder;  // [H, S, S]
+  Layers decoder;  // [H, T, T]: row t's token says what is next; 0 above the diagonal
+  Layers cross;    // [H, T, S]
+};
+
+// Runs the encoder over `source` (its frame included) and the decoder over `target` (from
+// decoder_start on), on this thread. The cross-attention is what DecodingOptions::return_attention
+// has the mean of. InvalidArgument: ids or lengths that the model has not; ResourceExhausted: no
+// memory.
+absl::StatusOr<AttentionMaps> FindAttention(const Model& model, absl::Span<const int> source,
+                                            absl::Span<const int> target);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_MODEL_ATTENTION_MAPS_H_

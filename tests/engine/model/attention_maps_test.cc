@@ -1,0 +1,171 @@
+// Attention matrices against the reference Transformer, over random shapes.
+#include "engine/model/attention_maps.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/reference/transformer.h"
+#include "tests/engine/small_model.h"
+#include "tests/engine/testing.h"
+
+namespace nibu {
+namespace {
+
+std::vector<int> RandomIds(Random* random, int count, int vocabulary) {
+  std::vector<int> ids(static_cast<size_t>(count));
+  for (int& id : ids) id = random->Int(0, vocabulary - 1);
+  return ids;
+}
+
+void ExpectEqual(const reference::Maps& expected, const AttentionMaps::Layers& layers) {
+  ASSERT_EQ(layers.size(), expected.size());
+  for (size_t l = 0; l < layers.size(); ++l) {
+    const float* value = layers[l].data();
+    for (const reference::Matrix& head : expected[l]) {
+      for (const auto& row : head) {
+        for (const double weight : row) {
+          ASSERT_NEAR(static_cast<double>(*value), weight, weight == 0 ? 0 : 1e-3);
+          ++value;
+        }
+      }
+    }
+    ASSERT_EQ(value, layers[l].data() + layers[l].size());
+  }
+}
+
+TEST(AttentionMapsTest, EqualTheReference) {
+  ForEachHighwayTarget([] {
+    Random random(1);
+    for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(40)); ++round) {
+      const ModelConfig config = RandomConfig(&random);
+      const reference::Transformer reference(config, round);
+      const auto source = RandomIds(&random, random.Int(1, 20), config.vocab_source);
+      auto target = RandomIds(&random, random.Int(1, 20), config.vocab_target);
+      target[0] = config.decoder_start;
+      const auto maps = FindAttention(*reference.Build(ComputeType::kFloat32), source, target);
+      ASSERT_TRUE(maps.ok()) << maps.status();
+      reference::Maps encoder;
+      const reference::Matrix encoded = reference.Encode(source, &encoder);
+      const auto output = reference.Decode(encoded, target);
+      ExpectEqual(encoder, maps->encoder);
+      ExpectEqual(output.cross, maps->cross);
+      if (config.decoder_memory == DecoderMemory::kSsru) {
+        EXPECT_EQ(maps->decoder, AttentionMaps::Layers(output.cross.size()));
+      } else {
+        ExpectEqual(output.self, maps->decoder);
+      }
+    }
+  });
+}
+
+void ExpectRowsSumToOne(const AttentionMaps::Layers& layers, size_t columns) {
+  for (const auto& layer : layers) {
+    ASSERT_FALSE(layer.empty());
+    for (size_t at = 0; at < layer.size(); at += columns) {
+      double sum = 0;
+      for (size_t i = at; i < at + columns; ++i) {
+        ASSERT_GE(layer[i], 0.0f);
+        sum += static_cast<double>(layer[i]);
+      }
+      ASSERT_NEAR(sum, 1, 1e-5);
+    }
+  }
+}
+
+// Of the types whose keys, values and products are others; sources long enough for bfloat16's.
+TEST(AttentionMapsTest, RowsSumToOneWithZerosAboveTheDiagonal) {
+  ModelConfig config = SmallConfig();
+  config.max_positions = 300;
+  for (const ComputeType type :
+       {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8}) {
+    if (!IsSupported(type)) continue;
+    Random random(2);
+    const auto model = reference::Transformer(config, 2).Build(type);
+    for (const int length : {1, 17, 150}) {
+      const auto source = RandomIds(&random, length, config.vocab_source);
+      const auto target = RandomIds(&random, length / 2 + 1, config.vocab_target);
+      const auto maps = FindAttention(*model, source, target);
+      ASSERT_TRUE(maps.ok()) << maps.status();
+      ExpectRowsSumToOne(maps->encoder, source.size());
+      ExpectRowsSumToOne(maps->decoder, target.size());
+      ExpectRowsSumToOne(maps->cross, source.size());
+      for (const auto& layer : maps->decoder) {
+        for (size_t i = 0; i < layer.size(); ++i) {
+          const size_t query = i / target.size() % target.size();
+          ASSERT_TRUE(i % target.size() <= query || layer[i] == 0.0f);
+        }
+      }
+    }
+  }
+}
+
+// Rows of the first queries.
+std::vector<float> FirstRows(const AttentionMaps::Layers& layers, size_t rows, size_t of,
+                             size_t columns) {
+  std::vector<float> all;
+  for (const auto& layer : layers) {
+    for (auto head = layer.begin(); head != layer.end(); head += static_cast<long>(of * columns)) {
+      all.insert(all.end(), head, head + static_cast<long>(rows * columns));
+    }
+  }
+  return all;
+}
+
+TEST(AttentionMapsTest, ALaterTokenMovesNothing) {
+  const ModelConfig config = SmallConfig();
+  for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+    const auto model = reference::Transformer(config, 3).Build(type);
+    const std::vector<int> source = {5, 6, 7, 0};
+    std::vector<int> target = {-1, 3, 4, 5, 6, 7};
+    const auto before = *FindAttention(*model, source, target);
+    target[4] = 40;
+    const auto after = *FindAttention(*model, source, target);
+    EXPECT_EQ(before.encoder, after.encoder);
+    EXPECT_EQ(FirstRows(before.decoder, 4, 6, 6), FirstRows(after.decoder, 4, 6, 6));
+    EXPECT_EQ(FirstRows(before.cross, 4, 6, 4), FirstRows(after.cross, 4, 6, 4));
+    EXPECT_NE(before.decoder, after.decoder);
+    EXPECT_NE(before.cross, after.cross);
+  }
+}
+
+TEST(AttentionMapsTest, TheirMeanIsTheTranslators) {
+  ModelConfig config = SmallConfig();
+  config.alignment_layer = 0;
+  for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+    const auto model = reference::Transformer(config, 4).Build(type);
+    DecodingOptions options;
+    options.max_decoding_length = 12;
+    options.return_attention = true;
+    std::vector<int> source = {9, 8, 7, 6, 5, 4};
+    const Hypothesis best = Translate(model, options, {}, {source})[0][0];
+    ASSERT_FALSE(best.tokens.empty());
+    std::vector<int> target = {config.decoder_start};
+    target.insert(target.end(), best.tokens.begin(), best.tokens.end());
+    source.push_back(0);
+    const auto maps = *FindAttention(*model, source, target);
+    const size_t heads = 4;
+    const size_t map = target.size() * source.size();
+    ASSERT_LE(best.attention.size(), map);
+    for (size_t i = 0; i < best.attention.size(); ++i) {
+      float sum = 0;
+      for (size_t h = 0; h < heads; ++h) sum += maps.cross[0][h * map + i];
+      ASSERT_EQ(best.attention[i], sum / static_cast<float>(heads));
+    }
+  }
+}
+
+TEST(AttentionMapsTest, RefusesWhatTheModelHasNot) {
+  const auto model = reference::Transformer(SmallConfig(), 5).Build(ComputeType::kFloat32);
+  const std::vector<int> long_ids(65, 1);
+  const std::vector<int> good = {1};
+  EXPECT_TRUE(FindAttention(*model, good, good).ok());
+  for (const std::vector<int>& bad : std::vector<std::vector<int>>{{}, {50}, {-2}, long_ids}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(FindAttention(*model, bad, good).status()));
+    EXPECT_TRUE(absl::IsInvalidArgument(FindAttention(*model, good, bad).status()));
+  }
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,213 @@
+// nibu-inspect attention as a user runs it.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/tools/programs.h"
+
+namespace nibu {
+namespace {
+
+using nlohmann::json;
+
+Outcome Attention(const std::string& flags) {
+  return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-inspect' attention ", flags), "");
+}
+
+json AttentionJson(const std::string& flags) {
+  const Outcome outcome = Attention(absl::StrCat("--json ", flags));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return json::parse(Lines(outcome.out)[0]);
+}
+
+std::vector<std::string> Strings(const json& list) { return list.get<std::vector<std::string>>(); }
+
+// [layer][head][rows][columns], rows that sum to 1.
+void ExpectMatrices(const json& layers, size_t count, size_t heads, size_t rows, size_t columns) {
+  ASSERT_EQ(layers.size(), count);
+  for (const json& layer : layers) {
+    ASSERT_EQ(layer.size(), heads);
+    for (const json& head : layer) {
+      ASSERT_EQ(head.size(), rows);
+      for (const json& row : head) {
+        ASSERT_EQ(row.size(), columns);
+        double sum = 0;
+        for (const json& weight : row) sum += weight.get<double>();
+        ASSERT_NEAR(sum, 1, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(AttentionTest, JsonHasEveryMatrixOfTheTranslation) {
+  const std::string line = "A man is riding a bicycle.";
+  const json maps = AttentionJson(absl::StrCat("'", line, "'"));
+  const std::vector<std::string> names = {"source", "target", "encoder", "decoder", "cross"};
+  ASSERT_EQ(maps.size(), names.size());
+  for (const std::string& name : names) EXPECT_TRUE(maps.contains(name)) << name;
+  const auto source = Strings(maps["source"]);
+  const auto target = Strings(maps["target"]);
+  EXPECT_EQ(absl::StrJoin(source, " "), "▁A ▁man ▁is ▁riding ▁a ▁bicycle . </s>");
+  EXPECT_EQ(absl::StrJoin(target, " "), "▁Ein ▁Mann ▁fährt ▁Fahrrad . </s>");
+  ExpectMatrices(maps["encoder"], 6, 4, source.size(), source.size());
+  ExpectMatrices(maps["decoder"], 3, 4, target.size(), target.size());
+  ExpectMatrices(maps["cross"], 3, 4, target.size(), source.size());
+  for (const json& layer : maps["decoder"]) {
+    for (const json& head : layer) {
+      for (size_t q = 0; q < target.size(); ++q) {
+        for (size_t k = q + 1; k < target.size(); ++k) ASSERT_EQ(head[q][k], 0.0);
+      }
+    }
+  }
+  // That of alignments is a head of it.
+  const json best = Hypotheses("--alignment=soft", line)[0];
+  for (size_t t = 0; t + 1 < target.size(); ++t) {
+    for (size_t s = 0; s + 1 < source.size(); ++s) {
+      EXPECT_NEAR(best["attention"][t][s].get<double>(), maps["cross"][2][0][t][s].get<double>(),
+                  1e-6);
+    }
+  }
+}
+
+TEST(AttentionTest, AGivenTarget) {
+  const json own = AttentionJson("'A dog runs.'");
+  const json same = AttentionJson("'A dog runs.' --target='Ein Hund rennt.'");
+  EXPECT_EQ(own, same);
+  const json other = AttentionJson("'A dog runs.' --target='Eine Katze.'");
+  EXPECT_EQ(absl::StrJoin(Strings(other["target"]), " "), "▁Eine ▁Katze . </s>");
+  EXPECT_EQ(other["encoder"], own["encoder"]);
+  const json pieces = AttentionJson("--tokenized '▁A ▁dog ▁runs .' --target='▁Eine ▁Katze .'");
+  EXPECT_EQ(pieces, other);
+  EXPECT_EQ(AttentionJson("'A dog runs.' --target=''")["target"], json::array({"</s>"}));
+}
+
+TEST(AttentionTest, FramesAreTokens) {
+  const json maps = AttentionJson("--model='" NIBU_TESTDATA
+                                  "/m2m' --src_lang=en --tgt_lang=de 'a cat' --target='a hat'");
+  EXPECT_EQ(absl::StrJoin(Strings(maps["source"]), " "), "__en__ ▁a ▁cat </s>");
+  EXPECT_EQ(absl::StrJoin(Strings(maps["target"]), " "), "__de__ ▁a ▁hat </s>");
+  EXPECT_EQ(maps["cross"][0][0].size(), 4u);
+}
+
+TEST(AttentionTest, AnSsruHasNoMatrices) {
+  const std::string model = NIBU_SOURCE_DIR "/../shared/models/en-de-ssru-marian";
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << model << " is not there";
+  const json maps = AttentionJson(absl::StrCat("--model='", model, "' 'A dog.'"));
+  EXPECT_EQ(maps["decoder"], json::array({json::array(), json::array()}));
+  const size_t rows = maps["target"].size();
+  ExpectMatrices(maps["cross"], 2, 4, rows, maps["source"].size());
+  const Outcome grid = Attention(absl::StrCat("--model='", model, "' 'A dog.'"));
+  EXPECT_NE(grid.out.find("decoder layer  0: none\n"), std::string::npos) << grid.out;
+}
+
+TEST(AttentionTest, OtherEncoderAttention) {
+  const std::string text = "'A man is riding a bicycle.' --target='Ein Mann.'";
+  const json maps = AttentionJson(absl::StrCat(
+      "--encoder_attention='window:1;full;mean:2;pool:3;factorized;lsh:bucket=4,rounds=2' ", text));
+  const size_t length = maps["source"].size();
+  ASSERT_EQ(length, 8u);
+  for (const size_t layer : {0, 1, 2, 5}) {
+    ExpectMatrices(json::array({maps["encoder"][layer]}), 1, 4, length, length);
+  }
+  EXPECT_EQ(maps["encoder"][3], json::array());
+  EXPECT_EQ(maps["encoder"][4], json::array());
+  for (size_t q = 0; q < length; ++q) {
+    for (size_t k = 0; k < length; ++k) {
+      const bool is_seen = q <= k + 1 && k <= q + 1;
+      EXPECT_EQ(maps["encoder"][0][0][q][k] > 0, is_seen) << q << " " << k;
+    }
+  }
+}
+
+// Of --ascii, the rows of the grid.
+std::vector<std::string> GridRows(const std::string& flags, size_t targets) {
+  const Outcome outcome = Attention(flags);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  auto lines = Lines(outcome.out);
+  while (lines.size() > 1 && lines.back() != "entropy in bits, head by head") lines.pop_back();
+  return {lines.end() - 1 - static_cast<long>(targets), lines.end() - 1};
+}
+
+TEST(AttentionTest, TheGridFitsCharacters) {
+  const std::string text = "--tokenized '▁A ▁dog .' --target='▁Ein ▁Hund .'";
+  const Outcome outcome = Attention(text);
+  EXPECT_EQ(outcome.out.substr(0, outcome.out.find("\n@")),
+            "cross-attention, layer 2, head 0; 0 to 1: \" .:-=+*#%@\"\n"
+            " ▁\u200e <\n"
+            " d /\n"
+            "▁\u200eo s\n"
+            "Ag.>");
+  const json map = AttentionJson(text)["cross"][2][0];
+  const std::vector<std::string> target = {"▁Ein", "▁Hund", ".", "</s>"};
+  const auto rows = GridRows(text, target.size());
+  for (size_t t = 0; t < target.size(); ++t) {
+    std::string row;
+    for (const json& weight : map[t]) {
+      row += " .:-=+*#%@"[std::min(9, static_cast<int>(10 * weight.get<float>()))];
+    }
+    EXPECT_EQ(rows[t], absl::StrCat(row, "  ", target[t]));
+  }
+  // Wide characters have two columns, and so has every one.
+  for (const auto& row : GridRows("--tokenized '▁A 犬 .' --target='▁Ein'", 2)) {
+    EXPECT_EQ(row.substr(8, 2), "  ");
+    for (size_t i = 0; i < 8; i += 2) EXPECT_EQ(row[i], row[i + 1]);
+  }
+  EXPECT_NE(Attention("--layer=0 --head=-1 'A dog.'").out.find("layer 0, mean of all heads"),
+            std::string::npos);
+  EXPECT_EQ(Attention("--layer=-1 --head=0 'A dog.'").out, Attention("--ascii 'A dog.'").out);
+}
+
+TEST(AttentionTest, APageHasItsDataAndNothingFromElsewhere) {
+  const std::string path = TestFile("attention.html", "an older one");
+  const Outcome outcome = Attention(
+      absl::StrCat("--tokenized '▁A </script><b> ▁dog' --html='", path, "' --json --layer=1"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string page = ReadFile(path);
+  const std::string front = "<script type=\"application/json\" id=\"data\">";
+  const size_t begin = page.find(front) + front.size();
+  const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const json maps = json::parse(Lines(outcome.out)[0]);
+  EXPECT_EQ(data["source"], json::array({"▁A", "</script><b>", "▁dog", "</s>"}));
+  EXPECT_EQ(data["source"], maps["source"]);
+  EXPECT_EQ(data["read"][0], "<pad>");
+  EXPECT_EQ(data["layer"], 1);
+  EXPECT_NEAR(data["cross"][2][1][0][2].get<double>(), maps["cross"][2][1][0][2].get<double>(),
+              1e-4);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  EXPECT_EQ(page.find("href="), std::string::npos);
+  EXPECT_EQ(Attention("--html=- 'A dog.'").out.rfind("<!doctype html>", 0), 0u);
+}
+
+TEST(AttentionTest, Refusals) {
+  const auto expect = [](const std::string& flags, int status, const std::string& part) {
+    ExpectOneLineError("nibu-inspect", Attention(flags), status, part);
+  };
+  expect("", 2, "give one TEXT");
+  expect("A dog", 2, "give one TEXT");
+  expect("''", 2, "TEXT is blank");
+  expect("' \u3000'", 2, "TEXT is blank");
+  expect("--json --ascii A", 2, "--ascii");
+  expect("--html=- --json A", 2, "--html=-");
+  expect("--layer=3 A", 2, "--layer must be -3 to 2, not 3");
+  expect("--head=4 A", 2, "--head must be -1 to 3, not 4");
+  expect("--tgt_lang=de A", 2, "--tgt_lang");
+  expect("--model=a,b A", 2, "one model");
+  expect("--heads=1 A", 2, "did you mean --head?");
+  expect("--html=/nowhere/page.html A", 1, "/nowhere/page.html");
+  expect("--json A >/dev/full", 1, "standard output");
+  expect("--model=/nowhere A", 1, "/nowhere");
+  expect("\"$(yes dog | head -n 600 | tr '\\n' ' ')\"", 1, "source has 600 tokens");
+  const std::string many = "\"$(yes dog | head -n 500 | tr '\\n' ' ')\"";
+  expect(absl::StrCat(many, " --target=", many), 1, "more than can be looked at");
+  ExpectOneLineError("nibu-inspect",
+                     Shell("'" NIBU_BINARY_DIR "/bin/nibu-inspect' --html=x attention", ""), 2,
+                     "--html");
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,98 @@
+#include "tools/inspect/attention_view.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "engine/translator.h"
+#include "tokenizer/blank.h"
+#include "tools/flags.h"
+#include "tools/run_lines.h"
+#include "tools/text/text_coder.h"
+#include "tools/text/text_model.h"
+
+namespace nibu {
+namespace {
+
+// A page of so many weights has 60 MB: more is too much for browsers.
+constexpr size_t kMostWeights = size_t{1} << 23;
+
+absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) {
+  const int encoder = config.layers_encoder * config.heads_encoder;
+  const int decoder = config.layers_decoder * config.heads_decoder;
+  const size_t weights = static_cast<size_t>(encoder) * source * source +
+                         static_cast<size_t>(decoder) * target * (target + source);
+  if (weights <= kMostWeights) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "TEXT has ", source, " tokens, its translation ", target, ": ", weights,
+      " weights are more than can be looked at (", kMostWeights, "); give a shorter text"));
+}
+
+// With its end, if it reached one.
+absl::StatusOr<std::vector<int>> Translation(const std::shared_ptr<const Model>& model,
+                                             const DecodingOptions& decoding,
+                                             const std::vector<int>& source) {
+  NIBU_ASSIGN_OR_RETURN(const auto translator, Translator::Create(model, {}));
+  NIBU_ASSIGN_OR_RETURN(const auto found, translator->Translate({source}, decoding));
+  std::vector<int> tokens = found[0][0].tokens;
+  if (found[0][0].finished) tokens.push_back(found[0][0].end_token);
+  return tokens;
+}
+
+}  // namespace
+
+absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions options,
+                                            const std::string& text,
+                                            const std::optional<std::string>& target) {
+  if (!model.text.ensemble.empty()) {
+    return UsageError(absl::InvalidArgumentError("--model must be one model, not an ensemble"));
+  }
+  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, &options));
+  const ModelVocabulary& vocabulary = loaded.loaded.vocabulary;
+  const ModelConfig& config = loaded.loaded.model->config;
+  NIBU_ASSIGN_OR_RETURN(const TextCoder coder, TextCoder::Create(vocabulary, config));
+  auto languages = ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang);
+  NIBU_RETURN_IF_ERROR(UsageError(NameFlag(languages.status())));
+  options.decoding.frame = *std::move(languages);
+  const Frame frame = options.decoding.FrameFor(config);
+
+  const TextCoder::Line line = coder.Understand(text, /*split=*/false);
+  if (IsBlank(line.text)) {
+    return UsageError(absl::InvalidArgumentError("TEXT is blank, there is nothing to attend to"));
+  }
+  NIBU_ASSIGN_OR_RETURN(const auto pieces, coder.Pieces(line, line.text, options.tokenized));
+  std::vector<int> source = coder.Ids(pieces);
+  absl::StatusOr<std::vector<int>> ids =
+      target.has_value() ? coder.TargetIds(*target, options.tokenized)
+                         : Translation(loaded.loaded.model, options.decoding, source);
+  NIBU_RETURN_IF_ERROR(ids.status());
+  if (target.has_value()) ids->push_back(config.eos);
+  std::vector<int> said(frame.decoder_start.begin() + 1, frame.decoder_start.end());
+  said.insert(said.end(), ids->begin(), ids->end());
+
+  AttentionView view;
+  view.model = std::filesystem::weakly_canonical(model.path).filename().string();
+  view.config = config;
+  view.layer = config.alignment_layer + (config.alignment_layer < 0 ? config.layers_decoder : 0);
+  view.head = config.alignment_heads == 1 ? 0 : -1;
+  source.insert(source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
+  source.insert(source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
+  for (const int id : source) {
+    view.source.push_back(vocabulary.source_tokens[static_cast<size_t>(id)]);
+  }
+  // Unknown ones, too, as they are written.
+  std::copy(pieces.begin(), pieces.end(),
+            view.source.begin() + static_cast<long>(frame.source_prefix.size()));
+
+  NIBU_RETURN_IF_ERROR(CheckSize(config, source.size(), said.size()));
+  std::vector<int> read = {frame.decoder_start[0]};
+  read.insert(read.end(), said.begin(), said.end() - 1);
+  NIBU_ASSIGN_OR_RETURN(view.maps, FindAttention(*loaded.loaded.model, source, read));
+  view.target = coder.Tokens(said);
+  view.read = {read[0] < 0 ? "\u2205" : coder.Tokens({read[0]})[0]};  // or a zero vector
+  view.read.insert(view.read.end(), view.target.begin(), view.target.end() - 1);
+  return view;
+}
+
+}  // namespace nibu
