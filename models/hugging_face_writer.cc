@@ -222,6 +222,9 @@ class Writer {
                    {"pad_token_id", pad_},
                    {"decoder_start_token_id", start},
                    {"bad_words_ids", bad_words}};
+    if (!config_.encoder_attention.empty()) {
+      config["encoder_attention"] = MixersToText(config_.encoder_attention);
+    }
     if (config_.norm_epsilon != 1e-5f) config["layer_norm_eps"] = config_.norm_epsilon;
     NIBU_RETURN_IF_ERROR(WriteJson("config.json", config));
     Json generation = {{"bad_words_ids", bad_words},

@@ -114,7 +114,12 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
 
 absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
   if (!model.random_weights) return OpenModel(model.path);
-  NIBU_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelShape(model.path));
+  NIBU_ASSIGN_OR_RETURN(ModelConfig config, ReadModelShape(model.path));
+  const std::vector<MixerSpec>& mixers = model.text.encoder_attention;
+  if (!mixers.empty()) config.encoder_attention = mixers;
+  if (const absl::Status status = config.Validate(); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(model.path, ": ", status.message()));
+  }
   return OpenRandom(config, /*seed=*/1);
 }
 

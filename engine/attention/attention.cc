@@ -8,6 +8,7 @@
 #include "engine/attention/kernels.h"
 #include "engine/attention/lsh.h"
 #include "engine/attention/reduction.h"
+#include "engine/attention/score.h"
 #include "engine/attention/sparse.h"
 
 namespace nibu {
@@ -46,6 +47,14 @@ void Attention::AttendRows(const Queries& queries, const KeyValueRows& memory,
       return AttendFactorized(spec_, queries, memory, output, arena_);
     default:
       break;
+  }
+  if (spec_.mixer.score != Score::kScaledDot) {  // a plain product, of mapped queries
+    AttentionSpec products = spec_;
+    products.shape.scale = 1;
+    products.mixer.score = Score::kScaledDot;
+    const bool is_general = spec_.mixer.score == Score::kGeneral;
+    return Attention(products, matmul_, arena_)
+        .AttendRows(is_general ? MapQueries(spec_, queries, arena_) : queries, memory, output);
   }
   if (spec_.mixer.pattern != Pattern::kGlobal) {
     return AttendSparse(spec_, queries, memory, output, matmul_, arena_);

@@ -42,6 +42,12 @@ struct ScoreBias {
   }
 };
 
+// Of the scores that have weights, for each head, the heads below each other.
+struct ScoreWeights {
+  const float* map = nullptr;     // W: of kGeneral [H d, d], of kConcat [H d, 2 d]
+  const float* vector = nullptr;  // v of kConcat: [H, d]
+};
+
 // What does not change from call to call.
 struct AttentionSpec {
   AttentionShape shape;
@@ -50,6 +56,7 @@ struct AttentionSpec {
   ComputeType compute_type = ComputeType::kFloat32;
   // Other than full attention: with KeyValueRows of the queries' own positions.
   MixerSpec mixer = {};
+  ScoreWeights score = {};
 };
 
 // q [R, D], rows `stride` floats apart: the queries of positions first, first + 1, ... (which a
@@ -59,6 +66,7 @@ struct Queries {
   size_t stride;
   int count;
   int first = 0;
+  const float* centres = nullptr;  // of kLocal: the place that each looks at (local.h)
 };
 
 // Keys and values as maps make them: [S, D] each, rows `stride` floats apart.
@@ -97,9 +105,10 @@ using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
 
 // Where the results go; overlaps nothing.
 struct AttentionOutput {
-  float* rows;               // [R, D]
-  size_t stride;             // floats from one row to the next
-  float* weights = nullptr;  // [H, R, S], the softmax; null: not wanted (or the mixer has none)
+  float* rows;    // [R, D]
+  size_t stride;  // floats from one row to the next
+  float* weights =
+      nullptr;  // [H, R, S], what values are summed with; null: not wanted (or the mixer has none)
 
   // Of a head and a query; null: not wanted.
   float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {

@@ -5,16 +5,73 @@
 #include <cstddef>
 #include <vector>
 
+#include "engine/attention/local.h"
 #include "engine/attention/pattern.h"
 
 namespace nibu {
 namespace {
 
-double Dot(const float* x, const float* y, size_t n) {
+template <typename X>
+double Dot(const X* x, const float* y, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
   return sum;
 }
+
+// score(q, k) of a head, see Score.
+class HeadScore {
+ public:
+  HeadScore(const AttentionSpec& spec, const KeyValueRows& memory, size_t head)
+      : score_(spec.mixer.score),
+        scale_(score_ == Score::kScaledDot ? static_cast<double>(spec.shape.Scale()) : 1),
+        dim_(static_cast<size_t>(spec.shape.head_dim)),
+        keys_(memory.keys + head * dim_),
+        stride_(memory.stride),
+        columns_(score_ == Score::kConcat ? 2 * dim_ : dim_),
+        map_(spec.score.map == nullptr ? nullptr : spec.score.map + head * dim_ * columns_),
+        vector_(spec.score.vector == nullptr ? nullptr : spec.score.vector + head * dim_),
+        query_(dim_) {
+    if (score_ != Score::kConcat) return;
+    mapped_keys_.resize(static_cast<size_t>(memory.positions) * dim_);
+    for (size_t j = 0; j < static_cast<size_t>(memory.positions); ++j) {
+      Map(map_, keys_ + j * stride_, &mapped_keys_[j * dim_]);
+    }
+  }
+
+  void SetQuery(const float* q) {
+    if (score_ == Score::kGeneral) return Map(map_, q, query_.data());
+    if (score_ == Score::kConcat) return Map(map_ + dim_, q, query_.data());
+    std::copy_n(q, dim_, query_.data());
+  }
+
+  double Of(size_t j) const {
+    if (score_ != Score::kConcat) {
+      return scale_ * Dot(query_.data(), keys_ + j * stride_, dim_);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < dim_; ++i) {
+      sum += static_cast<double>(vector_[i]) * std::tanh(mapped_keys_[j * dim_ + i] + query_[i]);
+    }
+    return sum;
+  }
+
+ private:
+  // out [d]: the first d columns of `map` times x.
+  void Map(const float* map, const float* x, double* out) const {
+    for (size_t i = 0; i < dim_; ++i) out[i] = Dot(x, map + i * columns_, dim_);
+  }
+
+  Score score_;
+  double scale_;
+  size_t dim_;
+  const float* keys_;
+  size_t stride_;
+  size_t columns_;  // of W
+  const float* map_;
+  const float* vector_;
+  std::vector<double> query_;        // times W, where the score has one
+  std::vector<double> mapped_keys_;  // kConcat: [S, d], times W
+};
 
 }  // namespace
 
@@ -22,21 +79,22 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
                  const AttentionOutput& output) {
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
-  const auto scale = static_cast<double>(spec.shape.Scale());
   std::vector<KeySpan> spans;
   std::vector<double> weights(positions);
   std::vector<double> out(dim);
-  for (int r = 0; r < queries.count; ++r) {
-    const auto query = static_cast<size_t>(r);
-    FindKeys(spec.mixer, memory.positions, r, 0, &spans);
-    for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
-      const float* const q = queries.rows + query * queries.stride + h * dim;
+  for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
+    HeadScore score(spec, memory, h);
+    for (int r = 0; r < queries.count; ++r) {
+      const auto query = static_cast<size_t>(r);
+      const float centre = queries.centres == nullptr ? 0 : queries.centres[r];
+      FindKeys(spec.mixer, memory.positions, r, centre, &spans);
+      score.SetQuery(queries.rows + query * queries.stride + h * dim);
       const float* const bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + query, 0);
       std::fill(weights.begin(), weights.end(), -HUGE_VAL);
       for (const KeySpan& span : spans) {
         for (int key = span.begin; key < span.end; key += span.step) {
           const auto j = static_cast<size_t>(key);
-          weights[j] = scale * Dot(q, memory.keys + j * memory.stride + h * dim, dim);
+          weights[j] = score.Of(j);
           if (bias != nullptr) weights[j] += static_cast<double>(bias[j]);
         }
       }
@@ -46,7 +104,11 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
       std::fill(out.begin(), out.end(), 0.0);
       float* const wanted = output.WeightsOf(h, query, queries, positions);
       for (size_t j = 0; j < positions; ++j) {
-        const double weight = weights[j] / sum;
+        double weight = weights[j] / sum;
+        if (spec.mixer.pattern == Pattern::kLocal) {
+          const double distance = static_cast<double>(j) - static_cast<double>(centre);
+          weight *= LocalWeight(distance, spec.mixer.width);
+        }
         if (wanted != nullptr) wanted[j] = static_cast<float>(weight);
         if (weight == 0) continue;
         const float* const v = memory.values + j * memory.stride + h * dim;

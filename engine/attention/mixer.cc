@@ -58,14 +58,17 @@ const std::vector<Form>& Forms() {
        A::kLsh,
        {{"bucket", &MixerSpec::bucket, 1, 64}, {"rounds", &MixerSpec::rounds, 1, 4, 64}, kSeed}},
       {"mean", P::kGlobal, A::kMean, {kReduction}},
-      {"reduction", P::kGlobal, A::kReduction, {kReduction}},
+      {"reduction", P::kGlobal, A::kReduction, {{"reduction", &MixerSpec::reduction, 1, -1, 256}}},
       {"factorized", P::kGlobal, A::kFactorized},
       {"deformable",
        P::kGlobal,
        A::kDeformable,
        {kReduction, {"kernel", &MixerSpec::kernel, 1, 5, 63}}},
       {"pool", P::kGlobal, A::kPool, {{"width", &MixerSpec::width, 1, 3}}},
-      {"mlp", P::kGlobal, A::kTokenMlp, {{"positions", &MixerSpec::positions, 1}}},
+      {"mlp",
+       P::kGlobal,
+       A::kTokenMlp,
+       {{"positions", &MixerSpec::positions, 1}, {"hidden", &MixerSpec::hidden, 0, 0}}},
   };
   return forms;
 }

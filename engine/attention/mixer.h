@@ -52,7 +52,7 @@ enum class Algorithm : uint8_t {
 //   full  causal  window:width  local_m:width  local_p:width  shifted:width  block_grid:width
 //   bigbird:window=64,global=8,random=2,block=64,seed=1
 //   lsh:bucket=64,rounds=4,seed=1  mean:reduction  reduction:reduction  factorized
-//   deformable:reduction,kernel=5  pool:width=3  mlp:positions
+//   deformable:reduction,kernel=5  pool:width=3  mlp:positions,hidden=0
 // and for what is full, or a pattern: score=scaled_dot|dot|general|concat, dense=0|1.
 struct MixerSpec {
   Score score = Score::kScaledDot;
@@ -68,6 +68,7 @@ struct MixerSpec {
   int reduction = 0;  // positions that one key stands for
   int kernel = 0;     // positions that decide where a key is taken from
   int positions = 0;  // of a token MLP: no sentence may be longer
+  int hidden = 0;     // of a token MLP: size of its hidden layer; 0: `positions`
   // Of a layer with an odd number: patterns that alternate have their other form.
   bool odd_layer = false;
 
@@ -86,6 +87,12 @@ struct MixerSpec {
   bool is_attention() const {
     return algorithm != Algorithm::kPool && algorithm != Algorithm::kTokenMlp;
   }
+  // Keys and values that a layer's maps make for a sentence.
+  int keys(int count) const {
+    const bool fewer = algorithm == Algorithm::kReduction || algorithm == Algorithm::kDeformable;
+    return fewer ? (count + reduction - 1) / reduction : count;
+  }
+  int hidden_size() const { return hidden > 0 ? hidden : positions; }
   // Each key is that of a position: there is a matrix of weights, and place for a distance bias.
   bool keeps_positions() const {
     return algorithm == Algorithm::kTiled || algorithm == Algorithm::kDense ||

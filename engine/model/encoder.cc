@@ -1,20 +1,10 @@
 #include "engine/model/encoder.h"
 
 #include "engine/attention/attention.h"
-#include "engine/attention/pool.h"
+#include "engine/model/token_mixer.h"
 
 namespace nibu {
 namespace {
-
-// A layer's mixer that is no attention: out [rows, D] of in [rows, D].
-void MixTokens(const ModelConfig& config, const MixerSpec& mixer,
-               absl::Span<const absl::Span<const int>> sources, const float* in, float* out) {
-  for (const auto& source : sources) {
-    MeanPool(in, static_cast<int>(source.size()), config.d_model, mixer.width, out);
-    in += source.size() * static_cast<size_t>(config.d_model);
-    out += source.size() * static_cast<size_t>(config.d_model);
-  }
-}
 
 // Room for the attention of one layer more, [H, S, S]; null where there is no matrix.
 float* AddMap(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
@@ -52,22 +42,29 @@ float* Encode(const Model& model, const Embedder& embedder,
     const EncoderLayerWeights& layer = model.weights.encoder[l];
     const MixerSpec mixer = config.mixer(static_cast<int>(l));
     const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
-                               model.compute_type, mixer},
+                               model.compute_type, mixer, layer.mixer.score_weights()},
                               &matmul, &workspace->arena);
     const Arena::Mark mark = workspace->arena.mark();
     float* const weights =
         maps == nullptr ? nullptr : AddMap(config, mixer, sources[0].size(), maps);
     Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
-      if (!mixer.is_attention()) return MixTokens(config, mixer, sources, in, out);
+      const MixerCall call = {config, mixer, layer, sources, in};
+      if (!mixer.is_attention()) return MixTokens(call, workspace, out);
       matmul.Apply(layer.self.qkv, in, rows, qkv);
       const float* q = qkv;
+      const float* kv = KeyRows(call, qkv, workspace);
+      const float* centres = Centres(call, workspace);
       float* to = context;
       for (const auto& source : sources) {
         const int n = static_cast<int>(source.size());
-        attention.Run({q, 3 * inner, n}, KeyValueRows{q + inner, q + 2 * inner, 3 * inner, n},
+        const int keys = mixer.keys(n);
+        attention.Run({q, 3 * inner, n, 0, centres},
+                      KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys},
                       {to, inner, weights});
         q += source.size() * 3 * inner;
+        kv += static_cast<size_t>(keys) * 3 * inner;
         to += source.size() * inner;
+        if (centres != nullptr) centres += n;
       }
       matmul.Apply(layer.self.out, context, rows, out);
     });

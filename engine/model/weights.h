@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "engine/attention/attention.h"
 #include "engine/model/config.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/linear.h"
@@ -54,9 +55,29 @@ struct FeedForwardWeights {
   LayerNormWeights norm;
 };
 
+// What a mixer of positions has of its own, see its definition in engine/attention; empty: nothing.
+struct MixerWeights {
+  std::vector<float> score;          // W, the heads below each other: kGeneral [I, d],
+                                     // kConcat [I, 2 d]
+  std::vector<float> score_vector;   // v of kConcat: [H, d]
+  Linear centre;                     // W_p of kLocal: D -> D
+  std::vector<float> centre_vector;  // v_p of kLocal: [1, D]
+  Linear reduce;                     // kReduction: R D -> D
+  LayerNormWeights reduce_norm;      // [D]
+  std::vector<float> offset_taps;    // kDeformable: [I, K]
+  std::vector<float> offset_bias;    // [1, I]
+  LayerNormWeights offset_norm;      // [I]
+  std::vector<float> offset;         // [1, I]
+  Linear up;                         // kTokenMlp: P -> F
+  Linear down;                       // F -> P
+
+  ScoreWeights score_weights() const { return {score.data(), score_vector.data()}; }
+};
+
 struct EncoderLayerWeights {
-  SelfAttentionWeights self;
+  SelfAttentionWeights self;  // of a mixer that is no attention, the norm alone
   FeedForwardWeights ffn;
+  MixerWeights mixer = {};
 };
 
 struct DecoderLayerWeights {
@@ -114,10 +135,48 @@ struct WeightShape {
   Activation activation = Activation::kNone;
 };
 
+// The part of the walk below that is a mixer's.
+template <typename Weights, typename Visitor>
+void ForEachMixerWeight(const ModelConfig& config, const MixerSpec& spec, const std::string& name,
+                        Weights& own, Visitor&& visit) {
+  using Kind = WeightShape::Kind;
+  const int d = config.d_model;
+  const int inner = config.inner_encoder();
+  const int head = config.head_dim(config.heads_encoder);
+  if (spec.score == Score::kGeneral) {
+    visit(name + "score", own.score, WeightShape{Kind::kTable, inner, head});
+  }
+  if (spec.score == Score::kConcat) {
+    visit(name + "score", own.score, WeightShape{Kind::kTable, inner, 2 * head});
+    visit(name + "score_vector", own.score_vector,
+          WeightShape{Kind::kTable, config.heads_encoder, head});
+  }
+  if (spec.pattern == Pattern::kLocal) {
+    visit(name + "centre", own.centre, WeightShape{Kind::kLinear, d, d});
+    visit(name + "centre_vector", own.centre_vector, WeightShape{Kind::kTable, 1, d});
+  }
+  if (spec.algorithm == Algorithm::kReduction) {
+    visit(name + "reduce", own.reduce, WeightShape{Kind::kLinear, d, spec.reduction * d});
+    visit(name + "reduce_norm", own.reduce_norm, WeightShape{Kind::kNorm, d});
+  }
+  if (spec.algorithm == Algorithm::kDeformable) {
+    visit(name + "offset_taps", own.offset_taps, WeightShape{Kind::kTable, inner, spec.kernel});
+    visit(name + "offset_bias", own.offset_bias, WeightShape{Kind::kTable, 1, inner});
+    visit(name + "offset_norm", own.offset_norm, WeightShape{Kind::kNorm, inner});
+    visit(name + "offset", own.offset, WeightShape{Kind::kTable, 1, inner});
+  }
+  if (spec.algorithm == Algorithm::kTokenMlp) {
+    const int hidden = spec.hidden_size();
+    visit(name + "up", own.up,
+          WeightShape{Kind::kLinear, hidden, spec.positions, Activation::kGelu});
+    visit(name + "down", own.down, WeightShape{Kind::kLinear, spec.positions, hidden});
+  }
+}
+
 // The one walk over a model's weights, which building, listing, counting and writing share:
 // visit(name, weight, shape) for each weight that `config` has, in a fixed order. A weight is a
 // Linear or OutputWeights (kLinear), a LayerNormWeights (kNorm), a pointer to an EmbeddingTable or
-// a vector of distance biases (kTable: [rows, columns] as files have it).
+// a vector of floats (kTable: [rows, columns] as files have it).
 // Names: "decoder.0.self.q+k+v", several side by side being joined by '+'.
 template <typename Weights, typename Visitor>
 void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit) {
@@ -156,7 +215,14 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
   stack("decoder", weights.target, weights.decoder_norm, config.vocab_target, config.heads_decoder);
   for (size_t i = 0; i < weights.encoder.size(); ++i) {
     const std::string layer = absl::StrCat("encoder.", i, ".");
-    attention(layer, weights.encoder[i].self, config.inner_encoder());
+    const MixerSpec mixer = config.mixer(static_cast<int>(i));
+    auto& self = weights.encoder[i].self;
+    if (mixer.is_attention()) {
+      attention(layer, self, config.inner_encoder());
+    } else {
+      visit(layer + "self.norm", self.norm, norm_shape);
+    }
+    ForEachMixerWeight(config, mixer, layer + "mixer.", weights.encoder[i].mixer, visit);
     feed_forward(layer, weights.encoder[i].ffn, config.ffn_encoder);
   }
   for (size_t i = 0; i < weights.decoder.size(); ++i) {

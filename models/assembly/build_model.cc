@@ -59,6 +59,10 @@ class Builder {
     weights = EmptyWeights(config_);
     ForEachWeight(config_, weights, *this);
     NIBU_RETURN_IF_ERROR(status_);
+    if (config_.position_kind == PositionKind::kRelative) {
+      SpreadBiases(config_.heads_encoder, /*both_ways=*/true, &weights.source.distance_biases);
+      SpreadBiases(config_.heads_decoder, /*both_ways=*/false, &weights.target.distance_biases);
+    }
     for (float& gamma : weights.decoder_norm.gamma) gamma *= config_.output_scale;
     for (float& beta : weights.decoder_norm.beta) beta *= config_.output_scale;
     NIBU_RETURN_IF_ERROR(CheckLeftovers(names_, &source_));
@@ -79,6 +83,11 @@ class Builder {
   }
 
  private:
+  // From a table [buckets, H].
+  void SpreadBiases(int heads, bool both_ways, std::vector<float>* biases) const {
+    *biases = DistanceBiases(*biases, heads, both_ways, config_.position_max_distance);
+  }
+
   // `status` of building a weight, made to name what is wrong with which tensor.
   absl::Status Explain(const absl::Status& status, const TensorNames& names) const {
     std::vector<std::string> tensors = names.weights;
@@ -219,22 +228,18 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // From a table [buckets, H].
-  absl::Status Make(const std::string& weight, const TensorNames& names, const WeightShape& shape,
-                    std::vector<float>* distance_biases) {
+  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
+                    std::vector<float>* values) {
     NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(names.weights[0], shape.columns, shape.rows, true));
     std::string transposed;
     TurnAround(&matrix, &transposed);
     absl::StatusOr<EmbeddingTable> table = EmbeddingTable::Create(matrix.values, matrix.scales);
     if (!table.ok()) return Explain(table.status(), names);
-    std::vector<float> values(static_cast<size_t>(matrix.values.elements()));
+    values->resize(static_cast<size_t>(matrix.values.elements()));
     for (int r = 0; r < table->rows(); ++r) {
-      table->Lookup(r, 1.0f, values.data() + r * shape.columns);
+      table->Lookup(r, 1.0f, values->data() + static_cast<ptrdiff_t>(r) * shape.columns);
     }
-    *distance_biases =
-        DistanceBiases(values, shape.columns, /*both_ways=*/absl::StartsWith(weight, "encoder"),
-                       config_.position_max_distance);
     return absl::OkStatus();
   }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/encoder_attention.h"
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
 #include "models/vocabulary/vocabulary_file.h"
@@ -84,6 +85,21 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   return vocabulary;
 }
 
+// Of an encoder layer: those of plain maps and norms, and parameters.
+void AddMixerNames(const std::string& layer, const std::string& prefix, NameTable* table) {
+  table->Add(layer + "mixer.", prefix, {"weight", "bias"},
+             {{"reduce", {"reduce.?"}},
+              {"reduce_norm", {"reduce_norm.?"}},
+              {"offset_norm", {"offset_norm.?"}},
+              {"up", {"up.?"}},
+              {"down", {"down.?"}}});
+  table->AddTable(layer + "mixer.centre", prefix + "centre.weight");
+  for (const char* parameter :
+       {"score", "score_vector", "centre_vector", "offset_taps", "offset_bias", "offset"}) {
+    table->AddTable(absl::StrCat(layer, "mixer.", parameter), absl::StrCat(prefix, parameter));
+  }
+}
+
 }  // namespace
 
 void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, NameTable* table) {
@@ -106,6 +122,8 @@ void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, N
                 {"ffn.up", {"fc1.?"}},
                 {"ffn.down", {"fc2.?"}},
                 {"ffn.norm", {"final_layer_norm.?"}}});
+    const std::string layer = absl::StrCat(stack, ".", i, ".");
+    AddMixerNames(layer, absl::StrCat(prefix, stack, ".layers.", i, ".self_attn."), table);
   });
 }
 
@@ -180,6 +198,7 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
   NIBU_ASSIGN_OR_RETURN(model.layers_decoder, config.Int("decoder_layers", 12));
   NIBU_ASSIGN_OR_RETURN(model.vocab_source, config.Int("vocab_size", 58101));
   NIBU_ASSIGN_OR_RETURN(model.vocab_target, config.Int("decoder_vocab_size", model.vocab_source));
+  NIBU_ASSIGN_OR_RETURN(model.encoder_attention, ReadEncoderAttention(config));
   NIBU_ASSIGN_OR_RETURN(model.max_positions, config.Int("max_position_embeddings", 1024));
   NIBU_ASSIGN_OR_RETURN(model.activation, config.OneOf<Activation>("activation_function", "gelu",
                                                                    kHuggingFaceActivations));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/encoder_attention.h"
 #include "models/files/errors.h"
 
 namespace nibu {
@@ -96,12 +97,8 @@ absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<i
   return absl::OkStatus();
 }
 
-absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<MixerSpec>* field) {
-  NIBU_ASSIGN_OR_RETURN(const std::string text, json.String(name, ""));
-  if (text.empty()) return absl::OkStatus();
-  absl::StatusOr<std::vector<MixerSpec>> mixers = ParseMixers(text);
-  if (!mixers.ok()) return Invalid(json.file(), ": ", mixers.status().message());
-  *field = *std::move(mixers);
+absl::Status Read(const ConfigFile& json, const std::string&, std::vector<MixerSpec>* field) {
+  NIBU_ASSIGN_OR_RETURN(*field, ReadEncoderAttention(json));
   return absl::OkStatus();
 }
 

@@ -133,6 +133,7 @@ TEST(Damage, ReferenceModels) {
       {"fairseq-old", {"model.pt"}},
       {"opennmt-2", {"model_step_8.pt"}},
       {"opennmt-3", {"model_step_8.pt"}},
+      {"mixers", {"config.json"}},
   };
   for (const auto& [model, files] : models) {
     SCOPED_TRACE(model);

@@ -22,7 +22,8 @@ class ReferenceTest : public ::testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Formats, ReferenceTest,
                          ::testing::Values("m2m", "nllb", "mbart50", "mbart", "t5", "madlad",
-                                           "fairseq-new", "fairseq-old", "opennmt-2", "opennmt-3"),
+                                           "fairseq-new", "fairseq-old", "opennmt-2", "opennmt-3",
+                                           "mixers"),
                          [](const auto& test) {
                            return absl::StrReplaceAll(test.param, {{"-", "_"}});
                          });

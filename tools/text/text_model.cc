@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/encoder_attention.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/shortlist_file.h"
 #include "tokenizer/language_code.h"
@@ -65,10 +66,8 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
     NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(options.shortlist));
     NIBU_ASSIGN_OR_RETURN(model->shortlist, ReadShortlist(*file, model->vocabulary, {}));
   }
-  if (!options.encoder_attention.empty()) {
-    model->config.encoder_attention = options.encoder_attention;
-  }
-  return absl::OkStatus();
+  if (options.encoder_attention.empty()) return absl::OkStatus();
+  return ReplaceEncoderAttention(options.encoder_attention, model);
 }
 
 absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,

@@ -1,0 +1,113 @@
+#include "engine/model/token_mixer.h"
+
+#include "engine/attention/deformable.h"
+#include "engine/attention/local.h"
+#include "engine/attention/pool.h"
+#include "engine/attention/reduction.h"
+#include "engine/attention/token_mlp.h"
+
+namespace nibu {
+namespace {
+
+int KeysOf(const MixerCall& call) {
+  int keys = 0;
+  for (const auto& source : call.sources) keys += call.spec.keys(static_cast<int>(source.size()));
+  return keys;
+}
+
+// [keys, D]: R neighbours each.
+const float* ReducedRows(const MixerCall& call, int keys, Workspace* workspace) {
+  const int dim = call.config.d_model;
+  const int reduction = call.spec.reduction;
+  float* const joined = workspace->Rows(keys, reduction * dim);
+  const float* in = call.in;
+  float* to = joined;
+  for (const auto& source : call.sources) {
+    const int n = static_cast<int>(source.size());
+    JoinNeighbours(in, n, dim, reduction, to);
+    in += static_cast<ptrdiff_t>(n) * dim;
+    to += static_cast<ptrdiff_t>(call.spec.keys(n)) * reduction * dim;
+  }
+  float* const reduced = workspace->Rows(keys, dim);
+  workspace->matmul.Apply(call.layer.mixer.reduce, joined, keys, reduced);
+  Normalize(call.config, call.layer.mixer.reduce_norm, reduced, nullptr, keys, reduced);
+  return reduced;
+}
+
+// [keys, D]: sampled where the queries say.
+const float* SampledRows(const MixerCall& call, const float* qkv, int keys, Workspace* workspace) {
+  const int dim = call.config.d_model;
+  const int inner = call.config.inner_encoder();
+  const MixerWeights& own = call.layer.mixer;
+  const bool is_rms = call.config.norm_kind == NormKind::kRms;
+  const OffsetWeights weights = {
+      own.offset_taps.data(),       own.offset_bias.data(),
+      own.offset_norm.gamma.data(), is_rms ? nullptr : own.offset_norm.beta.data(),
+      call.config.norm_epsilon,     own.offset.data()};
+  float* const sampled = workspace->Rows(keys, dim);
+  float* const places = workspace->arena.Floats(static_cast<size_t>(keys));
+  const auto stride = 3 * static_cast<size_t>(inner);
+  const float* in = call.in;
+  float* to = sampled;
+  for (const auto& source : call.sources) {
+    const int n = static_cast<int>(source.size());
+    const int count = call.spec.keys(n);
+    FindPlaces(call.spec, weights, {qkv, stride, n}, inner, &workspace->arena, places);
+    SampleRows(in, n, dim, places, count, to);
+    qkv += static_cast<size_t>(n) * stride;
+    in += static_cast<ptrdiff_t>(n) * dim;
+    to += static_cast<ptrdiff_t>(count) * dim;
+  }
+  return sampled;
+}
+
+}  // namespace
+
+void MixTokens(const MixerCall& call, Workspace* workspace, float* out) {
+  const int dim = call.config.d_model;
+  const MixerWeights& own = call.layer.mixer;
+  const float* in = call.in;
+  for (const auto& source : call.sources) {
+    const int n = static_cast<int>(source.size());
+    if (call.spec.algorithm == Algorithm::kPool) {
+      MeanPool(in, n, dim, call.spec.width, out);
+    } else {
+      MixByMlp(own.up, own.down, in, n, dim, &workspace->matmul, &workspace->arena, out);
+    }
+    in += static_cast<ptrdiff_t>(n) * dim;
+    out += static_cast<ptrdiff_t>(n) * dim;
+  }
+}
+
+const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace) {
+  const bool is_reduction = call.spec.algorithm == Algorithm::kReduction;
+  if (!is_reduction && call.spec.algorithm != Algorithm::kDeformable) return qkv;
+  const int keys = KeysOf(call);
+  const float* const rows =
+      is_reduction ? ReducedRows(call, keys, workspace) : SampledRows(call, qkv, keys, workspace);
+  // Their queries are of no use: the maps are one matrix.
+  float* const mapped = workspace->Rows(keys, 3 * call.config.inner_encoder());
+  workspace->matmul.Apply(call.layer.self.qkv, rows, keys, mapped);
+  return mapped;
+}
+
+const float* Centres(const MixerCall& call, Workspace* workspace) {
+  if (call.spec.pattern != Pattern::kLocal) return nullptr;
+  const int dim = call.config.d_model;
+  int rows = 0;
+  for (const auto& source : call.sources) rows += static_cast<int>(source.size());
+  float* const centres = workspace->arena.Floats(static_cast<size_t>(rows));
+  float* const mapped = workspace->Rows(rows, dim);
+  workspace->matmul.Apply(call.layer.mixer.centre, call.in, rows, mapped);
+  const float* from = mapped;
+  float* to = centres;
+  for (const auto& source : call.sources) {
+    const int n = static_cast<int>(source.size());
+    FindCentres(from, call.layer.mixer.centre_vector.data(), n, static_cast<size_t>(dim), to);
+    from += static_cast<ptrdiff_t>(n) * dim;
+    to += n;
+  }
+  return centres;
+}
+
+}  // namespace nibu
