@@ -16,7 +16,7 @@ namespace {
 void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r", " "}}, text); }
 
 // The attention of a part's tokens, [target][source] without language tokens.
-AttentionRows Attention(const LinePart& part, const Hypothesis& hypothesis, const Frame& frame) {
+AttentionRows AttentionOf(const LinePart& part, const Hypothesis& hypothesis, const Frame& frame) {
   const size_t pieces = part.source.pieces.size();
   const size_t all = pieces + static_cast<size_t>(frame.source_extra());
   AttentionRows rows;
@@ -93,7 +93,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
     const Hypothesis& hypothesis = part.hypotheses[n];
     const auto source = part.source.own();
     std::vector<std::string> tokens = coder.Tokens(hypothesis.tokens);
-    AttentionRows rows = Attention(part, hypothesis, frame);
+    AttentionRows rows = AttentionOf(part, hypothesis, frame);
     if (options.replace_unknowns) {
       for (const auto& [s, t] : HardAlignment(rows)) {
         std::string& token = tokens[static_cast<size_t>(t)];
