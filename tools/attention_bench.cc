@@ -225,9 +225,12 @@ absl::StatusOr<std::vector<int>> ReadLengths() {
 }
 
 absl::StatusOr<std::vector<MixerSpec>> ReadMechanisms(bool encoder) {
-  NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers,
-                        ParseMixers(absl::GetFlag(FLAGS_mechanisms)));
-  for (const MixerSpec& mixer : mixers) {
+  absl::StatusOr<std::vector<MixerSpec>> mixers = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
+  if (!mixers.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--mechanisms: ", mixers.status().message()));
+  }
+  if (mixers->empty()) return absl::InvalidArgumentError("--mechanisms is empty");
+  for (const MixerSpec& mixer : *mixers) {
     if (encoder || IsOfALayerAlone(mixer)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("--mechanisms: ", mixer.ToText(),

@@ -273,7 +273,8 @@ TEST(AttentionBenchTest, WrongUsage) {
   const std::pair<const char*, const char*> wrong[] = {
       {"--lengths=0", "--lengths must be 1 to 65536"},
       {"--lengths=x", "--lengths"},
-      {"--mechanisms=x", "no such mechanism"},
+      {"--mechanisms=x", "--mechanisms: encoder_attention \"x\": no such mechanism"},
+      {"--mechanisms=", "--mechanisms is empty"},
       {"--mechanisms=pool", "measure it with --encoder"},
       {"--repeat=0", "--repeat must be at least 1"},
       {"--model=x", "unknown flag --model"}};
