@@ -21,6 +21,7 @@
 #include "engine/attention/attention.h"
 #include "engine/core/status_macros.h"
 #include "engine/model/encoder.h"
+#include "models/assembly/encoder_attention.h"
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
@@ -49,6 +50,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kMostSeconds = 10;
 // Lengths from which on time tells how it grows.
 constexpr int kLong = 1024;
+// Whole encoders are compared with full attention's up to here: more takes minutes.
+constexpr int kMostCompared = 4096;
 
 ProgramInfo Program() {
   return {
@@ -65,7 +68,7 @@ ProgramInfo Program() {
 struct Point {
   double seconds = std::numeric_limits<double>::infinity();
   int64_t bytes = 0;            // of memory, beyond what was there before
-  std::optional<double> error;  // root mean square, as a part of full attention's
+  std::optional<double> error;  // see Error
 };
 
 // The fastest of several calls of f, and the memory of the first one.
@@ -83,6 +86,17 @@ Point Measure(int repeat, F f) {
     if (seconds > kMostSeconds) break;
   }
   return point;
+}
+
+// Root mean square of the differences, as a part of full attention's.
+double Error(const std::vector<float>& out, const std::vector<float>& full) {
+  double square = 0;
+  double all = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    square += std::pow(static_cast<double>(out[i] - full[i]), 2);
+    all += std::pow(static_cast<double>(full[i]), 2);
+  }
+  return std::sqrt(square / all);
 }
 
 struct Settings {
@@ -123,15 +137,16 @@ absl::StatusOr<Point> RunLayer(const Settings& settings, const MixerSpec& mixer,
   std::vector<float> out;
   Point point = Measure(settings.repeat,
                         [&] { out = Attend(settings.config, mixer, settings.compute_type, qkv); });
-  const std::vector<float> full = Attend(settings.config, {}, ComputeType::kFloat32, qkv);
-  double square = 0;
-  double all = 0;
-  for (size_t i = 0; i < out.size(); ++i) {
-    square += std::pow(static_cast<double>(out[i] - full[i]), 2);
-    all += std::pow(static_cast<double>(full[i]), 2);
-  }
-  point.error = std::sqrt(square / all);
+  point.error = Error(out, Attend(settings.config, {}, ComputeType::kFloat32, qkv));
   return point;
+}
+
+// The weights of `config` with `mixer` in every encoder layer, if it needs no others.
+absl::StatusOr<LoadedModel> LoadRandom(const ModelConfig& config, ComputeType type,
+                                       const MixerSpec& mixer) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenRandom(config, /*seed=*/1));
+  NIBU_RETURN_IF_ERROR(ReplaceEncoderAttention({mixer}, &opened));
+  return LoadModel(std::move(opened), type);
 }
 
 absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixer, int length) {
@@ -139,18 +154,24 @@ absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixe
   config.encoder_attention = {mixer};
   config.max_positions = std::max(config.max_positions, length);
   NIBU_RETURN_IF_ERROR(config.Validate());
-  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenRandom(config, /*seed=*/1));
-  NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded,
-                        LoadModel(std::move(opened), settings.compute_type));
+  NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadRandom(config, settings.compute_type, mixer));
   const Embedder embedder(loaded.model->config, loaded.model->weights.source, length);
   std::mt19937 random(1);
   std::vector<int> source(static_cast<size_t>(length));
   for (int& token : source)
     token = static_cast<int>(random() % static_cast<uint32_t>(config.vocab_source));
-  return Measure(settings.repeat, [&] {
+  const auto run = [&](const Model& model, const Embedder& embed, std::vector<float>* out) {
     Workspace workspace;
-    Encode(*loaded.model, embedder, {source}, &workspace);
-  });
+    std::copy_n(Encode(model, embed, {source}, &workspace), out->size(), out->data());
+  };
+  std::vector<float> out(source.size() * static_cast<size_t>(config.d_model));
+  Point point = Measure(settings.repeat, [&] { run(*loaded.model, embedder, &out); });
+  if (length > kMostCompared || !mixer.is_attention()) return point;
+  NIBU_ASSIGN_OR_RETURN(const LoadedModel full, LoadRandom(config, ComputeType::kFloat32, {}));
+  std::vector<float> full_out(out.size());
+  run(*full.model, {full.model->config, full.model->weights.source, length}, &full_out);
+  point.error = Error(out, full_out);
+  return point;
 }
 
 // The exponent e of time ~ length^e over long lengths, by least squares of the logarithms; NaN: of
@@ -204,9 +225,12 @@ absl::StatusOr<std::vector<int>> ReadLengths() {
 }
 
 absl::StatusOr<std::vector<MixerSpec>> ReadMechanisms(bool encoder) {
-  NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers,
-                        ParseMixers(absl::GetFlag(FLAGS_mechanisms)));
-  for (const MixerSpec& mixer : mixers) {
+  absl::StatusOr<std::vector<MixerSpec>> mixers = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
+  if (!mixers.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--mechanisms: ", mixers.status().message()));
+  }
+  if (mixers->empty()) return absl::InvalidArgumentError("--mechanisms is empty");
+  for (const MixerSpec& mixer : *mixers) {
     if (encoder || IsOfALayerAlone(mixer)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("--mechanisms: ", mixer.ToText(),

@@ -48,7 +48,9 @@ ABSL_FLAG(std::string, shortlist, "",
 ABSL_FLAG(
     std::string, encoder_attention, "",
     "What the encoder's layers do in place of full attention: window:64, bigbird, lsh, mean:2, "
-    "pool, ...; one for all layers, or one for each with semicolons between them.");
+    "pool, ...; one for all layers, or one for each with semicolons between them. Of several "
+    "models, in the "
+    "first.");
 ABSL_FLAG(
     int, threads, 0,
     "Sentences are shared out to this many threads, a single one of an int8 model too; 0: all "
@@ -136,6 +138,11 @@ absl::Status NameFlag(const absl::Status& status) {
   const std::string name(message.substr(0, message.find_first_of(" =:")));
   if (!absl::IsInvalidArgument(status) || !absl::FindCommandLineFlag(name)) return status;
   return absl::Status(status.code(), absl::StrCat("--", message));
+}
+
+absl::Status UsageOfFlag(const absl::Status& status) {
+  absl::Status named = NameFlag(status);
+  return named == status ? status : UsageError(std::move(named));
 }
 
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {

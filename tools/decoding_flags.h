@@ -38,6 +38,8 @@ std::vector<std::pair<std::string, ComputeType>> ComputeTypes();
 // A status of the library as an error of the command line: where it begins with the name of a flag,
 // that flag.
 absl::Status NameFlag(const absl::Status& status);
+// The same; an error of a flag is a UsageError.
+absl::Status UsageOfFlag(const absl::Status& status);
 
 }  // namespace nibu
 

@@ -128,7 +128,7 @@ absl::Status Run(int argc, char** argv) {
   Bench bench(workload);
   for (const BenchSettings& settings : runs) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);
-    NIBU_RETURN_IF_ERROR(NameFlag(result.status()));
+    NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
     if (!json && &settings == runs.data()) {
       absl::PrintF("%s on %s\n%s", workload.model.path, InstructionSet(), BenchTableHead());
     }

@@ -102,7 +102,7 @@ uint64_t BytesOf(const std::filesystem::path& path) {
 
 absl::Status Convert(const Settings& settings) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(settings.model));
-  NIBU_RETURN_IF_ERROR(Complete(settings.model.text, &model));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(Complete(settings.model.text, &model)));
   NIBU_RETURN_IF_ERROR(settings.native
                            ? WriteNative(model, settings.options, settings.out)
                            : WriteHuggingFace(model, settings.options.quantization, settings.out));

@@ -68,8 +68,10 @@ class ProgressBar {
 absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
   NIBU_ASSIGN_OR_RETURN(text->decoding, UsageError(ReadDecodingFlags(model, opened.defaults)));
-  NIBU_ASSIGN_OR_RETURN(TextModel loaded,
-                        LoadTextModel(std::move(opened), model.compute_type, model.text));
+  absl::StatusOr<TextModel> result =
+      LoadTextModel(std::move(opened), model.compute_type, model.text);
+  if (!result.ok()) return UsageOfFlag(result.status());
+  TextModel loaded = *std::move(result);
   for (const std::string& note : loaded.notes) PrintWarning(note);
   text->decoding.shortlist = loaded.loaded.shortlist;
   if (!text->tokenized && loaded.loaded.vocabulary.source_sentencepiece.empty()) {

@@ -100,7 +100,6 @@ absl::Status SetParameter(absl::string_view text, absl::string_view key, absl::s
       return Wrong(text, "score must be one of ", absl::StrJoin(kScores, ", "));
     }
     spec->score = static_cast<Score>(score - kScores);
-    if (spec->score == Score::kConcat) spec->algorithm = Algorithm::kDense;
     return absl::OkStatus();
   }
   if (has_forms && key == "dense" && is_number && (number == 0 || number == 1)) {
@@ -137,17 +136,26 @@ absl::StatusOr<MixerSpec> MixerSpec::Parse(absl::string_view text) {
   spec.pattern = form->pattern;
   spec.algorithm = form->algorithm;
   for (const Parameter& parameter : form->parameters) spec.*parameter.field = parameter.standard;
+  std::vector<absl::string_view> given;
+  const auto is_given = [&](absl::string_view key) {
+    return std::find(given.begin(), given.end(), key) != given.end();
+  };
   for (const absl::string_view part : absl::StrSplit(parts.second, ',', absl::SkipEmpty())) {
     std::pair<absl::string_view, absl::string_view> value =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
     if (value.second.empty() && !form->parameters.empty()) {
       value = {form->parameters[0].key, value.first};
     }
+    if (is_given(value.first)) return Wrong(text, value.first, " is given twice");
+    given.push_back(value.first);
     NIBU_RETURN_IF_ERROR(SetParameter(text, value.first, value.second, *form, &spec));
   }
   for (const Parameter& parameter : form->parameters) {
-    if (spec.*parameter.field == -1) return Wrong(text, "it needs ", parameter.key, "=NUMBER");
+    if (parameter.standard == -1 && !is_given(parameter.key)) {
+      return Wrong(text, "it needs ", parameter.key, "=NUMBER");
+    }
   }
+  if (spec.score == Score::kConcat && !is_given("dense")) spec.algorithm = Algorithm::kDense;
   NIBU_RETURN_IF_ERROR(spec.Validate());
   return spec;
 }

@@ -11,7 +11,7 @@
 namespace nibu {
 
 // Letters: H heads, S source tokens, T tokens that the decoder reads. Rows are queries and sum
-// to 1.
+// to 1 (local-p's to less).
 struct AttentionMaps {
   // Of each layer the softmax of its heads; empty: the layer has none (an SSRU, pooling, ...).
   using Layers = std::vector<std::vector<float>>;

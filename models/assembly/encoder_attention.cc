@@ -19,6 +19,10 @@ bool IsOfMixer(absl::string_view weight) {
          (absl::StrContains(weight, ".mixer.") || absl::StrContains(weight, ".self."));
 }
 
+absl::Status Unfit(const OpenedModel& model, absl::string_view why) {
+  return Invalid("encoder_attention does not fit ", model.config_file, ": ", why);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<MixerSpec>> ReadEncoderAttention(const ConfigFile& config) {
@@ -33,7 +37,7 @@ absl::Status ReplaceEncoderAttention(std::vector<MixerSpec> mixers, OpenedModel*
   NameTable& names = model->names;
   config.encoder_attention = std::move(mixers);
   if (const absl::Status status = config.Validate(); !status.ok()) {
-    return Invalid(model->config_file, ": ", status.message());
+    return Unfit(*model, status.message());
   }
   for (const auto& [weight, tensors] : names.tensors) {
     if (!IsOfMixer(weight)) continue;
@@ -46,9 +50,10 @@ absl::Status ReplaceEncoderAttention(std::vector<MixerSpec> mixers, OpenedModel*
     const std::vector<std::string> parts = absl::StrSplit(weight.name, '.');
     int layer = 0;
     if (!absl::SimpleAtoi(parts[1], &layer)) continue;
-    return Invalid(model->config_file, ": its encoder layer ", layer,
-                   " has no weights for encoder_attention \"", config.mixer(layer).ToText(),
-                   "\" (no \"", parts[3], "\"); choose another one, or a model trained with it");
+    return Unfit(*model, absl::StrCat("its encoder layer ", layer,
+                                      " has no weights for encoder_attention \"",
+                                      config.mixer(layer).ToText(), "\" (no \"", parts[3],
+                                      "\"); choose another one, or a model trained with it"));
   }
   return absl::OkStatus();
 }

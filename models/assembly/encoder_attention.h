@@ -14,8 +14,9 @@ namespace nibu {
 // The field "encoder_attention", a text as ParseMixers reads it. Absent: none.
 absl::StatusOr<std::vector<MixerSpec>> ReadEncoderAttention(const ConfigFile& config);
 
-// Puts `mixers` in place of the model's own, whose weights are then of no use. InvalidArgument:
-// they do not fit the model, or need weights that it does not have.
+// Puts `mixers` in place of the model's own, whose weights are then of no use. InvalidArgument,
+// beginning with "encoder_attention": they do not fit the model, or need weights that it does not
+// have.
 absl::Status ReplaceEncoderAttention(std::vector<MixerSpec> mixers, OpenedModel* model);
 
 }  // namespace nibu

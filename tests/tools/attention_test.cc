@@ -124,6 +124,24 @@ TEST(AttentionTest, OtherEncoderAttention) {
   }
 }
 
+// Status 2, and the flag is named, not the model's file alone.
+TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
+  const std::string out = TestFile("attention.nibu", "");
+  for (const std::string& command :
+       {std::string("nibu-translate"),
+        absl::StrCat("nibu-score --tgt=", TestFile("de.txt", "Ein Hund.\n")),
+        std::string("nibu-bench"), std::string("nibu-inspect attention A"),
+        absl::StrCat("nibu-convert --out=", out)}) {
+    const std::string program = command.substr(0, command.find(' '));
+    for (const std::string mixers : {"full;full", "reduction:2", "nope"}) {
+      const Outcome outcome = Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/'", command,
+                                                 " --encoder_attention='", mixers, "'"),
+                                    "A dog.\n");
+      ExpectOneLineError(program, outcome, 2, "--encoder_attention ");
+    }
+  }
+}
+
 // Of --ascii, the rows of the grid.
 std::vector<std::string> GridRows(const std::string& flags, size_t targets) {
   const Outcome outcome = Attention(flags);

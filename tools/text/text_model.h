@@ -22,8 +22,8 @@ struct TextModelOptions {
   std::vector<std::string> ensemble;  // more models of the same vocabularies, as far as these go
 };
 
-// Puts the SentencePiece models and the shortlist in place of the model's own. Errors name the
-// file.
+// Puts the SentencePiece models, the shortlist and the encoder's attention in place of the model's
+// own. Errors name the file.
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model);
 
 struct TextModel {
