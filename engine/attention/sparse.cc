@@ -76,7 +76,8 @@ void ForEachColumn(const TileKeys& keys, const KeySpan* spans, const KeySpan* en
   for (const KeySpan& whole : keys.all) {
     for (; spans != end && spans->begin < whole.end; ++spans) {
       for (int key = spans->begin; key < spans->end; key += spans->step) {
-        f(static_cast<size_t>(column + (key - whole.begin) / whole.step), static_cast<size_t>(key));
+        const int at = column + (key - whole.begin) / whole.step;
+        f(static_cast<size_t>(at), static_cast<size_t>(key));
       }
     }
     column += CountOf(whole);
