@@ -49,8 +49,7 @@ ABSL_FLAG(
     std::string, encoder_attention, "",
     "What the encoder's layers do in place of full attention: window:64, bigbird, lsh, mean:2, "
     "pool, ...; one for all layers, or one for each with semicolons between them. Of several "
-    "models, in the "
-    "first.");
+    "models, in the first.");
 ABSL_FLAG(
     int, threads, 0,
     "Sentences are shared out to this many threads, a single one of an int8 model too; 0: all "

@@ -89,16 +89,15 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags&
   NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, text));
   auto translator = TextTranslator::Create(std::move(loaded), options);
   if (translator.ok()) return translator;
-  const absl::Status named = NameFlag(translator.status());
-  if (named != translator.status()) return UsageError(named);
+  const absl::Status named = UsageOfFlag(translator.status());
+  if (named != translator.status()) return named;
   return absl::InvalidArgumentError(absl::StrCat(model.path, ": ", translator.status().message()));
 }
 
 void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result) {
   const std::lock_guard<std::mutex> lock(mutex);
   ++lines;
-  const std::string name = absl::StrCat("line ", line + 1, ": ");
-  std::string& warning = waiting_[index];
+  const auto name = [line] { return absl::StrCat("line ", line + 1, ": "); };
   if (result.ok()) {
     source_tokens += result->source_tokens;
     target_tokens += result->target_tokens;
@@ -106,19 +105,22 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
   } else if (absl::IsOutOfRange(result.status())) {
     ++too_long;
   } else if (failed++ == 0) {
-    first_failure = absl::StrCat(name, result.status().message());
+    first_failure = absl::StrCat(name(), result.status().message());
   }
+  std::string warning;
   if (result.ok() && !result->hypotheses.empty()) {
     const TextHypothesis& best = result->hypotheses[0];
     for (size_t i = 0; i < warned.size(); ++i) warned[i] += best.warnings[i] ? 1 : 0;
-    if (absl::GetFlag(FLAGS_warnings) && best.warnings.any()) {
-      warning = absl::StrCat(name, absl::StrJoin(WarningNames(best.warnings), ", "));
+    if (best.warnings.any()) {
+      warning = absl::StrCat(name(), absl::StrJoin(WarningNames(best.warnings), ", "));
     }
     unfinished += best.finished ? 0 : 1;
     looping += best.repetition ? 1 : 0;
     log_prob += static_cast<double>(best.log_prob);
     scored_tokens += static_cast<int64_t>(best.token_scores.size());
   }
+  if (!absl::GetFlag(FLAGS_warnings)) return;
+  waiting_[index] = std::move(warning);
   for (; !waiting_.empty() && waiting_.begin()->first == printed_; ++printed_) {
     const auto next = waiting_.begin();
     if (!next->second.empty()) PrintWarning(next->second);

@@ -107,8 +107,8 @@ using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
 struct AttentionOutput {
   float* rows;    // [R, D]
   size_t stride;  // floats from one row to the next
-  float* weights =
-      nullptr;  // [H, R, S], what values are summed with; null: not wanted (or the mixer has none)
+  // [H, R, S], what values are summed with; null: not wanted, or the mixer has no matrix.
+  float* weights = nullptr;
 
   // Of a head and a query; null: not wanted.
   float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {

@@ -78,10 +78,9 @@ struct MixerSpec {
   // InvalidArgument: parameters out of range, or parts that do not go together.
   absl::Status Validate() const;
 
-  bool is_full() const { return pattern == Pattern::kGlobal && has_plain_kernel(); }
-  // Scaled products in tiles, the only thing that fast kernels know.
-  bool has_plain_kernel() const {
-    return score == Score::kScaledDot && algorithm == Algorithm::kTiled;
+  bool is_full() const {
+    return pattern == Pattern::kGlobal && score == Score::kScaledDot &&
+           algorithm == Algorithm::kTiled;
   }
   // Looks at queries, keys and values.
   bool is_attention() const {
@@ -93,11 +92,13 @@ struct MixerSpec {
     return fewer ? (count + reduction - 1) / reduction : count;
   }
   int hidden_size() const { return hidden > 0 ? hidden : positions; }
-  // Each key is that of a position: there is a matrix of weights, and place for a distance bias.
+  // Each key is that of a position: there is place for a distance bias.
   bool keeps_positions() const {
     return algorithm == Algorithm::kTiled || algorithm == Algorithm::kDense ||
            algorithm == Algorithm::kLsh;
   }
+  // Says how a query weighs positions.
+  bool has_matrix() const { return keeps_positions() || algorithm == Algorithm::kMean; }
 };
 
 // Several with ';' between them: one for all layers, or one for each. Empty: none.

@@ -10,7 +10,7 @@ namespace {
 float* AddMap(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
               AttentionMaps::Layers* maps) {
   std::vector<float>& map = maps->emplace_back();
-  if (!mixer.keeps_positions() && mixer.algorithm != Algorithm::kMean) return nullptr;
+  if (!mixer.has_matrix()) return nullptr;
   map.resize(static_cast<size_t>(config.heads_encoder) * positions * positions);
   return map.data();
 }

@@ -1,4 +1,4 @@
-// The mechanisms without weights of their own: text, patterns, and each against its definition.
+// The mechanisms without weights of their own: patterns, and each against its definition.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,87 +10,11 @@
 #include "engine/attention/pattern.h"
 #include "engine/attention/pool.h"
 #include "gtest/gtest.h"
+#include "tests/engine/attention/spec.h"
 #include "tests/engine/testing.h"
 
 namespace nibu {
 namespace {
-
-MixerSpec Spec(const std::string& text, bool odd_layer = false) {
-  auto spec = MixerSpec::Parse(text);
-  EXPECT_TRUE(spec.ok()) << spec.status();
-  spec->odd_layer = odd_layer;
-  return *spec;
-}
-
-TEST(MixerSpecTest, TextIsReadAndWritten) {
-  for (const std::string text : {"full",
-                                 "full:score=dot",
-                                 "full:score=concat",
-                                 "full:dense=1",
-                                 "causal",
-                                 "window:width=64",
-                                 "window:width=3,score=general",
-                                 "local_p:width=4",
-                                 "shifted:width=8",
-                                 "block_grid:width=8",
-                                 "bigbird",
-                                 "bigbird:window=3,global=2,random=1,block=4,seed=9",
-                                 "lsh",
-                                 "lsh:bucket=8",
-                                 "mean:reduction=2",
-                                 "reduction:reduction=2",
-                                 "factorized",
-                                 "deformable:reduction=2",
-                                 "pool",
-                                 "pool:width=5"}) {
-    EXPECT_EQ(Spec(text).ToText(), text);
-  }
-  EXPECT_EQ(Spec("window:64").ToText(), "window:width=64");
-  EXPECT_EQ(Spec("local_m:64").ToText(), "window:width=64");
-  EXPECT_EQ(Spec("lsh:16,rounds=2").ToText(), "lsh:bucket=16,rounds=2");
-  const auto several = ParseMixers("window:64;full;pool");
-  ASSERT_TRUE(several.ok());
-  EXPECT_EQ(MixersToText(*several), "window:width=64;full;pool");
-  EXPECT_TRUE(ParseMixers("")->empty());
-}
-
-TEST(MixerSpecTest, WhatMakesNoSenseIsRefused) {
-  const std::pair<const char*, const char*> wrong[] = {
-      {"nope", "there are full, causal"},
-      {"", "no such mechanism"},
-      {"window", "it needs width"},
-      {"window:", "it needs width"},
-      {"window:x", "width must be a number"},
-      {"window:-1", "width must be 0 to"},
-      {"window:-2", "width must be 0 to"},
-      {"window:1,2", "width is given twice"},
-      {"window:width=1,2", "width is given twice"},
-      {"full:dense=1,dense=0", "dense is given twice"},
-      {"full:dense=0,score=concat", "concat is no product"},
-      {"window:99999999999", "width must be a number"},
-      {"window:3,height=2", "no \"height=2\" here; it has width, score, dense"},
-      {"full:3", "here"},
-      {"full:score=cosine", "score must be one of"},
-      {"lsh:score=dot", "here"},
-      {"lsh:0", "bucket must be 1 to"},
-      {"lsh:seed=-1", "seed must be 0 to"},
-      {"shifted:1", "width must be 2 to"},
-      {"bigbird:random=65", "random must be 0 to 64"},
-      {"pool:2", "width must be odd"},
-      {"deformable:2,kernel=4", "kernel must be odd"}};
-  for (const auto& [text, message] : wrong) {
-    const auto spec = MixerSpec::Parse(text);
-    ASSERT_FALSE(spec.ok()) << text;
-    EXPECT_NE(spec.status().message().find(message), std::string::npos) << spec.status();
-  }
-  EXPECT_FALSE(ParseMixers("full;").ok());
-  MixerSpec spec = Spec("lsh");
-  spec.pattern = Pattern::kCausal;
-  EXPECT_FALSE(spec.Validate().ok());
-  spec = Spec("full");
-  spec.score = Score::kConcat;
-  EXPECT_FALSE(spec.Validate().ok());
-}
 
 // Whether query i sees key j: the definitions of attention. Of BigBird without random blocks.
 bool Sees(const MixerSpec& spec, int n, int i, int j) {
