@@ -355,6 +355,8 @@ Translator::Measurement Translator::FinishMeasuring() {
     result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
     result.profile += worker->workspace().profile;
     result.traces.push_back(worker->workspace().matmul.FinishTrace());
+    result.matmul_seconds =
+        std::max(result.matmul_seconds, MatmulContext::TracedSeconds(*result.traces.back()));
   }
   return result;
 }

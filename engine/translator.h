@@ -84,6 +84,7 @@ class Translator {
     Profile profile;                // summed over the workers
     std::vector<double> latencies;  // seconds from leaving the queue to the end, one a sentence
     std::vector<std::shared_ptr<const MatmulTrace>> traces;  // one a worker, for MatmulFloor
+    double matmul_seconds = 0;  // of the calls in the traces, of the worker with the most
   };
   void StartMeasuring();
   Measurement FinishMeasuring();

@@ -43,6 +43,7 @@ std::string BenchJson(const BenchResult& result) {
         {"search", profile.search},
         {"tokenizer", result.tokenizer_seconds},
         {"text", result.text_seconds}}},
+      {"matmul_seconds", result.measurement.matmul_seconds},
       {"matmul_floor_seconds", floor},
       {"matmul_floor_ratio", floor / result.seconds}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -51,10 +52,10 @@ std::string BenchJson(const BenchResult& result) {
 std::string BenchTableHead() {
   return "compute                  |    sen-  source   target          | "
          "  target    sen-  latency       ms          | "
-         "  load    peak weights | % of the threads' time        |   matmul\n"
+         "  load    peak weights | % of the threads' time        |   matmul   floor\n"
          "type      thr beam batch |  tences  tokens   tokens  seconds | "
          "   tok/s  sent/s      p50      p90      p99 | "
-         "     s      MB      MB |  enc decm attn srch toke text |  floor s ratio\n";
+         "     s      MB      MB |  enc decm attn srch toke text |        s       s ratio\n";
 }
 
 std::string BenchTableRow(const BenchResult& result) {
@@ -65,7 +66,7 @@ std::string BenchTableRow(const BenchResult& result) {
   const double percent = 100 / (result.seconds * settings.translator.threads);
   return absl::StrFormat(
       "%-8s %4d %4d %5s | %7d %7d %8d %8.3f | %8.1f %7.1f %8.2f %8.2f %8.2f | %6.2f %7.1f %7.1f | "
-      "%4.1f %4.1f %4.1f %4.1f %4.1f %4.1f | %8.3f %5.2f\n",
+      "%4.1f %4.1f %4.1f %4.1f %4.1f %4.1f | %8.3f %7.3f %5.2f\n",
       ComputeTypeName(settings.compute_type), settings.translator.threads,
       settings.decoding.beam_size, batch == 0 ? "auto" : absl::StrFormat("%d", batch),
       result.sentences, result.source_tokens, result.target_tokens, result.seconds,
@@ -75,8 +76,8 @@ std::string BenchTableRow(const BenchResult& result) {
       static_cast<double>(result.peak_rss_bytes) / 1e6,
       static_cast<double>(result.weight_bytes) / 1e6, percent * profile.encoder,
       percent * profile.decoder_matmul, percent * profile.attention, percent * profile.search,
-      percent * result.tokenizer_seconds, percent * result.text_seconds, floor,
-      floor / result.seconds);
+      percent * result.tokenizer_seconds, percent * result.text_seconds,
+      result.measurement.matmul_seconds, floor, floor / result.seconds);
 }
 
 }  // namespace nibu

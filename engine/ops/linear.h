@@ -142,12 +142,14 @@ class MatmulContext {
   // Number of primitives created so far (constant once warm).
   int primitives() const;
 
-  // The matmul floor: between StartTrace and FinishTrace, every oneDNN call with a Linear is noted;
-  // ReplayTrace runs exactly those calls of this context, nothing between them, and returns the
-  // seconds they took (the least of several times if they are few). For the weights of
-  // Linear::Select, which end with their sentence, others of their shape stand in.
+  // The matmul floor: between StartTrace and FinishTrace, every oneDNN call with a Linear is noted,
+  // and how long it takes (TracedSeconds, of all of them). ReplayTrace runs exactly those calls of
+  // this context several times, nothing between them, and returns the seconds they took, the
+  // median. For the weights of Linear::Select, which end with their sentence, others of their shape
+  // stand in.
   void StartTrace();
   std::shared_ptr<const MatmulTrace> FinishTrace();
+  static double TracedSeconds(const MatmulTrace& trace);
   double ReplayTrace(const MatmulTrace& trace);
 
  private:

@@ -8,9 +8,11 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/elastic_memory.h"
+#include "engine/core/profile.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 
@@ -63,6 +65,7 @@ struct MatmulTrace {
   // Abseil's, whose maps do not survive a failed allocation.
   std::map<Call, std::shared_ptr<const Linear::Packed>> calls;
   std::deque<const decltype(calls)::value_type*> order;
+  double seconds = 0;  // of all calls, where they were made
 };
 
 struct MatmulContext::State {
@@ -173,8 +176,11 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
   const Linear::Packed& packed = *linear.packed();
   const memory& weights = packed.parts[part];
   Kernel& kernel = Find(spec, Weights::kPacked, rows, threads, &weights);
-  Execute(kernel, x, weights, packed.BiasOf(part), y);
-  if (trace == nullptr) return;
+  if (trace == nullptr) return Execute(kernel, x, weights, packed.BiasOf(part), y);
+  {
+    ScopedTimer timer(&trace->seconds);
+    Execute(kernel, x, weights, packed.BiasOf(part), y);
+  }
   const MatmulTrace::Call call(&kernel, packed.lasting ? &packed : nullptr, part);
   trace->order.push_back(&*trace->calls.try_emplace(call, linear.packed()).first);
 }
@@ -321,14 +327,17 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  constexpr double kLongEnough = 0.2;  // seconds; what is shorter is warmed up and done again
-  double best = replay();
-  for (double total = best; total < kLongEnough && !trace.order.empty();) {
-    const double seconds = replay();
-    best = std::min(best, seconds);
-    total += seconds;
+  constexpr size_t kReplays = 3;       // of which the median counts
+  constexpr double kLongEnough = 0.2;  // seconds of all of them
+  std::vector<double> replays = {replay()};
+  for (double total = replays[0];
+       !trace.order.empty() && (total < kLongEnough || replays.size() < kReplays);) {
+    total += replays.emplace_back(replay());
   }
-  return best;
+  std::nth_element(replays.begin(), replays.begin() + replays.size() / 2, replays.end());
+  return replays[replays.size() / 2];
 }
+
+double MatmulContext::TracedSeconds(const MatmulTrace& trace) { return trace.seconds; }
 
 }  // namespace nibu

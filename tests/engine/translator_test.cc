@@ -344,6 +344,7 @@ TEST(TranslatorTest, MeasuresWhatHappened) {
   const Translator::Measurement measurement = translator->FinishMeasuring();
   EXPECT_EQ(measurement.latencies.size(), 200u);
   EXPECT_GT(measurement.profile.decoder_matmul, 0);
+  EXPECT_GT(measurement.matmul_seconds, 0);
   // The floor is of the measurement that is asked for, not of the last one.
   translator->StartMeasuring();
   EXPECT_TRUE(translator->Translate(RandomSources(1, 10, 50), {}).ok());
