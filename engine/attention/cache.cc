@@ -24,9 +24,8 @@ void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* 
   } else if (type == CacheType::kBFloat16) {
     RoundToBFloat16(x, n, static_cast<uint16_t*>(out));
   } else {
-    auto* q = static_cast<uint8_t*>(out);
-    QuantizeRows(x, heads, dim, kFullRange, /*static_scale=*/0, q, scales);
-    for (size_t i = 0; i < n; ++i) q[i] ^= 0x80;  // less the zero point, 128
+    QuantizeRows(x, heads, dim, kSignedRange, /*static_scale=*/0, static_cast<uint8_t*>(out),
+                 scales);
   }
 }
 

@@ -18,35 +18,51 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 float MaxAbs(const float* x, size_t n) {
-  const hn::ScalableTag<float> d;
+  const Floats d;
   const size_t lanes = hn::Lanes(d);
-  auto most = hn::Zero(d);
+  const auto abs = [=](size_t i) HWY_ATTR { return hn::Abs(hn::LoadU(d, x + i)); };
+  hn::Vec<Floats> most[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   size_t i = 0;
-  for (; i + lanes <= n; i += lanes) most = hn::Max(most, hn::Abs(hn::LoadU(d, x + i)));
-  float result = hn::GetLane(hn::MaxOfLanes(d, most));
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    for (size_t k = 0; k < 4; ++k) most[k] = hn::Max(most[k], abs(i + k * lanes));
+  }
+  for (; i + lanes <= n; i += lanes) most[0] = hn::Max(most[0], abs(i));
+  most[0] = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
+  float result = hn::GetLane(hn::MaxOfLanes(d, most[0]));
   for (; i < n; ++i) result = std::max(result, std::abs(x[i]));
   return result;
 }
 
+// A float of this size has steps of 1, so that adding it rounds to a whole number, to nearest even,
+// and leaves that, modulo 256, in the lowest byte.
+constexpr float kWholeSteps = 12582912.0f;  // 1.5 * 2^23
+
+template <bool kClips>
 void QuantizeRow(const float* x, size_t n, float inverse, QuantizationRange range, uint8_t* q) {
   const auto levels = static_cast<float>(range.levels);
+  const float shift = kWholeSteps + static_cast<float>(range.zero);
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
-    const hn::RebindToSigned<decltype(d)> di;
+    auto scaled = hn::Mul(hn::LoadU(d, x + i), hn::Set(d, inverse));
+    if constexpr (kClips) {
+      scaled = hn::Min(hn::Max(scaled, hn::Set(d, -levels)), hn::Set(d, levels));
+    }
     const hn::RebindToUnsigned<decltype(d)> du;
-    const auto scaled = hn::Mul(hn::LoadU(d, x + i), hn::Set(d, inverse));
-    const auto clipped = hn::Min(hn::Max(scaled, hn::Set(d, -levels)), hn::Set(d, levels));
-    const auto shifted = hn::Add(hn::NearestInt(clipped), hn::Set(di, range.zero));
-    hn::StoreU(hn::U8FromU32(hn::BitCast(du, shifted)), hn::Rebind<uint8_t, decltype(d)>(), q + i);
+    const auto bits = hn::BitCast(du, hn::Add(scaled, hn::Set(d, shift)));
+    const hn::Rebind<uint8_t, decltype(d)> d8;
+    hn::StoreU(hn::TruncateTo(d8, bits), d8, q + i);
   });
 }
 
 void QuantizeAll(const float* x, size_t rows, size_t n, QuantizationRange range, float static_scale,
                  uint8_t* q, float* scales) {
-  for (size_t r = 0; r < rows; ++r) {
-    float scale = static_scale;
-    if (scale == 0) scale = MaxAbs(x + r * n, n) / static_cast<float>(range.levels);
-    scales[r] = scale;
-    QuantizeRow(x + r * n, n, scale > 0 ? 1.0f / scale : 0.0f, range, q + r * n);
+  for (size_t r = 0; r < rows; ++r, x += n, q += n) {
+    if (static_scale != 0) {
+      scales[r] = static_scale;
+      QuantizeRow</*kClips=*/true>(x, n, 1.0f / static_scale, range, q);
+    } else {
+      scales[r] = MaxAbs(x, n) / static_cast<float>(range.levels);
+      QuantizeRow</*kClips=*/false>(x, n, scales[r] > 0 ? 1.0f / scales[r] : 0.0f, range, q);
+    }
   }
 }
 

@@ -22,6 +22,7 @@ struct QuantizationRange {
 };
 constexpr QuantizationRange kFullRange{127, 128};
 constexpr QuantizationRange kSevenBitRange{63, 64};
+constexpr QuantizationRange kSignedRange{127, 0};  // to be read as s8
 
 // q [rows, n] from x [rows, n]. static_scale 0: scales[r] = max|x[r]| / levels; else every row gets
 // static_scale and what lies outside is clipped.
