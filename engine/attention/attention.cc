@@ -21,13 +21,12 @@ constexpr int kBFloat16Positions = 128;
 }  // namespace
 
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,
-                    const AttentionOutput& output) const {
+                    const AttentionOutput& output, Prefetcher* next) const {
   const Arena::Mark mark = arena_->mark();
   if (const auto* history = std::get_if<CellHistory>(&memory)) {
-    AttendCells(spec_, queries, *history, output,
-                arena_->Floats(history->cells.size() + kKeyBlock));
+    AttendCells(spec_, queries, *history, output, arena_, next);
   } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
-    AttendPacked(spec_, queries, *stored, output);
+    AttendPacked(spec_, queries, *stored, output, arena_, next);
   } else {
     AttendRows(queries, std::get<KeyValueRows>(memory), output);
   }
@@ -66,7 +65,8 @@ void Attention::AttendRows(const Queries& queries, const KeyValueRows& memory,
   }
   float* const packed = arena_->Floats(PackedKeySize(spec_.shape, positions));
   PackKeys(spec_.shape, keys, stride, positions, packed);
-  AttendPacked(spec_, queries, {CacheType::kFloat32, packed, values, stride, positions}, output);
+  AttendPacked(spec_, queries, {CacheType::kFloat32, packed, values, stride, positions}, output,
+               arena_, /*next=*/nullptr);
 }
 
 }  // namespace nibu

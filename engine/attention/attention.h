@@ -117,6 +117,8 @@ struct AttentionOutput {
   }
 };
 
+class Prefetcher;  // cache.h
+
 // Of one worker: as thread-safe as its matmuls and scratch, which outlive it. May throw what they
 // throw, and can be used again.
 class Attention {
@@ -125,9 +127,10 @@ class Attention {
       : spec_(spec), matmul_(matmul), arena_(arena) {}
 
   // A result row depends on its own query, its keys and S alone, never on R. Asking for the weights
-  // changes no bit of it. REQUIRES: at least one key.
-  void Run(const Queries& queries, const AttentionMemory& memory,
-           const AttentionOutput& output) const;
+  // changes no bit of it. `next`: of what will be read after this; for stored keys and cells.
+  // REQUIRES: at least one key.
+  void Run(const Queries& queries, const AttentionMemory& memory, const AttentionOutput& output,
+           Prefetcher* next = nullptr) const;
 
  private:
   void AttendRows(const Queries& queries, const KeyValueRows& memory,

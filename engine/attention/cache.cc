@@ -33,38 +33,44 @@ void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* 
 template <typename T>
 void Scatter(const AttentionShape& shape, const void* row, size_t position, size_t padded,
              void* packed) {
+  constexpr size_t kPair = sizeof(T) == 1 ? 2 : 1;  // as PackedLayout says
   const auto* from = static_cast<const T*>(row);
   const size_t dim = HeadDim(shape);
+  const size_t rows = (dim + kPair - 1) / kPair;  // of a block
   for (size_t h = 0; h < Heads(shape); ++h, from += dim) {
-    T* column = static_cast<T*>(packed) + h * padded * dim +
-                position / kKeyBlock * kKeyBlock * dim + position % kKeyBlock;
-    for (size_t i = 0; i < dim; ++i) column[i * kKeyBlock] = from[i];
+    T* column =
+        static_cast<T*>(packed) +
+        kPair * ((h * padded + position / kKeyBlock * kKeyBlock) * rows + position % kKeyBlock);
+    for (size_t i = 0; i < dim; ++i) column[i / kPair * kPair * kKeyBlock + i % kPair] = from[i];
+  }
+}
+
+// out [n][2] of two rows.
+void Interleave(const char* first, const char* second, size_t n, char* out) {
+  for (size_t i = 0; i < n; ++i) {
+    out[2 * i] = first[i];
+    out[2 * i + 1] = second[i];
   }
 }
 
 // Offsets of a source's parts.
 struct SourceLayout {
   SourceLayout(const AttentionShape& shape, size_t positions, CacheType type)
-      : padded(PaddedPositions(positions)),
-        values(padded * Dim(shape) * ElementSize(type)),
-        key_scales(RoundUp(values + positions * Dim(shape) * ElementSize(type), 64)),
+      : layout(type),
+        padded(PaddedPositions(positions)),
+        values(padded * Heads(shape) * layout.KeyBytes(HeadDim(shape))),
+        key_scales(
+            RoundUp(values + RoundUp(positions, layout.pair) * Dim(shape) * layout.element, 64)),
         value_scales(key_scales + Heads(shape) * padded * sizeof(float)),
         end(type == CacheType::kInt8 ? value_scales + Heads(shape) * padded * sizeof(float)
                                      : key_scales) {}
+  PackedLayout layout;
   size_t padded;
   size_t values;
   size_t key_scales;
   size_t value_scales;
   size_t end;
 };
-
-size_t CellScales(const AttentionShape& shape) { return RoundUp(2 * Dim(shape), sizeof(float)); }
-
-void PrefetchBytes(const void* from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 64) {
-    __builtin_prefetch(static_cast<const char*>(from) + i, /*rw=*/0, /*locality=*/2);
-  }
-}
 
 }  // namespace
 
@@ -98,14 +104,22 @@ void StoreSource(const AttentionShape& shape, const float* keys_values, int posi
   const auto scatter = type == CacheType::kFloat32    ? Scatter<float>
                        : type == CacheType::kBFloat16 ? Scatter<uint16_t>
                                                       : Scatter<int8_t>;
-  std::vector<char> row(dim * ElementSize(type));
+  const size_t element = ElementSize(type);
+  std::vector<char> row(dim * element);
+  std::vector<char> values(layout.layout.pair * dim);  // int8: of a pair of positions
   std::vector<float> scales(2 * Heads(shape));
   for (size_t s = 0; s < n; ++s, keys_values += 2 * dim) {
     StoreHeads(keys_values, Heads(shape), HeadDim(shape), type, row.data(), scales.data());
     scatter(shape, row.data(), s, layout.padded, memory);
-    StoreHeads(keys_values + dim, Heads(shape), HeadDim(shape), type,
-               bytes + layout.values + s * dim * ElementSize(type), scales.data() + Heads(shape));
+    char* const to = bytes + layout.values + s * dim * element;
+    char* const own = type == CacheType::kInt8 ? values.data() + s % 2 * dim : to;
+    StoreHeads(keys_values + dim, Heads(shape), HeadDim(shape), type, own,
+               scales.data() + Heads(shape));
     if (type != CacheType::kInt8) continue;
+    if (s % 2 == 0 && s + 1 == n) std::fill_n(own + dim, dim, char{0});
+    if (s % 2 == 1 || s + 1 == n) {
+      Interleave(values.data(), values.data() + dim, dim, to - s % 2 * dim);
+    }
     for (size_t h = 0; h < Heads(shape); ++h) {
       key_scales[h * layout.padded + s] = scales[h];
       value_scales[h * layout.padded + s] = scales[Heads(shape) + h];
@@ -141,14 +155,25 @@ void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType 
              reinterpret_cast<float*>(static_cast<char*>(cell) + CellScales(shape)));
 }
 
-void Prefetch(const AttentionShape& shape, const KeysValues& memory) {
-  PrefetchBytes(memory.keys, SourceBytes(shape, memory.positions, memory.type));
-}
+Prefetcher::Prefetcher(const AttentionShape& shape, const KeysValues& memory)
+    : source_(const_cast<void*>(memory.keys)),
+      cells_(&source_, 1),
+      lines_(SourceBytes(shape, memory.positions, memory.type) / 64),
+      step_(lines_ / (2 * Heads(shape)) + 1) {}
 
-void Prefetch(const AttentionShape& shape, const CellHistory& history) {
-  const size_t bytes = CellBytes(shape, history.type);
-  for (const void* cell : history.cells) {
-    PrefetchBytes(static_cast<const char*>(cell) + history.offset, bytes);
+Prefetcher::Prefetcher(const AttentionShape& shape, const CellHistory& history)
+    : cells_(history.cells),
+      offset_(history.offset),
+      lines_(CellBytes(shape, history.type) / 64),
+      step_(cells_.size() * lines_ / (2 * Heads(shape)) + 1) {}
+
+void Prefetcher::Advance() {
+  for (size_t n = 0; n < step_ && cell_ < cells_.size(); ++n) {
+    const char* const cell = static_cast<const char*>(cells_[cell_]) + offset_;
+    __builtin_prefetch(cell + 64 * line_, /*rw=*/0, /*locality=*/2);
+    if (++line_ < lines_) continue;
+    line_ = 0;
+    ++cell_;
   }
 }
 

@@ -24,6 +24,19 @@ inline size_t ElementSize(CacheType type) {
   return type == CacheType::kFloat32 ? 4 : type == CacheType::kBFloat16 ? 2 : 1;
 }
 
+// int8 elements that are summed together lie together, two by two: of a source's keys
+// [d' / 2][kKeyBlock][2] a block, of its values [S / 2][D][2], each rounded up and filled up with
+// zeros.
+struct PackedLayout {
+  explicit PackedLayout(CacheType type)
+      : element(ElementSize(type)), pair(type == CacheType::kInt8 ? 2 : 1) {}
+
+  size_t KeyBytes(size_t dim) const { return (dim + pair - 1) / pair * pair * element; }
+
+  size_t element;  // bytes
+  size_t pair;     // elements
+};
+
 // packed [H][S' / kKeyBlock][d][kKeyBlock], 64-byte aligned, from keys [S, D] whose rows are
 // `stride` floats apart.
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
@@ -32,7 +45,8 @@ void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int
 size_t PackedKeySize(const AttentionShape& shape, int positions);
 
 // The keys and values of a whole source, in one piece of memory, 64-byte aligned:
-//   packed keys | values [S, D] | int8: scales of the keys [H][S'], of the values [H][S']
+//   packed keys | values [S, D], int8 in pairs | int8: scales of the keys [H][S'], of the values
+//   [H][S']
 size_t SourceBytes(const AttentionShape& shape, int positions, CacheType type);
 // From rows of D keys and D values, [S, 2 D].
 void StoreSource(const AttentionShape& shape, const float* keys_values, int positions,
@@ -43,13 +57,34 @@ KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type
 // A cell, the keys and values of one position:
 //   D keys | D values | int8: scales of the keys [H], of the values [H]
 size_t CellBytes(const AttentionShape& shape, CacheType type);
+// Where the scales of an int8 cell begin.
+inline size_t CellScales(const AttentionShape& shape) {
+  return (2 * static_cast<size_t>(shape.heads * shape.head_dim) + 3) / 4 * 4;
+}
 // From D keys and D values.
 void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType type, void* cell);
 
-// Bring what attention will read closer. Memory in so many places is slow to find its way alone;
-// the decoder asks for the next sentence's while it works on one.
-void Prefetch(const AttentionShape& shape, const KeysValues& memory);
-void Prefetch(const AttentionShape& shape, const CellHistory& history);
+// Brings what attention will read closer, while it works on something else: memory in so many
+// places is slow to find its way alone. Views what it is made of.
+class Prefetcher {
+ public:
+  Prefetcher(const AttentionShape& shape, const KeysValues& memory);
+  Prefetcher(const AttentionShape& shape, const CellHistory& history);
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+
+  // The next part, of two for each head.
+  void Advance();
+
+ private:
+  void* source_ = nullptr;
+  absl::Span<void* const> cells_;  // or the one source
+  size_t offset_ = 0;
+  size_t lines_;  // of each
+  size_t step_;
+  size_t cell_ = 0;  // the next line's
+  size_t line_ = 0;
+};
 
 }  // namespace nibu
 

@@ -11,30 +11,29 @@
 
 #include "hwy/highway.h"
 
-#include "engine/attention/cache.h"
-#include "engine/ops/vectors-inl.h"
+#include "engine/attention/int8_kernels-inl.h"
+#include "engine/attention/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr size_t kTile = 256;   // keys between two updates of the running maximum
-constexpr size_t kQueries = 4;  // share a pass over the keys
-
-static_assert(hn::MaxLanes(Floats()) <= kKeyBlock);
-
 // See AddToSoftmax.
 HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
                                RunningSoftmax* softmax) {
   if (bias != nullptr) AddArrays(bias, n, scores);
   const Floats d;
-  size_t filled = n;
-  for (; filled % hn::Lanes(d) != 0; ++filled) {
-    scores[filled] = -std::numeric_limits<float>::infinity();
+  const size_t lanes = hn::Lanes(d);
+  const size_t filled = (n + lanes - 1) / lanes * lanes;
+  if (n < filled) {  // by a whole vector: loads wait long for several stores to be done
+    const size_t last = filled - lanes;
+    const auto hidden = hn::Set(d, -std::numeric_limits<float>::infinity());
+    const auto shown = hn::FirstN(d, n - last);
+    hn::StoreU(hn::IfThenElse(shown, hn::LoadU(d, scores + last), hidden), d, scores + last);
   }
   auto best = hn::Set(d, softmax->maximum);
-  for (size_t i = 0; i < filled; i += hn::Lanes(d)) best = hn::Max(best, hn::LoadU(d, scores + i));
+  for (size_t i = 0; i < filled; i += lanes) best = hn::Max(best, hn::LoadU(d, scores + i));
   const float most = hn::GetLane(hn::MaxOfLanes(d, best));
   const float keep = softmax->keys == 0 ? 0.0f : std::exp(softmax->maximum - most);
   softmax->maximum = most;
@@ -76,18 +75,11 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const int8_t* from) {
   return hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(hn::Rebind<int8_t, D>(), from)));
 }
 
-// Calls f(count, i) for runs of kMost of i = 0 .. n - 1, then for runs of half as many, down to 1.
-template <size_t kMost, typename F>
-HWY_INLINE void ForEachRun(size_t n, F f, size_t i = 0) {
-  for (; i + kMost <= n; i += kMost) f(std::integral_constant<size_t, kMost>(), i);
-  if constexpr (kMost > 1) ForEachRun<kMost / 2>(n, f, i);
-}
-
 // scores[r][s] = scale * sum_i q[r][i] k[s][i] for kBlocks blocks of keys, [d][kKeyBlock] each.
 // Several independent sums hide the latency of the multiply-adds.
 template <size_t kRows, size_t kBlocks, typename T>
 HWY_INLINE void ScoreBlocks(const float* const* q, size_t dim, float scale, const T* keys,
-                            float* scores) {
+                            size_t stride, float* scores) {
   const Floats d;
   const size_t lanes = hn::Lanes(d);
   const auto scales = hn::Set(d, scale);
@@ -106,25 +98,25 @@ HWY_INLINE void ScoreBlocks(const float* const* q, size_t dim, float scale, cons
     }
     for (size_t r = 0; r < kRows; ++r) {
       for (size_t b = 0; b < kBlocks; ++b) {
-        hn::Store(hn::Mul(sums[r][b], scales), d, scores + r * kTile + b * kKeyBlock + part);
+        hn::Store(hn::Mul(sums[r][b], scales), d, scores + r * stride + b * kKeyBlock + part);
       }
     }
   }
 }
 
 template <size_t kRows, typename T>
-void Scores(const float* const* q, size_t dim, float scale, const void* packed, size_t blocks,
-            float* scores) {
-  const T* const keys = static_cast<const T*>(packed);
-  ForEachRun<kRows == 1 ? 4 : 2>(blocks, [=](auto count, size_t b) HWY_ATTR {
-    ScoreBlocks<kRows, count>(q, dim, scale, keys + b * dim * kKeyBlock, scores + b * kKeyBlock);
+void Scores(const float* const* q, float scale, const HeadTile& tile, float* scores) {
+  const T* const keys = static_cast<const T*>(tile.keys);
+  ForEachRun<kRows == 1 ? 4 : 2>(tile.blocks(), [=, &tile](auto count, size_t b) HWY_ATTR {
+    ScoreBlocks<kRows, count>(q, tile.dim, scale, keys + b * tile.dim * kKeyBlock, tile.stride(),
+                              scores + b * kKeyBlock);
   });
 }
 
 // out[r][i] = out[r][i] * keep[r] + sum_s p[r][s] v[s][i] for kVectors vectors of columns.
-// `values(s)` is v[s]; keep null: out is not read.
+// p[r] begins r * stride behind p; `values(s)` is v[s]; keep null: out is not read.
 template <size_t kRows, size_t kVectors, class D, typename Values>
-HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, Values values,
+HWY_INLINE void WeighColumns(D d, const float* p, size_t stride, const float* keep, Values values,
                              size_t positions, float* const* out, size_t column) {
   const size_t lanes = hn::Lanes(d);
   hn::Vec<D> sums[kRows][kVectors];
@@ -140,7 +132,7 @@ HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, Values valu
     for (size_t c = 0; c < kVectors; ++c) {
       const auto value = LoadFloats(d, v + c * lanes);
       for (size_t r = 0; r < kRows; ++r) {
-        sums[r][c] = hn::MulAdd(hn::Set(d, p[r * kTile + s]), value, sums[r][c]);
+        sums[r][c] = hn::MulAdd(hn::Set(d, p[r * stride + s]), value, sums[r][c]);
       }
     }
   }
@@ -153,24 +145,18 @@ HWY_INLINE void WeighColumns(D d, const float* p, const float* keep, Values valu
 
 // The same for all columns of a head.
 template <size_t kRows, typename Values>
-HWY_INLINE void Weigh(const float* p, const float* keep, Values values, size_t positions,
-                      size_t dim, float* const* out) {
-  const Floats d;
-  const size_t vectors = dim / hn::Lanes(d);
-  ForEachRun<kRows == 1 ? 4 : 2>(vectors, [=](auto count, size_t i) HWY_ATTR {
-    WeighColumns<kRows, count>(d, p, keep, values, positions, out, i * hn::Lanes(d));
+HWY_INLINE void Weigh(const float* p, size_t stride, const float* keep, Values values,
+                      size_t positions, size_t dim, float* const* out) {
+  ForEachColumnRun<kRows>(dim, [=](auto d, auto count, size_t column) HWY_ATTR {
+    WeighColumns<kRows, count>(d, p, stride, keep, values, positions, out, column);
   });
-  for (size_t i = vectors * hn::Lanes(d); i < dim; ++i) {
-    WeighColumns<kRows, 1>(One(), p, keep, values, positions, out, i);
-  }
 }
 
 template <size_t kRows, typename T>
-void WeighRows(const float* p, const float* keep, const void* rows, size_t stride, size_t positions,
-               size_t dim, float* const* out) {
-  const T* const first = static_cast<const T*>(rows);
-  Weigh<kRows>(
-      p, keep, [=](size_t s) { return first + s * stride; }, positions, dim, out);
+void WeighRows(float* p, const float* keep, const HeadTile& tile, float* const* out) {
+  const T* const first = static_cast<const T*>(tile.values);
+  const auto values = [first, stride = tile.value_stride](size_t s) { return first + s * stride; };
+  Weigh<kRows>(p, tile.stride(), keep, values, tile.positions, tile.dim, out);
 }
 
 template <typename T>
@@ -178,15 +164,19 @@ HWY_INLINE const T* Elements(const void* cell, size_t offset) {
   return reinterpret_cast<const T*>(static_cast<const char*>(cell) + offset);
 }
 
-// scores[t] = scale * sum_i q[i] k_t[i], from element `key` of a cell on.
+// scores[h][t] = scale * sum_i q_h[i] k_t,h[i], [H][positions, padded].
 template <typename T>
-void ScoreCells(const float* q, size_t dim, float scale, const CellHistory& history, size_t key,
+void ScoreCells(const float* q, const AttentionShape& shape, const CellHistory& history, Arena*,
                 float* scores) {
-  for (const void* cell : history.cells) {
-    const T* const k = Elements<T>(cell, history.offset) + key;
-    *scores++ = scale * Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
-                  return hn::MulAdd(hn::LoadU(d, q + i), LoadFloats(d, k + i), so_far);
-                });
+  const auto dim = static_cast<size_t>(shape.head_dim);
+  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h, q += dim) {
+    float* score = scores + h * PaddedPositions(history.cells.size());
+    for (const void* cell : history.cells) {
+      const T* const k = Elements<T>(cell, history.offset) + h * dim;
+      *score++ = shape.Scale() * Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
+                   return hn::MulAdd(hn::LoadU(d, q + i), LoadFloats(d, k + i), so_far);
+                 });
+    }
   }
 }
 
@@ -196,7 +186,7 @@ void WeighCells(const float* p, size_t dim, const CellHistory& history, size_t v
   const auto values = [value, cells = history.cells.data(), offset = history.offset](size_t t) {
     return Elements<T>(cells[t], offset) + value;
   };
-  Weigh<1>(p, nullptr, values, history.cells.size(), dim, &out);
+  Weigh<1>(p, /*stride=*/0, nullptr, values, history.cells.size(), dim, &out);
 }
 
 // What differs between the types of stored elements.
@@ -212,89 +202,116 @@ constexpr Kernels kKernelsFor = {
     {WeighRows<1, T>, WeighRows<2, T>, WeighRows<3, T>, WeighRows<4, T>},
     ScoreCells<T>,
     WeighCells<T>};
+constexpr Kernels kInt8Kernels = {
+    {ScoresOfInt8<1>, ScoresOfInt8<2>, ScoresOfInt8<3>, ScoresOfInt8<4>},
+    {WeighInt8<1>, WeighInt8<2>, WeighInt8<3>, WeighInt8<4>},
+    ScoreInt8Cells,
+    WeighCells<int8_t>};
 
 constexpr const Kernels* kKernels[] = {&kKernelsFor<float>, &kKernelsFor<hwy::bfloat16_t>,
-                                       &kKernelsFor<int8_t>};  // by CacheType
+                                       &kInt8Kernels};  // by CacheType
 
 void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
-                    const AttentionOutput& output) {
+                    const AttentionOutput& output, Arena* arena, Prefetcher* next) {
   const Kernels& kernels = *kKernels[static_cast<size_t>(memory.type)];
-  const size_t element = ElementSize(memory.type);
+  const PackedLayout layout(memory.type);
+  const auto heads = static_cast<size_t>(spec.shape.heads);
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
   const auto rows = static_cast<size_t>(queries.count);
   const float scale = spec.shape.Scale();
-  const char* keys = static_cast<const char*>(memory.keys);
-  const char* values = static_cast<const char*>(memory.values);
-  HWY_ALIGN float scores[kQueries * kTile];
-  RunningSoftmax softmax[kQueries];
-  float keep[kQueries];
-  const float* q[kQueries];
-  float* out[kQueries];
-  for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
+  const char* const keys = static_cast<const char*>(memory.keys);
+  const char* const values = static_cast<const char*>(memory.values);
+  // Of few queries, several heads a step at a time: a step is a chain of operations that wait for
+  // each other. Of many, head by head, whose keys are then in L1.
+  const size_t group = rows <= kQueries ? kHeads : 1;
+  float* const scores = arena->Floats(group * kQueries * kTile);
+  auto* const scratch = reinterpret_cast<uint16_t*>(arena->Floats(kQueries * (dim + 1) / 2));
+  HeadTile tiles[kHeads];
+  RunningSoftmax softmax[kHeads][kQueries];
+  float keep[kHeads][kQueries];
+  const float* q[kHeads][kQueries];
+  float* out[kHeads][kQueries];
+  for (size_t first = 0; first < heads; first += group) {
+    const size_t width = std::min(group, heads - first);
     for (size_t row = 0; row < rows; row += kQueries) {
       const size_t n = std::min(kQueries, rows - row);
-      for (size_t r = 0; r < n; ++r) {
-        q[r] = queries.rows + (row + r) * queries.stride + h * dim;
-        out[r] = output.rows + (row + r) * output.stride + h * dim;
-        std::fill_n(out[r], dim, 0.0f);
-        softmax[r] = {output.WeightsOf(h, row + r, queries, positions)};
+      for (size_t g = 0; g < width; ++g) {
+        for (size_t r = 0; r < n; ++r) {
+          const size_t column = (first + g) * dim;
+          q[g][r] = queries.rows + (row + r) * queries.stride + column;
+          out[g][r] = output.rows + (row + r) * output.stride + column;
+          std::fill_n(out[g][r], dim, 0.0f);
+          softmax[g][r] = {output.WeightsOf(first + g, row + r, queries, positions)};
+        }
       }
       for (size_t start = 0; start < positions; start += kTile) {
-        const size_t count = std::min(kTile, positions - start);
-        const size_t padded = PaddedPositions(count);
-        const size_t scales = h * memory.scale_stride + start;
-        kernels.score[n - 1](q, dim, scale, keys + start * dim * element, padded / kKeyBlock,
-                             scores);
-        for (size_t r = 0; r < n; ++r) {
-          float* const part = scores + r * kTile;
-          if (memory.key_scales != nullptr)
-            MultiplyArrays(memory.key_scales + scales, padded, part);
-          const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + row + r, start);
-          keep[r] = ExtendSoftmax(bias, count, part, &softmax[r]);
-          if (memory.value_scales != nullptr) {
-            MultiplyArrays(memory.value_scales + scales, padded, part);
+        for (size_t g = 0; g < width; ++g) {
+          HeadTile& tile = tiles[g];
+          const size_t h = first + g;
+          tile.dim = dim;
+          tile.positions = std::min(kTile, positions - start);
+          tile.keys = keys + (h * PaddedPositions(positions) + start) * layout.KeyBytes(dim);
+          tile.values =
+              values + (h * dim * layout.pair + start * memory.value_stride) * layout.element;
+          tile.value_stride = memory.value_stride;
+          tile.scratch = scratch;
+          if (memory.key_scales != nullptr) {
+            tile.key_scales = memory.key_scales + h * memory.scale_stride + start;
+            tile.value_scales = memory.value_scales + h * memory.scale_stride + start;
+          }
+          kernels.score[n - 1](q[g], scale, tile, scores + g * n * tile.stride());
+        }
+        if (next != nullptr) next->Advance();
+        const size_t stride = tiles[0].stride();
+        for (size_t g = 0; g < width; ++g) {
+          for (size_t r = 0; r < n; ++r) {
+            const auto query = static_cast<size_t>(queries.first) + row + r;
+            keep[g][r] = ExtendSoftmax(spec.bias.Of(first + g, query, start), tiles[g].positions,
+                                       scores + (g * n + r) * stride, &softmax[g][r]);
           }
         }
-        kernels.weigh[n - 1](scores, keep, values + start * memory.value_stride * element,
-                             memory.value_stride, count, dim, out);
+        if (next != nullptr) next->Advance();
+        for (size_t g = 0; g < width; ++g) {
+          kernels.weigh[n - 1](scores + g * n * stride, keep[g], tiles[g], out[g]);
+        }
       }
-      for (size_t r = 0; r < n; ++r) {
-        const float inverse = softmax[r].Finish();
-        for (size_t i = 0; i < dim; ++i) out[r][i] *= inverse;
+      for (size_t g = 0; g < width; ++g) {
+        for (size_t r = 0; r < n; ++r) {
+          const float inverse = softmax[g][r].Finish();
+          for (size_t i = 0; i < dim; ++i) out[g][r][i] *= inverse;
+        }
       }
     }
-    keys += PaddedPositions(positions) * dim * element;
-    values += dim * element;
   }
 }
 
 void AttendToCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
-                   const AttentionOutput& output, float* scores) {
+                   const AttentionOutput& output, Arena* arena, Prefetcher* next) {
   const Kernels& kernels = *kKernels[static_cast<size_t>(history.type)];
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const size_t positions = history.cells.size();
-  const float scale = spec.shape.Scale();
-  // Behind the 2 D elements of an int8 cell.
-  const size_t scales = history.offset + (2 * heads * dim + 3) / 4 * 4;
-  const auto scale_by = [&](size_t which) HWY_ATTR {
-    if (history.type != CacheType::kInt8) return;
-    for (size_t t = 0; t < positions; ++t) {
-      scores[t] *= Elements<float>(history.cells[t], scales)[which];
-    }
-  };
+  const size_t stride = PaddedPositions(positions);
+  float* const scores = arena->Floats(heads * stride);
+  // A step of all heads at a time, as above.
+  kernels.score_cells(queries.rows, spec.shape, history, arena, scores);
+  if (next != nullptr) next->Advance();
+  const size_t scales = history.offset + CellScales(spec.shape) + heads * sizeof(float);
   for (size_t h = 0; h < heads; ++h) {
-    const size_t key = h * dim;
-    kernels.score_cells(queries.rows + key, dim, scale, history, key, scores);
-    scale_by(h);
+    float* const row = scores + h * stride;
     RunningSoftmax softmax{output.WeightsOf(h, 0, queries, positions)};
-    ExtendSoftmax(spec.bias.Of(h, static_cast<size_t>(queries.first), 0), positions, scores,
-                  &softmax);
+    ExtendSoftmax(spec.bias.Of(h, static_cast<size_t>(queries.first), 0), positions, row, &softmax);
     const float inverse = softmax.Finish();
-    for (size_t t = 0; t < positions; ++t) scores[t] *= inverse;
-    scale_by(heads + h);
-    kernels.weigh_cells(scores, dim, history, key + heads * dim, output.rows + key);
+    for (size_t t = 0; t < positions; ++t) {
+      const bool is_scaled = history.type == CacheType::kInt8;
+      row[t] *= is_scaled ? inverse * Elements<float>(history.cells[t], scales)[h] : inverse;
+    }
+  }
+  if (next != nullptr) next->Advance();
+  for (size_t h = 0; h < heads; ++h) {
+    kernels.weigh_cells(scores + h * stride, dim, history, (heads + h) * dim,
+                        output.rows + h * dim);
   }
 }
 
@@ -312,13 +329,13 @@ HWY_EXPORT(AddPart);
 }  // namespace
 
 void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
-                  const AttentionOutput& output) {
-  HWY_DYNAMIC_DISPATCH(AttendToPacked)(spec, queries, memory, output);
+                  const AttentionOutput& output, Arena* arena, Prefetcher* next) {
+  HWY_DYNAMIC_DISPATCH(AttendToPacked)(spec, queries, memory, output, arena, next);
 }
 
 void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
-                 const AttentionOutput& output, float* scores) {
-  HWY_DYNAMIC_DISPATCH(AttendToCells)(spec, queries, history, output, scores);
+                 const AttentionOutput& output, Arena* arena, Prefetcher* next) {
+  HWY_DYNAMIC_DISPATCH(AttendToCells)(spec, queries, history, output, arena, next);
 }
 
 float AddToSoftmax(const float* bias, size_t n, float* scores, RunningSoftmax* softmax) {

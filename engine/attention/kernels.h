@@ -10,14 +10,14 @@
 
 namespace nibu {
 
-// Over stored keys, in tiles with a running maximum and sum (Dao et al. 2022).
+// Over stored keys, in tiles with a running maximum and sum (Dao et al. 2022). `next`: see
+// Attention::Run.
 void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
-                  const AttentionOutput& output);
+                  const AttentionOutput& output, Arena* arena, Prefetcher* next);
 
-// Over cells. `scores`: scratch for as many floats as there are cells, rounded up to a multiple of
-// kKeyBlock.
+// Over cells.
 void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
-                 const AttentionOutput& output, float* scores);
+                 const AttentionOutput& output, Arena* arena, Prefetcher* next);
 
 // In tiles of queries and keys, whose products are oneDNN's in bfloat16 (AMX where there is any);
 // scores, softmax and sums are float32. REQUIRES: AVX-512.

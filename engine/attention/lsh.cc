@@ -123,7 +123,6 @@ void AttendLsh(const AttentionSpec& spec, const Queries& queries, const KeyValue
   AttentionSpec one_head = spec;
   one_head.shape = {1, spec.shape.head_dim, spec.shape.Scale()};
   const Hasher hasher(mixer, memory.positions, dim);
-  float* const scores = arena->Floats(positions + kKeyBlock);
   float* const biases = arena->Floats(positions);
   float* const weights = arena->Floats(positions);
   std::vector<size_t> seen;
@@ -146,10 +145,12 @@ void AttendLsh(const AttentionSpec& spec, const Queries& queries, const KeyValue
       }
       one_head.bias = {bias == nullptr ? nullptr : biases, 0, 0};
       float* const wanted = output.WeightsOf(h, query, queries, positions);
+      const Arena::Mark mark = arena->mark();
       AttendCells(one_head, {q, dim, 1}, {CacheType::kFloat32, cells, 0},
                   {output.rows + query * output.stride + h * dim, dim,
                    wanted == nullptr ? nullptr : weights},
-                  scores);
+                  arena, /*next=*/nullptr);
+      arena->Rewind(mark);
       if (wanted == nullptr) continue;
       std::fill_n(wanted, positions, 0.0f);
       for (size_t n = 0; n < seen.size(); ++n) wanted[seen[n]] = weights[n];

@@ -1,6 +1,7 @@
 #include "engine/model/decoder.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/ops/row_kernels.h"
 
@@ -85,9 +86,10 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (size_t n = 0; n < inputs.size(); ++n) {
     const Input& input = inputs[n];
+    std::optional<Prefetcher> next;
     if (n + 1 < inputs.size()) {
-      const DecoderState& next = *inputs[n + 1].state;
-      Prefetch(shape_, next.history(0, layer, next.length() - 1));
+      const DecoderState& state = *inputs[n + 1].state;
+      next.emplace(shape_, state.history(0, layer, state.length() - 1));
     }
     for (size_t i = 0; i < input.tokens.size(); ++i, qkv += 3 * dim, out += dim) {
       const int h = input.hypothesis(i);
@@ -96,7 +98,7 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
       const Arena::Mark mark = workspace_->arena.mark();
       float* const weights = MapScratch(input, position + 1);
       self_attention_.Run({qkv, 3 * dim, 1, position}, input.state->history(h, layer, position),
-                          {out, dim, weights});
+                          {out, dim, weights}, next.has_value() ? &*next : nullptr);
       if (weights != nullptr) KeepMap(weights, position, input, layer);
       workspace_->arena.Rewind(mark);
     }
@@ -152,13 +154,15 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
-    if (i + 1 < inputs.size()) Prefetch(shape_, inputs[i + 1].state->source(layer));
+    std::optional<Prefetcher> next;
+    if (i + 1 < inputs.size()) next.emplace(shape_, inputs[i + 1].state->source(layer));
     const Queries queries = {q, dim, static_cast<int>(input.tokens.size())};
     const bool asked = input.attention != nullptr && input.attention_layer == layer;
     const Arena::Mark mark = workspace_->arena.mark();
     float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
     if (input.maps != nullptr) weights = input.maps->cross[static_cast<size_t>(layer)].data();
-    cross_attention_.Run(queries, input.state->source(layer), {out, dim, weights});
+    cross_attention_.Run(queries, input.state->source(layer), {out, dim, weights},
+                         next.has_value() ? &*next : nullptr);
     if (asked) MeanOfHeads(weights, input);
     workspace_->arena.Rewind(mark);
     q += input.tokens.size() * dim;

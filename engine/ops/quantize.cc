@@ -17,26 +17,6 @@ namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-float MaxAbs(const float* x, size_t n) {
-  const Floats d;
-  const size_t lanes = hn::Lanes(d);
-  const auto abs = [=](size_t i) HWY_ATTR { return hn::Abs(hn::LoadU(d, x + i)); };
-  hn::Vec<Floats> most[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-  size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    for (size_t k = 0; k < 4; ++k) most[k] = hn::Max(most[k], abs(i + k * lanes));
-  }
-  for (; i + lanes <= n; i += lanes) most[0] = hn::Max(most[0], abs(i));
-  most[0] = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
-  float result = hn::GetLane(hn::MaxOfLanes(d, most[0]));
-  for (; i < n; ++i) result = std::max(result, std::abs(x[i]));
-  return result;
-}
-
-// A float of this size has steps of 1, so that adding it rounds to a whole number, to nearest even,
-// and leaves that, modulo 256, in the lowest byte.
-constexpr float kWholeSteps = 12582912.0f;  // 1.5 * 2^23
-
 template <bool kClips>
 void QuantizeRow(const float* x, size_t n, float inverse, QuantizationRange range, uint8_t* q) {
   const auto levels = static_cast<float>(range.levels);

@@ -6,6 +6,8 @@
 #define NIBU_ENGINE_OPS_VECTORS_INL_H_
 #endif
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "hwy/contrib/math/math-inl.h"
@@ -18,6 +20,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::CappedTag<float, 16>;  // a whole vector
 using One = hn::CappedTag<float, 1>;
+
+// Floats of this size have steps of 1, so that adding it rounds to a whole number, to nearest even,
+// and leaves that, modulo 2^16 and more, in the lowest bits. For numbers below 2^22.
+constexpr float kWholeSteps = 12582912.0f;  // 1.5 * 2^23
 
 // Calls f(tag, i) for whole vectors of n floats, which begin at i, then for the rest one by one.
 template <typename F>
@@ -44,6 +50,23 @@ HWY_INLINE float Sum(size_t n, F f) {
   auto sum = hn::Set(One(), hn::GetLane(hn::SumOfLanes(d, sums[0])));
   for (; i < n; ++i) sum = f(One(), i, sum);
   return hn::GetLane(sum);
+}
+
+// The largest |x[i]|; 0 of none.
+inline float MaxAbs(const float* x, size_t n) {
+  const Floats d;
+  const size_t lanes = hn::Lanes(d);
+  const auto abs = [=](size_t i) HWY_ATTR { return hn::Abs(hn::LoadU(d, x + i)); };
+  hn::Vec<Floats> most[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    for (size_t k = 0; k < 4; ++k) most[k] = hn::Max(most[k], abs(i + k * lanes));
+  }
+  for (; i + lanes <= n; i += lanes) most[0] = hn::Max(most[0], abs(i));
+  most[0] = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
+  float result = hn::GetLane(hn::MaxOfLanes(d, most[0]));
+  for (; i < n; ++i) result = std::max(result, std::abs(x[i]));
+  return result;
 }
 
 // x[i] += y[i]
