@@ -161,14 +161,20 @@ Prefetcher::Prefetcher(const AttentionShape& shape, const KeysValues& memory)
       lines_(SourceBytes(shape, memory.positions, memory.type) / 64),
       step_(lines_ / (2 * Heads(shape)) + 1) {}
 
-Prefetcher::Prefetcher(const AttentionShape& shape, const CellHistory& history)
+Prefetcher::Prefetcher(const AttentionShape& shape, const CellHistory& history,
+                       absl::Span<void* const> near)
     : cells_(history.cells),
+      near_(near),
       offset_(history.offset),
       lines_(CellBytes(shape, history.type) / 64),
       step_(cells_.size() * lines_ / (2 * Heads(shape)) + 1) {}
 
 void Prefetcher::Advance() {
   for (size_t n = 0; n < step_ && cell_ < cells_.size(); ++n) {
+    if (cell_ < near_.size() && near_[cell_] == cells_[cell_]) {
+      ++cell_;
+      continue;
+    }
     const char* const cell = static_cast<const char*>(cells_[cell_]) + offset_;
     __builtin_prefetch(cell + 64 * line_, /*rw=*/0, /*locality=*/2);
     if (++line_ < lines_) continue;

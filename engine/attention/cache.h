@@ -69,7 +69,9 @@ void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType 
 class Prefetcher {
  public:
   Prefetcher(const AttentionShape& shape, const KeysValues& memory);
-  Prefetcher(const AttentionShape& shape, const CellHistory& history);
+  // But for cells that are at their place in `near`, too.
+  Prefetcher(const AttentionShape& shape, const CellHistory& history,
+             absl::Span<void* const> near = {});
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
@@ -79,6 +81,7 @@ class Prefetcher {
  private:
   void* source_ = nullptr;
   absl::Span<void* const> cells_;  // or the one source
+  absl::Span<void* const> near_;
   size_t offset_ = 0;
   size_t lines_;  // of each
   size_t step_;

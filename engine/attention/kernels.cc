@@ -261,8 +261,8 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
             tile.value_scales = memory.value_scales + h * memory.scale_stride + start;
           }
           kernels.score[n - 1](q[g], scale, tile, scores + g * n * tile.stride());
+          if (next != nullptr) next->Advance();
         }
-        if (next != nullptr) next->Advance();
         const size_t stride = tiles[0].stride();
         for (size_t g = 0; g < width; ++g) {
           for (size_t r = 0; r < n; ++r) {
@@ -271,9 +271,9 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
                                        scores + (g * n + r) * stride, &softmax[g][r]);
           }
         }
-        if (next != nullptr) next->Advance();
         for (size_t g = 0; g < width; ++g) {
           kernels.weigh[n - 1](scores + g * n * stride, keep[g], tiles[g], out[g]);
+          if (next != nullptr) next->Advance();
         }
       }
       for (size_t g = 0; g < width; ++g) {
@@ -296,9 +296,9 @@ void AttendToCells(const AttentionSpec& spec, const Queries& queries, const Cell
   float* const scores = arena->Floats(heads * stride);
   // A step of all heads at a time, as above.
   kernels.score_cells(queries.rows, spec.shape, history, arena, scores);
-  if (next != nullptr) next->Advance();
   const size_t scales = history.offset + CellScales(spec.shape) + heads * sizeof(float);
   for (size_t h = 0; h < heads; ++h) {
+    if (next != nullptr) next->Advance();
     float* const row = scores + h * stride;
     RunningSoftmax softmax{output.WeightsOf(h, 0, queries, positions)};
     ExtendSoftmax(spec.bias.Of(h, static_cast<size_t>(queries.first), 0), positions, row, &softmax);
@@ -308,8 +308,8 @@ void AttendToCells(const AttentionSpec& spec, const Queries& queries, const Cell
       row[t] *= is_scaled ? inverse * Elements<float>(history.cells[t], scales)[h] : inverse;
     }
   }
-  if (next != nullptr) next->Advance();
   for (size_t h = 0; h < heads; ++h) {
+    if (next != nullptr) next->Advance();
     kernels.weigh_cells(scores + h * stride, dim, history, (heads + h) * dim,
                         output.rows + h * dim);
   }

@@ -86,19 +86,24 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   for (size_t n = 0; n < inputs.size(); ++n) {
     const Input& input = inputs[n];
-    std::optional<Prefetcher> next;
-    if (n + 1 < inputs.size()) {
-      const DecoderState& state = *inputs[n + 1].state;
-      next.emplace(shape_, state.history(0, layer, state.length() - 1));
-    }
     for (size_t i = 0; i < input.tokens.size(); ++i, qkv += 3 * dim, out += dim) {
       const int h = input.hypothesis(i);
       const int position = input.position(i);
+      const CellHistory history = input.state->history(h, layer, position);
+      std::optional<Prefetcher> next;
+      if (i + 1 < input.tokens.size()) {
+        next.emplace(shape_,
+                     input.state->history(input.hypothesis(i + 1), layer, input.position(i + 1)),
+                     history.cells);
+      } else if (n + 1 < inputs.size()) {
+        const DecoderState& state = *inputs[n + 1].state;
+        next.emplace(shape_, state.history(0, layer, state.length() - 1));
+      }
       input.state->Store(position, h, layer, qkv + dim);
       const Arena::Mark mark = workspace_->arena.mark();
       float* const weights = MapScratch(input, position + 1);
-      self_attention_.Run({qkv, 3 * dim, 1, position}, input.state->history(h, layer, position),
-                          {out, dim, weights}, next.has_value() ? &*next : nullptr);
+      self_attention_.Run({qkv, 3 * dim, 1, position}, history, {out, dim, weights},
+                          next.has_value() ? &*next : nullptr);
       if (weights != nullptr) KeepMap(weights, position, input, layer);
       workspace_->arena.Rewind(mark);
     }

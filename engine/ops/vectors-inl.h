@@ -94,18 +94,18 @@ HWY_INLINE V Sigmoid(D d, V x) {
 template <class D, class V>
 HWY_INLINE V ExpOfNegative(D d, V x) {
   const hn::RebindToSigned<D> di;
-  const auto t = hn::Mul(x, hn::Set(d, 1.44269504f));
-  const auto n = hn::Round(t);
-  const auto r = hn::Sub(t, n);
+  const auto per_log2 = hn::Set(d, 1.44269504f);
+  const auto whole = hn::MulAdd(x, per_log2, hn::Set(d, kWholeSteps));
+  const auto r = hn::MulSub(x, per_log2, hn::Sub(whole, hn::Set(d, kWholeSteps)));
   auto p = hn::Set(d, 1.3276467e-3f);
   p = hn::MulAdd(p, r, hn::Set(d, 9.675541e-3f));
   p = hn::MulAdd(p, r, hn::Set(d, 5.5507135e-2f));
   p = hn::MulAdd(p, r, hn::Set(d, 2.402212e-1f));
   p = hn::MulAdd(p, r, hn::Set(d, 6.9314694e-1f));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0000001f));
-  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, whole));  // n's lowest bits
   const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
-  return hn::IfThenElseZero(hn::Gt(t, hn::Set(d, -125.0f)), power);
+  return hn::IfThenElseZero(hn::Gt(x, hn::Set(d, -86.5f)), power);
 }
 
 }  // namespace HWY_NAMESPACE
