@@ -131,7 +131,7 @@ class MatmulContext {
   // type.
   void ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows, float* y);
 
-  // Whether products of bfloat16 are real here (AVX512_BF16, AMX), and faster than float32's.
+  // Whether products of bfloat16 are faster than float32's here (AMX, AMD's AVX512_BF16).
   static bool HasFastBFloat16();
   // y [m, n] = a [m, k] b in bfloat16, for two matrices of activations: b is [k, n], or [n, k] if
   // `transposed`. Rows follow each other; 64-byte aligned. Always on one thread. For few different

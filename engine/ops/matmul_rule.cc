@@ -55,6 +55,10 @@ bool IsSupported(ComputeType type, Isa isa) {
   return type != ComputeType::kBFloat16 || isa >= Isa::kAvx512;
 }
 
+bool HasFastBFloat16(Isa isa, bool is_amd) {
+  return isa >= Isa::kAmx || (isa == Isa::kAvx512Bf16 && is_amd);
+}
+
 QuantizationRange ActivationRange(Isa isa) {
   const bool has_vnni = isa == Isa::kAvx2Vnni || isa >= Isa::kAvx512Vnni;
   return has_vnni ? kFullRange : kSevenBitRange;  // else pairs of products are summed in 16 bits

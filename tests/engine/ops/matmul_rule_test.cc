@@ -37,6 +37,14 @@ void ForEachKind(F f) {
   }
 }
 
+TEST(MatmulRuleTest, BFloat16IsFastOnAmxAndAmd) {
+  for (const bool is_amd : {false, true}) {
+    EXPECT_FALSE(HasFastBFloat16(Isa::kAvx512Vnni, is_amd));  // emulated
+    EXPECT_EQ(HasFastBFloat16(Isa::kAvx512Bf16, is_amd), is_amd);
+    EXPECT_TRUE(HasFastBFloat16(Isa::kAmx, is_amd));
+  }
+}
+
 TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
   ForEachKind([](const MatmulKind& kind) {
     const MatmulRule rule = RuleFor(kind);
