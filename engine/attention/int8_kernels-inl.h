@@ -165,58 +165,24 @@ void WeighInt8(float* p, const float* keep, const HeadTile& tile, float* const* 
   });
 }
 
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
-// Of all blocks of 4 lanes.
-template <class D, class V>
-HWY_INLINE auto SumOfBlocks(D d, V v) {
-  if constexpr (hn::MaxLanes(d) <= 4) {
-    return v;
-  } else {
-    const hn::Half<D> half;
-    return SumOfBlocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-}
-#endif
-
-// The sums of kCount <= 4 heads' products q k; q [kCount][dim filled up to pairs].
-template <size_t kCount>
-HWY_INLINE void DotsOfInt8(const uint16_t* q, const int8_t* keys, size_t dim, int32_t* dots) {
-  const size_t stride = (dim + 1) / 2 * 2;
-  size_t done = 0;
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
+// q k
+HWY_INLINE int32_t DotOfInt8(const uint16_t* q, const int8_t* keys, size_t dim) {
+  int32_t dot = 0;
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
   const hn::RebindToSigned<Floats> d32;
   const hn::Repartition<int16_t, decltype(d32)> d16;
-  hn::Vec<decltype(d32)> sums[4];
-  done = dim / hn::Lanes(d16) * hn::Lanes(d16);
-  for (size_t h = 0; h < 4; ++h) sums[h] = hn::Zero(d32);
-  for (size_t h = 0; h < kCount; ++h) {
-    auto rest = hn::Zero(d32);
-    for (size_t i = 0; i < done; i += hn::Lanes(d16)) {
-      const auto key = hn::LoadU(hn::Rebind<int8_t, decltype(d16)>(), keys + h * dim + i);
-      const auto query = hn::LoadU(d16, reinterpret_cast<const int16_t*>(q) + h * stride + i);
-      sums[h] = hn::ReorderWidenMulAccumulate(d32, hn::PromoteTo(d16, key), query, sums[h], rest);
-    }
-    sums[h] = hn::Add(sums[h], rest);
+  auto sum = hn::Zero(d32);
+  auto rest = hn::Zero(d32);
+  for (; i + hn::Lanes(d16) <= dim; i += hn::Lanes(d16)) {
+    const auto key = hn::LoadU(hn::Rebind<int8_t, decltype(d16)>(), keys + i);
+    const auto query = hn::LoadU(d16, reinterpret_cast<const int16_t*>(q) + i);
+    sum = hn::ReorderWidenMulAccumulate(d32, hn::PromoteTo(d16, key), query, sum, rest);
   }
-  // Lanes 0 and 1, and 2 and 3, of each block are added up, of two heads at a time; then those.
-  const hn::RepartitionToWide<decltype(d32)> d64;
-  const auto fold = [=](auto a, auto b) HWY_ATTR {
-    return hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b));
-  };
-  const auto low = hn::BitCast(d64, fold(sums[0], sums[1]));
-  const auto high = hn::BitCast(d64, fold(sums[2], sums[3]));
-  const auto blocks = hn::Add(hn::BitCast(d32, hn::InterleaveLower(d64, low, high)),
-                              hn::BitCast(d32, hn::InterleaveUpper(d64, low, high)));
-  const hn::FixedTag<int32_t, 4> d4;
-  hn::StoreU(SumOfBlocks(d32, blocks), d4, dots);
-#else
-  std::fill_n(dots, 4, 0);
+  dot = hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, rest)));
 #endif
-  for (size_t h = 0; h < kCount; ++h) {
-    for (size_t i = done; i < dim; ++i) {
-      dots[h] += static_cast<int16_t>(q[h * stride + i]) * keys[h * dim + i];
-    }
-  }
+  for (; i < dim; ++i) dot += static_cast<int16_t>(q[i]) * keys[i];
+  return dot;
 }
 
 // See ScoreCells.
@@ -234,15 +200,12 @@ inline void ScoreInt8Cells(const float* q, const AttentionShape& shape, const Ce
   for (size_t t = 0; t < positions; ++t) {
     const char* const cell = static_cast<const char*>(history.cells[t]) + history.offset;
     const auto* const key_scales = reinterpret_cast<const float*>(cell + CellScales(shape));
-    ForEachRun<4>(heads, [=](auto count, size_t h) HWY_ATTR {
-      int32_t dots[4];
-      DotsOfInt8<count>(quantized + h * stride, reinterpret_cast<const int8_t*>(cell) + h * dim,
-                        dim, dots);
-      for (size_t k = 0; k < count; ++k) {
-        scores[(h + k) * PaddedPositions(positions) + t] =
-            static_cast<float>(dots[k]) * scales[h + k] * key_scales[h + k];
-      }
-    });
+    for (size_t h = 0; h < heads; ++h) {
+      const auto* const key = reinterpret_cast<const int8_t*>(cell) + h * dim;
+      scores[h * PaddedPositions(positions) + t] =
+          static_cast<float>(DotOfInt8(quantized + h * stride, key, dim)) * scales[h] *
+          key_scales[h];
+    }
   }
 }
 
