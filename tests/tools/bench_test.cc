@@ -124,7 +124,7 @@ TEST(BenchTest, TableLinesUpUnderItsHead) {
       absl::StrSplit(row, absl::ByAnyChar(" |"), absl::SkipEmpty());
   EXPECT_THAT(cells, ElementsAre("int8", "2", "3", "16", "4", "40", "50", "2.000", "25.0", "2.0",
                                  "200.00", "400.00", "400.00", "0.25", "3.0", "1.0", "10.0", "20.0",
-                                 "30.0", "5.0", "12.5", "6.2", "1.500", "0.75"));
+                                 "30.0", "5.0", "12.5", "6.2", "1.750", "1.500", "0.75"));
 }
 
 TEST(BenchTest, EveryCombinationIsARun) {

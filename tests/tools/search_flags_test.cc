@@ -276,7 +276,8 @@ TEST(SamplingTest, Edges) {
   const std::string all = With(hot + "--sampling_topk=0").out;
   EXPECT_EQ(With(hot + "--sampling_topk=1000000").out, all);
   EXPECT_NE(With(hot + "--sampling_topk=2").out, all);
-  const auto samples = Hypotheses("--sampling_topk=10 --num_hypotheses=20", kDog);
+  const auto samples =
+      Hypotheses("--sampling_topk=10 --sampling_temperature=2 --num_hypotheses=20", kDog);
   ASSERT_EQ(samples.size(), 20u);
   std::set<std::string> texts;
   for (size_t i = 0; i < samples.size(); ++i) {
