@@ -18,14 +18,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 void LayerNormRow(const float* gamma, const float* beta, float epsilon, const float* x,
                   const float* y, size_t dim, float* out) {
   // out = z, and its sum.
-  const float sum = Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
+  const float sum = Sum<4>(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
     auto z = hn::LoadU(d, x + i);
     if (y != nullptr) z = hn::Add(z, hn::LoadU(d, y + i));
     hn::StoreU(z, d, out + i);
     return hn::Add(so_far, z);
   });
   const float mean = beta == nullptr ? 0.0f : sum / static_cast<float>(dim);
-  const float square = Sum(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
+  const float square = Sum<4>(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
     const auto c = hn::Sub(hn::LoadU(d, out + i), hn::Set(d, mean));
     return hn::MulAdd(c, c, so_far);
   });

@@ -35,18 +35,20 @@ HWY_INLINE void ForEachVector(size_t n, F f) {
 }
 
 // A sum over n floats: so_far = f(tag, i, so_far), from 0 on, for whole vectors, whose lanes are
-// added up, then for the rest one by one. Four sums at a time hide the latency of additions.
-template <typename F>
+// added up, then for the rest one by one. Several sums at a time hide the latency of additions
+// where there is little else to do.
+template <size_t kSums = 1, typename F>
 HWY_INLINE float Sum(size_t n, F f) {
   const Floats d;
   const size_t lanes = hn::Lanes(d);
-  hn::Vec<Floats> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  hn::Vec<Floats> sums[kSums];
+  for (size_t k = 0; k < kSums; ++k) sums[k] = hn::Zero(d);
   size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    for (size_t k = 0; k < 4; ++k) sums[k] = f(d, i + k * lanes, sums[k]);
+  for (; i + kSums * lanes <= n; i += kSums * lanes) {
+    for (size_t k = 0; k < kSums; ++k) sums[k] = f(d, i + k * lanes, sums[k]);
   }
   for (; i + lanes <= n; i += lanes) sums[0] = f(d, i, sums[0]);
-  sums[0] = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+  for (size_t k = 1; k < kSums; ++k) sums[0] = hn::Add(sums[0], sums[k]);
   auto sum = hn::Set(One(), hn::GetLane(hn::SumOfLanes(d, sums[0])));
   for (; i < n; ++i) sum = f(One(), i, sum);
   return hn::GetLane(sum);
