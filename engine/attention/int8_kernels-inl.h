@@ -26,11 +26,7 @@ constexpr size_t kLevels16 = 32767;
 template <typename Scale>
 HWY_INLINE void RoundTo16(const float* x, size_t n, Scale scale, uint16_t* q) {
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
-    const hn::RebindToUnsigned<decltype(d)> du;
-    const hn::Rebind<uint16_t, decltype(d)> d16;
-    const auto scaled = hn::Mul(hn::LoadU(d, x + i), scale(d, i));
-    const auto bits = hn::BitCast(du, hn::Add(scaled, hn::Set(d, kWholeSteps)));
-    hn::StoreU(hn::TruncateTo(d16, bits), d16, q + i);
+    StoreRounded(d, hn::Mul(hn::LoadU(d, x + i), scale(d, i)), /*zero=*/0, q + i);
   });
   if (n % 2 != 0) q[n] = 0;
 }
@@ -146,8 +142,7 @@ void WeighInt8(float* p, const float* keep, const HeadTile& tile, float* const* 
   static_assert(kTile * kLevels16 * 128 < size_t{1} << 31);
   HWY_ALIGN uint16_t weights[kRows * kTile];
   float scales[kRows];
-  const size_t lanes = hn::Lanes(Floats());
-  const size_t filled = (tile.positions + lanes - 1) / lanes * lanes;  // as ExtendSoftmax does
+  const size_t filled = RoundUpToVectors(tile.positions);  // as ExtendSoftmax does
   const float* const value_scales = tile.value_scales;
   // No weight is above 1.
   const float most = MaxAbs(value_scales, filled);

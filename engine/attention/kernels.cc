@@ -25,7 +25,7 @@ HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
   if (bias != nullptr) AddArrays(bias, n, scores);
   const Floats d;
   const size_t lanes = hn::Lanes(d);
-  const size_t filled = (n + lanes - 1) / lanes * lanes;
+  const size_t filled = RoundUpToVectors(n);
   if (n < filled) {  // by a whole vector: loads wait long for several stores to be done
     const size_t last = filled - lanes;
     const auto hidden = hn::Set(d, -std::numeric_limits<float>::infinity());

@@ -1,7 +1,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <deque>
 #include <dnnl.hpp>
@@ -326,13 +325,16 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
   std::memset(x.data(), 0, x.size());
   std::memset(y.data(), 0, y.size());  // some calls add to it
   const auto replay = [&] {
-    const auto start = std::chrono::steady_clock::now();
-    for (const auto* made : trace.order) {
-      const auto& [call, packed] = *made;
-      const auto& [kernel, weights, part] = call;
-      state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
+    double seconds = 0;
+    {
+      ScopedTimer timer(&seconds);
+      for (const auto* made : trace.order) {
+        const auto& [call, packed] = *made;
+        const auto& [kernel, weights, part] = call;
+        state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
+      }
     }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return seconds;
   };
   constexpr size_t kReplays = 3;       // of which the median counts
   constexpr double kLongEnough = 0.2;  // seconds of all of them

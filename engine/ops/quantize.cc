@@ -20,16 +20,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <bool kClips>
 void QuantizeRow(const float* x, size_t n, float inverse, QuantizationRange range, uint8_t* q) {
   const auto levels = static_cast<float>(range.levels);
-  const float shift = kWholeSteps + static_cast<float>(range.zero);
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     auto scaled = hn::Mul(hn::LoadU(d, x + i), hn::Set(d, inverse));
     if constexpr (kClips) {
       scaled = hn::Min(hn::Max(scaled, hn::Set(d, -levels)), hn::Set(d, levels));
     }
-    const hn::RebindToUnsigned<decltype(d)> du;
-    const auto bits = hn::BitCast(du, hn::Add(scaled, hn::Set(d, shift)));
-    const hn::Rebind<uint8_t, decltype(d)> d8;
-    hn::StoreU(hn::TruncateTo(d8, bits), d8, q + i);
+    StoreRounded(d, scaled, range.zero, q + i);
   });
 }
 

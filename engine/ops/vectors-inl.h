@@ -25,6 +25,21 @@ using One = hn::CappedTag<float, 1>;
 // and leaves that, modulo 2^16 and more, in the lowest bits. For numbers below 2^22.
 constexpr float kWholeSteps = 12582912.0f;  // 1.5 * 2^23
 
+// Stores v + zero as whole numbers of T (8 or 16 bits), modulo its range.
+template <typename T, class D, class V>
+HWY_INLINE void StoreRounded(D d, V v, int zero, T* out) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<T, D> narrow;
+  const auto bits = hn::Add(v, hn::Set(d, kWholeSteps + static_cast<float>(zero)));
+  hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(du, bits)), narrow, out);
+}
+
+// The least multiple of a whole vector's floats that holds n.
+HWY_INLINE size_t RoundUpToVectors(size_t n) {
+  const size_t lanes = hn::Lanes(Floats());
+  return (n + lanes - 1) / lanes * lanes;
+}
+
 // Calls f(tag, i) for whole vectors of n floats, which begin at i, then for the rest one by one.
 template <typename F>
 HWY_INLINE void ForEachVector(size_t n, F f) {
