@@ -57,7 +57,8 @@ HWY_INLINE float Sum(size_t n, F f) {
   const Floats d;
   const size_t lanes = hn::Lanes(d);
   hn::Vec<Floats> sums[kSums];
-  for (size_t k = 0; k < kSums; ++k) sums[k] = hn::Zero(d);
+  const auto zero = hn::Zero(d);  // once: GCC 12 fails at -fsanitize=thread otherwise
+  for (auto& each : sums) each = zero;
   size_t i = 0;
   for (; i + kSums * lanes <= n; i += kSums * lanes) {
     for (size_t k = 0; k < kSums; ++k) sums[k] = f(d, i + k * lanes, sums[k]);
