@@ -219,6 +219,7 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
   const auto rows = static_cast<size_t>(queries.count);
+  const auto most = static_cast<size_t>(spec.mixer.tile);
   const float scale = spec.shape.Scale();
   const char* const keys = static_cast<const char*>(memory.keys);
   const char* const values = static_cast<const char*>(memory.values);
@@ -245,12 +246,12 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
           softmax[g][r] = {output.WeightsOf(first + g, row + r, queries, positions)};
         }
       }
-      for (size_t start = 0; start < positions; start += kTile) {
+      for (size_t start = 0; start < positions; start += most) {
         for (size_t g = 0; g < width; ++g) {
           HeadTile& tile = tiles[g];
           const size_t h = first + g;
           tile.dim = dim;
-          tile.positions = std::min(kTile, positions - start);
+          tile.positions = std::min(most, positions - start);
           tile.keys = keys + (h * PaddedPositions(positions) + start) * layout.KeyBytes(dim);
           tile.values =
               values + (h * dim * layout.pair + start * memory.value_stride) * layout.element;

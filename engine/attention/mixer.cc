@@ -38,7 +38,7 @@ const std::vector<Form>& Forms() {
   static const Parameter kReduction = {"reduction", &MixerSpec::reduction, 1};
   static const Parameter kSeed = {"seed", &MixerSpec::seed, 0, 1};
   static const auto& forms = *new std::vector<Form>{
-      {"full", P::kGlobal, A::kTiled},
+      {"full", P::kGlobal, A::kTiled, {{"tile", &MixerSpec::tile, 16, 256, 256}}},
       {"causal", P::kCausal, A::kTiled},
       {"window", P::kWindow, A::kTiled, {kWidth}},
       {"local_m", P::kWindow, A::kTiled, {kWidth}},
@@ -194,6 +194,7 @@ absl::Status MixerSpec::Validate() const {
   if (score == Score::kConcat && algorithm != Algorithm::kDense) {
     return Wrong(text, "concat is no product: it needs the dense algorithm");
   }
+  if (tile % 16 != 0) return Wrong(text, "tile must be a multiple of 16");
   if (algorithm == Algorithm::kPool && width % 2 == 0) return Wrong(text, "width must be odd");
   if (algorithm == Algorithm::kDeformable && kernel % 2 == 0) {
     return Wrong(text, "kernel must be odd");

@@ -49,7 +49,8 @@ enum class Algorithm : uint8_t {
 
 // As text: a name and its parameters, NAME:VALUE or NAME:KEY=VALUE,... Those without a default must
 // be given; the one called first needs no key.
-//   full  causal  window:width  local_m:width  local_p:width  shifted:width  block_grid:width
+//   full:tile=256  causal  window:width  local_m:width  local_p:width  shifted:width
+//   block_grid:width
 //   bigbird:window=64,global=8,random=2,block=64,seed=1
 //   lsh:bucket=64,rounds=4,seed=1  mean:reduction  reduction:reduction  factorized
 //   deformable:reduction,kernel=5  pool:width=3  mlp:positions,hidden=0
@@ -69,6 +70,7 @@ struct MixerSpec {
   int kernel = 0;     // positions that decide where a key is taken from
   int positions = 0;  // of a token MLP: no sentence may be longer
   int hidden = 0;     // of a token MLP: size of its hidden layer; 0: `positions`
+  int tile = 256;     // keys between two updates of the running maximum (but in bfloat16 products)
   // Of a layer with an odd number: patterns that alternate have their other form.
   bool odd_layer = false;
 

@@ -12,6 +12,7 @@ namespace {
 
 TEST(MixerSpecTest, TextIsReadAndWritten) {
   for (const std::string text : {"full",
+                                 "full:tile=64",
                                  "full:score=dot",
                                  "full:score=concat",
                                  "full:dense=1",
@@ -57,7 +58,10 @@ TEST(MixerSpecTest, WhatMakesNoSenseIsRefused) {
       {"full:dense=0,score=concat", "concat is no product"},
       {"window:99999999999", "width must be a number"},
       {"window:3,height=2", "no \"height=2\" here; it has width, score, dense"},
-      {"full:3", "here"},
+      {"full:tile=0", "tile must be 16 to 256"},
+      {"full:tile=272", "tile must be 16 to 256"},
+      {"full:tile=40", "tile must be a multiple of 16"},
+      {"causal:tile=64", "here"},
       {"full:score=cosine", "score must be one of"},
       {"lsh:score=dot", "here"},
       {"lsh:0", "bucket must be 1 to"},

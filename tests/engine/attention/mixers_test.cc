@@ -262,6 +262,7 @@ TEST(MixersTest, LimitsAreFullAttention) {
     for (int round = 0; round < 6; ++round) {
       Sentence sentence(&random, random.Int(1, 150));
       std::vector<std::string> texts = {"full",
+                                        "full:tile=" + std::to_string(16 * random.Int(1, 9)),
                                         "full:dense=1",
                                         "window:150",
                                         "shifted:150",
