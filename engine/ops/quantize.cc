@@ -53,7 +53,7 @@ HWY_INLINE V Erf(D d, V x) {
   p = hn::MulAdd(p, t, hn::Set(d, 1.421413741f));
   p = hn::MulAdd(p, t, hn::Set(d, -0.284496736f));
   p = hn::MulAdd(p, t, hn::Set(d, 0.254829592f));
-  const V y = hn::NegMulAdd(hn::Mul(p, t), hn::Exp(d, hn::Neg(hn::Mul(a, a))), one);
+  const V y = hn::NegMulAdd(hn::Mul(p, t), ExpOfNegative(d, hn::Neg(hn::Mul(a, a))), one);
   return hn::CopySign(y, x);
 }
 

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -101,12 +100,6 @@ inline void MultiplyArrays(const float* y, size_t n, float* x) {
   });
 }
 
-// 1 / (1 + exp(-x))
-template <class D, class V>
-HWY_INLINE V Sigmoid(D d, V x) {
-  return hn::Div(hn::Set(d, 1.0f), hn::Add(hn::Set(d, 1.0f), hn::Exp(d, hn::Neg(x))));
-}
-
 // exp(x) for x <= 0, to 3e-7 of it: 2^n times a polynomial in what is left of x / log(2), at most a
 // half (minimax, of degree 5). Below 1e-37: 0.
 template <class D, class V>
@@ -124,6 +117,14 @@ HWY_INLINE V ExpOfNegative(D d, V x) {
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, whole));  // n's lowest bits
   const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
   return hn::IfThenElseZero(hn::Gt(x, hn::Set(d, -86.5f)), power);
+}
+
+// 1 / (1 + exp(-x)), to 4e-7 of it. Of x below -86.5: 0.
+template <class D, class V>
+HWY_INLINE V Sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
 }
 
 }  // namespace HWY_NAMESPACE
