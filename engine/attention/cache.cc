@@ -41,7 +41,11 @@ void Scatter(const AttentionShape& shape, const void* row, size_t position, size
     T* column =
         static_cast<T*>(packed) +
         kPair * ((h * padded + position / kKeyBlock * kKeyBlock) * rows + position % kKeyBlock);
-    for (size_t i = 0; i < dim; ++i) column[i / kPair * kPair * kKeyBlock + i % kPair] = from[i];
+    size_t i = 0;
+    for (; i + kPair <= dim; i += kPair) {
+      std::memcpy(column + i * kKeyBlock, from + i, kPair * sizeof(T));
+    }
+    if (i < dim) column[i * kKeyBlock] = from[i];
   }
 }
 
