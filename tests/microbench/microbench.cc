@@ -1,6 +1,6 @@
-// nibu-microbench: the matmuls and attention kernels alone, on the shapes of Transformer-base and
-// of the bundled model. Counters: operations (multiply and add count as two) and bytes of weights
-// or caches read, a second.
+// nibu-microbench: the matmuls, what finishes them, and attention kernels alone, on the shapes of
+// Transformer-base and of the bundled model. Counters: operations (multiply and add count as two)
+// and bytes of weights or caches read, a second.
 //
 //   nibu-microbench --benchmark_filter='Linear/int8' --benchmark_repetitions=5
 #include <cstring>
@@ -12,6 +12,7 @@
 #include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/quantize.h"
 
 namespace nibu {
 namespace {
@@ -54,7 +55,31 @@ void BM_Linear(benchmark::State& state, ComputeType type, int in, int out) {
   SetRates(state, 2.0 * rows * in * out, static_cast<double>(linear->bytes()));
 }
 
+// From an int8 matmul's sums to 64 rows of a hidden layer of the bundled model. In place, so that
+// all but the first time it finishes what looks like sums.
+void BM_Dequantize(benchmark::State& state, Activation activation) {
+  constexpr size_t kRows = 64;
+  constexpr size_t kColumns = 1024;
+  const std::vector<float> scales(kColumns, 1e-8f);
+  const std::vector<int32_t> zero_sums(kColumns);
+  const std::vector<float> row_scales(kRows, 1.0f);
+  const std::vector<float> bias = Values(kColumns);
+  std::vector<float> y = Values(kRows * kColumns);
+  for (auto _ : state) {
+    DequantizeRows({scales.data(), zero_sums.data(), bias.data(), activation}, row_scales.data(),
+                   kRows, kColumns, y.data());
+  }
+}
+
 constexpr AttentionShape kBase{8, 64};
+
+void BM_StoreSource(benchmark::State& state, CacheType type) {
+  const int positions = static_cast<int>(state.range(0));
+  const auto dim = static_cast<size_t>(kBase.heads * kBase.head_dim);
+  const std::vector<float> keys_values = Values(2 * dim * static_cast<size_t>(positions));
+  AlignedBuffer<char> memory(SourceBytes(kBase, positions, type));
+  for (auto _ : state) StoreSource(kBase, keys_values.data(), positions, type, memory.data());
+}
 
 // Queries of the encoder (as many as positions), or a decoder's cross-attention (a beam's).
 void BM_Attend(benchmark::State& state, CacheType type) {
@@ -113,9 +138,24 @@ void RegisterAll() {
       }
     }
   }
+  const std::pair<Activation, const char*> activations[] = {
+      {Activation::kNone, "none"},
+      {Activation::kRelu, "relu"},
+      {Activation::kGelu, "gelu"},
+      {Activation::kGeluTanh, "gelu_tanh"},
+      {Activation::kGeluSigmoid, "gelu_sigmoid"},
+      {Activation::kSwish, "swish"}};
+  for (const auto& [activation, name] : activations) {
+    benchmark::RegisterBenchmark(absl::StrCat("Dequantize/", name).c_str(), BM_Dequantize,
+                                 activation);
+  }
   for (const CacheType type : {CacheType::kFloat32, CacheType::kBFloat16, CacheType::kInt8}) {
-    for (const auto& [queries, positions] : {std::pair(1, 30), std::pair(4, 30), std::pair(1, 256),
-                                             std::pair(32, 32), std::pair(512, 512)}) {
+    benchmark::RegisterBenchmark(absl::StrCat("StoreSource/", ComputeTypeName(type)).c_str(),
+                                 BM_StoreSource, type)
+        ->Arg(30);
+    for (const auto& [queries, positions] :
+         {std::pair(1, 30), std::pair(4, 30), std::pair(6, 30), std::pair(8, 30), std::pair(1, 256),
+          std::pair(32, 32), std::pair(512, 512)}) {
       benchmark::RegisterBenchmark(absl::StrCat("Attend/", ComputeTypeName(type)).c_str(),
                                    BM_Attend, type)
           ->Args({queries, positions});
