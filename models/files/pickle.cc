@@ -53,8 +53,13 @@ class PickleMachine {
     New(kind).text = text;
     return absl::OkStatus();
   }
-  absl::Status PushItems(Kind kind, std::vector<PickleRef> items) {
-    New(kind).items = std::move(items);
+
+  using Items = std::vector<PickleRef>;
+
+  absl::Status PushItems(Kind kind, absl::StatusOr<Items> items) {
+    NIBU_RETURN_IF_ERROR(items.status());
+    if (kind == Kind::kDict && items->size() % 2 != 0) return Damaged("a key has no value");
+    New(kind).items = *std::move(items);
     return absl::OkStatus();
   }
 
@@ -62,49 +67,29 @@ class PickleMachine {
   size_t Available() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
   // Takes the top `n` values off, in the order in which they were pushed.
-  bool Pop(size_t n, std::vector<PickleRef>* items) {
-    if (Available() < n) return false;
-    items->assign(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
+  absl::StatusOr<Items> Pop(size_t n) {
+    if (Available() < n) return Damaged("a value is missing");
+    Items items(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
     stack_.resize(stack_.size() - n);
-    return true;
+    return items;
   }
-  bool PopToMark(std::vector<PickleRef>* items) {
-    if (marks_.empty()) return false;
-    Pop(Available(), items);
+  absl::StatusOr<Items> PopToMark() {
+    if (marks_.empty()) return Damaged("a mark is missing");
+    absl::StatusOr<Items> items = Pop(Available());
     marks_.pop_back();
-    return true;
+    return items;
   }
 
-  absl::Status Tuple(size_t n) {
-    std::vector<PickleRef> items;
-    if (!Pop(n, &items)) return Damaged("a value is missing");
-    return PushItems(Kind::kTuple, std::move(items));
-  }
-  absl::Status Collect(Kind kind) {
-    std::vector<PickleRef> items;
-    if (!PopToMark(&items)) return Damaged("a mark is missing");
-    if (kind == Kind::kDict && items.size() % 2 != 0) return Damaged("a key has no value");
-    return PushItems(kind, std::move(items));
-  }
   // Appends `items` to the list or dictionary on top of the stack.
-  absl::Status Extend(Kind kind, const std::vector<PickleRef>& items) {
+  absl::Status Extend(Kind kind, const absl::StatusOr<Items>& items) {
+    NIBU_RETURN_IF_ERROR(items.status());
     if (Available() < 1) return Damaged("a value is missing");
     PickleValue& target = pickle_.values_[stack_.back()];
-    if (target.kind != kind || (kind == Kind::kDict && items.size() % 2 != 0)) {
+    if (target.kind != kind || (kind == Kind::kDict && items->size() % 2 != 0)) {
       return Damaged("values are put where none can be");
     }
-    target.items.insert(target.items.end(), items.begin(), items.end());
+    target.items.insert(target.items.end(), items->begin(), items->end());
     return absl::OkStatus();
-  }
-  absl::Status ExtendBy(Kind kind, size_t n) {
-    std::vector<PickleRef> items;
-    if (!Pop(n, &items)) return Damaged("a value is missing");
-    return Extend(kind, items);
-  }
-  absl::Status ExtendToMark(Kind kind) {
-    std::vector<PickleRef> items;
-    if (!PopToMark(&items)) return Damaged("a mark is missing");
-    return Extend(kind, items);
   }
 
   absl::Status Global(absl::string_view module, absl::string_view name) {
@@ -118,8 +103,7 @@ class PickleMachine {
   }
 
   absl::Status Call() {
-    std::vector<PickleRef> items;  // function, arguments
-    if (!Pop(2, &items)) return Damaged("a value is missing");
+    NIBU_ASSIGN_OR_RETURN(Items items, Pop(2));  // function, arguments
     const PickleValue& function = pickle_.values_[items[0]];
     const PickleValue& arguments = pickle_.values_[items[1]];
     if (function.kind != Kind::kGlobal || arguments.kind != Kind::kTuple) {
@@ -127,15 +111,15 @@ class PickleMachine {
     }
     if ((function.text == "collections OrderedDict" && arguments.items.empty()) ||
         function.text == "collections defaultdict") {
-      return PushItems(Kind::kDict, {});
+      return PushItems(Kind::kDict, Items());
     }
     return PushItems(Kind::kCall, std::move(items));
   }
 
   // An object's attributes. Those of a dictionary (PyTorch's _metadata) are of no use.
   absl::Status Build() {
-    std::vector<PickleRef> items;
-    if (!Pop(1, &items) || Available() < 1) return Damaged("a value is missing");
+    NIBU_ASSIGN_OR_RETURN(const Items items, Pop(1));
+    if (Available() < 1) return Damaged("a value is missing");
     PickleValue& object = pickle_.values_[stack_.back()];
     if (object.kind == Kind::kCall && object.items.size() == 2) {
       object.items.push_back(items[0]);
@@ -180,9 +164,7 @@ class PickleMachine {
         marks_.push_back(stack_.size());
         return absl::OkStatus();
       case '0':  // POP
-        if (Available() < 1) return Damaged("a value is missing");
-        stack_.pop_back();
-        return absl::OkStatus();
+        return Pop(1).status();
 
       case 'N':  // NONE
         return PushInt(0, Kind::kNone);
@@ -210,37 +192,36 @@ class PickleMachine {
         return PushText(reader_.ReadBytes(reader_.Read<uint32_t>()));
 
       case ')':  // EMPTY_TUPLE
-        return Tuple(0);
+        return PushItems(Kind::kTuple, Items());
       case 0x85:  // TUPLE1
       case 0x86:  // TUPLE2
       case 0x87:  // TUPLE3
-        return Tuple(opcode - 0x84u);
+        return PushItems(Kind::kTuple, Pop(opcode - 0x84u));
       case 't':  // TUPLE
-        return Collect(Kind::kTuple);
+        return PushItems(Kind::kTuple, PopToMark());
       case ']':  // EMPTY_LIST
-        return PushItems(Kind::kList, {});
+        return PushItems(Kind::kList, Items());
       case 'l':  // LIST
-        return Collect(Kind::kList);
+        return PushItems(Kind::kList, PopToMark());
       case 'a':  // APPEND
-        return ExtendBy(Kind::kList, 1);
+        return Extend(Kind::kList, Pop(1));
       case 'e':  // APPENDS
-        return ExtendToMark(Kind::kList);
+        return Extend(Kind::kList, PopToMark());
       case '}':  // EMPTY_DICT
-        return PushItems(Kind::kDict, {});
+        return PushItems(Kind::kDict, Items());
       case 'd':  // DICT
-        return Collect(Kind::kDict);
+        return PushItems(Kind::kDict, PopToMark());
       case 's':  // SETITEM
-        return ExtendBy(Kind::kDict, 2);
+        return Extend(Kind::kDict, Pop(2));
       case 'u':  // SETITEMS
-        return ExtendToMark(Kind::kDict);
+        return Extend(Kind::kDict, PopToMark());
 
       case 'c': {  // GLOBAL
         const absl::string_view module = reader_.ReadLine();
         return Global(module, reader_.ReadLine());
       }
       case 0x93: {  // STACK_GLOBAL
-        std::vector<PickleRef> items;
-        if (!Pop(2, &items)) return Damaged("a value is missing");
+        NIBU_ASSIGN_OR_RETURN(const Items items, Pop(2));
         return Global(pickle_.values_[items[0]].text, pickle_.values_[items[1]].text);
       }
       case 'R':   // REDUCE
@@ -248,11 +229,8 @@ class PickleMachine {
         return Call();
       case 'b':  // BUILD
         return Build();
-      case 'Q': {  // BINPERSID
-        std::vector<PickleRef> items;
-        if (!Pop(1, &items)) return Damaged("a value is missing");
-        return PushItems(Kind::kPersistent, std::move(items));
-      }
+      case 'Q':  // BINPERSID
+        return PushItems(Kind::kPersistent, Pop(1));
 
       case 'q':  // BINPUT
         return Put(reader_.Read<uint8_t>());
