@@ -1,10 +1,9 @@
 #include "models/containers/tensor_source.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
@@ -28,10 +27,6 @@ absl::Status WrongType(absl::string_view name, const StoredTensor& tensor,
                  absl::StrJoin(allowed, " or ", [](std::string* out, DType dtype) {
                    out->append(DTypeName(dtype));
                  }));
-}
-
-bool Contains(absl::Span<const DType> allowed, DType dtype) {
-  return std::find(allowed.begin(), allowed.end(), dtype) != allowed.end();
 }
 
 }  // namespace
@@ -69,7 +64,7 @@ void CopyRow(const MatrixView& matrix, int64_t row, char* out) {
 
 absl::Status TensorSource::Add(std::string name, StoredTensor tensor) {
   const std::string path = tensor.file->path();
-  auto [it, inserted] = tensors_.try_emplace(std::move(name), Entry{std::move(tensor)});
+  auto [it, inserted] = tensors_.try_emplace(std::move(name), std::move(tensor));
   if (!inserted) {
     return Invalid(path, ": tensor \"", it->first, "\" is there twice");
   }
@@ -77,70 +72,66 @@ absl::Status TensorSource::Add(std::string name, StoredTensor tensor) {
 }
 
 absl::Status TensorSource::Absorb(TensorSource other) {
-  for (auto& [name, entry] : other.tensors_) {
-    NIBU_RETURN_IF_ERROR(Add(name, std::move(entry.tensor)));
+  for (auto& [name, tensor] : other.tensors_) {
+    NIBU_RETURN_IF_ERROR(Add(name, std::move(tensor)));
   }
   return absl::OkStatus();
 }
 
 std::vector<std::string> TensorSource::Names() const {
   std::vector<std::string> names;
-  for (const auto& [name, entry] : tensors_) names.push_back(name);
+  for (const auto& [name, tensor] : tensors_) names.push_back(name);
   return names;
 }
 
-bool TensorSource::Has(absl::string_view name) const { return Find(name) != nullptr; }
-
 const StoredTensor* TensorSource::Find(absl::string_view name) const {
   const auto it = tensors_.find(name);
-  return it == tensors_.end() ? nullptr : &it->second.tensor;
+  return it == tensors_.end() ? nullptr : &it->second;
 }
 
-absl::StatusOr<TensorSource::Entry*> TensorSource::Use(absl::string_view name,
-                                                       const Shape& expected) {
-  const auto it = tensors_.find(name);
-  if (it == tensors_.end()) {
+absl::StatusOr<const StoredTensor*> TensorSource::Use(absl::string_view name,
+                                                      const Shape& expected) {
+  const StoredTensor* tensor = Find(name);
+  if (tensor == nullptr) {
     return absl::NotFoundError(absl::StrCat(
         description_, ": tensor \"", name, "\" is missing, expected with shape ",
         ShapeString(expected), "; the model is incomplete or of another architecture"));
   }
-  it->second.used = true;
-  return &it->second;
+  Ignore(name);
+  return tensor;
 }
 
 absl::StatusOr<TensorView> TensorSource::Get(absl::string_view name, const Shape& shape,
                                              absl::Span<const DType> allowed) {
-  NIBU_ASSIGN_OR_RETURN(const Entry* entry, Use(name, shape));
-  const StoredTensor& tensor = entry->tensor;
-  if (tensor.view.shape != shape) return WrongShape(name, tensor, shape);
-  if (!Contains(allowed, tensor.view.dtype)) return WrongType(name, tensor, allowed);
-  return tensor.view;
+  NIBU_ASSIGN_OR_RETURN(const StoredTensor* tensor, Use(name, shape));
+  if (tensor->view.shape != shape) return WrongShape(name, *tensor, shape);
+  if (!absl::c_linear_search(allowed, tensor->view.dtype)) return WrongType(name, *tensor, allowed);
+  return tensor->view;
 }
 
 absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64_t in, int64_t out,
                                                    bool out_in) {
   const Shape shape = out_in ? Shape{out, in} : Shape{in, out};
-  NIBU_ASSIGN_OR_RETURN(const Entry* entry, Use(name, shape));
-  const StoredTensor& tensor = entry->tensor;
-  if (tensor.view.shape != shape) return WrongShape(name, tensor, shape);
-  if (!Contains(kFloats, tensor.view.dtype)) {
-    if (tensor.view.dtype != DType::kInt8 && tensor.view.dtype != DType::kInt16) {
-      return WrongType(name, tensor, kFloats);
+  NIBU_ASSIGN_OR_RETURN(const StoredTensor* tensor, Use(name, shape));
+  if (tensor->view.shape != shape) return WrongShape(name, *tensor, shape);
+  if (!absl::c_linear_search(kFloats, tensor->view.dtype)) {
+    if (tensor->view.dtype != DType::kInt8 && tensor->view.dtype != DType::kInt16) {
+      return WrongType(name, *tensor, kFloats);
     }
-    if (tensor.scales.size() != 1 && tensor.scales.size() != static_cast<size_t>(out)) {
-      return Invalid(tensor.file->path(), ": integer tensor \"", name, "\" of shape ",
-                     ShapeString(shape), " has ", tensor.scales.size(), " scales, expected 1 or ",
+    if (tensor->scales.size() != 1 && tensor->scales.size() != static_cast<size_t>(out)) {
+      return Invalid(tensor->file->path(), ": integer tensor \"", name, "\" of shape ",
+                     ShapeString(shape), " has ", tensor->scales.size(), " scales, expected 1 or ",
                      out);
     }
   }
-  for (const float scale : tensor.scales) {
+  for (const float scale : tensor->scales) {
     if (!std::isfinite(scale) || scale <= 0.0f) {
-      return Invalid(tensor.file->path(), ": tensor \"", name,
+      return Invalid(tensor->file->path(), ": tensor \"", name,
                      "\" has a scale that makes no sense, ", scale);
     }
   }
-  MatrixView matrix{tensor.view, out_in, tensor.scales, tensor.activation_scale};
-  if (tensor.transposed) {
+  MatrixView matrix{tensor->view, out_in, tensor->scales, tensor->activation_scale};
+  if (tensor->transposed) {
     std::swap(matrix.values.shape[0], matrix.values.shape[1]);
     matrix.out_in = !out_in;
   }
@@ -149,33 +140,27 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
 
 StoredTensor* TensorSource::Mutable(absl::string_view name) {
   const auto it = tensors_.find(name);
-  return it == tensors_.end() ? nullptr : &it->second.tensor;
+  return it == tensors_.end() ? nullptr : &it->second;
 }
 
 absl::StatusOr<TensorView> TensorSource::GetVector(absl::string_view name, int64_t size) {
   const Shape shape = {size};
-  NIBU_ASSIGN_OR_RETURN(const Entry* entry, Use(name, shape));
-  const StoredTensor& tensor = entry->tensor;
-  if (tensor.view.shape != shape && tensor.view.shape != Shape{1, size}) {
-    return WrongShape(name, tensor, shape);
+  NIBU_ASSIGN_OR_RETURN(const StoredTensor* tensor, Use(name, shape));
+  if (tensor->view.shape != shape && tensor->view.shape != Shape{1, size}) {
+    return WrongShape(name, *tensor, shape);
   }
-  if (!Contains(kFloats, tensor.view.dtype)) return WrongType(name, tensor, kFloats);
-  TensorView view = tensor.view;
+  if (!absl::c_linear_search(kFloats, tensor->view.dtype)) return WrongType(name, *tensor, kFloats);
+  TensorView view = tensor->view;
   view.shape = shape;
   return view;
-}
-
-void TensorSource::Ignore(absl::string_view name) {
-  const auto it = tensors_.find(name);
-  if (it != tensors_.end()) it->second.used = true;
 }
 
 absl::Status TensorSource::CheckAllUsed() const {
   constexpr size_t kNamed = 3;
   std::vector<absl::string_view> unused;
   size_t count = 0;
-  for (const auto& [name, entry] : tensors_) {
-    if (entry.used) continue;
+  for (const auto& [name, tensor] : tensors_) {
+    if (used_.contains(name)) continue;
     if (++count <= kNamed) unused.push_back(name);
   }
   if (count == 0) return absl::OkStatus();
@@ -187,7 +172,7 @@ absl::Status TensorSource::CheckAllUsed() const {
 
 void TensorSource::DropPages() const {
   std::set<const FileBytes*> files;
-  for (const auto& [name, entry] : tensors_) files.insert(entry.tensor.file.get());
+  for (const auto& [name, tensor] : tensors_) files.insert(tensor.file.get());
   for (const FileBytes* file : files) file->DropPages();
 }
 

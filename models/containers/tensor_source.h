@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,7 +70,7 @@ class TensorSource {
   const std::string& description() const { return description_; }
   size_t size() const { return tensors_.size(); }
   std::vector<std::string> Names() const;
-  bool Has(absl::string_view name) const;
+  bool Has(absl::string_view name) const { return tensors_.contains(name); }
   // Null when there is no such tensor. Does not count as asking for it.
   const StoredTensor* Find(absl::string_view name) const;
 
@@ -95,7 +96,7 @@ class TensorSource {
 
   // Marks a tensor that is there, but of no use, as asked for. Nothing happens when it is not
   // there.
-  void Ignore(absl::string_view name);
+  void Ignore(absl::string_view name) { used_.emplace(name); }
   // InvalidArgument naming tensors that nobody asked for.
   absl::Status CheckAllUsed() const;
 
@@ -103,14 +104,11 @@ class TensorSource {
   void DropPages() const;
 
  private:
-  struct Entry {
-    StoredTensor tensor;
-    bool used = false;
-  };
-  absl::StatusOr<Entry*> Use(absl::string_view name, const Shape& expected);
+  absl::StatusOr<const StoredTensor*> Use(absl::string_view name, const Shape& expected);
 
   std::string description_;
-  std::map<std::string, Entry, std::less<>> tensors_;
+  std::map<std::string, StoredTensor, std::less<>> tensors_;
+  std::set<std::string, std::less<>> used_;  // names, of which some may not be there
   PackedLinears packed_;
   bool shared_ = false;
 };
