@@ -1,7 +1,5 @@
 #include "models/files/json.h"
 
-#include <limits>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
@@ -201,6 +199,18 @@ absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& ke
 absl::StatusOr<int> ConfigFile::Int(const std::string& key, int absent) const {
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> value, OptionalInt(key));
   return value.value_or(absent);
+}
+
+absl::StatusOr<std::vector<int>> ConfigFile::IntList(const std::string& key, int least, int most,
+                                                     absl::string_view expected) const {
+  const Json* list = Find(key);
+  if (list == nullptr || !list->is_array()) return Wrong(key, expected);
+  std::vector<int> numbers;
+  for (const Json& number : *list) {
+    if (!number.is_number_integer() || number < least || number > most) return Wrong(key, expected);
+    numbers.push_back(number.get<int>());
+  }
+  return numbers;
 }
 
 absl::StatusOr<float> ConfigFile::Float(const std::string& key, float absent) const {

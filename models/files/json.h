@@ -56,6 +56,10 @@ class ConfigFile {
   absl::StatusOr<float> Float(const std::string& key, float absent) const;
   absl::StatusOr<bool> Bool(const std::string& key, bool absent) const;
   absl::StatusOr<std::string> String(const std::string& key, absl::string_view absent) const;
+  // The numbers of a list, each from `least` (0 or more) to `most`; Wrong(key, expected) for
+  // anything else.
+  absl::StatusOr<std::vector<int>> IntList(const std::string& key, int least, int most,
+                                           absl::string_view expected) const;
   // Whether a field says no: it is absent, false, 0, "", "none" or an empty list.
   bool IsOff(const std::string& key) const;
   // What the field's word stands for; `absent` is a word, too.

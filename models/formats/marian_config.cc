@@ -98,18 +98,12 @@ absl::Status ReadAlignment(const ConfigFile& yml, ModelConfig* model) {
 }
 
 absl::Status ReadVocabularySizes(const ConfigFile& yml, ModelConfig* model) {
-  const nlohmann::json* sizes = yml.Find("dim-vocabs");
-  if (sizes == nullptr || !sizes->is_array() || sizes->size() != 2) {
-    return yml.Wrong("dim-vocabs", "a list of two sizes");
-  }
-  int* const fields[] = {&model->vocab_source, &model->vocab_target};
-  for (size_t i = 0; i < 2; ++i) {
-    const nlohmann::json& size = (*sizes)[i];
-    if (!size.is_number_integer() || size < 1 || size > (1 << 24)) {
-      return yml.Wrong("dim-vocabs", "a list of two sizes");
-    }
-    *fields[i] = size.get<int>();
-  }
+  const char* key = "dim-vocabs";
+  constexpr char kExpected[] = "a list of two sizes";
+  NIBU_ASSIGN_OR_RETURN(const std::vector<int> sizes, yml.IntList(key, 1, 1 << 24, kExpected));
+  if (sizes.size() != 2) return yml.Wrong(key, kExpected);
+  model->vocab_source = sizes[0];
+  model->vocab_target = sizes[1];
   return absl::OkStatus();
 }
 
@@ -120,12 +114,9 @@ absl::Status ReadTiedLayers(const ConfigFile& yml, MarianConfig* config) {
   if (!layers->is_array() || layers->size() != static_cast<size_t>(config->model.layers_decoder)) {
     return yml.Wrong(key, "a list with a number for each decoder layer");
   }
-  for (const nlohmann::json& layer : *layers) {
-    if (!layer.is_number_integer() || layer < 1 || layer > config->model.layers_decoder) {
-      return yml.Wrong(key, "a list of layer numbers from 1 to dec-depth");
-    }
-    config->tied_layers.push_back(layer.get<int>());
-  }
+  NIBU_ASSIGN_OR_RETURN(config->tied_layers,
+                        yml.IntList(key, 1, config->model.layers_decoder,
+                                    "a list of layer numbers from 1 to dec-depth"));
   return absl::OkStatus();
 }
 

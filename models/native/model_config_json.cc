@@ -69,43 +69,24 @@ void VisitFields(Config& config, Visitor visit) {
   visit_all(NIBU_CONFIG_FIELDS);
 }
 
-absl::Status Read(const ConfigFile& json, const std::string& name, int* field) {
-  NIBU_ASSIGN_OR_RETURN(*field, json.Int(name, *field));
-  return absl::OkStatus();
-}
-
-absl::Status Read(const ConfigFile& json, const std::string& name, bool* field) {
-  NIBU_ASSIGN_OR_RETURN(*field, json.Bool(name, *field));
-  return absl::OkStatus();
-}
-
-absl::Status Read(const ConfigFile& json, const std::string& name, float* field) {
-  NIBU_ASSIGN_OR_RETURN(*field, json.Float(name, *field));
-  return absl::OkStatus();
-}
-
-absl::Status Read(const ConfigFile& json, const std::string& name, std::vector<int>* field) {
-  const nlohmann::json* value = json.Find(name);
-  if (value == nullptr) return absl::OkStatus();
-  if (!value->is_array()) return json.Wrong(name, "a list of token ids");
-  field->clear();
-  for (const nlohmann::json& id : *value) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() > INT32_MAX)
-      return json.Wrong(name, "a list of token ids");
-    field->push_back(id.get<int>());
+// The field that `json` has, or `absent`.
+template <typename Field>
+absl::StatusOr<Field> Read(const ConfigFile& json, const std::string& name, const Field& absent) {
+  if constexpr (std::is_same_v<Field, int>) {
+    return json.Int(name, absent);
+  } else if constexpr (std::is_same_v<Field, bool>) {
+    return json.Bool(name, absent);
+  } else if constexpr (std::is_same_v<Field, float>) {
+    return json.Float(name, absent);
+  } else if constexpr (std::is_enum_v<Field>) {
+    return json.OneOf<Field>(name, WordFor(absent), WordsOf(absent));
+  } else if constexpr (std::is_same_v<Field, std::vector<MixerSpec>>) {
+    return ReadEncoderAttention(json);
+  } else if (json.Find(name) == nullptr) {
+    return absent;
+  } else {
+    return json.IntList(name, 0, INT32_MAX, "a list of token ids");
   }
-  return absl::OkStatus();
-}
-
-absl::Status Read(const ConfigFile& json, const std::string&, std::vector<MixerSpec>* field) {
-  NIBU_ASSIGN_OR_RETURN(*field, ReadEncoderAttention(json));
-  return absl::OkStatus();
-}
-
-template <typename Enum>
-absl::Status Read(const ConfigFile& json, const std::string& name, Enum* field) {
-  NIBU_ASSIGN_OR_RETURN(*field, json.OneOf<Enum>(name, WordFor(*field), WordsOf(*field)));
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -130,7 +111,10 @@ absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config) {
   std::set<std::string> known;
   VisitFields(*config, [&](const std::string& name, auto& field) {
     known.insert(name);
-    if (status.ok()) status = Read(json, name, &field);
+    if (!status.ok()) return;
+    auto value = Read(json, name, field);
+    status = value.status();
+    if (status.ok()) field = *std::move(value);
   });
   NIBU_RETURN_IF_ERROR(status);
   for (const auto& [name, value] : json.object().items()) {

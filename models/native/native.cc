@@ -86,8 +86,11 @@ absl::StatusOr<Block> ReadBlock(const Layout& layout, const Json& json, absl::st
   return Block{layout.file->bytes().substr(offset, size), static_cast<uint32_t>(checksum)};
 }
 
-absl::Status CheckBlock(const Layout& layout, const Block& block, absl::string_view name) {
-  if (Crc32(block.bytes) == block.checksum) return absl::OkStatus();
+// The bytes of a block, its checksum verified.
+absl::StatusOr<absl::string_view> CheckedBytes(const Layout& layout, const Json& json,
+                                               absl::string_view name) {
+  NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
+  if (Crc32(block.bytes) == block.checksum) return block.bytes;
   return Damaged(layout.file->path(), absl::StrCat("the checksum of \"", name, "\" is wrong"));
 }
 
@@ -103,9 +106,7 @@ absl::StatusOr<absl::string_view> Part(const Layout& layout, const ConfigFile& o
                                        const std::string& key) {
   const Json* json = object.Find(key);
   if (json == nullptr) return absl::string_view();
-  NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, *json, key));
-  NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, key));
-  return block.bytes;
+  return CheckedBytes(layout, *json, key);
 }
 
 absl::StatusOr<std::vector<std::string>> Tokens(const Layout& layout, const ConfigFile& object,
@@ -181,13 +182,12 @@ constexpr std::pair<absl::string_view, ComputeType> kComputeTypes[] = {
 
 absl::StatusOr<std::vector<float>> ReadScales(const Layout& layout, const Json& json,
                                               const std::string& name) {
-  NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
-  if (block.bytes.size() % sizeof(float) != 0) {
+  NIBU_ASSIGN_OR_RETURN(const absl::string_view bytes, CheckedBytes(layout, json, name));
+  if (bytes.size() % sizeof(float) != 0) {
     return Damaged(layout.file->path(), absl::StrCat("\"", name, "\" has half a scale"));
   }
-  NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, name));
-  std::vector<float> scales(block.bytes.size() / sizeof(float));
-  if (!scales.empty()) std::memcpy(scales.data(), block.bytes.data(), block.bytes.size());
+  std::vector<float> scales(bytes.size() / sizeof(float));
+  if (!scales.empty()) std::memcpy(scales.data(), bytes.data(), bytes.size());
   return scales;
 }
 
@@ -199,16 +199,11 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
   StoredTensor tensor;
   tensor.file = layout.file;
   NIBU_ASSIGN_OR_RETURN(tensor.view.dtype, object.OneOf<DType>("dtype", "", kDTypes));
-  const Json* shape = object.Find("shape");
-  if (shape == nullptr || !shape->is_array() || shape->empty() || shape->size() > 2) {
-    return object.Wrong("shape", "one or two sizes");
-  }
-  for (const Json& dim : *shape) {
-    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT32_MAX) {
-      return object.Wrong("shape", "one or two sizes");
-    }
-    tensor.view.shape.push_back(dim.get<int64_t>());
-  }
+  constexpr char kSizes[] = "one or two sizes";
+  NIBU_ASSIGN_OR_RETURN(const std::vector<int> shape,
+                        object.IntList("shape", 0, INT32_MAX, kSizes));
+  if (shape.empty() || shape.size() > 2) return object.Wrong("shape", kSizes);
+  tensor.view.shape.assign(shape.begin(), shape.end());
   const uint64_t bytes =
       *BytesOf(tensor.view.dtype, tensor.view.shape);  // no overflow: 2 * 31 bits
   const Json* data = object.Find("data");
@@ -256,10 +251,7 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
 
 // Checks the checksum of every block below `json`.
 absl::Status CheckBlocks(const Layout& layout, const Json& json, const std::string& name) {
-  if (json.is_array()) {
-    NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
-    return CheckBlock(layout, block, name);
-  }
+  if (json.is_array()) return CheckedBytes(layout, json, name).status();
   if (!json.is_object()) return absl::OkStatus();
   for (const auto& [key, value] : json.items()) {
     if (key == "shape") continue;
@@ -319,9 +311,8 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
     }
   }
   if (const auto it = layout.header.find("shortlist"); it != layout.header.end()) {
-    NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, *it, "shortlist"));
-    NIBU_RETURN_IF_ERROR(CheckBlock(layout, block, "shortlist"));
-    auto shortlist = DecodeShortlist(block.bytes, opened.config);
+    NIBU_ASSIGN_OR_RETURN(const auto bytes, CheckedBytes(layout, *it, "shortlist"));
+    auto shortlist = DecodeShortlist(bytes, opened.config);
     if (!shortlist.ok()) return Damaged(path, shortlist.status().message());
     opened.shortlist = *std::move(shortlist);
   }
