@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -101,13 +100,13 @@ absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
   if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
   if (IsArgos(path)) return OpenArgos(path);
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
-                        ConfigFile::OpenOptional(absl::StrCat(path, "/config.json")));
-  if (!file.has_value()) return OpenByFiles(path);
-  NIBU_ASSIGN_OR_RETURN(const std::string type, file->String("model_type", ""));
-  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> generation,
+  const std::string config_path = absl::StrCat(path, "/config.json");
+  if (absl::IsNotFound(FileBytes::Open(config_path).status())) return OpenByFiles(path);
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile file, ConfigFile::OpenOptional(config_path));
+  NIBU_ASSIGN_OR_RETURN(const std::string type, file.String("model_type", ""));
+  NIBU_ASSIGN_OR_RETURN(ConfigFile generation,
                         ConfigFile::OpenOptional(absl::StrCat(path, "/generation_config.json")));
-  const ConfigFile config = file->Under(std::move(generation));
+  const ConfigFile config = file.Under(std::move(generation));
   if (type == "marian") return OpenHuggingFaceMarian(path, config);
   if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
   if (type == "t5" || type == "mt5") return OpenT5(path, config);

@@ -64,7 +64,8 @@ struct OpenedModel {
   std::string config_file;  // what `config` was read from, for messages
   ModelConfig config;
   NameTable names;
-  std::unique_ptr<TensorSource> source;  // of the weights: views of mapped files
+  // Of the weights: views of mapped files.
+  std::unique_ptr<TensorSource> source = std::make_unique<TensorSource>("");
   ModelVocabulary vocabulary;
   ModelDefaults defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null: it has none

@@ -121,9 +121,9 @@ std::string QuotedJson(const Json& value) {
   return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
 }
 
-absl::StatusOr<std::optional<ConfigFile>> ConfigFile::OpenOptional(const std::string& path) {
+absl::StatusOr<ConfigFile> ConfigFile::OpenOptional(const std::string& path) {
   const absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
-  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (absl::IsNotFound(file.status())) return From(Json::object(), path);
   if (!file.ok()) return file.status();
   return Parse((*file)->bytes(), path);
 }
@@ -149,9 +149,9 @@ ConfigFile ConfigFile::With(const Json& absent, const Json& fixed) const {
   return result;
 }
 
-ConfigFile ConfigFile::Under(std::optional<ConfigFile> over) const {
+ConfigFile ConfigFile::Under(ConfigFile over) const {
   ConfigFile result = *this;
-  if (over.has_value()) result.over_ = std::make_shared<const ConfigFile>(*std::move(over));
+  result.over_ = std::make_shared<const ConfigFile>(std::move(over));
   return result;
 }
 

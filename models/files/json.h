@@ -32,8 +32,9 @@ std::string QuotedJson(const nlohmann::json& value);
 // expected and what is there. Null counts as absent.
 class ConfigFile {
  public:
-  // None when there is no such file.
-  static absl::StatusOr<std::optional<ConfigFile>> OpenOptional(const std::string& path);
+  ConfigFile() = default;  // without fields
+  // Without fields when there is no such file.
+  static absl::StatusOr<ConfigFile> OpenOptional(const std::string& path);
   static absl::StatusOr<ConfigFile> Parse(absl::string_view text, std::string file);
   // From a document that was read already (YAML).
   static absl::StatusOr<ConfigFile> From(nlohmann::json json, std::string file);
@@ -42,7 +43,7 @@ class ConfigFile {
   ConfigFile With(const nlohmann::json& absent, const nlohmann::json& fixed) const;
 
   // A copy in which the fields that `over` has win; messages about them name its file.
-  ConfigFile Under(std::optional<ConfigFile> over) const;
+  ConfigFile Under(ConfigFile over) const;
 
   const std::string& file() const { return file_; }
   // All fields of this file alone.
@@ -85,7 +86,7 @@ class ConfigFile {
 
   absl::Status WrongWord(const std::string& key, std::vector<absl::string_view> known) const;
 
-  nlohmann::json object_;
+  nlohmann::json object_ = nlohmann::json::object();
   std::string file_;
   std::shared_ptr<const ConfigFile> over_;  // or null
 };

@@ -1,7 +1,5 @@
 #include "models/formats/argos.h"
 
-#include <optional>
-
 #include "absl/strings/match.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
@@ -30,15 +28,15 @@ absl::Status RefuseZippedArgos(const std::shared_ptr<const FileBytes>& file) {
 }
 
 absl::StatusOr<OpenedModel> OpenArgos(const std::string& directory) {
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> metadata,
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile metadata,
                         ConfigFile::OpenOptional(directory + "/metadata.json"));
-  NIBU_ASSIGN_OR_RETURN(const std::string type, metadata->String("type", "translate"));
+  NIBU_ASSIGN_OR_RETURN(const std::string type, metadata.String("type", "translate"));
   if (type != "translate") {
     return NotSupported(directory, ": an Argos package of type \"", type,
                         "\", which does not translate; give one of type \"translate\"");
   }
-  if (!metadata->IsOff("target_prefix")) {
-    return NotSupported(metadata->file(), ": \"target_prefix\" is not supported; use a package of ",
+  if (!metadata.IsOff("target_prefix")) {
+    return NotSupported(metadata.file(), ": \"target_prefix\" is not supported; use a package of ",
                         "one target language");
   }
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenCTranslate2(directory + "/model"));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -324,14 +323,11 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
   OpenedModel opened;
   opened.format = "CTranslate2";
   opened.config_file = directory + "/model.bin";
-  opened.source = std::make_unique<TensorSource>(std::move(file.source));
+  *opened.source = std::move(file.source);
   NIBU_ASSIGN_OR_RETURN(opened.config, ReadCTranslate2Config(file.spec, opened.source.get()));
   opened.names = CTranslate2Names(opened.config, *opened.source);
-  const std::string config_path = directory + "/config.json";
-  const auto config_file = FileBytes::Open(config_path);
-  NIBU_ASSIGN_OR_RETURN(
-      const ConfigFile config,
-      ConfigFile::Parse(config_file.ok() ? (*config_file)->bytes() : "{}", config_path));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile config,
+                        ConfigFile::OpenOptional(directory + "/config.json"));
   NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
                         config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
   NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &opened));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -85,7 +84,7 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
                                             ": no such file; copy it from the Hugging Face ",
                                             "directory that the model was converted from"));
   }
-  NIBU_ASSIGN_OR_RETURN(std::optional<ConfigFile> generation,
+  NIBU_ASSIGN_OR_RETURN(ConfigFile generation,
                         ConfigFile::OpenOptional(directory + "/generation_config.json"));
   const ConfigFile both = config.Under(std::move(generation));
   MultilingualParts parts;

@@ -35,12 +35,12 @@ absl::Status AddBadWords(const ConfigFile& file, std::vector<int>* suppressed) {
 }
 
 // A special token's text: "</s>", or {"content": "</s>", ...}.
-absl::StatusOr<std::string> SpecialToken(const ConfigFile* tokenizer, const std::string& key,
+absl::StatusOr<std::string> SpecialToken(const ConfigFile& tokenizer, const std::string& key,
                                          absl::string_view absent) {
-  const nlohmann::json* value = tokenizer == nullptr ? nullptr : tokenizer->Find(key);
+  const nlohmann::json* value = tokenizer.Find(key);
   if (value == nullptr) return std::string(absent);
   if (value->is_object() && value->contains("content")) value = &(*value)["content"];
-  if (!value->is_string()) return tokenizer->Wrong(key, "a token");
+  if (!value->is_string()) return tokenizer.Wrong(key, "a token");
   return value->get<std::string>();
 }
 
@@ -54,16 +54,11 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
 
 // Reads the vocabularies; sets the ids of `model` that they decide.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(
-      const std::optional<ConfigFile> file,
-      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
-  const ConfigFile* tokenizer = file.has_value() ? &*file : nullptr;
-  bool separate = false;
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile tokenizer,
+                        ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   ModelVocabulary vocabulary;
   vocabulary.language_tokens = true;
-  if (tokenizer != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(separate, tokenizer->Bool("separate_vocabs", false));
-  }
+  NIBU_ASSIGN_OR_RETURN(const bool separate, tokenizer.Bool("separate_vocabs", false));
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Vocabulary(directory, "vocab.json", model->vocab_source));
   const char* target_name = separate ? "target_vocab.json" : "vocab.json";
@@ -167,11 +162,10 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config) {
   const nlohmann::json* value = config.Find(key);
   if (value == nullptr || !value->is_array()) return config.OptionalInt(key);
-  if (value->size() != 1 || !(*value)[0].is_number_unsigned() ||
-      (*value)[0].get<uint64_t>() > INT32_MAX) {
-    return config.Wrong(key, "one token id");
-  }
-  return (*value)[0].get<int>();
+  const char* expected = "one token id";
+  NIBU_ASSIGN_OR_RETURN(const auto ids, config.IntList(key, 0, INT32_MAX, expected));
+  if (ids.size() != 1) return config.Wrong(key, expected);
+  return ids[0];
 }
 
 absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model) {
@@ -269,7 +263,8 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
 
-  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
+  NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
+  const TensorSource& source = *opened.source;
   opened.names = HuggingFaceNames(marian, source);
   // Positions that the file holds are used as they are.
   if (source.Has(opened.names.Tensor("encoder.positions")) ||
@@ -278,7 +273,6 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   }
   marian.model.alignment_heads = 1;  // Marian's guided one
   opened.config = std::move(marian.model);
-  opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -13,6 +12,7 @@
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
+#include "models/formats/hugging_face.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {
@@ -93,10 +93,10 @@ absl::Status AddTokenizerJson(TokenTable* table) {
   return absl::OkStatus();
 }
 
-absl::Status AddDecoderTokens(const ConfigFile* tokenizer, TokenTable* table) {
+absl::Status AddDecoderTokens(const ConfigFile& tokenizer, TokenTable* table) {
   constexpr char kFile[] = "tokenizer_config.json";
   constexpr char kKey[] = "added_tokens_decoder";
-  const Json* added = tokenizer == nullptr ? nullptr : tokenizer->Find(kKey);
+  const Json* added = tokenizer.Find(kKey);
   if (added == nullptr) return absl::OkStatus();
   if (!added->is_object()) return WrongTokens(*table, kFile, kKey);
   for (const auto& [id_text, token] : added->items()) {
@@ -112,11 +112,10 @@ absl::Status AddDecoderTokens(const ConfigFile* tokenizer, TokenTable* table) {
 
 absl::Status AddAddedTokens(TokenTable* table) {
   constexpr char kFile[] = "added_tokens.json";
-  NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> added,
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile added,
                         ConfigFile::OpenOptional(absl::StrCat(table->directory, "/", kFile)));
-  if (!added.has_value()) return absl::OkStatus();
-  for (const auto& [content, id] : added->object().items()) {
-    if (!id.is_number_integer()) return added->Wrong(content, "an id");
+  for (const auto& [content, id] : added.object().items()) {
+    if (!id.is_number_integer()) return added.Wrong(content, "an id");
     NIBU_RETURN_IF_ERROR(table->Set(id.get<int64_t>(), content, kFile));
   }
   return absl::OkStatus();
@@ -125,14 +124,14 @@ absl::Status AddAddedTokens(TokenTable* table) {
 // The languages listed, in order, from id `first` on.
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
-    NIBU_ASSIGN_OR_RETURN(const std::optional<ConfigFile> file,
+    NIBU_ASSIGN_OR_RETURN(const ConfigFile file,
                           ConfigFile::OpenOptional(absl::StrCat(table->directory, "/", name)));
-    const Json* list = file.has_value() ? file->Find("additional_special_tokens") : nullptr;
+    const Json* list = file.Find("additional_special_tokens");
     if (list == nullptr || list->empty()) continue;
-    if (!list->is_array()) return file->Wrong("additional_special_tokens", "a list of tokens");
+    if (!list->is_array()) return file.Wrong("additional_special_tokens", "a list of tokens");
     for (const Json& token : *list) {
       const std::string* content = Content(token);
-      if (content == nullptr) return file->Wrong("additional_special_tokens", "a list of tokens");
+      if (content == nullptr) return file.Wrong("additional_special_tokens", "a list of tokens");
       if (LanguageCode(*content).empty()) continue;
       NIBU_RETURN_IF_ERROR(table->Set(first++, *content, name));
     }
@@ -186,6 +185,30 @@ absl::StatusOr<std::string> DefaultLanguage(const ConfigFile& tokenizer, const c
   return code;
 }
 
+absl::StatusOr<HuggingFaceConfig> ReadConfig(const ConfigFile& config) {
+  NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
+  const bool is_mbart = type == "mbart";
+  // What a config.json that does not say otherwise means, and what all models of a type have.
+  const Json absent = {{"eos_token_id", 2},
+                       {"pad_token_id", 1},
+                       {"decoder_start_token_id", 2},
+                       {"vocab_size", is_mbart ? 50265 : 128112},
+                       {"activation_function", is_mbart ? "gelu" : "relu"},
+                       {"scale_embedding", !is_mbart}};
+  const Json fixed = {{"normalize_before", true},
+                      {"add_final_layer_norm", true},
+                      {"normalize_embedding", is_mbart},
+                      {"static_position_embeddings", !is_mbart},
+                      {"share_encoder_decoder_embeddings", true},
+                      {"decoder_vocab_size", nullptr}};
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig result,
+                        ReadHuggingFaceConfig(config.With(absent, fixed)));
+  result.model.position_kind =
+      is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
+  result.model.position_offset = kPositionOffset;
+  return result;
+}
+
 // Reads the vocabulary; sets the ids of `model` that it decides.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                const ConfigFile& config,
@@ -193,15 +216,15 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
                         OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
-  NIBU_ASSIGN_OR_RETURN(
-      std::optional<ConfigFile> tokenizer,
-      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
+  MultilingualParts parts;
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
+                        ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   const bool has_vocab_json = FileBytes::Open(absl::StrCat(directory, "/vocab.json")).ok();
 
   TokenTable table{model->vocab_source, directory};
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
   NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
-  NIBU_RETURN_IF_ERROR(AddDecoderTokens(tokenizer.has_value() ? &*tokenizer : nullptr, &table));
+  NIBU_RETURN_IF_ERROR(AddDecoderTokens(parts.tokenizer, &table));
   NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
   const auto has_languages = [&] {
     return std::any_of(table.tokens.lower_bound(behind_pieces), table.tokens.end(),
@@ -211,12 +234,10 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   if (!has_languages()) {
     return Invalid(directory, ": no language tokens in it; ", kExpected);
   }
-  MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.tokens, table.List());
   parts.first_language = behind_pieces;
   parts.sentencepiece = std::string(sentencepiece->bytes());
   parts.forced_target = forced_target;
-  parts.tokenizer = std::move(tokenizer);
   parts.is_mbart = model->position_kind == PositionKind::kLearned;
   parts.language_starts = model->decoder_start != model->eos;
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class, config.String("tokenizer_class", ""));
@@ -270,18 +291,17 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   model->unk_target = model->unk;
   model->source_suffix = {model->eos};
 
-  if (const std::optional<ConfigFile>& tokenizer = parts.tokenizer; tokenizer.has_value()) {
-    NIBU_ASSIGN_OR_RETURN(languages.default_source,
-                          DefaultLanguage(*tokenizer, "src_lang", languages.languages));
-    if (languages.default_target.empty()) {
-      NIBU_ASSIGN_OR_RETURN(languages.default_target,
-                            DefaultLanguage(*tokenizer, "tgt_lang", languages.languages));
-    }
-    NIBU_ASSIGN_OR_RETURN(const bool legacy, tokenizer->Bool("legacy_behaviour", false));
-    languages.source_in_front = !legacy;
-    NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class,
-                          tokenizer->String("tokenizer_class", parts.tokenizer_class));
+  const ConfigFile& tokenizer = parts.tokenizer;
+  NIBU_ASSIGN_OR_RETURN(languages.default_source,
+                        DefaultLanguage(tokenizer, "src_lang", languages.languages));
+  if (languages.default_target.empty()) {
+    NIBU_ASSIGN_OR_RETURN(languages.default_target,
+                          DefaultLanguage(tokenizer, "tgt_lang", languages.languages));
   }
+  NIBU_ASSIGN_OR_RETURN(const bool legacy, tokenizer.Bool("legacy_behaviour", false));
+  languages.source_in_front = !legacy;
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer_class,
+                        tokenizer.String("tokenizer_class", parts.tokenizer_class));
   if (parts.is_mbart &&
       (parts.tokenizer_class.empty() ? parts.language_starts
                                      : absl::StartsWith(parts.tokenizer_class, "MBartTokenizer"))) {
@@ -291,33 +311,9 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
   return vocabulary;
 }
 
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
-  const bool is_mbart = type == "mbart";
-  // What a config.json that does not say otherwise means, and what all models of a type have.
-  const Json absent = {{"eos_token_id", 2},
-                       {"pad_token_id", 1},
-                       {"decoder_start_token_id", 2},
-                       {"vocab_size", is_mbart ? 50265 : 128112},
-                       {"activation_function", is_mbart ? "gelu" : "relu"},
-                       {"scale_embedding", !is_mbart}};
-  const Json fixed = {{"normalize_before", true},
-                      {"add_final_layer_norm", true},
-                      {"normalize_embedding", is_mbart},
-                      {"static_position_embeddings", !is_mbart},
-                      {"share_encoder_decoder_embeddings", true},
-                      {"decoder_vocab_size", nullptr}};
-  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig result,
-                        ReadHuggingFaceConfig(config.With(absent, fixed)));
-  result.model.position_kind =
-      is_mbart ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
-  result.model.position_offset = kPositionOffset;
-  return result;
-}
-
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config) {
-  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadMultilingualConfig(config));
+  NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig read, ReadConfig(config));
   NIBU_ASSIGN_OR_RETURN(const std::optional<int> forced,
                         ReadTokenId("forced_bos_token_id", config));
   OpenedModel opened;
@@ -329,15 +325,14 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
   opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
-  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
-  opened.names = HuggingFaceNames(read, source);
+  NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
+  opened.names = HuggingFaceNames(read, *opened.source);
   // Files of old versions hold the computed positions and a version.
   for (const char* stack : {"model.encoder", "model.decoder"}) {
     opened.names.ignored.push_back(absl::StrCat(stack, ".version"));
     if (!is_mbart) opened.names.ignored.push_back(absl::StrCat(stack, ".embed_positions.weights"));
   }
   opened.config = std::move(read.model);
-  opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;
 }
 

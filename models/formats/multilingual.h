@@ -31,16 +31,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "models/assembly/opened_model.h"
 #include "models/files/json.h"
-#include "models/formats/hugging_face.h"
 
 namespace nibu {
-
-// `config`: the directory's config.json under its generation_config.json. Absent fields have
-// transformers' defaults. InvalidArgument or Unimplemented naming the field that is wrong or not
-// supported.
-absl::StatusOr<HuggingFaceConfig> ReadMultilingualConfig(const ConfigFile& config);
 
 // The code that a language token stands for; empty for any other token.
 std::string LanguageCode(absl::string_view token);
@@ -54,7 +49,7 @@ struct MultilingualParts {
   int first_language = 0;           // no id below it is a language's
   std::string sentencepiece;        // serialized
   std::optional<int> forced_target;
-  std::optional<ConfigFile> tokenizer;  // tokenizer_config.json
+  ConfigFile tokenizer;  // tokenizer_config.json
   bool is_mbart = false;
   // Where no class of tokenizer is known: mBART of the first kind, whose decoder is given the
   // language alone.
@@ -67,6 +62,9 @@ struct MultilingualParts {
 absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
                                                        MultilingualParts parts, ModelConfig* model);
 
+// `config`: the directory's config.json under its generation_config.json. Absent fields have
+// transformers' defaults. InvalidArgument or Unimplemented naming the field that is wrong or not
+// supported.
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config);
 

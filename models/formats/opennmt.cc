@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -245,8 +244,7 @@ absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   opened.format = "OpenNMT-py";
   opened.config_file = path;
   NIBU_ASSIGN_OR_RETURN(opened.config, ReadOpenNmtConfig(options));
-  NIBU_ASSIGN_OR_RETURN(TensorSource source, Tensors(torch));
-  opened.source = std::make_unique<TensorSource>(std::move(source));
+  NIBU_ASSIGN_OR_RETURN(*opened.source, Tensors(torch));
   opened.names = Names(opened.config, *opened.source);
 
   ModelVocabulary& vocabulary = opened.vocabulary;

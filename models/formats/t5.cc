@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -82,13 +80,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
                         OpenRequiredFile(directory, "spiece.model", kExpected));
   NIBU_ASSIGN_OR_RETURN(std::vector<std::string> tokens,
                         ReadSentencePieces(sentencepiece->bytes(), sentencepiece->path()));
-  NIBU_ASSIGN_OR_RETURN(
-      const std::optional<ConfigFile> tokenizer,
-      ConfigFile::OpenOptional(absl::StrCat(directory, "/tokenizer_config.json")));
-  int extra = 100;
-  if (tokenizer.has_value()) {
-    NIBU_ASSIGN_OR_RETURN(extra, tokenizer->Int("extra_ids", extra));
-  }
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile tokenizer,
+                        ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
+  NIBU_ASSIGN_OR_RETURN(const int extra_ids, tokenizer.Int("extra_ids", 100));
   // Vocabularies are filled up to a round number.
   constexpr int kMostBehind = 1 << 16;
   const int pieces = static_cast<int>(tokens.size());
@@ -101,7 +95,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   vocabulary.language_tokens =
       std::any_of(tokens.begin(), tokens.end(),
                   [](const std::string& piece) { return absl::StartsWith(piece, "<2"); });
-  extra = std::clamp(extra, 0, behind);
+  const int extra = std::clamp(extra_ids, 0, behind);
   for (int i = 0; i < behind; ++i) {
     model->suppressed.push_back(pieces + i);  // no text
     tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
@@ -170,10 +164,9 @@ absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFil
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &t5.model));
-  NIBU_ASSIGN_OR_RETURN(TensorSource source, OpenWeights(directory));
-  opened.names = Names(t5, source);
+  NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
+  opened.names = Names(t5, *opened.source);
   opened.config = std::move(t5.model);
-  opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;
 }
 
