@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/files/errors.h"
@@ -77,32 +78,26 @@ absl::StatusOr<TensorSource> Renamed(const TensorSource& source) {
   TensorSource result(source.description());
   for (const std::string& name : source.Names()) {
     const StoredTensor& tensor = *source.Find(name);
-    std::string renamed = name;
+    bool fused = false;
     for (const char* kind : {"weight", "bias"}) {
-      const std::string fused = absl::StrCat(".in_proj_", kind);
-      if (!absl::EndsWith(name, fused)) continue;
-      const std::string prefix = name.substr(0, name.size() - fused.size());
-      renamed.clear();
+      absl::string_view prefix = name;
+      if (!absl::ConsumeSuffix(&prefix, absl::StrCat(".in_proj_", kind))) continue;
+      fused = true;
       for (int i = 0; i < 3; ++i) {
         NIBU_ASSIGN_OR_RETURN(StoredTensor part, Third(tensor, i, name, source.description()));
         NIBU_RETURN_IF_ERROR(result.Add(
             absl::StrCat(prefix, ".", std::string(1, "qkv"[i]), "_proj.", kind), std::move(part)));
       }
     }
-    if (renamed.empty()) continue;
-    const size_t number = renamed.find(".layer_norms.");
-    if (number != std::string::npos) {
-      const bool in_decoder = absl::StartsWith(name, "decoder.");
-      const std::string rest = renamed.substr(number + 13);
-      std::string norm;
-      if (absl::StartsWith(rest, "0.")) norm = ".self_attn_layer_norm.";
-      if (absl::StartsWith(rest, "1.")) {
-        norm = in_decoder ? ".encoder_attn_layer_norm." : ".final_layer_norm.";
-      }
-      if (in_decoder && absl::StartsWith(rest, "2.")) norm = ".final_layer_norm.";
-      if (!norm.empty()) renamed = absl::StrCat(renamed.substr(0, number), norm, rest.substr(2));
-    }
-    NIBU_RETURN_IF_ERROR(result.Add(std::move(renamed), tensor));
+    if (fused) continue;
+    const bool in_decoder = absl::StartsWith(name, "decoder.");
+    const char* second = in_decoder ? ".encoder_attn_layer_norm." : ".final_layer_norm.";
+    const char* third = in_decoder ? ".final_layer_norm." : ".layer_norms.2.";
+    NIBU_RETURN_IF_ERROR(
+        result.Add(absl::StrReplaceAll(name, {{".layer_norms.0.", ".self_attn_layer_norm."},
+                                              {".layer_norms.1.", second},
+                                              {".layer_norms.2.", third}}),
+                   tensor));
   }
   return result;
 }
@@ -266,9 +261,9 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
   NIBU_ASSIGN_OR_RETURN(FairseqConfig config, ReadFairseqConfig(options));
   NIBU_ASSIGN_OR_RETURN(const TensorSource stored,
                         torch.Tensors(*torch.pickle().Find(torch.root(), "model")));
-  NIBU_ASSIGN_OR_RETURN(TensorSource source, Renamed(stored));
   const std::string directory = DirectoryOf(torch.file().path());
   OpenedModel opened;
+  NIBU_ASSIGN_OR_RETURN(*opened.source, Renamed(stored));
   opened.format = "fairseq";
   opened.config_file = torch.file().path();
   ModelVocabulary& vocabulary = opened.vocabulary;
@@ -281,11 +276,10 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
   config.model.vocab_target = static_cast<int>(vocabulary.target_tokens.size());
   NIBU_RETURN_IF_ERROR(ReadSentencePieceFiles(directory, &vocabulary));
 
-  opened.names = Names(config, source);
+  opened.names = Names(config, *opened.source);
   // Old pre-norm models have no norm behind the last layer.
-  config.model.final_norm = source.Has(opened.names.Tensor("encoder.final_norm"));
+  config.model.final_norm = opened.source->Has(opened.names.Tensor("encoder.final_norm"));
   opened.config = std::move(config.model);
-  opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;
 }
 

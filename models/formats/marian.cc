@@ -1,7 +1,6 @@
 #include "models/formats/marian.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -160,13 +159,6 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
   return files;
 }
 
-absl::Status OnlyOne(const std::string& directory, absl::string_view what,
-                     const std::vector<std::string>& found, absl::string_view kinds) {
-  if (found.size() == 1) return absl::OkStatus();
-  return Invalid(directory, ": ", found.empty() ? "no" : "more than one", " ", what, " (", kinds,
-                 ") in it; put one there, or a decoder.yml that names it");
-}
-
 bool IsYaml(absl::string_view name) {
   return absl::EndsWith(name, ".yml") || absl::EndsWith(name, ".yaml");
 }
@@ -197,15 +189,16 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
     return Invalid(directory, ": more than one model (*.npz, *.bin) in it; give one of them as ",
                    "the model, or put a decoder.yml there that names it");
   }
-  NIBU_RETURN_IF_ERROR(OnlyOne(directory, "model", models, "*.npz, *.bin"));
+  const auto not_one = [&](absl::string_view found) {
+    return Invalid(directory, ": ", found, " in it; put one there, or a decoder.yml that names it");
+  };
+  if (models.empty()) return not_one("no model (*.npz, *.bin)");
   MarianFiles files;
   files.model = models[0];
   files.vocabularies = pieces.empty() ? lists : pieces;
   std::vector<std::string>& vocabularies = files.vocabularies;
   if (vocabularies.size() == 1) vocabularies.push_back(vocabularies[0]);
-  if (vocabularies.size() != 2) {
-    NIBU_RETURN_IF_ERROR(OnlyOne(directory, "vocabulary", {}, "*.spm, *.yml"));
-  }
+  if (vocabularies.size() != 2) return not_one("no vocabulary (*.spm, *.yml)");
   const auto is_source = [](const std::string& path) {
     return NameBeginsWith(path, {"src", "source"});
   };
@@ -214,9 +207,7 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
     return Invalid(directory,
                    ": which vocabulary is the source's? Name it source.spm, or add a decoder.yml");
   }
-  if (shortlists.size() > 1) {
-    NIBU_RETURN_IF_ERROR(OnlyOne(directory, "shortlist", shortlists, "*.bin"));
-  }
+  if (shortlists.size() > 1) return not_one("more than one shortlist (*.bin)");
   if (!shortlists.empty()) files.shortlist = shortlists[0];
   return files;
 }
@@ -336,12 +327,12 @@ absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const MarianFiles files, Files(path));
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(files.model));
   const bool binary = IsMarianBin(file->bytes());
-  NIBU_ASSIGN_OR_RETURN(TensorSource source,
-                        binary ? ReadMarianBin(std::move(file)) : ReadNpz(std::move(file)));
+  OpenedModel opened;
+  TensorSource& source = *opened.source;
+  NIBU_ASSIGN_OR_RETURN(source, binary ? ReadMarianBin(std::move(file)) : ReadNpz(std::move(file)));
   NIBU_ASSIGN_OR_RETURN(const ConfigFile yml, ModelYml(source));
   NIBU_ASSIGN_OR_RETURN(MarianConfig config, ReadMarianConfig(yml));
 
-  OpenedModel opened;
   opened.format = binary ? "Marian binary" : "Marian npz";
   opened.config_file = yml.file();
   opened.defaults = files.defaults;
@@ -354,7 +345,6 @@ absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
                           ReadShortlist(*shortlist, opened.vocabulary, files.limits));
   }
   opened.config = std::move(config.model);
-  opened.source = std::make_unique<TensorSource>(std::move(source));
   return opened;
 }
 
