@@ -1,6 +1,5 @@
 #include "models/hugging_face_writer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
@@ -72,9 +72,8 @@ absl::Status CheckExpressible(const OpenedModel& model) {
 }
 
 absl::string_view ActivationWord(Activation activation) {
-  const auto* found =
-      std::find_if(std::begin(kHuggingFaceActivations), std::end(kHuggingFaceActivations),
-                   [&](const auto& known) { return known.second == activation; });
+  const auto* found = absl::c_find_if(
+      kHuggingFaceActivations, [&](const auto& known) { return known.second == activation; });
   return found == std::end(kHuggingFaceActivations) ? "swish" : found->first;
 }
 
@@ -114,13 +113,12 @@ class Writer {
         config_.vocab_source == config_.vocab_target && same("encoder.tokens", "decoder.tokens");
     tied_ = names.output_out_in && same("output", "decoder.tokens");
     separate_ = model_.vocabulary.source_tokens != model_.vocabulary.target_tokens;
-    const bool suppressed = std::find(config_.suppressed.begin(), config_.suppressed.end(),
-                                      config_.decoder_start) != config_.suppressed.end();
+    const bool suppressed = absl::c_linear_search(config_.suppressed, config_.decoder_start);
     added_pad_ = config_.decoder_start < 0 || !suppressed;
     pad_ = added_pad_ ? config_.vocab_target : config_.decoder_start;
     pad_token_ = "<pad>";
     const auto is_token = [&](const std::vector<std::string>& tokens) {
-      return std::find(tokens.begin(), tokens.end(), pad_token_) != tokens.end();
+      return absl::c_linear_search(tokens, pad_token_);
     };
     while (added_pad_ && (is_token(model_.vocabulary.source_tokens) ||
                           is_token(model_.vocabulary.target_tokens))) {
@@ -231,13 +229,10 @@ class Writer {
                        {"decoder_start_token_id", start},
                        {"eos_token_id", config_.eos},
                        {"pad_token_id", pad_}};
-    if (model_.defaults.beam_size) generation["num_beams"] = *model_.defaults.beam_size;
-    if (model_.defaults.length_penalty) {
-      generation["length_penalty"] = *model_.defaults.length_penalty;
-    }
-    if (model_.defaults.max_length_factor) {
-      generation["max_length_factor"] = *model_.defaults.max_length_factor;
-    }
+    const ModelDefaults& defaults = model_.defaults;
+    if (defaults.beam_size) generation["num_beams"] = *defaults.beam_size;
+    if (defaults.length_penalty) generation["length_penalty"] = *defaults.length_penalty;
+    if (defaults.max_length_factor) generation["max_length_factor"] = *defaults.max_length_factor;
     return WriteJson("generation_config.json", generation);
   }
 

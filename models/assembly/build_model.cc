@@ -77,7 +77,7 @@ class Builder {
       status_ = Invalid(source_.description(), ": the format has no name for \"", name,
                         "\" of such a model");
     } else {
-      status_ = Make(name, it->second, shape, &weight);
+      status_ = Make(it->second, shape, &weight);
     }
   }
 
@@ -125,8 +125,7 @@ class Builder {
                    "\": ", linear.status().message(), "; convert the model again");
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
-                    Linear* linear) {
+  absl::Status Make(const TensorNames& names, const WeightShape& shape, Linear* linear) {
     const int each = shape.rows / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
     std::vector<TensorView> biases;
@@ -154,8 +153,7 @@ class Builder {
         made = Linear::Create(matrices, biases, shape.activation, compute_type_);
         if (!made.ok()) return Explain(made.status(), names);
       }
-      if (!made.ok()) return made.status();
-      known = *std::move(made);
+      NIBU_ASSIGN_OR_RETURN(known, std::move(made));
     }
     *linear = known;
     return absl::OkStatus();
@@ -191,8 +189,7 @@ class Builder {
     return values;
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
-                    LayerNormWeights* norm) {
+  absl::Status Make(const TensorNames& names, const WeightShape& shape, LayerNormWeights* norm) {
     source_.DropPages();  // of a sublayer
     NIBU_ASSIGN_OR_RETURN(norm->gamma, Floats(names.weights[0], shape.rows));
     if (names.biases.empty()) return absl::OkStatus();
@@ -201,7 +198,7 @@ class Builder {
   }
 
   // Tables that hold the same are one.
-  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
+  absl::Status Make(const TensorNames& names, const WeightShape& shape,
                     std::shared_ptr<const EmbeddingTable>* table) {
     const std::string& name = names.weights[0];
     NIBU_ASSIGN_OR_RETURN(const MatrixView matrix,
@@ -227,7 +224,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
+  absl::Status Make(const TensorNames& names, const WeightShape& shape,
                     std::vector<float>* values) {
     NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(names.weights[0], shape.columns, shape.rows, true));
@@ -255,8 +252,7 @@ class Builder {
     return output;
   }
 
-  absl::Status Make(const std::string&, const TensorNames& names, const WeightShape& shape,
-                    OutputWeights* output) {
+  absl::Status Make(const TensorNames& names, const WeightShape& shape, OutputWeights* output) {
     const std::string& name = names.weights[0];
     NIBU_ASSIGN_OR_RETURN(MatrixView matrix,
                           source_.GetMatrix(name, shape.columns, shape.rows, names_.output_out_in));
@@ -272,8 +268,7 @@ class Builder {
       made = OutputWeights::Create(matrix, has_bias ? &bias : nullptr, compute_type_);
       if (!made.ok()) return Explain(made.status(), names);
     }
-    if (!made.ok()) return made.status();
-    *output = *std::move(made);
+    NIBU_ASSIGN_OR_RETURN(*output, std::move(made));
     return absl::OkStatus();
   }
 

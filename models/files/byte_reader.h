@@ -42,11 +42,7 @@ class ByteReader {
 
   // Up to the next '\n', which is passed over.
   absl::string_view ReadLine() {
-    const size_t end = bytes_.find('\n', position_);
-    if (end == absl::string_view::npos) {
-      ok_ = false;
-      return {};
-    }
+    const size_t end = bytes_.find('\n', position_);  // npos: further than there are bytes
     const absl::string_view line = ReadBytes(end - position_);
     ReadBytes(1);
     return line;

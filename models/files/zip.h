@@ -45,7 +45,6 @@ class ZipArchive {
   static absl::StatusOr<ZipArchive> Open(std::shared_ptr<const FileBytes> file);
 
   const std::map<std::string, ZipMember, std::less<>>& members() const { return members_; }
-  const FileBytes& file() const { return *file_; }
 
   // A member's bytes: the archive itself, of which `*bytes` is a part, when it is stored as it is,
   // otherwise a copy in memory. `check_crc`: InvalidArgument when its checksum is wrong.
