@@ -123,7 +123,7 @@ PendingPath::~PendingPath() {
   if (kept_) return;
   std::error_code error;
   std::filesystem::remove_all(path_, error);
-  Keep();  // nothing, by now
+  Keep();  // of which nothing is left
 }
 
 void PendingPath::Keep() {
