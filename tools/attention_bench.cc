@@ -16,12 +16,12 @@
 #include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/attention/attention.h"
 #include "engine/core/status_macros.h"
 #include "engine/model/encoder.h"
 #include "models/assembly/encoder_attention.h"
+#include "models/files/errors.h"
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
@@ -199,7 +199,7 @@ absl::StatusOr<Settings> ReadSettings() {
   settings.compute_type = model.compute_type;
   settings.encoder = absl::GetFlag(FLAGS_encoder);
   settings.repeat = absl::GetFlag(FLAGS_repeat);
-  if (settings.repeat < 1) return absl::InvalidArgumentError("--repeat must be at least 1");
+  if (settings.repeat < 1) return Invalid("--repeat must be at least 1");
   ModelConfig& config = settings.config;
   if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
     NIBU_ASSIGN_OR_RETURN(config, ReadModelShape(path));
@@ -220,7 +220,7 @@ absl::StatusOr<std::vector<int>> ReadLengths() {
   for (const std::string& value : FlagValues("lengths")) {
     if (!absl::SimpleAtoi(value, &lengths.emplace_back()) || lengths.back() < 1 ||
         lengths.back() > 65536) {
-      return absl::InvalidArgumentError("--lengths must be 1 to 65536");
+      return Invalid("--lengths must be 1 to 65536");
     }
   }
   std::sort(lengths.begin(), lengths.end());
@@ -230,14 +230,13 @@ absl::StatusOr<std::vector<int>> ReadLengths() {
 absl::StatusOr<std::vector<MixerSpec>> ReadMechanisms(bool encoder) {
   absl::StatusOr<std::vector<MixerSpec>> mixers = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
   if (!mixers.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--mechanisms: ", mixers.status().message()));
+    return Invalid("--mechanisms: ", mixers.status().message());
   }
-  if (mixers->empty()) return absl::InvalidArgumentError("--mechanisms is empty");
+  if (mixers->empty()) return Invalid("--mechanisms is empty");
   for (const MixerSpec& mixer : *mixers) {
     if (encoder || IsOfALayerAlone(mixer)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("--mechanisms: ", mixer.ToText(),
-                     " is more than queries, keys and values; measure it with --encoder"));
+    return Invalid("--mechanisms: ", mixer.ToText(),
+                   " is more than queries, keys and values; measure it with --encoder");
   }
   return mixers;
 }

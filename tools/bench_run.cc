@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "tools/lines.h"
 #include "tools/memory.h"
 #include "tools/text/seconds_since.h"
@@ -76,13 +77,11 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
   const int suffix = static_cast<int>(config.source_suffix.size());
   const int longest = std::max(settings.source_length, workload_.src.empty() ? 47 : 1);
   if (longest > std::min(settings.translator.max_source_length, config.max_positions - suffix)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sources of ", longest, " tokens are more than --max_input_length or the ",
-                     positions, "; set a shorter --source_length"));
+    return Invalid("sources of ", longest, " tokens are more than --max_input_length or the ",
+                   positions, "; set a shorter --source_length");
   }
   if (workload_.output_length > config.max_positions) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--output_length=", workload_.output_length, " is more than the ", positions));
+    return Invalid("--output_length=", workload_.output_length, " is more than the ", positions);
   }
   return absl::OkStatus();
 }
@@ -139,8 +138,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     result.seconds = SecondsSince(translating);
     result.measurement = translator.FinishMeasuring();
     if (result.sentences == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(workload_.src, " has no text; give a file with a segment a line"));
+      return Invalid(workload_.src, " has no text; give a file with a segment a line");
     }
     // The first one warms up.
     if (i <= 1 || result.seconds < fastest.seconds) fastest = std::move(result);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/random_model.h"
 #include "tools/flags.h"
 
@@ -107,8 +108,7 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   NIBU_ASSIGN_OR_RETURN(flags.compute_type,
                         Choose("compute_type", absl::GetFlag(FLAGS_compute_type), types));
   if (!IsSupported(flags.compute_type)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet()));
+    return Invalid("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet());
   }
   return flags;
 }
@@ -161,8 +161,7 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
   for (const absl::string_view weight : absl::StrSplit(weights, ',')) {
     if (weights.empty()) break;
     if (!absl::SimpleAtof(weight, &options.ensemble_weights.emplace_back())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--ensemble_weights must be numbers, not \"", weight, "\""));
+      return Invalid("--ensemble_weights must be numbers, not \"", weight, "\"");
     }
   }
   options.max_source_length = absl::GetFlag(FLAGS_max_input_length);

@@ -20,6 +20,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "tools/text/nearest.h"
 
 namespace nibu {
@@ -130,15 +131,15 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
       value = "false";
     } else if (flag != nullptr && !has_value) {
       if (!IsSwitch(*flag) && ++i == arguments.size()) {
-        return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value"));
+        return Invalid("--", name, " needs a value");
       }
       value = IsSwitch(*flag) ? "true" : arguments[i];
     }
     if (flag == nullptr) {
       const std::string nearest = Nearest(name, flags);
-      return absl::InvalidArgumentError(absl::StrCat(
+      return Invalid(
           "unknown flag --", name,
-          nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?")));
+          nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?"));
     }
     std::vector<std::string>& values = TheState().given[std::string(flag->Name())];
     values = {value};
@@ -158,14 +159,13 @@ bool WasGiven(absl::string_view flag) { return TheState().given.count(flag) > 0;
 
 absl::Status SetFlag(absl::string_view name, absl::string_view value) {
   absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-  if (flag == nullptr) return absl::InvalidArgumentError(absl::StrCat("no flag --", name));
+  if (flag == nullptr) return Invalid("no flag --", name);
   std::string error;
   if (flag->ParseFrom(value, &error)) return absl::OkStatus();
   // Abseil says "Illegal value ...; why".
   const std::pair<std::string, std::string> parts = absl::StrSplit(error, absl::MaxSplits("; ", 1));
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", name, ": \"", value, "\" is not a valid value",
-                   parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")")));
+  return Invalid("--", name, ": \"", value, "\" is not a valid value",
+                 parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")"));
 }
 
 namespace {
@@ -226,8 +226,7 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
   }
   absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments);
   if (positional.ok() && !positional->empty() && !program.takes_text) {
-    positional = absl::InvalidArgumentError(
-        absl::StrCat("unexpected argument \"", positional->front(), "\""));
+    positional = Invalid("unexpected argument \"", positional->front(), "\"");
   }
   if (!positional.ok()) std::exit(ExitStatus(UsageError(positional.status())));
   return *std::move(positional);

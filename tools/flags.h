@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "models/files/errors.h"
 
 namespace nibu {
 
@@ -64,8 +65,7 @@ absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
     const bool is_last = word == choices.back().first;
     absl::StrAppend(&words, words.empty() ? "" : is_last ? " or " : ", ", word);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, " must be ", words, ", not \"", given, "\""));
+  return Invalid("--", flag, " must be ", words, ", not \"", given, "\"");
 }
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
@@ -87,6 +87,12 @@ template <typename T>
 absl::StatusOr<T> UsageError(absl::StatusOr<T> result) {
   if (!result.ok()) return UsageError(std::move(result).status());
   return result;
+}
+
+// What absl::StrCat makes of the parts, as one.
+template <typename... Parts>
+absl::Status WrongUsage(const Parts&... parts) {
+  return UsageError(Invalid(parts...));
 }
 
 // What a program that ends so exits with, after PrintError of an error: 0, 2 for wrong usage, 1 for

@@ -82,13 +82,12 @@ absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, cons
                                      const std::string& out) {
   if (!texts.empty()) {
     if (src == "-") return InputLines(texts);
-    return UsageError(absl::InvalidArgumentError("give either TEXT or --src, not both"));
+    return WrongUsage("give either TEXT or --src, not both");
   }
   NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(src));
   if (!out.empty() && file.IsSameFile(out)) {
-    return UsageError(absl::InvalidArgumentError(
-        absl::StrCat(out == "-" ? "standard output" : out,
-                     ": is the file that is read; give the output another name")));
+    return WrongUsage(out == "-" ? "standard output" : out,
+                      ": is the file that is read; give the output another name");
   }
   return file;
 }

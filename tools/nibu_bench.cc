@@ -10,6 +10,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "tools/attention_bench.h"
 #include "tools/bench_report.h"
 #include "tools/bench_run.h"
@@ -62,7 +63,7 @@ absl::StatusOr<BenchSettings> ReadSettings(const ModelDefaults& defaults) {
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
   settings.source_length = absl::GetFlag(FLAGS_source_length);
   if (settings.source_length < 0) {
-    return absl::InvalidArgumentError("--source_length must not be negative");
+    return Invalid("--source_length must not be negative");
   }
   return settings;
 }
@@ -104,7 +105,7 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
       {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
        "--source_length is of random sources, without --src"}};
   for (const auto& [is_made, message] : mistakes) {
-    if (is_made) return absl::InvalidArgumentError(message);
+    if (is_made) return Invalid(message);
   }
   // Random weights have no text, nor what it needs.
   if (random) workload.model = {config, true, workload.model.compute_type, TextModelOptions()};

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/files/new_file.h"
 #include "models/hugging_face_writer.h"
 #include "models/native_writer.h"
@@ -57,8 +58,7 @@ absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string
   }
   if (absl::EndsWith(out, ".nibu")) return true;
   if (absl::EndsWith(out, "/")) return false;
-  return absl::InvalidArgumentError(
-      "--out must end in .nibu or in / (a directory), or --format must be given");
+  return Invalid("--out must end in .nibu or in / (a directory), or --format must be given");
 }
 
 absl::StatusOr<Settings> ReadFlags() {
@@ -69,7 +69,7 @@ absl::StatusOr<Settings> ReadFlags() {
   if (!config.empty()) settings.model.path = config;
   settings.out = absl::GetFlag(FLAGS_out);
   if (settings.out.empty()) {
-    return absl::InvalidArgumentError("--out=FILE.nibu or --out=DIRECTORY/ is missing");
+    return Invalid("--out=FILE.nibu or --out=DIRECTORY/ is missing");
   }
   NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(absl::GetFlag(FLAGS_format), settings.out));
   if (const std::string type = absl::GetFlag(FLAGS_quantization); !type.empty()) {
@@ -77,8 +77,7 @@ absl::StatusOr<Settings> ReadFlags() {
                           Choose("quantization", type, ComputeTypes()));
   }
   if (!settings.native && settings.options.quantization == ComputeType::kInt8) {
-    return absl::InvalidArgumentError(
-        "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
+    return Invalid("--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
   }
   if (const std::string type = absl::GetFlag(FLAGS_prepack); type != "none") {
     auto types = ComputeTypes();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "tools/decoding_flags.h"
@@ -80,12 +79,10 @@ absl::Status ShowAttention(int argc, char** argv) {
   const bool json = absl::GetFlag(FLAGS_json);
   const bool ascii = absl::GetFlag(FLAGS_ascii) || (!json && html.empty());
   if (texts.size() != 1) {
-    return UsageError(
-        absl::InvalidArgumentError(absl::StrCat("give one TEXT (in quotes), not ", texts.size())));
+    return WrongUsage("give one TEXT (in quotes), not ", texts.size());
   }
   if (json + ascii + (html == "-") > 1) {
-    return UsageError(absl::InvalidArgumentError(
-        "give one of --json, --ascii and --html=-, which all go to standard output"));
+    return WrongUsage("give one of --json, --ascii and --html=-, which all go to standard output");
   }
   NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, UsageError(ReadModelFlags()));
   TextOptions options = ReadTextFlags();

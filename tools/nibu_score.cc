@@ -9,6 +9,7 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "nlohmann/json.hpp"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
@@ -56,9 +57,9 @@ class Pairs : public LineSource {
     NIBU_ASSIGN_OR_RETURN(const bool has_source, sources_.Next(line));
     NIBU_ASSIGN_OR_RETURN(const bool has_target, targets_.Next(&target));
     if (has_source != has_target) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          has_source ? "--tgt" : "--src", " has fewer lines than the other file: ", count_,
-          "; give one target for each source"));
+      return Invalid(has_source ? "--tgt" : "--src",
+                     " has fewer lines than the other file: ", count_,
+                     "; give one target for each source");
     }
     ++count_;
     std::replace(line->begin(), line->end(), '\t', ' ');
@@ -77,12 +78,10 @@ absl::StatusOr<std::unique_ptr<LineSource>> OpenPairs(const std::string& out) {
   const std::string src = absl::GetFlag(FLAGS_src);
   const std::string tgt = absl::GetFlag(FLAGS_tgt);
   if (absl::GetFlag(FLAGS_tsv) != tgt.empty()) {
-    return UsageError(absl::InvalidArgumentError(
-        "give the targets with --tgt, or a file that has both with --src and --tsv"));
+    return WrongUsage("give the targets with --tgt, or a file that has both with --src and --tsv");
   }
   if (src == "-" && tgt == "-") {
-    return UsageError(
-        absl::InvalidArgumentError("--src and --tgt cannot both be standard input; use --tsv"));
+    return WrongUsage("--src and --tgt cannot both be standard input; use --tsv");
   }
   NIBU_ASSIGN_OR_RETURN(InputLines sources, OpenLines({}, src, out));
   if (tgt.empty()) return std::make_unique<InputLines>(std::move(sources));
@@ -139,7 +138,7 @@ absl::Status Run(int argc, char** argv) {
     };
     const size_t tab = line.find('\t');
     if (tab == std::string::npos) {
-      return end(index, absl::InvalidArgumentError("it has no tab; give source, tab, target"));
+      return end(index, Invalid("it has no tab; give source, tab, target"));
     }
     const auto ticket = translator->Submit(
         line.substr(0, tab), {.plan = *plan, .key = index, .target = line.substr(tab + 1)}, end,
@@ -150,9 +149,8 @@ absl::Status Run(int argc, char** argv) {
   NIBU_RETURN_IF_ERROR(RunLines(source.get(), std::move(options), speed, &out, &signals, &seconds));
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   if (totals.too_long > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        totals.too_long, " line(s) of more than ", translator->max_input_length(**plan),
-        " tokens were not scored; raise --max_input_length, or cut them"));
+    return Invalid(totals.too_long, " line(s) of more than ", translator->max_input_length(**plan),
+                   " tokens were not scored; raise --max_input_length, or cut them");
   }
   if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "nlohmann/json.hpp"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
@@ -112,9 +113,7 @@ absl::Status ReadLayoutFlags(Settings* settings) {
   NIBU_RETURN_IF_ERROR(CheckRange("--wrap", wrap, 0));
   settings->wrap = static_cast<size_t>(wrap);
   const OutputOptions& output = settings->output;
-  const auto refuse = [](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " do not go together"));
-  };
+  const auto refuse = [](absl::string_view what) { return Invalid(what, " do not go together"); };
   NIBU_ASSIGN_OR_RETURN(
       settings->markup,
       Choose<Markup>("markup", absl::GetFlag(FLAGS_markup),
@@ -149,11 +148,10 @@ absl::StatusOr<Settings> ReadFlags() {
   settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
   settings.text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
   if (settings.text.tokenized && settings.text.split_sentences && WasGiven("split_sentences")) {
-    return absl::InvalidArgumentError(
-        "--split_sentences needs text, not the pieces of --tokenized; give one of them");
+    return Invalid("--split_sentences needs text, not the pieces of --tokenized; give one of them");
   }
   if (settings.text.tokenized && WasGiven("sentencepiece")) {
-    return absl::InvalidArgumentError(
+    return Invalid(
         "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them");
   }
   NIBU_RETURN_IF_ERROR(ReadTextSearchFlags(&settings.text));
@@ -175,7 +173,7 @@ absl::Status Report(const Totals& totals, const TextOptions& text, int max_input
     const std::string lines =
         absl::StrCat(totals.too_long, " line(s) of more than ", max_input_length, " tokens were ");
     if (text.long_input == LongInput::kError) {
-      return absl::InvalidArgumentError(lines + "not translated; use --long_input=split");
+      return Invalid(lines + "not translated; use --long_input=split");
     }
     PrintWarning(lines + (text.long_input == LongInput::kSplit ? "split and translated in parts"
                                                                : "truncated"));
@@ -220,8 +218,7 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(Settings settings, UsageError(ReadFlags()));
   NIBU_RETURN_IF_ERROR(ReadGlossaryFlag(&settings.text));
   if (settings.paragraphs && texts.size() > 1) {
-    return UsageError(absl::InvalidArgumentError(
-        "--text=paragraphs takes one TEXT, with line feeds; or a file with --src"));
+    return WrongUsage("--text=paragraphs takes one TEXT, with line feeds; or a file with --src");
   }
   OutputFile out(absl::GetFlag(FLAGS_out));
   NIBU_ASSIGN_OR_RETURN(InputLines source,
@@ -230,8 +227,8 @@ absl::Status Run(int argc, char** argv) {
   std::optional<InputLines> prefixes;
   if (!prefixes_path.empty()) {
     if (prefixes_path == "-" && texts.empty() && absl::GetFlag(FLAGS_src) == "-") {
-      return UsageError(absl::InvalidArgumentError(
-          "--src and --target_prefix cannot both be standard input; give one of them a file"));
+      return WrongUsage(
+          "--src and --target_prefix cannot both be standard input; give one of them a file");
     }
     NIBU_ASSIGN_OR_RETURN(InputLines opened, OpenLines({}, prefixes_path, out.direct()));
     prefixes.emplace(std::move(opened));
@@ -274,8 +271,8 @@ absl::Status Run(int argc, char** argv) {
       const absl::StatusOr<bool> more = prefixes->Next(&request.target_prefix);
       if (!more.ok()) return end(index, more.status());
       if (!*more) {
-        return end(index, absl::InvalidArgumentError(absl::StrCat(
-                              prefixes_path, " has no line for it; give one for each, or empty")));
+        return end(index,
+                   Invalid(prefixes_path, " has no line for it; give one for each, or empty"));
       }
     }
     TextTranslator::Done done = end;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "tools/flags.h"
 #include "tools/search_flags.h"
 #include "tools/text/seconds_since.h"
@@ -75,10 +76,9 @@ absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text
   for (const std::string& note : loaded.notes) PrintWarning(note);
   text->decoding.shortlist = loaded.loaded.shortlist;
   if (!text->tokenized && loaded.loaded.vocabulary.source_sentencepiece.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(model.path,
-                     ": has no SentencePiece model; give it with --sentencepiece, or pieces "
-                     "separated by spaces with --tokenized"));
+    return Invalid(model.path,
+                   ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                   "separated by spaces with --tokenized");
   }
   return loaded;
 }
@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags&
   if (translator.ok()) return translator;
   const absl::Status named = UsageOfFlag(translator.status());
   if (named != translator.status()) return named;
-  return absl::InvalidArgumentError(absl::StrCat(model.path, ": ", translator.status().message()));
+  return Invalid(model.path, ": ", translator.status().message());
 }
 
 void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result) {

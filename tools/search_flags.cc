@@ -2,9 +2,9 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "tools/flags.h"
 #include "tools/text/glossary.h"
@@ -127,8 +127,7 @@ absl::StatusOr<ProtectedKinds> ReadProtectFlag() {
                                         {"all", nullptr},
                                         {"none", nullptr}}));
     if (kind == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--protect=", value, ": all and none stand alone"));
+      return Invalid("--protect=", value, ": all and none stand alone");
     }
     kinds.*kind = true;
   }
@@ -143,8 +142,7 @@ absl::Status CheckCompanions() {
                                         {"alignment_level", "alignment"}}) {
     const absl::CommandLineFlag& given = *absl::FindCommandLineFlag(flag);
     if (given.CurrentValue() != given.DefaultValue() && !WasGiven(companion)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag, " means nothing without --", companion));
+      return Invalid("--", flag, " means nothing without --", companion);
     }
   }
   return absl::OkStatus();
@@ -190,8 +188,7 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
   if (WasGiven("alignment_heads")) options.alignment_heads = absl::GetFlag(FLAGS_alignment_heads);
   NIBU_RETURN_IF_ERROR(NameFlag(options.Validate()));
   if (!model.text.draft_model.empty() && options.beam_size != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--draft_model needs --beam_size=1, not ", options.beam_size));
+    return Invalid("--draft_model needs --beam_size=1, not ", options.beam_size);
   }
   return options;
 }
@@ -221,8 +218,7 @@ absl::Status ReadTextSearchFlags(TextOptions* options) {
   for (const char* flag : {"protect", "protect_pattern"}) {
     const bool asks = WasGiven(flag) && absl::FindCommandLineFlag(flag)->CurrentValue() != "none";
     if (options->tokenized && asks) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag, " needs text, not the pieces of --tokenized; give one of them"));
+      return Invalid("--", flag, " needs text, not the pieces of --tokenized; give one of them");
     }
   }
   return absl::OkStatus();
@@ -234,7 +230,7 @@ absl::Status ReadGlossaryFlag(TextOptions* options) {
   NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(glossary));
   auto entries = ParseGlossary(file->bytes());
   if (!entries.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(glossary, ": ", entries.status().message()));
+    return Invalid(glossary, ": ", entries.status().message());
   }
   options->glossary = *std::move(entries);
   return absl::OkStatus();

@@ -11,8 +11,8 @@
 
 namespace nibu {
 
-// What absl::StrCat makes of the parts, as a status: bytes that are wrong, or bytes that may be
-// right, but that nibu does not read.
+// What absl::StrCat makes of the parts, as a status: bytes or options that are wrong, or bytes that
+// may be right, but that nibu does not read.
 template <typename... Parts>
 absl::Status Invalid(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));

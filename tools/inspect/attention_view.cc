@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/translator.h"
+#include "models/files/errors.h"
 #include "tokenizer/blank.h"
 #include "tools/flags.h"
 #include "tools/run_lines.h"
@@ -24,9 +24,9 @@ absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) 
   const size_t weights = static_cast<size_t>(encoder) * source * source +
                          static_cast<size_t>(decoder) * target * (target + source);
   if (weights <= kMostWeights) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "TEXT has ", source, " tokens, its translation ", target, ": ", weights,
-      " weights are more than can be looked at (", kMostWeights, "); give a shorter text"));
+  return Invalid("TEXT has ", source, " tokens, its translation ", target, ": ", weights,
+                 " weights are more than can be looked at (", kMostWeights,
+                 "); give a shorter text");
 }
 
 // With its end, if it reached one.
@@ -46,7 +46,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
                                             const std::string& text,
                                             const std::optional<std::string>& target) {
   if (!model.text.ensemble.empty()) {
-    return UsageError(absl::InvalidArgumentError("--model must be one model, not an ensemble"));
+    return WrongUsage("--model must be one model, not an ensemble");
   }
   NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, &options));
   const ModelVocabulary& vocabulary = loaded.loaded.vocabulary;
@@ -59,7 +59,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
 
   const TextCoder::Line line = coder.Understand(text, /*split=*/false);
   if (IsBlank(line.text)) {
-    return UsageError(absl::InvalidArgumentError("TEXT is blank, there is nothing to attend to"));
+    return WrongUsage("TEXT is blank, there is nothing to attend to");
   }
   NIBU_ASSIGN_OR_RETURN(const CodedText coded, coder.Code(line, line.text, options.tokenized,
                                                           /*with_spans=*/false));

@@ -4,8 +4,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "models/files/errors.h"
 #include "tokenizer/word_border.h"
 
 namespace nibu {
@@ -43,8 +43,7 @@ absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text)
     const std::vector<absl::string_view> parts = absl::StrSplit(line, '\t');
     if (parts.size() != 2 || absl::StripAsciiWhitespace(parts[0]).empty() ||
         absl::StripAsciiWhitespace(parts[1]).empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("line ", number, " must be a source phrase, a tab and a target phrase"));
+      return Invalid("line ", number, " must be a source phrase, a tab and a target phrase");
     }
     entries.push_back({std::string(absl::StripAsciiWhitespace(parts[0])),
                        std::string(absl::StripAsciiWhitespace(parts[1]))});

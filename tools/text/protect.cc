@@ -6,9 +6,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "models/files/errors.h"
 #include "tokenizer/blank.h"
 
 namespace nibu {
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<const Protector>> Protector::Create(const Protect
   options.set_log_errors(false);
   if (!pattern.empty()) result->own_ = std::make_unique<const RE2>(pattern, options);
   if (result->own_ != nullptr && !result->own_->ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("protect_pattern: ", result->own_->error()));
+    return Invalid("protect_pattern: ", result->own_->error());
   }
   std::vector<absl::string_view> chosen;
   if (kinds.urls) chosen.push_back(kUrl);

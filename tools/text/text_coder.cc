@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "tokenizer/blank.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/word_border.h"
@@ -20,8 +21,7 @@ absl::StatusOr<std::shared_ptr<const SentencePieceTokenizer>> MakeTokenizer(
   absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> tokenizer =
       SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
   if (!tokenizer.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("SentencePiece of the ", side, ": ", tokenizer.status().message()));
+    return Invalid("SentencePiece of the ", side, ": ", tokenizer.status().message());
   }
   return std::shared_ptr<const SentencePieceTokenizer>(*std::move(tokenizer));
 }
@@ -171,8 +171,7 @@ absl::Status TextCoder::AddTargetIds(absl::string_view option, absl::Span<const 
                                      std::vector<int>* ids) const {
   for (const std::string& token : tokens) {
     if (!target_vocabulary_->Contains(token)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          option, ": \"", token, "\" is not a token of the model's target vocabulary"));
+      return Invalid(option, ": \"", token, "\" is not a token of the model's target vocabulary");
     }
     ids->push_back(target_vocabulary_->Id(token));
   }

@@ -10,6 +10,7 @@
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
+#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/shortlist_file.h"
 #include "tokenizer/language_code.h"
@@ -30,16 +31,15 @@ absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option
   const std::vector<std::string> same = SameLanguage(given, codes);
   if (same.size() == 1) return FindLanguage(model, option, same[0], own);
   if (!same.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        option, "=", given, " may be ", absl::StrJoin(same, " or "), " of this model; say which"));
+    return Invalid(option, "=", given, " may be ", absl::StrJoin(same, " or "),
+                   " of this model; say which");
   }
   const std::string nearest = Nearest(given, codes);
-  return absl::InvalidArgumentError(
-      absl::StrCat(option,
-                   given.empty() ? " is needed with this model"
-                                 : absl::StrCat("=", given, " is not a language of this model"),
-                   nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"),
-                   "; it has ", absl::StrJoin(codes, ", ")));
+  return Invalid(option,
+                 given.empty() ? " is needed with this model"
+                               : absl::StrCat("=", given, " is not a language of this model"),
+                 nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"), "; it has ",
+                 absl::StrJoin(codes, ", "));
 }
 
 // Whether they are the same; `more`: as far as both go.
@@ -87,9 +87,8 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
     if (!SameTokens(own.source_tokens, vocabulary.source_tokens, !is_draft) ||
         !SameTokens(own.target_tokens, vocabulary.target_tokens, !is_draft) ||
         loaded.model->config.eos != model.loaded.model->config.eos) {
-      return absl::InvalidArgumentError(absl::StrCat(other, ": has not the vocabulary of ", path,
-                                                     "; give a ", is_draft ? "draft " : "",
-                                                     "model that was trained with the same"));
+      return Invalid(other, ": has not the vocabulary of ", path, "; give a ",
+                     is_draft ? "draft " : "", "model that was trained with the same");
     }
     if (!loaded.note.empty()) model.notes.push_back(loaded.note);
     (is_draft ? model.draft : model.ensemble.emplace_back()) = std::move(loaded.model);
@@ -115,12 +114,12 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& voca
   const ModelLanguages& model = vocabulary.languages;
   if (model.languages.empty()) {
     if (src_lang.empty() && tgt_lang.empty()) return std::nullopt;
-    return absl::InvalidArgumentError(absl::StrCat(
-        src_lang.empty() ? "tgt_lang" : "src_lang",
-        " is not for this model, which has no languages to choose from",
-        vocabulary.language_tokens ? "; one of several targets is chosen by its token in front of "
-                                     "a line, as >>xx<< or <2xx>"
-                                   : ""));
+    return Invalid(src_lang.empty() ? "tgt_lang" : "src_lang",
+                   " is not for this model, which has no languages to choose from",
+                   vocabulary.language_tokens
+                       ? "; one of several targets is chosen by its token in front of "
+                         "a line, as >>xx<< or <2xx>"
+                       : "");
   }
   NIBU_ASSIGN_OR_RETURN(const int source,
                         FindLanguage(model, "src_lang", src_lang, model.default_source));

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
+#include "models/files/errors.h"
 #include "tokenizer/blank.h"
 #include "tools/text/line_reader.h"
 #include "tools/text/seconds_since.h"
@@ -80,7 +80,7 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
   plan->options = options;
   if (options.tokenized) plan->options.protect = kProtectNothing;
   if (!options.tokenized && !coder_.has_sentencepiece()) {
-    return absl::InvalidArgumentError(
+    return Invalid(
         "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
         "with tokenized");
   }
@@ -125,17 +125,17 @@ absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
     NIBU_ASSIGN_OR_RETURN(std::vector<int> target,
                           coder_.TargetIds(entry.target, options.tokenized));
     if (source.own().empty() || target.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("glossary: \"", entry.source, "\" to \"",
-                                                     entry.target, "\" has a side without tokens"));
+      return Invalid("glossary: \"", entry.source, "\" to \"", entry.target,
+                     "\" has a side without tokens");
     }
     if (absl::c_any_of(coder_.Tokens(target), [&](const auto& t) { return coder_.IsUnknown(t); })) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "glossary: \"", entry.target, "\" has characters that the model does not know"));
+      return Invalid("glossary: \"", entry.target,
+                     "\" has characters that the model does not know");
     }
     plan->glossary.Add(coder_.SourceText(source.own(), options.tokenized), std::move(target));
   }
   if (!options.glossary.empty() && !decoding.allow_constraints()) {
-    return absl::InvalidArgumentError(
+    return Invalid(
         "glossary needs a beam_size above 1, and neither samples, alternatives nor "
         "prefix_bias_beta");
   }
@@ -157,7 +157,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
 
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     const MarkedLine& line, const Request& request, Done done, std::chrono::nanoseconds patience) {
-  if (request.plan == nullptr) return absl::InvalidArgumentError("plan is missing; see Prepare");
+  if (request.plan == nullptr) return Invalid("plan is missing; see Prepare");
   std::shared_ptr<Pending> pending;
   absl::Status status;
   try {
@@ -180,7 +180,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     }
     tokenizing_ += SecondsSince(start);
     if (parts == 0 && !IsBlank(request.target.value_or(""))) {
-      return absl::InvalidArgumentError("a target, and nothing that it could translate");
+      return Invalid("a target, and nothing that it could translate");
     }
     if (parts == 0) {
       pending->result.hypotheses.resize(1);
