@@ -12,7 +12,6 @@
 #include "gtest/gtest.h"
 #include "tests/tools/write_marked.h"
 #include "tokenizer/blank.h"
-#include "tools/text/markup_entities.h"
 
 namespace nibu {
 namespace {

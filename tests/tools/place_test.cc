@@ -1,6 +1,5 @@
 // Tags and parts in translations, by made-up alignments.
 #include "tools/text/place.h"
-#include "tools/text/stand_in.h"
 
 #include <algorithm>
 #include <map>

@@ -11,7 +11,6 @@
 #include "engine/core/status_macros.h"
 #include "tokenizer/blank.h"
 #include "tokenizer/long_input.h"
-#include "tools/text/stand_in.h"
 
 namespace nibu {
 namespace {

@@ -1,4 +1,4 @@
-// A text and what its translation is to carry.
+// Texts and what their translations are to carry: cut into sentences, and as a model sees them.
 #ifndef NIBU_TOOLS_TEXT_MARKED_TEXT_H_
 #define NIBU_TOOLS_TEXT_MARKED_TEXT_H_
 
@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "tokenizer/text_span.h"
 
 namespace nibu {
@@ -40,6 +42,29 @@ struct MarkedLine {
   std::string untouched;  // behind the last one
   bool is_marked = true;  // what is carried or left alone may have line breaks
 };
+
+// Makes each part (in order, apart from each other) one that is carried as it is, but for those
+// that what is carried begins, ends or lies in.
+void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);
+
+// The texts of spans, in order and apart from each other, with all that is carried: a point goes
+// with the first span that does not end before it; what goes over several opens in the first of
+// them and closes in the last. REQUIRES: a span; none begins or ends inside of a protected part.
+std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans);
+
+// Whether it carries protected parts, and there is no word beside them.
+bool HasOnlyParts(MarkedText marked);
+
+// As it is, with all that it carries.
+std::string Write(const MarkedText& marked);
+
+// What the model sees: a part that is a word is replaced by a name, which the text does not have;
+// any other (emoji), and those that there are no more names for, is left out, and becomes a point.
+MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names);
+
+// What is carried as a point at the beginning of its span, with the blanks that stand around it in
+// the text.
+Carried AsPoint(absl::string_view text, Carried carried);
 
 }  // namespace nibu
 

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "tokenizer/blank.h"
 #include "tokenizer/word_border.h"
-#include "tools/text/markup_entities.h"
 
 namespace nibu {
 

@@ -3,7 +3,6 @@
 #define NIBU_TOOLS_TEXT_MARKUP_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"

@@ -1,5 +1,3 @@
-#include "tools/text/markup_entities.h"
-
 #include <cstdint>
 #include <map>
 
@@ -10,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "tools/text/markup_lexer.h"
 
 namespace nibu {
 

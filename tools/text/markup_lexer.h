@@ -1,4 +1,4 @@
-// Lines of HTML or XML, cut into tags and text.
+// Lines of HTML or XML, cut into tags and text; character references.
 #ifndef NIBU_TOOLS_TEXT_MARKUP_LEXER_H_
 #define NIBU_TOOLS_TEXT_MARKUP_LEXER_H_
 
@@ -76,6 +76,15 @@ class MarkupLexer {
 
 // Whether what begins with a `<` would be read as markup.
 bool BeginsMarkup(Markup kind, absl::string_view text);
+
+struct MarkupReference {
+  size_t size = 0;        // bytes of the reference; 0: there is none
+  std::string character;  // UTF-8; empty: not known, or not to stand in a text
+};
+
+// The reference that `text` begins with: `&eacute;`, `&#233;` or `&#xe9;`. Its `;` may not be left
+// out; in HTML a name has two letters or more, unlike `R&D;`.
+MarkupReference ReadReference(Markup kind, absl::string_view text);
 
 }  // namespace nibu
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "tokenizer/word_border.h"
-#include "tools/text/stand_in.h"
 
 namespace nibu {
 namespace {

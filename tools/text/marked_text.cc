@@ -1,8 +1,7 @@
-#include "tools/text/stand_in.h"
+#include "tools/text/marked_text.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
