@@ -1,12 +1,8 @@
-#include "tools/attention_bench.h"
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -25,6 +21,7 @@
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
+#include "tools/bench_run.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/memory.h"
@@ -43,8 +40,6 @@ ABSL_DECLARE_FLAG(bool, json);
 
 namespace nibu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // A mechanism that has taken so long is not tried with more positions.
 constexpr double kMostSeconds = 10;
@@ -159,10 +154,7 @@ absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixe
   NIBU_RETURN_IF_ERROR(config.Validate());
   NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadRandom(config, settings.compute_type, mixer));
   const Embedder embedder(loaded.model->config, loaded.model->weights.source, length);
-  std::mt19937 random(1);
-  std::vector<int> source(static_cast<size_t>(length));
-  for (int& token : source)
-    token = static_cast<int>(random() % static_cast<uint32_t>(config.vocab_source));
+  const std::vector<int> source = RandomSources(/*sentences=*/1, length, config.vocab_source)[0];
   const auto run = [&](const Model& model, const Embedder& embed, std::vector<float>* out) {
     Workspace workspace;
     std::copy_n(Encode(model, embed, {source}, &workspace), out->size(), out->data());

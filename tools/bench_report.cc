@@ -1,8 +1,6 @@
-#include "tools/bench_report.h"
-
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "tools/decoding_flags.h"
+#include "tools/bench_run.h"
 
 namespace nibu {
 namespace {

@@ -1,7 +1,6 @@
 #include "tools/bench_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -17,8 +16,6 @@
 
 namespace nibu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 absl::Status MeasureText(const std::vector<std::string>& lines, const TextOptions& options,
                          TextTranslator* translator, BenchResult* result) {

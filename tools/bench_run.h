@@ -1,4 +1,4 @@
-// What nibu-bench measures: one model, many ways to run it.
+// What nibu-bench measures, one model, many ways to run it; and how it shows that.
 #ifndef NIBU_TOOLS_BENCH_RUN_H_
 #define NIBU_TOOLS_BENCH_RUN_H_
 
@@ -80,6 +80,19 @@ std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocab
 
 // The value that a share `part` of the values does not exceed (nearest rank); 0 of none.
 double Percentile(std::vector<double> values, double part);
+
+// One JSON object, without a line end: `model`, `compute_type`, `isa`, `threads`, `beam_size`,
+// `batch_size` (0: chosen by the engine), `sentences`, ...
+std::string BenchJson(const BenchResult& result);
+
+// The two lines above a table and a line of it for each run, line ends included. Of the profile the
+// table shows the shares of the threads' time.
+std::string BenchTableHead();
+std::string BenchTableRow(const BenchResult& result);
+
+// nibu-bench attention, what the mechanisms of engine/attention/mixer.h cost at which length: the
+// program, with "attention" as its first argument.
+absl::Status BenchAttention(int argc, char** argv);
 
 }  // namespace nibu
 

@@ -1,4 +1,4 @@
-// The flags that programs share: model, text, speed. Those of the search are in search_flags.h.
+// The flags that programs share: model, text, speed; and those of the search (search_flags.cc).
 #ifndef NIBU_TOOLS_DECODING_FLAGS_H_
 #define NIBU_TOOLS_DECODING_FLAGS_H_
 
@@ -16,6 +16,8 @@ namespace nibu {
 
 // Names of the flags, for ProgramInfo.
 std::vector<std::string> SpeedFlags();
+std::vector<std::string> SearchFlags();
+std::vector<std::string> TextSearchFlags();  // that only text has
 
 struct ModelFlags {
   std::string path;
@@ -31,6 +33,15 @@ absl::StatusOr<OpenedModel> Open(const ModelFlags& model);
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // Languages and lengths of text; the rest is as it is in TextOptions.
 TextOptions ReadTextFlags();
+
+// Those of the search. `defaults`: what the model wants where the command line says nothing. Both
+// are checked together.
+absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
+                                                  const ModelDefaults& defaults);
+// What the flags that only text has say.
+absl::Status ReadTextSearchFlags(TextOptions* options);
+// The file of --glossary.
+absl::Status ReadGlossaryFlag(TextOptions* options);
 
 // The words of compute types, for Choose; --compute_type has "auto", too.
 std::vector<std::pair<std::string, ComputeType>> ComputeTypes();

@@ -1,7 +1,6 @@
 #include "tools/inspect.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -156,7 +155,7 @@ Fact PackedFact(const PackedLinears& packed) {
 
 // Loads the model as a program that uses it does.
 absl::StatusOr<Fact> LoadFact(const std::string& path, ComputeType compute_type) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(path, compute_type));
   const double seconds = SecondsSince(start);
   const int64_t peak = PeakMemoryBytes();

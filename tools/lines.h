@@ -32,8 +32,6 @@ class InputLines : public LineSource {
   static absl::StatusOr<InputLines> Open(const std::string& path);
   // Lines that are there already; a text with line feeds is several.
   explicit InputLines(const std::vector<std::string>& texts);
-  InputLines(InputLines&& other) noexcept = default;
-  InputLines& operator=(InputLines&&) = delete;
 
   absl::StatusOr<bool> Next(std::string* line) override;
   double progress() const override;

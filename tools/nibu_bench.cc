@@ -11,12 +11,9 @@
 #include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
-#include "tools/attention_bench.h"
-#include "tools/bench_report.h"
 #include "tools/bench_run.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
-#include "tools/search_flags.h"
 
 ABSL_DECLARE_FLAG(std::string, model);
 ABSL_FLAG(std::string, config, "", "Shape of a model (configs/*.json), for --random_weights.");

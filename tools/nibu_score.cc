@@ -30,8 +30,6 @@ ABSL_FLAG(std::string, output_format, "text",
 namespace nibu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 ProgramInfo Program() {
   return {
       "nibu-score",
@@ -125,8 +123,6 @@ absl::Status Run(int argc, char** argv) {
   const auto plan = translator->Prepare(text);
   NIBU_RETURN_IF_ERROR(UsageError(NameFlag(plan.status())));
   const double load_seconds = SecondsSince(start);
-  NIBU_RETURN_IF_ERROR(out.Open());
-  SetFatalNote(out.Place());
 
   Totals totals;
   Pipeline::Options options;
@@ -145,8 +141,8 @@ absl::Status Run(int argc, char** argv) {
         std::chrono::nanoseconds::max());
     if (!ticket.ok()) end(index, ticket.status());
   };
-  double seconds = 0;
-  NIBU_RETURN_IF_ERROR(RunLines(source.get(), std::move(options), speed, &out, &signals, &seconds));
+  NIBU_ASSIGN_OR_RETURN(const double seconds,
+                        RunLines(source.get(), std::move(options), speed, &out, &signals));
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   if (totals.too_long > 0) {
     return Invalid(totals.too_long, " line(s) of more than ", translator->max_input_length(**plan),

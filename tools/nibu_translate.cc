@@ -20,7 +20,6 @@
 #include "tools/pipeline.h"
 #include "tools/repeats.h"
 #include "tools/run_lines.h"
-#include "tools/search_flags.h"
 #include "tools/signal_watcher.h"
 #include "tools/text/layout.h"
 #include "tools/text/markup.h"
@@ -69,8 +68,6 @@ ABSL_FLAG(std::string, target_prefix, "",
 
 namespace nibu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 ProgramInfo Program() {
   return {"nibu-translate",
@@ -240,9 +237,6 @@ absl::Status Run(int argc, char** argv) {
   const auto plan = translator->Prepare(settings.text);
   NIBU_RETURN_IF_ERROR(UsageError(NameFlag(plan.status())));
   const double load_seconds = SecondsSince(start);
-  // Opened last: a model that cannot be read leaves an old output as it is.
-  NIBU_RETURN_IF_ERROR(out.Open());
-  SetFatalNote(out.Place());
 
   Totals totals;
   InputParagraphs paragraphs(&source);
@@ -287,10 +281,9 @@ absl::Status Run(int argc, char** argv) {
                                   : translator->Submit(text, request, done, kPatience);
     if (!ticket.ok()) done(index, ticket.status());
   };
-  double seconds = 0;
   LineSource& units = settings.paragraphs ? static_cast<LineSource&>(paragraphs) : source;
-  NIBU_RETURN_IF_ERROR(
-      RunLines(&units, std::move(options), settings.translator, &out, &signals, &seconds));
+  NIBU_ASSIGN_OR_RETURN(const double seconds,
+                        RunLines(&units, std::move(options), settings.translator, &out, &signals));
   std::string line;
   if (prefixes.has_value() && prefixes_path != "-" && prefixes->Next(&line).value_or(false)) {
     PrintWarning(prefixes_path + " has more lines than the source; is it that of another file?");

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "tools/flags.h"
-#include "tools/search_flags.h"
 #include "tools/text/seconds_since.h"
 
 ABSL_FLAG(std::string, out, "-",
@@ -33,8 +31,6 @@ ABSL_FLAG(bool, warnings, false,
 
 namespace nibu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // A bar, or a count where the size of the input is not known. Used by one thread.
 class ProgressBar {
@@ -134,8 +130,12 @@ absl::Status Totals::Failure(const char* what) const {
       absl::StrCat(failed, " line(s) could not be ", what, "; the first is ", first_failure));
 }
 
-absl::Status RunLines(LineSource* source, Pipeline::Options options, const TranslatorOptions& speed,
-                      OutputFile* out, SignalWatcher* signals, double* seconds) {
+absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
+                                const TranslatorOptions& speed, OutputFile* out,
+                                SignalWatcher* signals) {
+  // Opened last: a model that cannot be read leaves an old output as it is.
+  NIBU_RETURN_IF_ERROR(out->Open());
+  SetFatalNote(out->Place());
   ProgressBar bar;
   // Enough for a thread while its longest line is under way, and several windows of the queue.
   options.max_lines = static_cast<size_t>(speed.threads) *
@@ -162,11 +162,12 @@ absl::Status RunLines(LineSource* source, Pipeline::Options options, const Trans
   });
   const Clock::time_point start = Clock::now();
   absl::Status status = pipeline.Run(source);
-  *seconds = SecondsSince(start);
+  const double seconds = SecondsSince(start);
   bar.End();
   status = EndOutput(std::move(status), out, signals);
   SetFatalNote("");
-  return status;
+  NIBU_RETURN_IF_ERROR(status);
+  return seconds;
 }
 
 }  // namespace nibu

@@ -59,11 +59,12 @@ struct Totals {
   uint64_t printed_ = 0;                     // units
 };
 
-// Runs lines through `options.submit` into a file, opened by now, with a bar on standard error as
+// Runs lines through `options.submit` into a file, which it opens, with a bar on standard error as
 // --progress says, beside `options.report`. Ends the program where writing fails, or on a signal.
-// `seconds`: what it takes.
-absl::Status RunLines(LineSource* source, Pipeline::Options options, const TranslatorOptions& speed,
-                      OutputFile* out, SignalWatcher* signals, double* seconds);
+// The seconds that it takes.
+absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
+                                const TranslatorOptions& speed, OutputFile* out,
+                                SignalWatcher* signals);
 
 }  // namespace nibu
 

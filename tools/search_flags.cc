@@ -1,11 +1,10 @@
-#include "tools/search_flags.h"
-
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
+#include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/text/glossary.h"
 

@@ -14,7 +14,6 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/tools/shell.h"
-#include "tools/bench_report.h"
 #include "tools/bench_run.h"
 
 namespace nibu {

@@ -161,7 +161,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   std::shared_ptr<Pending> pending;
   absl::Status status;
   try {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     pending = std::make_shared<Pending>();
     pending->plan = request.plan;
     pending->key = request.key;
@@ -197,7 +197,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
             pending->status.Update(result.status());
             if (result.ok()) pending->line.parts[i].hypotheses = *std::move(result);
             if (--pending->missing > 0) return;
-            const auto end = std::chrono::steady_clock::now();
+            const auto end = Clock::now();
             Deliver(pending.get(), Finish(pending.get()));
             finishing_ += SecondsSince(end);
           },
