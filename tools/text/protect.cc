@@ -62,15 +62,12 @@ absl::string_view TrimAddress(absl::string_view part) {
 
 }  // namespace
 
-Protector::Protector() = default;
-Protector::~Protector() = default;
-
 absl::StatusOr<std::unique_ptr<const Protector>> Protector::Create(const ProtectedKinds& kinds,
                                                                    const std::string& pattern) {
-  std::unique_ptr<Protector> result(new Protector());
+  auto result = std::make_unique<Protector>();
   RE2::Options options;
   options.set_log_errors(false);
-  if (!pattern.empty()) result->own_ = std::make_unique<const RE2>(pattern, options);
+  if (!pattern.empty()) result->own_ = std::make_shared<const RE2>(pattern, options);
   if (result->own_ != nullptr && !result->own_->ok()) {
     return Invalid("protect_pattern: ", result->own_->error());
   }
@@ -81,7 +78,7 @@ absl::StatusOr<std::unique_ptr<const Protector>> Protector::Create(const Protect
   if (kinds.placeholders) chosen.push_back(kPlaceholder);
   if (kinds.emoji) chosen.push_back(kEmoji);
   if (chosen.empty()) return result;
-  result->kinds_ = std::make_unique<const RE2>(
+  result->kinds_ = std::make_shared<const RE2>(
       absl::StrReplaceAll(absl::StrJoin(chosen, "|"), {{"@L@", kLetters}}), options);
   return result;
 }

@@ -24,16 +24,12 @@ class Protector {
   // none.
   static absl::StatusOr<std::unique_ptr<const Protector>> Create(const ProtectedKinds& kinds,
                                                                  const std::string& pattern);
-  ~Protector();
-
   // In order, apart from each other: what touches is one part. None is blank. Any bytes are text.
   std::vector<TextSpan> Find(absl::string_view text) const;
 
  private:
-  Protector();
-
-  std::unique_ptr<const re2::RE2> own_;    // the user's; null: none
-  std::unique_ptr<const re2::RE2> kinds_;  // null: none
+  std::shared_ptr<const re2::RE2> own_;    // the user's; null: none
+  std::shared_ptr<const re2::RE2> kinds_;  // null: none
 };
 
 }  // namespace nibu
