@@ -24,8 +24,7 @@
 #include "tools/bench_run.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
-#include "tools/memory.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 
 ABSL_FLAG(int, lengths, 1024, "Positions of a sentence.");
 ABSL_FLAG(std::string, mechanisms,

@@ -10,8 +10,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "tools/lines.h"
-#include "tools/memory.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 #include "tools/text/text_translator.h"
 
 namespace nibu {

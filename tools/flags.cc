@@ -56,6 +56,40 @@ bool IsSwitch(const absl::CommandLineFlag& flag) {
   return flag.IsOfType<bool>() || flag.IsOfType<AutoBool>();
 }
 
+// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
+// later gets the number and with it what is meant for standard output or error. Reading and writing
+// them fails as before.
+void ReserveStandardDescriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one.
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+// What std::terminate calls.
+[[noreturn]] void EndOutOfMemory() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "%s: error: out of memory; free some, or use fewer threads or smaller batches%s\n",
+                 TheState().program.c_str(), TheState().fatal_note.c_str());
+    _exit(1);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: fatal: %s\n", TheState().program.c_str(), e.what());
+  }
+  std::abort();
+}
+
+void PrintLine(const char* kind, absl::string_view message) {
+  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
+  std::fprintf(stderr, "%s: %s: %s\n", TheState().program.c_str(), kind, line.c_str());
+}
+
+// Payload of a status.
+constexpr char kUsage[] = "nibu/usage";
+
 }  // namespace
 
 bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
@@ -167,44 +201,6 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value) {
   return Invalid("--", name, ": \"", value, "\" is not a valid value",
                  parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")"));
 }
-
-namespace {
-
-// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
-// later gets the number and with it what is meant for standard output or error. Reading and writing
-// them fails as before.
-void ReserveStandardDescriptors() {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest free number is this one.
-    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
-  }
-}
-
-// What std::terminate calls.
-[[noreturn]] void EndOutOfMemory() {
-  try {
-    if (std::current_exception() != nullptr) throw;
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr,
-                 "%s: error: out of memory; free some, or use fewer threads or smaller batches%s\n",
-                 TheState().program.c_str(), TheState().fatal_note.c_str());
-    _exit(1);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s: fatal: %s\n", TheState().program.c_str(), e.what());
-  }
-  std::abort();
-}
-
-void PrintLine(const char* kind, absl::string_view message) {
-  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
-  std::fprintf(stderr, "%s: %s: %s\n", TheState().program.c_str(), kind, line.c_str());
-}
-
-// Payload of a status.
-constexpr char kUsage[] = "nibu/usage";
-
-}  // namespace
 
 void SetFatalNote(std::string note) { TheState().fatal_note = std::move(note); }
 

@@ -10,8 +10,7 @@
 #include "engine/core/status_macros.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
-#include "tools/inspect.h"
-#include "tools/inspect/attention_view.h"
+#include "tools/inspect/inspect.h"
 #include "tools/output_file.h"
 #include "tools/signal_watcher.h"
 

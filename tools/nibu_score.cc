@@ -14,10 +14,9 @@
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/lines.h"
-#include "tools/memory.h"
 #include "tools/output_format.h"
 #include "tools/run_lines.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 
 ABSL_FLAG(std::string, src, "-", "File with one source a line; - is standard input.");
 ABSL_FLAG(std::string, tgt, "", "File with the translations to be scored, line by line.");

@@ -14,7 +14,6 @@
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/lines.h"
-#include "tools/memory.h"
 #include "tools/output_file.h"
 #include "tools/output_format.h"
 #include "tools/pipeline.h"
@@ -23,7 +22,7 @@
 #include "tools/signal_watcher.h"
 #include "tools/text/layout.h"
 #include "tools/text/markup.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 #include "tools/text/text_translator.h"
 
 ABSL_FLAG(

@@ -13,7 +13,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "tools/flags.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 
 ABSL_FLAG(std::string, out, "-",
           "File for the output, a line each; - is standard output. A file appears under its name "

@@ -20,7 +20,6 @@
 
 ABSL_DECLARE_FLAG(std::string, out);
 ABSL_DECLARE_FLAG(bool, stats);
-ABSL_DECLARE_FLAG(bool, warnings);
 
 namespace nibu {
 

@@ -1,5 +1,5 @@
 // Alignments: of pieces, of words, and as nibu-translate prints them.
-#include "tools/text/alignment.h"
+#include "tools/text/join.h"
 
 #include <numeric>
 #include <string>

@@ -1,5 +1,5 @@
 // Tags and parts in translations, by made-up alignments.
-#include "tools/text/place.h"
+#include "tools/text/marked_text.h"
 
 #include <algorithm>
 #include <map>

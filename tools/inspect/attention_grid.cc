@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tokenizer/text_lines.h"
-#include "tools/inspect/attention_view.h"
+#include "tools/inspect/inspect.h"
 
 namespace nibu {
 namespace {

@@ -2,7 +2,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
-#include "tools/inspect/attention_view.h"
+#include "tools/inspect/inspect.h"
 
 namespace nibu {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/inspect/attention_view.h"
+#include "tools/inspect/inspect.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,9 +1,8 @@
-#include "tools/text/alignment.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/match.h"
+#include "tools/text/join.h"
 
 namespace nibu {
 namespace {

@@ -11,8 +11,7 @@
 namespace nibu {
 
 void Glossary::Add(const std::string& source, std::vector<int> target) {
-  phrases_[source].push_back(std::move(target));
-  lengths_.insert(source.size());
+  phrases_[source.size()][source].push_back(std::move(target));
 }
 
 std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
@@ -20,10 +19,10 @@ std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
   for (size_t at = 0; at < sentence.size() && found.size() < kMostConstraints;) {
     size_t taken = 1;
     const bool may_begin = IsWordBorder(sentence, at);
-    for (const size_t length : lengths_) {
+    for (const auto& [length, phrases] : phrases_) {
       if (!may_begin || length > sentence.size() - at) continue;
-      const auto phrase = phrases_.find(sentence.substr(at, length));
-      if (phrase == phrases_.end() || !IsWordBorder(sentence, at + length)) continue;
+      const auto phrase = phrases.find(sentence.substr(at, length));
+      if (phrase == phrases.end() || !IsWordBorder(sentence, at + length)) continue;
       found.push_back(phrase->second);
       taken = length;
       break;
@@ -40,13 +39,12 @@ absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text)
     ++number;
     if (absl::EndsWith(line, "\r")) line.remove_suffix(1);
     if (absl::StripAsciiWhitespace(line).empty() || line[0] == '#') continue;
-    const std::vector<absl::string_view> parts = absl::StrSplit(line, '\t');
-    if (parts.size() != 2 || absl::StripAsciiWhitespace(parts[0]).empty() ||
-        absl::StripAsciiWhitespace(parts[1]).empty()) {
+    std::vector<absl::string_view> parts = absl::StrSplit(line, '\t');
+    for (absl::string_view& part : parts) part = absl::StripAsciiWhitespace(part);
+    if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
       return Invalid("line ", number, " must be a source phrase, a tab and a target phrase");
     }
-    entries.push_back({std::string(absl::StripAsciiWhitespace(parts[0])),
-                       std::string(absl::StripAsciiWhitespace(parts[1]))});
+    entries.push_back({std::string(parts[0]), std::string(parts[1])});
   }
   return entries;
 }

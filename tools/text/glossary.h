@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,8 @@ class Glossary {
   std::vector<Constraint> Find(absl::string_view sentence) const;
 
  private:
-  std::map<std::string, Constraint, std::less<>> phrases_;
-  std::set<size_t, std::greater<>> lengths_;  // of phrases, in bytes
+  // By their bytes, the longest ones first.
+  std::map<size_t, std::map<std::string, Constraint, std::less<>>, std::greater<>> phrases_;
 };
 
 // "SOURCE<tab>TARGET" a line; empty lines and those that begin with '#' are none.

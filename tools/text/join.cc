@@ -1,14 +1,10 @@
 #include "tools/text/join.h"
 
-#include <utility>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tokenizer/between_sentences.h"
-#include "tools/text/alignment.h"
 #include "tools/text/markup.h"
-#include "tools/text/place.h"
 
 namespace nibu {
 namespace {

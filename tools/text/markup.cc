@@ -36,20 +36,20 @@ size_t CharacterSize(absl::string_view text) {
 }
 
 // What a token means in the text of all of them.
-struct Place {
+struct TokenPlace {
   TextSpan span;           // of an element: all of it, for both of its tags
   size_t partner = kNone;  // the other tag
   size_t around = kNone;   // of a closing tag without one: the innermost open element's
   size_t part = kNone;     // of FindCarried's parts
 };
 
-std::vector<Place> FindPlaces(Tokens tokens, std::string* text) {
-  std::vector<Place> places(tokens.size());
+std::vector<TokenPlace> FindPlaces(Tokens tokens, std::string* text) {
+  std::vector<TokenPlace> places(tokens.size());
   std::vector<size_t> open;                                  // tokens
   std::map<absl::string_view, std::vector<size_t>> by_name;  // indices of `open`
   for (size_t i = 0; i < tokens.size(); ++i) {
     const MarkupToken& token = tokens[i];
-    Place& place = places[i];
+    TokenPlace& place = places[i];
     place.span = {text->size(), text->size()};
     if (token.kind == MarkupToken::kText || token.kind == MarkupToken::kProtected) {
       absl::StrAppend(text, token.kind == MarkupToken::kText ? Text(token) : kPlaceholder);
@@ -80,7 +80,7 @@ std::vector<Place> FindPlaces(Tokens tokens, std::string* text) {
 
 // What the tokens [begin, end) carry, whose text is `own` of that of all.
 std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end, const TextSpan& own,
-                                 std::vector<Place>* places) {
+                                 std::vector<TokenPlace>* places) {
   using Order = std::pair<size_t, size_t>;
   std::vector<std::pair<Order, Carried>> parts;
   const auto add = [&](Order order, TextSpan span, absl::string_view before) {
@@ -94,7 +94,7 @@ std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end, const 
   std::string points;     // what stands there and encloses nothing
   for (size_t i = begin; i < end; ++i) {
     const MarkupToken& token = tokens[i];
-    Place& place = (*places)[i];
+    TokenPlace& place = (*places)[i];
     const bool encloses = place.span.end > place.span.begin;
     if (token.kind == MarkupToken::kClose && encloses) {
       // Of those without a partner the last is the outermost.
@@ -147,7 +147,7 @@ void MarkupReader::AddSegment(absl::Span<MarkupToken> tokens, absl::string_view 
                               MarkedLine* marked) const {
   if (absl::c_none_of(tokens, IsText)) return;
   std::string text;
-  std::vector<Place> places = FindPlaces(tokens, &text);
+  std::vector<TokenPlace> places = FindPlaces(tokens, &text);
   // What stands around the text needs no place in it: blanks, points, tags, except those of
   // elements that end within.
   const auto stands_in_text = [](const MarkupToken& token) {

@@ -1,5 +1,3 @@
-#include "tools/text/place.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
@@ -9,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "tokenizer/word_border.h"
+#include "tools/text/marked_text.h"
 
 namespace nibu {
 namespace {
@@ -50,9 +49,7 @@ class Placer {
 
  private:
   // What is not cut: a token, or several.
-  struct Unit {
-    TextSpan target;
-    TextSpan source;
+  struct Unit : AlignedToken {
     bool begins_word;
     size_t owner;  // the innermost stretch around it
   };
@@ -100,8 +97,9 @@ void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
     if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
       units_.back().target.end = span.end;
     } else {
-      units_.push_back({span, WithoutBlanks(source_.text, token.source),
-                        span.begin != end || IsWordBorder(target_, span.begin), root_});
+      units_.push_back({{span, WithoutBlanks(source_.text, token.source)},
+                        span.begin != end || IsWordBorder(target_, span.begin),
+                        root_});
     }
   }
 }

@@ -11,7 +11,7 @@
 #include "models/files/errors.h"
 #include "tokenizer/blank.h"
 #include "tools/text/line_reader.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 
 namespace nibu {
 

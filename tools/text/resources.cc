@@ -1,4 +1,4 @@
-#include "tools/memory.h"
+#include "tools/text/resources.h"
 
 #include <malloc.h>
 #include <sys/resource.h>

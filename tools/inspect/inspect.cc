@@ -1,11 +1,10 @@
-#include "tools/inspect.h"
+#include "tools/inspect/inspect.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -16,8 +15,7 @@
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
-#include "tools/memory.h"
-#include "tools/text/seconds_since.h"
+#include "tools/text/resources.h"
 
 namespace nibu {
 namespace {

@@ -1,18 +1,36 @@
-// What a model attends to while it translates a line, as nibu-inspect attention shows it.
-#ifndef NIBU_TOOLS_INSPECT_ATTENTION_VIEW_H_
-#define NIBU_TOOLS_INSPECT_ATTENTION_VIEW_H_
+// What a model is made of, and what it attends to, as nibu-inspect shows it.
+#ifndef NIBU_TOOLS_INSPECT_INSPECT_H_
+#define NIBU_TOOLS_INSPECT_INSPECT_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/model/attention_maps.h"
 #include "engine/model/config.h"
+#include "engine/ops/linear.h"
+#include "nlohmann/json.hpp"
 #include "tools/decoding_flags.h"
 
 namespace nibu {
 
+struct Inspection {
+  // model, format, ModelFacts, config, parameters, stored_bytes, vocabulary, defaults, shortlist,
+  // packed, load, and tensors: name, dtype, shape, bytes, min, max, nan (of the weights: integers
+  // by their scales).
+  nlohmann::ordered_json facts;
+  std::string text;  // the facts for people to read
+  // What keeps the model from being used, although its parts could be read.
+  absl::Status status;
+};
+
+// Loads the model with the compute type, too. `tensors`: every one is read. An error: there is
+// nothing to show.
+absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type, bool tensors);
+
+// What it attends to while it translates a line.
 struct AttentionView {
   std::string model;  // its name
   ModelConfig config;
@@ -46,4 +64,4 @@ std::string AttentionGrid(const AttentionView& view);
 
 }  // namespace nibu
 
-#endif  // NIBU_TOOLS_INSPECT_ATTENTION_VIEW_H_
+#endif  // NIBU_TOOLS_INSPECT_INSPECT_H_
