@@ -10,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "tokenizer/between_sentences.h"
 #include "tokenizer/blank.h"
@@ -49,8 +48,7 @@ bool Begins(absl::string_view text, const RE2& pattern, absl::Span<re2::StringPi
 }
 
 absl::string_view WithoutBlanks(absl::string_view text) {
-  while (absl::ConsumeSuffix(&text, " ")) continue;
-  return text;
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 bool EndsSentence(absl::string_view text) {

@@ -28,13 +28,6 @@ bool IsText(const MarkupToken& token) {
   return token.kind == MarkupToken::kText && !IsBlank(Text(token));
 }
 
-// Bytes of the UTF-8 character at the begin of a text; 1 where there is none.
-size_t CharacterSize(absl::string_view text) {
-  size_t size = 1;
-  while (size < 4 && !IsCharacterBorder(text, size)) ++size;
-  return size;
-}
-
 // What a token means in the text of all of them.
 struct TokenPlace {
   TextSpan span;           // of an element: all of it, for both of its tags
@@ -210,7 +203,8 @@ std::string EscapeText(const MarkedText& source, absl::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   for (size_t size; !text.empty(); text.remove_prefix(size)) {
-    size = CharacterSize(text);
+    size = 1;
+    while (size < 4 && !IsCharacterBorder(text, size)) ++size;
     const absl::string_view character = text.substr(0, size);
     if (auto entity = source.entities.find(character); entity != source.entities.end()) {
       absl::StrAppend(&escaped, entity->second);
