@@ -105,8 +105,7 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   flags.text.encoder_attention = *std::move(mixers);
   auto types = ComputeTypes();
   types.insert(types.begin(), {"auto", FastestComputeType()});
-  NIBU_ASSIGN_OR_RETURN(flags.compute_type,
-                        Choose("compute_type", absl::GetFlag(FLAGS_compute_type), types));
+  NIBU_ASSIGN_OR_RETURN(flags.compute_type, Choose("compute_type", types));
   if (!IsSupported(flags.compute_type)) {
     return Invalid("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet());
   }
@@ -153,10 +152,9 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
     options.threads = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   }
   options.batch_size = absl::GetFlag(FLAGS_batch_size);
-  NIBU_ASSIGN_OR_RETURN(
-      options.batch_type,
-      Choose<BatchType>("batch_type", absl::GetFlag(FLAGS_batch_type),
-                        {{"examples", BatchType::kExamples}, {"tokens", BatchType::kTokens}}));
+  NIBU_ASSIGN_OR_RETURN(options.batch_type,
+                        Choose<BatchType>("batch_type", {{"examples", BatchType::kExamples},
+                                                         {"tokens", BatchType::kTokens}}));
   const std::string weights = absl::GetFlag(FLAGS_ensemble_weights);
   for (const absl::string_view weight : absl::StrSplit(weights, ',')) {
     if (weights.empty()) break;

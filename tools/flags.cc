@@ -14,7 +14,6 @@
 
 #include "absl/flags/commandlineflag.h"
 #include "absl/flags/marshalling.h"
-#include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/flags/reflection.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -55,7 +56,7 @@ bool WasGiven(absl::string_view flag);
 // Sets one flag. InvalidArgument naming it: a malformed value.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
 
-// What one of the words that a flag may be stands for. InvalidArgument with all of them.
+// What one of the words that a flag may be, or have, stands for. InvalidArgument with all of them.
 template <typename T>
 absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
                          const std::vector<std::pair<std::string, T>>& choices) {
@@ -66,6 +67,13 @@ absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
     absl::StrAppend(&words, words.empty() ? "" : is_last ? " or " : ", ", word);
   }
   return Invalid("--", flag, " must be ", words, ", not \"", given, "\"");
+}
+
+// The same of its value.
+template <typename T>
+absl::StatusOr<T> Choose(absl::string_view flag,
+                         const std::vector<std::pair<std::string, T>>& choices) {
+  return Choose(flag, absl::FindCommandLineFlag(flag)->CurrentValue(), choices);
 }
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with

@@ -53,8 +53,7 @@ struct Settings {
 
 absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string& out) {
   if (format != "auto") {
-    return Choose<bool>("format", format,
-                        {{"auto", false}, {"nibu", true}, {"safetensors", false}});
+    return Choose<bool>("format", {{"auto", false}, {"nibu", true}, {"safetensors", false}});
   }
   if (absl::EndsWith(out, ".nibu")) return true;
   if (absl::EndsWith(out, "/")) return false;
@@ -72,17 +71,16 @@ absl::StatusOr<Settings> ReadFlags() {
     return Invalid("--out=FILE.nibu or --out=DIRECTORY/ is missing");
   }
   NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(absl::GetFlag(FLAGS_format), settings.out));
-  if (const std::string type = absl::GetFlag(FLAGS_quantization); !type.empty()) {
-    NIBU_ASSIGN_OR_RETURN(settings.options.quantization,
-                          Choose("quantization", type, ComputeTypes()));
+  if (!absl::GetFlag(FLAGS_quantization).empty()) {
+    NIBU_ASSIGN_OR_RETURN(settings.options.quantization, Choose("quantization", ComputeTypes()));
   }
   if (!settings.native && settings.options.quantization == ComputeType::kInt8) {
     return Invalid("--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
   }
-  if (const std::string type = absl::GetFlag(FLAGS_prepack); type != "none") {
+  if (absl::GetFlag(FLAGS_prepack) != "none") {
     auto types = ComputeTypes();
     types.insert(types.begin(), {{"auto", FastestComputeType()}, {"none", ComputeType::kFloat32}});
-    NIBU_ASSIGN_OR_RETURN(settings.options.packed, Choose("prepack", type, types));
+    NIBU_ASSIGN_OR_RETURN(settings.options.packed, Choose("prepack", types));
   }
   return settings;
 }

@@ -1,7 +1,6 @@
 // nibu-score: log-probabilities of given translations.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -106,9 +105,8 @@ absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   ParseCommandLineOrExit(Program(), argc, argv);
   NIBU_ASSIGN_OR_RETURN(const ModelFlags model, UsageError(ReadModelFlags()));
-  NIBU_ASSIGN_OR_RETURN(const bool json,
-                        UsageError(Choose<bool>("output_format", absl::GetFlag(FLAGS_output_format),
-                                                {{"text", false}, {"jsonl", true}})));
+  NIBU_ASSIGN_OR_RETURN(const bool json, UsageError(Choose<bool>(
+                                             "output_format", {{"text", false}, {"jsonl", true}})));
   NIBU_ASSIGN_OR_RETURN(TranslatorOptions speed, UsageError(ReadTranslatorFlags()));
   speed.max_decoding_length =
       std::numeric_limits<int>::max();  // as long as the model has positions
@@ -137,7 +135,7 @@ absl::Status Run(int argc, char** argv) {
     }
     const auto ticket = translator->Submit(
         line.substr(0, tab), {.plan = *plan, .key = index, .target = line.substr(tab + 1)}, end,
-        std::chrono::nanoseconds::max());
+        TextTranslator::kForever);
     if (!ticket.ok()) end(index, ticket.status());
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds,

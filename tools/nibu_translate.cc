@@ -1,6 +1,5 @@
 // nibu-translate: text in, translations out.
 
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -102,18 +101,16 @@ struct Settings {
 
 // --text, --wrap and --markup, when the others are read.
 absl::Status ReadLayoutFlags(Settings* settings) {
-  NIBU_ASSIGN_OR_RETURN(
-      settings->paragraphs,
-      Choose<bool>("text", absl::GetFlag(FLAGS_text), {{"lines", false}, {"paragraphs", true}}));
+  NIBU_ASSIGN_OR_RETURN(settings->paragraphs,
+                        Choose<bool>("text", {{"lines", false}, {"paragraphs", true}}));
   const int wrap = absl::GetFlag(FLAGS_wrap);
   NIBU_RETURN_IF_ERROR(CheckRange("--wrap", wrap, 0));
   settings->wrap = static_cast<size_t>(wrap);
   const OutputOptions& output = settings->output;
   const auto refuse = [](absl::string_view what) { return Invalid(what, " do not go together"); };
-  NIBU_ASSIGN_OR_RETURN(
-      settings->markup,
-      Choose<Markup>("markup", absl::GetFlag(FLAGS_markup),
-                     {{"none", Markup::kNone}, {"html", Markup::kHtml}, {"xml", Markup::kXml}}));
+  NIBU_ASSIGN_OR_RETURN(settings->markup, Choose<Markup>("markup", {{"none", Markup::kNone},
+                                                                    {"html", Markup::kHtml},
+                                                                    {"xml", Markup::kXml}}));
   const bool is_marked = settings->markup != Markup::kNone;
   if (is_marked && settings->text.tokenized) return refuse("--markup and --tokenized");
   if (is_marked && settings->paragraphs) return refuse("--markup and --text=paragraphs");
@@ -134,10 +131,9 @@ absl::StatusOr<Settings> ReadFlags() {
   Settings settings;
   NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
   NIBU_ASSIGN_OR_RETURN(settings.output.format,
-                        Choose<OutputFormat>("output_format", absl::GetFlag(FLAGS_output_format),
-                                             {{"text", OutputFormat::kText},
-                                              {"nbest", OutputFormat::kNBest},
-                                              {"jsonl", OutputFormat::kJsonl}}));
+                        Choose<OutputFormat>("output_format", {{"text", OutputFormat::kText},
+                                                               {"nbest", OutputFormat::kNBest},
+                                                               {"jsonl", OutputFormat::kJsonl}}));
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
   settings.text = ReadTextFlags();
@@ -154,10 +150,9 @@ absl::StatusOr<Settings> ReadFlags() {
   settings.output.alignment = settings.text.alignment;
   settings.text.split_language = absl::GetFlag(FLAGS_split_language);
   NIBU_ASSIGN_OR_RETURN(settings.text.long_input,
-                        Choose<LongInput>("long_input", absl::GetFlag(FLAGS_long_input),
-                                          {{"split", LongInput::kSplit},
-                                           {"truncate", LongInput::kTruncate},
-                                           {"error", LongInput::kError}}));
+                        Choose<LongInput>("long_input", {{"split", LongInput::kSplit},
+                                                         {"truncate", LongInput::kTruncate},
+                                                         {"error", LongInput::kError}}));
   NIBU_RETURN_IF_ERROR(ReadLayoutFlags(&settings));
   return settings;
 }
@@ -275,9 +270,9 @@ absl::Status Run(int argc, char** argv) {
       done = repeats.Add(absl::StrCat(text, "\n", request.target_prefix), index, end);
       if (done == nullptr) return;
     }
-    constexpr auto kPatience = std::chrono::nanoseconds::max();
-    const auto ticket = is_marked ? translator->Submit(markup.Read(text), request, done, kPatience)
-                                  : translator->Submit(text, request, done, kPatience);
+    const auto ticket =
+        is_marked ? translator->Submit(markup.Read(text), request, done, TextTranslator::kForever)
+                  : translator->Submit(text, request, done, TextTranslator::kForever);
     if (!ticket.ok()) done(index, ticket.status());
   };
   LineSource& units = settings.paragraphs ? static_cast<LineSource&>(paragraphs) : source;

@@ -164,20 +164,19 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
   }
   options.patience = absl::GetFlag(FLAGS_patience);
   options.num_hypotheses = absl::GetFlag(FLAGS_num_hypotheses);
-  NIBU_ASSIGN_OR_RETURN(options.search_compat,
-                        Choose<SearchCompat>("search_compat", absl::GetFlag(FLAGS_search_compat),
-                                             {{"nibu", SearchCompat::kNibu},
-                                              {"ctranslate2", SearchCompat::kCTranslate2},
-                                              {"marian", SearchCompat::kMarian},
-                                              {"huggingface", SearchCompat::kHuggingFace}}));
+  NIBU_ASSIGN_OR_RETURN(
+      options.search_compat,
+      Choose<SearchCompat>("search_compat", {{"nibu", SearchCompat::kNibu},
+                                             {"ctranslate2", SearchCompat::kCTranslate2},
+                                             {"marian", SearchCompat::kMarian},
+                                             {"huggingface", SearchCompat::kHuggingFace}}));
   options.coverage_penalty = absl::GetFlag(FLAGS_coverage_penalty);
   options.repetition_penalty = absl::GetFlag(FLAGS_repetition_penalty);
   options.no_repeat_ngram_size = absl::GetFlag(FLAGS_no_repeat_ngram_size);
   options.disable_unk = absl::GetFlag(FLAGS_disable_unk);
-  NIBU_ASSIGN_OR_RETURN(
-      options.on_repetition,
-      Choose<OnRepetition>("on_repetition", absl::GetFlag(FLAGS_on_repetition),
-                           {{"keep", OnRepetition::kKeep}, {"retry", OnRepetition::kRetry}}));
+  NIBU_ASSIGN_OR_RETURN(options.on_repetition,
+                        Choose<OnRepetition>("on_repetition", {{"keep", OnRepetition::kKeep},
+                                                               {"retry", OnRepetition::kRetry}}));
   options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
   options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
   options.prefix_bias_beta = absl::GetFlag(FLAGS_prefix_bias_beta);
@@ -205,13 +204,11 @@ absl::Status ReadTextSearchFlags(TextOptions* options) {
   }
   options->replace_unknowns = absl::GetFlag(FLAGS_replace_unknowns);
   NIBU_ASSIGN_OR_RETURN(options->alignment,
-                        Choose<AlignmentKind>("alignment", absl::GetFlag(FLAGS_alignment),
-                                              {{"none", AlignmentKind::kNone},
-                                               {"hard", AlignmentKind::kHard},
-                                               {"soft", AlignmentKind::kSoft}}));
+                        Choose<AlignmentKind>("alignment", {{"none", AlignmentKind::kNone},
+                                                            {"hard", AlignmentKind::kHard},
+                                                            {"soft", AlignmentKind::kSoft}}));
   NIBU_ASSIGN_OR_RETURN(options->align_words,
-                        Choose<bool>("alignment_level", absl::GetFlag(FLAGS_alignment_level),
-                                     {{"pieces", false}, {"words", true}}));
+                        Choose<bool>("alignment_level", {{"pieces", false}, {"words", true}}));
   NIBU_ASSIGN_OR_RETURN(options->protect, ReadProtectFlag());
   options->protect_pattern = absl::GetFlag(FLAGS_protect_pattern);
   for (const char* flag : {"protect", "protect_pattern"}) {

@@ -280,7 +280,7 @@ absl::StatusOr<std::vector<TextResult>> TextTranslator::Translate(
         [all](uint64_t key, absl::StatusOr<TextResult> result) {
           all->Add(key, std::move(result));
         },
-        std::chrono::nanoseconds::max());
+        kForever);
     if (!ticket.ok()) all->Add(i, ticket.status());
   }
   return all->Await();

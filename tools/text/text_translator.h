@@ -56,6 +56,9 @@ class TextTranslator {
   struct Pending;
   using TextTicket = std::weak_ptr<Pending>;
 
+  // Of Submit's patience.
+  static constexpr auto kForever = std::chrono::nanoseconds::max();
+
   // Tokenizes a line (any bytes but a line feed) on the calling thread and queues its sentences.
   // OK: `done` is called exactly once, perhaps before Submit returns, else as Translator::Submit's.
   // Otherwise never: OutOfRange: LongInput::kError or a target, and a sentence of too many tokens;
