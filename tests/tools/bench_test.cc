@@ -32,7 +32,7 @@ const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-bench";
 
 // A file with the shape of a very small model.
 std::string TinyShape() {
-  const std::string path = absl::StrCat(testing::TempDir(), "/bench_tiny_", getpid(), ".json");
+  std::string path = absl::StrCat(testing::TempDir(), "/bench_tiny_", getpid(), ".json");
   std::ofstream(path) << R"({"d_model": 32, "heads_encoder": 2, "heads_decoder": 2,
       "ffn_encoder": 64, "ffn_decoder": 64, "layers_encoder": 1, "layers_decoder": 1,
       "vocab_source": 96, "vocab_target": 96, "max_positions": 64})";
