@@ -1,7 +1,6 @@
 // The input is config.json, a NUL byte, generation_config.json (may be absent), a NUL byte,
 // vocab.json (may be absent).
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<absl::string_view> parts = absl::StrSplit(input, '\0');
   const auto config = nibu::ConfigFile::Parse(parts[0], "config.json");
   if (!config.ok()) return 0;
-  std::optional<nibu::ConfigFile> over;
+  nibu::ConfigFile over;
   if (parts.size() > 1) {
     auto generation = nibu::ConfigFile::Parse(parts[1], "generation_config.json");
     if (!generation.ok()) return 0;
