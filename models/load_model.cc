@@ -101,8 +101,11 @@ absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
   if (IsArgos(path)) return OpenArgos(path);
   const std::string config_path = absl::StrCat(path, "/config.json");
-  if (absl::IsNotFound(FileBytes::Open(config_path).status())) return OpenByFiles(path);
-  NIBU_ASSIGN_OR_RETURN(const ConfigFile file, ConfigFile::OpenOptional(config_path));
+  const auto config_bytes = FileBytes::Open(config_path);
+  if (absl::IsNotFound(config_bytes.status())) return OpenByFiles(path);
+  NIBU_RETURN_IF_ERROR(config_bytes.status());
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile file,
+                        ConfigFile::Parse((*config_bytes)->bytes(), config_path));
   NIBU_ASSIGN_OR_RETURN(const std::string type, file.String("model_type", ""));
   NIBU_ASSIGN_OR_RETURN(ConfigFile generation,
                         ConfigFile::OpenOptional(absl::StrCat(path, "/generation_config.json")));

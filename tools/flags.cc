@@ -14,6 +14,7 @@
 
 #include "absl/flags/commandlineflag.h"
 #include "absl/flags/marshalling.h"
+#include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -182,10 +183,14 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
   return positional;
 }
 
+std::string FlagValue(absl::string_view flag) {
+  return absl::FindCommandLineFlag(flag)->CurrentValue();
+}
+
 std::vector<std::string> FlagValues(absl::string_view flag) {
   const auto given = TheState().given.find(flag);
   if (given != TheState().given.end()) return given->second;
-  return {absl::FindCommandLineFlag(flag)->CurrentValue()};
+  return {FlagValue(flag)};
 }
 
 bool WasGiven(absl::string_view flag) { return TheState().given.count(flag) > 0; }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/flags/reflection.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -48,6 +47,8 @@ std::string HelpText(const ProgramInfo& program);
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments);
 
+// A flag's present value, as text.
+std::string FlagValue(absl::string_view flag);
 // The values that ParseFlags has set a flag to, or else its present one.
 std::vector<std::string> FlagValues(absl::string_view flag);
 // Whether ParseFlags has set the flag, be it to its default.
@@ -73,7 +74,7 @@ absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
 template <typename T>
 absl::StatusOr<T> Choose(absl::string_view flag,
                          const std::vector<std::pair<std::string, T>>& choices) {
-  return Choose(flag, absl::FindCommandLineFlag(flag)->CurrentValue(), choices);
+  return Choose(flag, FlagValue(flag), choices);
 }
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with

@@ -51,8 +51,8 @@ struct Settings {
   NativeOptions options;
 };
 
-absl::StatusOr<bool> IsNativeTarget(const std::string& format, const std::string& out) {
-  if (format != "auto") {
+absl::StatusOr<bool> IsNativeTarget(const std::string& out) {
+  if (absl::GetFlag(FLAGS_format) != "auto") {
     return Choose<bool>("format", {{"auto", false}, {"nibu", true}, {"safetensors", false}});
   }
   if (absl::EndsWith(out, ".nibu")) return true;
@@ -70,7 +70,7 @@ absl::StatusOr<Settings> ReadFlags() {
   if (settings.out.empty()) {
     return Invalid("--out=FILE.nibu or --out=DIRECTORY/ is missing");
   }
-  NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(absl::GetFlag(FLAGS_format), settings.out));
+  NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(settings.out));
   if (!absl::GetFlag(FLAGS_quantization).empty()) {
     NIBU_ASSIGN_OR_RETURN(settings.options.quantization, Choose("quantization", ComputeTypes()));
   }

@@ -212,7 +212,7 @@ absl::Status ReadTextSearchFlags(TextOptions* options) {
   NIBU_ASSIGN_OR_RETURN(options->protect, ReadProtectFlag());
   options->protect_pattern = absl::GetFlag(FLAGS_protect_pattern);
   for (const char* flag : {"protect", "protect_pattern"}) {
-    const bool asks = WasGiven(flag) && absl::FindCommandLineFlag(flag)->CurrentValue() != "none";
+    const bool asks = WasGiven(flag) && FlagValue(flag) != "none";
     if (options->tokenized && asks) {
       return Invalid("--", flag, " needs text, not the pieces of --tokenized; give one of them");
     }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/attention/cache.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu {
@@ -36,9 +37,11 @@ const std::vector<Form>& Forms() {
   static const Parameter kWidth = {"width", &MixerSpec::width, 0};
   static const Parameter kWindows = {"width", &MixerSpec::width, 2};
   static const Parameter kReduction = {"reduction", &MixerSpec::reduction, 1};
+  static const Parameter kTile = {"tile", &MixerSpec::tile, kKeyBlock, MixerSpec::kMostTile,
+                                  MixerSpec::kMostTile};
   static const Parameter kSeed = {"seed", &MixerSpec::seed, 0, 1};
   static const auto& forms = *new std::vector<Form>{
-      {"full", P::kGlobal, A::kTiled, {{"tile", &MixerSpec::tile, 16, 256, 256}}},
+      {"full", P::kGlobal, A::kTiled, {kTile}},
       {"causal", P::kCausal, A::kTiled},
       {"window", P::kWindow, A::kTiled, {kWidth}},
       {"local_m", P::kWindow, A::kTiled, {kWidth}},
@@ -194,7 +197,10 @@ absl::Status MixerSpec::Validate() const {
   if (score == Score::kConcat && algorithm != Algorithm::kDense) {
     return Wrong(text, "concat is no product: it needs the dense algorithm");
   }
-  if (tile % 16 != 0) return Wrong(text, "tile must be a multiple of 16");
+  if (tile % kKeyBlock != 0) return Wrong(text, "tile must be a multiple of ", kKeyBlock);
+  if (tile != kMostTile && (pattern != Pattern::kGlobal || algorithm != Algorithm::kTiled)) {
+    return Wrong(text, "only full attention has a tile, and not where it is dense");
+  }
   if (algorithm == Algorithm::kPool && width % 2 == 0) return Wrong(text, "width must be odd");
   if (algorithm == Algorithm::kDeformable && kernel % 2 == 0) {
     return Wrong(text, "kernel must be odd");

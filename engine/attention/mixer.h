@@ -70,7 +70,10 @@ struct MixerSpec {
   int kernel = 0;     // positions that decide where a key is taken from
   int positions = 0;  // of a token MLP: no sentence may be longer
   int hidden = 0;     // of a token MLP: size of its hidden layer; 0: `positions`
-  int tile = 256;     // keys between two updates of the running maximum (but in bfloat16 products)
+  // Keys between two updates of the running maximum, a multiple of kKeyBlock (cache.h); bfloat16
+  // products have tiles of their own.
+  static constexpr int kMostTile = 256;
+  int tile = kMostTile;
   // Of a layer with an odd number: patterns that alternate have their other form.
   bool odd_layer = false;
 

@@ -18,12 +18,11 @@ namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr size_t kTile = 256;   // keys between two updates of the running maximum, at most
+constexpr size_t kTile = MixerSpec::kMostTile;
 constexpr size_t kQueries = 4;  // share a pass over the keys
 constexpr size_t kHeads = 8;    // are worked on together
 
 static_assert(hn::MaxLanes(Floats()) <= kKeyBlock);
-static_assert(MixerSpec().tile <= int{kTile});
 
 // A head's stored keys and values, up to kTile of them.
 struct HeadTile {

@@ -123,7 +123,8 @@ PendingPath::~PendingPath() {
   if (kept_) return;
   std::error_code error;
   std::filesystem::remove_all(path_, error);
-  Keep();  // of which nothing is left
+  const std::lock_guard<std::mutex> lock(Pending().mutex);
+  Pending().paths.erase(path_);
 }
 
 void PendingPath::Keep() {

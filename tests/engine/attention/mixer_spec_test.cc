@@ -62,6 +62,8 @@ TEST(MixerSpecTest, WhatMakesNoSenseIsRefused) {
       {"full:tile=272", "tile must be 16 to 256"},
       {"full:tile=40", "tile must be a multiple of 16"},
       {"causal:tile=64", "here"},
+      {"full:tile=64,dense=1", "only full attention has a tile"},
+      {"full:tile=64,score=concat", "only full attention has a tile"},
       {"full:score=cosine", "score must be one of"},
       {"lsh:score=dot", "here"},
       {"lsh:0", "bucket must be 1 to"},
@@ -78,6 +80,9 @@ TEST(MixerSpecTest, WhatMakesNoSenseIsRefused) {
   EXPECT_FALSE(ParseMixers("full;").ok());
   MixerSpec spec = Spec("lsh");
   spec.pattern = Pattern::kCausal;
+  EXPECT_FALSE(spec.Validate().ok());
+  spec = Spec("window:3");
+  spec.tile = 64;
   EXPECT_FALSE(spec.Validate().ok());
   spec = Spec("full");
   spec.score = Score::kConcat;
