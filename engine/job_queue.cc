@@ -1,9 +1,9 @@
 #include "engine/job_queue.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -56,20 +56,18 @@ void Job::JudgePrefix(std::vector<float>* scores) const {
   }
 }
 
-bool Job::DropsConstraints(const std::vector<int>& tokens) {
-  const auto is_missing = [&](const Constraint& constraint) {
-    return std::none_of(constraint.begin(), constraint.end(), [&](const std::vector<int>& phrase) {
-      return std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) !=
-             tokens.end();
-    });
-  };
-  return std::erase_if(constraints, is_missing) > 0;
+bool Job::DropsConstraints(Met met) {
+  const size_t all = constraints.size();
+  for (size_t c = all; c-- > 0;) {
+    if (!IsMet(met, c)) constraints.erase(constraints.begin() + static_cast<long>(c));
+  }
+  return constraints.size() < all;
 }
 
 bool Job::GoesOn(std::vector<Hypothesis> found) {
   constexpr int kNgram = 3;
   // What waits for a phrase in vain runs on beyond its end.
-  if (!search.constraints.empty() && !found.empty() && DropsConstraints(found[0].tokens)) {
+  if (!search.constraints.empty() && !found.empty() && DropsConstraints(found[0].met)) {
     return true;
   }
   const bool loops = !found.empty() && found[0].repetition;
@@ -81,8 +79,10 @@ bool Job::GoesOn(std::vector<Hypothesis> found) {
     second[0].score = HypothesisScore(options, second[0].log_prob, second[0].token_scores.size()) +
                       second[0].coverage;
     // The others of the second search have no scores without the rule.
-    if (std::tie(second[0].constraints, second[0].score) >
-        std::tie(first[0].constraints, first[0].score)) {
+    const auto quality = [](const Hypothesis& h) {
+      return std::pair(std::popcount(h.met), h.score);
+    };
+    if (quality(second[0]) > quality(first[0])) {
       first[0] = std::move(second[0]);
     }
     result = std::move(first);

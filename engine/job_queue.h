@@ -48,8 +48,8 @@ struct Job : Request {
   void Begin();
   // Takes what has been found; true: it is to be decoded once more.
   bool GoesOn(std::vector<Hypothesis> found);
-  // Without the constraints of which these have no phrase; whether there are any.
-  bool DropsConstraints(const std::vector<int>& tokens);
+  // Leaves the constraints that are met; whether there are others.
+  bool DropsConstraints(Met met);
   // Of the target's scores, what a search says of those of the prefix.
   void JudgePrefix(std::vector<float>* scores) const;
   // Cancelled or DeadlineExceeded where it is to end now.

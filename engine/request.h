@@ -28,6 +28,9 @@ struct Request {
   std::vector<int> target_prefix = {};
   // What the result must have, as far as it can be had: at most kMostConstraints. Needs a beam.
   std::vector<Constraint> constraints = {};
+  // By token id, whether it goes on with the word in front of it: then what stands there is no
+  // phrase of a constraint but part of another word. Null, or beyond its end: it does not.
+  std::shared_ptr<const std::vector<bool>> word_parts = nullptr;
   // To be scored in place of a search: the only hypothesis. With an end token behind it, or
   // without. target_prefix plays no part then.
   std::optional<std::vector<int>> target = {};

@@ -297,6 +297,7 @@ absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done d
   if (options.disable_unk) job->suppressed.push_back(config.unk_target);
   job->suppressed.insert(job->suppressed.end(), job->search.ends.begin(), job->search.ends.end());
   job->search.constraints = job->constraints;
+  job->search.word_parts = job->word_parts.get();
   job->rows = job->search.width() * static_cast<size_t>(options.branches());
   job->frame = frame.decoder_start.size();
   job->start = frame.decoder_start;

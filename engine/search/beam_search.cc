@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <tuple>
 
 #include "engine/search/repetition.h"
 
@@ -26,8 +27,8 @@ void BeamSearch::Reset(const SearchTask& task) {
     ++attention_row_;
   }
   for (size_t n = 1; !task.constraints.empty() && n <= task.forced(); ++n) {
-    root.open[0].met =
-        MetBy(task.constraints, root.open[0].met, absl::MakeConstSpan(task.prefix).first(n));
+    Open& open = root.open[0];
+    std::tie(open.met, open.before) = Meet(open, absl::MakeConstSpan(task.prefix).first(n));
   }
   live_.assign(1, {0, -1});
   if (steps_left() > 0) return;
@@ -150,6 +151,12 @@ void BeamSearch::Rank(const Branch& branch,
   ranked_.resize(n);
 }
 
+std::pair<Met, Met> BeamSearch::Meet(const Open& parent, absl::Span<const int> tokens) const {
+  if (task_.is_end(tokens.back())) return {parent.met, parent.met};
+  const Met before = task_.is_word_part(tokens.back()) ? parent.before : parent.met;
+  return {MetBy(task_.constraints, before, tokens), before};
+}
+
 // The same under constraints: the beam's first, then what may take the place of finished ones.
 void BeamSearch::ShareOut(const Branch& branch) {
   const bool given_up = length_ - got_there_ > kPatience;
@@ -163,7 +170,7 @@ void BeamSearch::ShareOut(const Branch& branch) {
     if (task_.is_end(r.token) && parent.met != all && !given_up) continue;
     Path(parent.node, length_ - 1, &tokens);
     tokens.push_back(r.token);
-    r.met = task_.is_end(r.token) ? parent.met : MetBy(task_.constraints, parent.met, tokens);
+    std::tie(r.met, r.before) = Meet(parent, tokens);
     ranked.push_back(r);
     bank.push_back(BankOf(task_.constraints, r.met, tokens));
     if (bank.back() <= furthest_) continue;
@@ -207,7 +214,7 @@ void BeamSearch::AdvanceBranch(Branch* branch,
     return Open{AddNode(parent.node, {r.token, r.log_prob}, row), r.score,
                 parent.follows && static_cast<size_t>(length_) < task_.prefix.size() &&
                     r.token == task_.prefix[static_cast<size_t>(length_) - 1],
-                r.met};
+                r.met, r.before};
   };
   size_t spare = beam;
   for (size_t k = 0; k < std::min(beam, n); ++k) {
@@ -310,7 +317,7 @@ Hypothesis BeamSearch::Make(const Finished& finished, const float* attention,
   }
   h.score = Score(finished) + h.coverage;
   h.repetition = HasLoop(h.tokens);
-  h.constraints = std::popcount(finished.met);
+  h.met = finished.met;
   return h;
 }
 
@@ -320,7 +327,8 @@ std::vector<Hypothesis> BeamSearch::Finish(const float* attention, size_t positi
   const auto best_first = [by_sum](std::vector<Hypothesis>* list, size_t most) {
     std::stable_sort(list->begin(), list->end(),
                      [by_sum](const Hypothesis& a, const Hypothesis& b) {
-                       if (a.constraints != b.constraints) return a.constraints > b.constraints;
+                       const int met[] = {std::popcount(a.met), std::popcount(b.met)};
+                       if (met[0] != met[1]) return met[0] > met[1];
                        return by_sum ? a.log_prob > b.log_prob : a.score > b.score;
                      });
     list->resize(std::min(list->size(), most));

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -50,6 +51,7 @@ struct SearchTask {
   std::vector<int> prefix = {};    // what every hypothesis begins with, or is biased to
   int first_row = 0;               // of attention: the first token's
   absl::Span<const Constraint> constraints = {};  // outlive the search
+  const std::vector<bool>* word_parts = nullptr;  // of Request; outlive it, too
   // Of the beam: constraints have places of their own beside beam_size, where there is room.
   size_t width() const {
     const size_t most = std::max<size_t>(kMostRows, static_cast<size_t>(options->beam_size));
@@ -62,6 +64,10 @@ struct SearchTask {
   // Tokens that nobody is asked about.
   size_t forced() const { return is_biased() ? 0 : prefix.size(); }
   bool is_end(int token) const { return std::find(ends.begin(), ends.end(), token) != ends.end(); }
+  bool is_word_part(int token) const {
+    const auto id = static_cast<size_t>(token);
+    return word_parts != nullptr && id < word_parts->size() && (*word_parts)[id];
+  }
 };
 
 // (S - word_penalty * L) / L^length_penalty; 0 for no tokens.
@@ -80,7 +86,7 @@ struct Hypothesis {
   bool finished = true;     // false: cut before its end
   int end_token = -1;       // which ended it
   bool repetition = false;  // caught in a loop
-  int constraints = 0;      // met
+  Met met = 0;              // of the constraints
   // With return_attention: [tokens, source, frame included], the softmax.
   std::vector<float> attention;
 };
@@ -146,6 +152,7 @@ class BeamSearch {
     float log_prob;  // S
     bool follows;    // the prefix that it is biased to
     Met met;
+    Met before = 0;  // by all tokens but the newest
   };
   struct Finished {
     int node;
@@ -166,6 +173,7 @@ class BeamSearch {
     float log_prob;
     float score;
     Met met = 0;
+    Met before = 0;
 
     static bool IsBetter(const Ranked& a, const Ranked& b) {
       if (a.score != b.score) return a.score > b.score;
@@ -189,6 +197,8 @@ class BeamSearch {
   int AddNode(int parent, const Candidate& candidate, size_t row);
   void BranchOut(absl::Span<const Candidate> candidates);
   void Rank(const Branch& branch, absl::Span<const absl::Span<const Candidate>> candidates);
+  // What is met with one token more, and was before it. `tokens`: with it.
+  std::pair<Met, Met> Meet(const Open& parent, absl::Span<const int> tokens) const;
   void ShareOut(const Branch& branch);
   void AdvanceBranch(Branch* branch, absl::Span<const absl::Span<const Candidate>> candidates,
                      size_t first);

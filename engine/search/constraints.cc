@@ -5,8 +5,6 @@
 namespace nibu {
 namespace {
 
-bool IsMet(Met met, size_t constraint) { return (met >> constraint & 1) != 0; }
-
 // How many of a phrase's first tokens, but not all, `tokens` end with, from `most` on down.
 size_t Begun(absl::Span<const int> phrase, absl::Span<const int> tokens, size_t most) {
   size_t n = std::min({most, phrase.size() - 1, tokens.size()});

@@ -17,6 +17,7 @@ using Constraint = std::vector<std::vector<int>>;
 // What a hypothesis has met: a bit for each constraint.
 using Met = uint64_t;
 constexpr size_t kMostConstraints = 64;
+inline bool IsMet(Met met, size_t constraint) { return (met >> constraint & 1) != 0; }
 
 // Of the shortest phrase of each.
 size_t CountTokens(absl::Span<const Constraint> constraints);

@@ -134,6 +134,12 @@ TEST(GlossaryTest, SeveralTermsAndSentences) {
   EXPECT_NE(twice.find("Pudel", one + 1), std::string::npos) << twice;
 }
 
+TEST(GlossaryTest, TargetsAreWholeWords) {
+  const std::string line = "Dogs run at a dog racetrack.";
+  EXPECT_THAT(With("dog\tHund\n", "", line), HasSubstr(" Hund."));
+  EXPECT_EQ(With("dog\tHund\ndog\tHundbahn\n", "", line), "Hunde laufen auf einer Hundbahn.\n");
+}
+
 TEST(GlossaryTest, Pieces) {
   EXPECT_THAT(With("▁bicycle\t▁Motor rad\n", "--tokenized", "▁A ▁man ▁is ▁riding ▁a ▁bicycle ."),
               HasSubstr("▁Motor rad"));

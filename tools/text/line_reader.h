@@ -20,8 +20,9 @@ struct TextPlan {
   TextOptions options;  // with the frame; nothing to be protected if tokenized
   size_t limit = 0;     // pieces of a part
   Glossary glossary;
-  std::shared_ptr<const SentenceSplitter> splitter = nullptr;  // null: lines are whole
-  std::unique_ptr<const Protector> protector = nullptr;        // null: nothing is looked for
+  std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
+  std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole
+  std::unique_ptr<const Protector> protector = nullptr;           // null: nothing is looked for
 };
 
 // Finds the parts of one line, which says whether it is whole or scored. Adds to `line`, and to the

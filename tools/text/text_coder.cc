@@ -178,6 +178,17 @@ absl::Status TextCoder::AddTargetIds(absl::string_view option, absl::Span<const 
   return absl::OkStatus();
 }
 
+std::vector<bool> TextCoder::WordParts() const {
+  std::vector<bool> parts;
+  bool has_words = false;
+  for (int id = 0; id < target_vocabulary_->size(); ++id) {
+    const std::string& token = target_vocabulary_->Token(id);
+    has_words |= absl::StartsWith(token, "\u2581");
+    parts.push_back(!token.empty() && !IsWordBorder(absl::StrCat("a", token), 1));
+  }
+  return has_words ? parts : std::vector<bool>();
+}
+
 std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {
   std::vector<std::string> tokens;
   tokens.reserve(ids.size());

@@ -70,6 +70,10 @@ class TextCoder {
     return token == target_vocabulary_->Token(target_vocabulary_->unk());
   }
 
+  // By target id, whether a token goes on with the word in front of it. None do where the
+  // vocabulary does not say where words begin.
+  std::vector<bool> WordParts() const;
+
   // Of target ids: their tokens, and the text these make.
   std::vector<std::string> Tokens(absl::Span<const int> ids) const;
   // `spans`: null, or what of untokenized text each of them stands for.

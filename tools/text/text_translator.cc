@@ -134,11 +134,13 @@ absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
     }
     plan->glossary.Add(coder_.SourceText(source.own(), options.tokenized), std::move(target));
   }
-  if (!options.glossary.empty() && !decoding.allow_constraints()) {
+  if (options.glossary.empty()) return absl::OkStatus();
+  if (!decoding.allow_constraints()) {
     return Invalid(
         "glossary needs a beam_size above 1, and neither samples, alternatives nor "
         "prefix_bias_beta");
   }
+  plan->word_parts = std::make_shared<const std::vector<bool>>(coder_.WordParts());
   return absl::OkStatus();
 }
 
@@ -237,6 +239,7 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Request& request
   } else if (!request.plan->glossary.empty()) {
     made.constraints =
         request.plan->glossary.Find(coder_.SourceText(text.source.own(), options.tokenized));
+    made.word_parts = request.plan->word_parts;
   }
   return made;
 }

@@ -1,7 +1,9 @@
 #include "engine/search/constraints.h"
 
 #include <algorithm>
+#include <bit>
 #include <future>
+#include <memory>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -91,12 +93,53 @@ TEST(ConstraintsTest, AppearInTranslations) {
     const Result result = promise.get_future().get();
     ASSERT_TRUE(result.ok()) << result.status();
     const Hypothesis& best = result->at(0);
-    EXPECT_EQ(best.constraints, static_cast<int>(constraints.size()));
+    EXPECT_EQ(std::popcount(best.met), static_cast<int>(constraints.size()));
     for (const Constraint& constraint : constraints) {
       EXPECT_TRUE(std::any_of(constraint.begin(), constraint.end(),
                               [&](const auto& phrase) { return Has(best.tokens, phrase); }));
     }
   }
+}
+
+// Whether the phrase is there, and no part of a longer word follows.
+bool HasWords(const std::vector<int>& tokens, const std::vector<int>& phrase,
+              const std::vector<bool>& word_parts) {
+  for (auto at = tokens.begin();; ++at) {
+    at = std::search(at, tokens.end(), phrase.begin(), phrase.end());
+    if (at == tokens.end()) return false;
+    const auto next = at + static_cast<long>(phrase.size());
+    if (next == tokens.end() || !word_parts[static_cast<size_t>(*next)]) return true;
+  }
+}
+
+// A phrase that runs on into a longer word is none.
+TEST(ConstraintsTest, AreWholeWords) {
+  const ModelConfig config = SmallConfig();
+  const auto model = reference::Transformer(config, 7).Build(ComputeType::kFloat32);
+  Random random(5);
+  int ran_on = 0;
+  for (int i = 0; i < 60; ++i) {
+    Request request;
+    request.source = RandomSources(1, 12, config.vocab_source)[0];
+    request.options.beam_size = random.Int(2, 6);
+    request.options.max_decoding_length = 40;
+    const int first = random.Int(2, config.vocab_target - 1);
+    request.constraints = {{{first}}, {{random.Int(2, config.vocab_target - 1), first}}};
+    const Result free = Ask(model, request);
+    auto parts = std::make_shared<std::vector<bool>>(config.vocab_target);
+    for (int t = 2; t < config.vocab_target; ++t) (*parts)[static_cast<size_t>(t)] = t % 2 == i % 2;
+    for (const Constraint& constraint : request.constraints) {
+      for (const int token : constraint[0]) (*parts)[static_cast<size_t>(token)] = false;
+    }
+    request.word_parts = parts;
+    const Result whole = Ask(model, request);
+    ASSERT_TRUE(free.ok() && whole.ok());
+    for (const Constraint& constraint : request.constraints) {
+      if (!HasWords(free->at(0).tokens, constraint[0], *parts)) ++ran_on;
+      EXPECT_TRUE(HasWords(whole->at(0).tokens, constraint[0], *parts)) << i;
+    }
+  }
+  EXPECT_GT(ran_on, 5);
 }
 
 // What cannot be met leaves the translation as it would have been.
