@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
+#include "models/assembly/model_defaults.h"
 #include "models/containers/safetensors.h"
 #include "models/files/errors.h"
 #include "models/files/new_file.h"
@@ -229,10 +230,7 @@ class Writer {
                        {"decoder_start_token_id", start},
                        {"eos_token_id", config_.eos},
                        {"pad_token_id", pad_}};
-    const ModelDefaults& defaults = model_.defaults;
-    if (defaults.beam_size) generation["num_beams"] = *defaults.beam_size;
-    if (defaults.length_penalty) generation["length_penalty"] = *defaults.length_penalty;
-    if (defaults.max_length_factor) generation["max_length_factor"] = *defaults.max_length_factor;
+    generation.update(WriteModelDefaults(model_.defaults, "num_beams"));
     return WriteJson("generation_config.json", generation);
   }
 

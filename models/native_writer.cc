@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/build_model.h"
+#include "models/assembly/model_defaults.h"
 #include "models/files/errors.h"
 #include "models/files/new_file.h"
 #include "models/files/zip.h"
@@ -129,14 +130,7 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
 absl::Status WriteModel(const OpenedModel& model, Quantization quantization, NativeFile* file) {
   file->header()["config"] = ConfigToJson(model.config);
   NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
-  Json& defaults = file->header()["defaults"] = Json::object();
-  if (model.defaults.beam_size) defaults["beam_size"] = *model.defaults.beam_size;
-  for (const auto& [key, value] :
-       {std::pair("length_penalty", model.defaults.length_penalty),
-        std::pair("word_penalty", model.defaults.word_penalty),
-        std::pair("max_length_factor", model.defaults.max_length_factor)}) {
-    if (value) defaults[key] = *value;
-  }
+  file->header()["defaults"] = WriteModelDefaults(model.defaults, "beam_size");
   if (!model.facts.empty()) file->header()["facts"] = model.facts;
   if (model.shortlist != nullptr) {
     NIBU_ASSIGN_OR_RETURN(file->header()["shortlist"],

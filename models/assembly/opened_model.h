@@ -50,12 +50,15 @@ struct ModelVocabulary {
   ModelLanguages languages;
 };
 
-// Search options that a model comes with.
+// Options that a model comes with.
 struct ModelDefaults {
   std::optional<int> beam_size;
   std::optional<float> length_penalty;
   std::optional<float> word_penalty;
   std::optional<float> max_length_factor;  // see DecodingOptions
+  // Tokens of a translation for one token of its source, in the mean: what is far from it is
+  // suspicious.
+  std::optional<float> length_ratio;
 };
 
 // Move only.

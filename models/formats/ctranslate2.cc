@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
+#include "models/assembly/model_defaults.h"
 #include "models/containers/ctranslate2_bin.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
@@ -330,6 +331,7 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
                         ConfigFile::OpenOptional(directory + "/config.json"));
   NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
                         config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "beam_size"));
   NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &opened));
   const auto vmap = FileBytes::Open(directory + "/vmap.txt");
   if (vmap.ok()) {

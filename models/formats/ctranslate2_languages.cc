@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/model_defaults.h"
 #include "models/files/errors.h"
 #include "models/formats/hugging_face.h"
 #include "models/formats/multilingual.h"
@@ -89,7 +90,7 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
   const ConfigFile both = config.Under(std::move(generation));
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.forced_target, ReadTokenId("forced_bos_token_id", both));
-  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(both));
+  NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(both, "num_beams"));
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
                         ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
+#include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
 #include "models/vocabulary/vocabulary_file.h"
@@ -229,25 +230,6 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
   return table;
 }
 
-absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config) {
-  const auto number = [&](const char* key, int least) -> absl::StatusOr<std::optional<float>> {
-    if (config.Find(key) == nullptr) return std::nullopt;
-    NIBU_ASSIGN_OR_RETURN(const float value, config.Float(key, 0));
-    if (!(value >= static_cast<float>(least) && value <= 1000)) {
-      return config.Wrong(key, absl::StrCat(least, " to 1000"));
-    }
-    return value;
-  };
-  ModelDefaults defaults;
-  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, config.OptionalInt("num_beams"));
-  if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
-    return config.Wrong("num_beams", "1 to 1000");
-  }
-  NIBU_ASSIGN_OR_RETURN(defaults.length_penalty, number("length_penalty", -1000));
-  NIBU_ASSIGN_OR_RETURN(defaults.max_length_factor, number("max_length_factor", 0));
-  return defaults;
-}
-
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(HuggingFaceConfig marian, ReadHuggingFaceConfig(config));
@@ -259,7 +241,7 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   }
   OpenedModel opened;
   opened.format = "Hugging Face MarianMT";
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &marian.model));
 

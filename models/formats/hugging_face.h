@@ -75,9 +75,6 @@ absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model);
 // The id that a field names. A list of one id counts as that id.
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config);
 
-// "num_beams" and "length_penalty"; and "max_length_factor", of which only nibu knows.
-absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& config);
-
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
@@ -324,7 +325,7 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
       language.code == opened.vocabulary.source_tokens[static_cast<size_t>(language.token)];
   opened.format = absl::StrCat("Hugging Face ", is_mbart ? "mBART" : is_nllb ? "NLLB" : "M2M-100");
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   opened.names = HuggingFaceNames(read, *opened.source);
   // Files of old versions hold the computed positions and a version.

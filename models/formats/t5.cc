@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/vocabulary/vocabulary_file.h"
 
@@ -162,7 +163,7 @@ absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFil
   OpenedModel opened;
   opened.format = "Hugging Face T5";
   opened.config_file = config.file();
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &t5.model));
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   opened.names = Names(t5, *opened.source);

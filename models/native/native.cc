@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/model_defaults.h"
 #include "models/assembly/name_table.h"
 #include "models/files/byte_reader.h"
 #include "models/files/errors.h"
@@ -156,20 +157,6 @@ absl::StatusOr<ModelLanguages> ReadLanguages(const Layout& layout, const ModelCo
   return languages;
 }
 
-absl::StatusOr<ModelDefaults> ReadDefaults(const Layout& layout) {
-  NIBU_ASSIGN_OR_RETURN(const ConfigFile object, Object(layout, "defaults"));
-  ModelDefaults defaults;
-  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, object.OptionalInt("beam_size"));
-  for (const auto& [key, value] : {std::pair("length_penalty", &defaults.length_penalty),
-                                   std::pair("word_penalty", &defaults.word_penalty),
-                                   std::pair("max_length_factor", &defaults.max_length_factor)}) {
-    if (object.Find(key) != nullptr) {
-      NIBU_ASSIGN_OR_RETURN(*value, object.Float(key, 0));
-    }
-  }
-  return defaults;
-}
-
 constexpr std::pair<absl::string_view, DType> kDTypes[] = {{"float32", DType::kFloat32},
                                                            {"float16", DType::kFloat16},
                                                            {"bfloat16", DType::kBFloat16},
@@ -303,7 +290,8 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
   }
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(layout, opened.config));
   NIBU_ASSIGN_OR_RETURN(opened.vocabulary.languages, ReadLanguages(layout, opened.config));
-  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadDefaults(layout));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile defaults, Object(layout, "defaults"));
+  NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(defaults, "beam_size"));
   if (layout.header.contains("facts")) {
     NIBU_ASSIGN_OR_RETURN(const ConfigFile facts, Object(layout, "facts"));
     for (const auto& [key, value] : facts.object().items()) {

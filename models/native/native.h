@@ -21,8 +21,8 @@
 //   "languages": {"tokens": {"de": 17, ...}, "source_in_front": true,
 //                 "target_follows_start": true, "default_source": "", "default_target": ""}
 //                                                           optional: ModelLanguages
-//   "defaults": {"beam_size": 4, "length_penalty": 1.0, "max_length_factor": 3.0}   what is set
-//   "facts": {"license": "apache-2.0", "source_language": "en", ...}      optional: ModelFacts
+//   "defaults": {"beam_size": 4, "length_penalty": 1.0, ...}              ModelDefaults that are
+//   set "facts": {"license": "apache-2.0", "source_language": "en", ...}      optional: ModelFacts
 //   "shortlist": BLOCK                                                    optional
 //   "tensors": {NAME: {"dtype": "float32", "shape": [rows, columns], "data": BLOCK,
 //                      "scales": BLOCK, "activation_scale": 12.5}}

@@ -42,6 +42,20 @@ TEST(WatchTest, Lengths) {
   EXPECT_EQ(Watched("a b c d e f g h i j k l", "abcdefghijk lmnopqrstu"), "");
 }
 
+// How many tokens are expected is the model's.
+TEST(WatchTest, ExpectedTokens) {
+  const std::string text(40, 'a');
+  const auto watch = [&](float expected, size_t tokens, absl::string_view target) {
+    Hypothesis hypothesis;
+    hypothesis.tokens.resize(tokens);
+    return absl::StrJoin(WarningNames(Watch(text, expected, target, hypothesis)), ",");
+  };
+  EXPECT_EQ(watch(10, 3, "aaaa"), "short");
+  EXPECT_EQ(watch(5, 3, "aaaa"), "");
+  EXPECT_EQ(watch(10, 25, std::string(90, 'a')), "long");
+  EXPECT_EQ(watch(20, 25, std::string(90, 'a')), "");
+}
+
 TEST(WatchTest, Searches) {
   EXPECT_EQ(Watched("A dog.", "Ein Hund", /*finished=*/false), "unfinished");
   EXPECT_EQ(Watched("A dog.", "Ein Hund", true, /*repetition=*/true), "repetition");

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
+#include "models/assembly/model_defaults.h"
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
@@ -128,10 +129,7 @@ Fact VocabularyFact(const OpenedModel& model) {
 }
 
 Fact DefaultsFact(const ModelDefaults& defaults) {
-  Json json = Json::object();
-  if (defaults.beam_size) json["beam_size"] = *defaults.beam_size;
-  if (defaults.length_penalty) json["length_penalty"] = *defaults.length_penalty;
-  if (defaults.max_length_factor) json["max_length_factor"] = *defaults.max_length_factor;
+  const Json json = WriteModelDefaults(defaults, "beam_size");
   std::vector<std::string> words;
   for (const auto& [name, value] : json.items()) {
     words.push_back(absl::StrFormat("%s %g", name, value.get<double>()));

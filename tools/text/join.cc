@@ -38,8 +38,8 @@ std::string Text(const Context& context, const LinePart& part, const Hypothesis&
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, options.tokenized, carries ? &spans : nullptr);
   const std::string source = RoughText(part.source.own(), options.tokenized);
-  *warnings |= Watch(coder.Understand(source, /*split=*/true).text, part.source.pieces.size(), text,
-                     hypothesis);
+  const auto expected = static_cast<float>(part.source.pieces.size()) * options.length_ratio;
+  *warnings |= Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis);
   if (is_marked) ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
   std::vector<AlignedToken> aligned;

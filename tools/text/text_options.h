@@ -53,6 +53,7 @@ struct TextOptions {
   std::string split_language;  // empty: src_lang, or the model's source language
   LongInput long_input = LongInput::kSplit;
   int max_input_length = 1024;  // tokens, EOS not counted; never more than the Translator's
+  float length_ratio = 1;       // the model's, see ModelDefaults
   // Its frame is made from the languages, its end_tokens and suppress_sequences from the tokens
   // below.
   DecodingOptions decoding;

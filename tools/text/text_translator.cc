@@ -69,6 +69,7 @@ TextOptions TextTranslator::default_options() const {
   TextOptions options;
   options.decoding = DefaultDecoding(loaded_.defaults);
   options.decoding.shortlist = loaded_.shortlist;
+  options.length_ratio = loaded_.defaults.length_ratio.value_or(options.length_ratio);
   return options;
 }
 

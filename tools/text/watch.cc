@@ -21,9 +21,9 @@ struct Size {
 
 // Lengths of sentences scatter with the root of the length (Gale and Church 1993): how many roots a
 // target may be off. Measured by WatchTest.
-constexpr Size kShort = {2, 3.3};
-constexpr Size kShortOfSentences = {0.25, 0.4};  // where fewer sentences end than in the source
-constexpr Size kLong = {2, 3.5};
+constexpr Size kShort = {1.85, 3.3};
+constexpr Size kShortOfSentences = {0.1, 0.4};  // where fewer sentences end than in the source
+constexpr Size kLong = {2.2, 3.5};
 constexpr Size kLongSlack = {4, 20};  // "Hi." may become a sentence
 
 bool IsShort(const Size& source, const Size& target, const Size& roots) {
@@ -89,11 +89,11 @@ std::string RoughText(absl::Span<const std::string> pieces, bool tokenized) {
   return text.substr(absl::StartsWith(text, " ") ? 1 : 0);
 }
 
-Warnings Watch(absl::string_view source, size_t source_tokens, absl::string_view target,
+Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
                const Hypothesis& hypothesis) {
   const TextMeasure from = Measure(source);
   const TextMeasure to = Measure(target);
-  const Size of = {static_cast<double>(source_tokens), from.characters};
+  const Size of = {expected_tokens, from.characters};
   const Size size = {static_cast<double>(hypothesis.tokens.size()), to.characters};
   const bool ends_less = to.sentence_ends > 0 && to.sentence_ends < from.sentence_ends;
   Warnings warnings;

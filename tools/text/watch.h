@@ -38,9 +38,10 @@ std::vector<std::string> WarningNames(const Warnings& warnings);
 std::string RoughText(absl::Span<const std::string> pieces, bool tokenized);
 
 // Of one sentence's hypothesis, whose text is `target`; all but kTruncated and kProtected. It
-// depends on nothing else. Lengths are judged in the model's own tokens and in characters: both
-// have to be off, since either alone may differ between languages.
-Warnings Watch(absl::string_view source, size_t source_tokens, absl::string_view target,
+// depends on nothing else. Lengths are judged in the model's own tokens, of which so many are
+// expected, and in characters: both have to be off, since either alone may differ between
+// languages.
+Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
                const Hypothesis& hypothesis);
 
 // Whether each of the parts (not empty) is in the text as often as it is among them.

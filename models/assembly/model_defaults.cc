@@ -1,0 +1,50 @@
+#include "models/assembly/model_defaults.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu {
+namespace {
+
+struct Number {
+  const char* name;
+  std::optional<float> ModelDefaults::*field;
+  float least;
+  float most;
+};
+constexpr Number kNumbers[] = {{"length_penalty", &ModelDefaults::length_penalty, -1000, 1000},
+                               {"word_penalty", &ModelDefaults::word_penalty, -1000, 1000},
+                               {"max_length_factor", &ModelDefaults::max_length_factor, 0, 1000},
+                               {"length_ratio", &ModelDefaults::length_ratio, 0.1f, 10}};
+
+}  // namespace
+
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam) {
+  ModelDefaults defaults;
+  NIBU_ASSIGN_OR_RETURN(defaults.beam_size, object.OptionalInt(beam));
+  if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
+    return object.Wrong(beam, "1 to 1000");
+  }
+  for (const Number& number : kNumbers) {
+    if (object.Find(number.name) == nullptr) continue;
+    NIBU_ASSIGN_OR_RETURN(const float value, object.Float(number.name, 0));
+    if (!(value >= number.least && value <= number.most)) {
+      return object.Wrong(number.name, absl::StrCat(number.least, " to ", number.most));
+    }
+    defaults.*number.field = value;
+  }
+  return defaults;
+}
+
+nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam) {
+  auto json = nlohmann::ordered_json::object();
+  if (defaults.beam_size) json[beam] = *defaults.beam_size;
+  for (const Number& number : kNumbers) {
+    if (const auto& value = defaults.*number.field) json[number.name] = *value;
+  }
+  return json;
+}
+
+}  // namespace nibu

@@ -1,0 +1,17 @@
+#ifndef NIBU_MODELS_ASSEMBLY_MODEL_DEFAULTS_H_
+#define NIBU_MODELS_ASSEMBLY_MODEL_DEFAULTS_H_
+
+#include "absl/status/statusor.h"
+#include "models/assembly/opened_model.h"
+#include "models/files/json.h"
+
+namespace nibu {
+
+// Numbers of an object, under the names that they have here; the beam's size is `beam` there.
+// InvalidArgument naming the one that is out of range.
+absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam);
+nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam);
+
+}  // namespace nibu
+
+#endif  // NIBU_MODELS_ASSEMBLY_MODEL_DEFAULTS_H_
