@@ -71,6 +71,14 @@ absl::Status Write(const std::string& path, const std::string& text, SignalWatch
   return EndOutput(std::move(status), &out, signals);
 }
 
+absl::StatusOr<ModelFlags> ReadOneModel() {
+  absl::StatusOr<ModelFlags> flags = UsageError(ReadModelFlags());
+  if (flags.ok() && !flags->text.ensemble.empty()) {
+    return WrongUsage("--model must be one model, not an ensemble");
+  }
+  return flags;
+}
+
 absl::Status ShowAttention(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(AttentionProgram(), argc, argv);
@@ -83,7 +91,7 @@ absl::Status ShowAttention(int argc, char** argv) {
   if (json + ascii + (html == "-") > 1) {
     return WrongUsage("give one of --json, --ascii and --html=-, which all go to standard output");
   }
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, UsageError(ReadModelFlags()));
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModel());
   TextOptions options = ReadTextFlags();
   options.tokenized = absl::GetFlag(FLAGS_tokenized);
   std::optional<std::string> target;
@@ -105,7 +113,7 @@ absl::Status ShowAttention(int argc, char** argv) {
 
 absl::Status ShowModel(int argc, char** argv) {
   ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, UsageError(ReadModelFlags()));
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModel());
   NIBU_ASSIGN_OR_RETURN(const Inspection inspection,
                         Inspect(flags.path, flags.compute_type, absl::GetFlag(FLAGS_tensors)));
   const std::string text =

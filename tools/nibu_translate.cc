@@ -287,9 +287,9 @@ absl::Status Run(int argc, char** argv) {
         "the input ends within a comment, or an element that is left alone (as <code>); all that "
         "follows where it begins was not translated");
   }
-  NIBU_RETURN_IF_ERROR(Report(totals, settings.text, translator->max_input_length(**plan)));
+  absl::Status status = Report(totals, settings.text, translator->max_input_length(**plan));
   if (absl::GetFlag(FLAGS_stats)) PrintStats(settings, totals, load_seconds, seconds);
-  return absl::OkStatus();
+  return status;
 }
 
 }  // namespace

@@ -222,9 +222,12 @@ TEST(AttentionTest, Refusals) {
   expect("\"$(yes dog | head -n 600 | tr '\\n' ' ')\"", 1, "source has 600 tokens");
   const std::string many = "\"$(yes dog | head -n 500 | tr '\\n' ' ')\"";
   expect(absl::StrCat(many, " --target=", many), 1, "more than can be looked at");
-  ExpectOneLineError("nibu-inspect",
-                     Shell("'" NIBU_BINARY_DIR "/bin/nibu-inspect' --html=x attention", ""), 2,
-                     "--html");
+  const auto expect_plain = [](const std::string& flags, const std::string& part) {
+    ExpectOneLineError("nibu-inspect", Shell("'" NIBU_BINARY_DIR "/bin/nibu-inspect' " + flags, ""),
+                       2, part);
+  };
+  expect_plain("--html=x attention", "--html");
+  expect_plain("--model=a,b", "one model");
 }
 
 }  // namespace

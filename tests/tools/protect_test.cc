@@ -33,6 +33,10 @@ TEST(ProtectTest, FindsParts) {
   EXPECT_EQ(Parts(R"(/usr/bin/x C:\dir\file.txt, ./a/b.txt ../x ~/y \\srv\share src/main.cc.)"),
             Found({"/usr/bin/x", R"(C:\dir\file.txt)", "./a/b.txt", "../x", "~/y", R"(\\srv\share)",
                    "src/main.cc"}));
+  EXPECT_EQ(
+      Parts("In /etc, $HOME/bin or ${A}/b/c.d/: notes.txt, My-File_2.tar.gz (README.TXT) Node.js."),
+      Found({"/etc", "$HOME/bin", "${A}/b/c.d/", "notes.txt", "My-File_2.tar.gz", "README.TXT",
+             "Node.js"}));
   EXPECT_EQ(Parts("{0} {name}, {{ x }} %s %d, %1$s %(name)d ${x} $name :name: <<x>> %.2f {0:.2f}"),
             Found({"{0}", "{name}", "{{ x }}", "%s", "%d", "%1$s", "%(name)d", "${x}", "$name",
                    ":name:", "<<x>>", "%.2f", "{0:.2f}"}));
@@ -51,6 +55,7 @@ TEST(ProtectTest, ProseHasNone) {
        {"and/or 10:30 50% a:b e.g. w/o 1/2 50% solution 100 % der He/she 24/7 km/h 3.5 i.e. U.S.A.",
         "$5 US$20 a.m. 5 % davon. 20% discount, 30%off 100%s 50%d C:D time 12:30:45 3:4:5 a:b:c",
         "Note:this: std::vector © ™ 20 °C „Zitat“ “x” … – — € ½ Er sagte: „Nein.“ Dr.med.",
+        "<b>bold</b> The end.Next one.so on. yes/ no /, e.g.pd and \\ / Mr.X a.b c.text .txt",
         "A man, in a blue T-shirt ( or so ) ; and... \"what?\" {not one} < 5 > 3 @ home # 1 ~ 5"}) {
     EXPECT_EQ(Parts(text), Found()) << text;
   }

@@ -134,6 +134,11 @@ TEST(ScoreTest, TextIsTheMeanAndStatsTheSums) {
   const auto none = nlohmann::json::parse(Score("--tsv --stats", "").err);
   EXPECT_EQ(none["sentences"], 0);
   EXPECT_EQ(none["perplexity"], 1);
+  // What was scored counts, whatever went wrong elsewhere.
+  const Outcome failed = Score("--tsv --stats", "A dog.\tEin Hund.\nx\n");
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_THAT(failed.err, HasSubstr("\"sentences\":2,"));
+  EXPECT_THAT(failed.err, HasSubstr("1 line(s) could not be scored"));
 }
 
 // A model's own penalties and shortlist have no say in what a target's probability is, and a

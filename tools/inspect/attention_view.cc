@@ -45,9 +45,6 @@ absl::StatusOr<std::vector<int>> Translation(const std::shared_ptr<const Model>&
 absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions options,
                                             const std::string& text,
                                             const std::optional<std::string>& target) {
-  if (!model.text.ensemble.empty()) {
-    return WrongUsage("--model must be one model, not an ensemble");
-  }
   NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, &options));
   const ModelVocabulary& vocabulary = loaded.loaded.vocabulary;
   const ModelConfig& config = loaded.loaded.model->config;

@@ -27,10 +27,15 @@ constexpr char kEmail[] =
 constexpr char kPath[] =
     // C:\dir\file, C:/dir/file, \\server\share
     R"(\b[A-Za-z]:(?:[\\/][\w@L@.()~$%-]+)+[\\/]?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"
-    // /usr/bin, ./a, ../a, ~/a
-    R"(|\B/[a-zA-Z_.][\w@L@.+@~-]*(?:/[\w@L@.+@~*-]+)+/?|(?:\B\.{1,2}|\B~)(?:/[\w@L@.+@~*-]+)+/?)"
+    // /usr/bin, /etc, ./a, ../a, ~/a, $HOME/a, ${HOME}/a
+    R"(|\B/[a-zA-Z_.][\w@L@.+@~-]*(?:/[\w@L@.+@~*-]+)*/?)"
+    R"(|(?:\B\.{1,2}|\B~|\$[A-Za-z_]\w*|\$\{\w+\})(?:/[\w@L@.+@~*-]+)+/?)"
     // src/main.cc
-    R"(|\b[\w+-][\w.+-]*(?:/[\w.+-]+)*/[\w+-][\w.+-]*\.[a-z][a-z0-9]{0,4}\b)";
+    R"(|\b[\w+-][\w.+-]*(?:/[\w.+-]+)*/[\w+-][\w.+-]*\.[a-z][a-z0-9]{0,4}\b)"
+    // notes.txt: endings that are no words
+    R"(|\b[\w+-][\w.+-]*\.(?i:txt|md|pdf|html?|css|xml|json|ya?ml|toml|csv|tsv|ini|conf|cfg|sh|py|js|ts|)"
+    R"(cc|cpp|hpp|java|rb|php|sql|png|jpe?g|gif|svg|ico|webp|mp[34]|wav|ogg|avi|mkv|zip|t?gz|bz2|xz|7z|)"
+    R"(rar|deb|rpm|iso|exe|dll|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|srt|vtt|bak)\b)";
 constexpr char kPlaceholder[] =
     R"(\{{2,3}[^{}\n]{0,80}\}{2,3}|[$#%]?\{[^{}\s]*\}|<<\w+>>)"
     R"(|%\([A-Za-z_]\w*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|\$[A-Za-z_]\w*|\B:[a-z+-][a-z0-9_+-]*:\B)"
@@ -98,7 +103,7 @@ std::vector<TextSpan> Protector::Find(absl::string_view text) const {
         // "50%d", "US$x", and the end of an address are none.
         if (part.empty() || (part[0] == '%' && absl::ascii_isdigit(front)) ||
             (part[0] == '$' && part[1] != '{' && absl::ascii_isalnum(front)) ||
-            (part[0] == '/' && front == '/')) {
+            (part[0] == '/' && (front == '/' || front == '<'))) {
           part = {};
         }
       }
