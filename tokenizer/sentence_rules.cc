@@ -4,7 +4,6 @@
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
 #include <unicode/ures.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +12,7 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {
@@ -60,7 +59,7 @@ bool IsVowel(UChar32 c) {
       U"aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿāăąēĕėęěĩīĭįıōŏőœũūŭůűųơư"
       U"ạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ"
       U"αεηιουωάέήίόύώϊϋΐΰаеёиоуыэюяіїєўәөүұ";
-  return kVowels.find(static_cast<char32_t>(u_tolower(c))) != kVowels.npos;
+  return IsOneOf(u_tolower(c), kVowels);
 }
 
 // Those of one language in ICU's data, without their last full stop. ICU's own iterator over them,
@@ -113,8 +112,7 @@ WordShape SentenceRules::ShapeOf(absl::string_view word) const {
   WordShape shape;
   int part = 0;
   for (size_t i = 0; i < word.size();) {
-    UChar32 c;
-    U8_NEXT(word.data(), i, word.size(), c);
+    const UChar32 c = NextCharacter(word, &i);
     ++shape.characters;
     if (c == '.') {
       ++shape.parts;

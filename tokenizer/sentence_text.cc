@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "tokenizer/characters.h"
+
 namespace nibu {
 namespace {
 
@@ -11,10 +13,7 @@ using Kind = CharacterKind;
 
 constexpr size_t kLongestBrackets = 400;
 
-bool IsBullet(UChar32 c) {
-  constexpr std::u32string_view kBullets = U"\u2022\u2023\u2043\u25aa\u25cf\u25e6";
-  return kBullets.find(static_cast<char32_t>(c)) != kBullets.npos;
-}
+constexpr std::u32string_view kBullets = U"\u2022\u2023\u2043\u25aa\u25cf\u25e6";
 
 }  // namespace
 
@@ -91,7 +90,7 @@ SentenceText::Follower SentenceText::ReadFollower(size_t i) const {
                          KindAt(next + 1) == Kind::kUpper;
     } else if (follower.kind == Kind::kDash) {
       follower.dash = true;
-    } else if (IsBullet(c) || c == kEllipsis || (c == '.' && At(i + 1) == '.')) {
+    } else if (IsOneOf(c, kBullets) || c == kEllipsis || (c == '.' && At(i + 1) == '.')) {
       follower.begins = true;
     } else if (follower.kind == Kind::kBlank) {
       if (!opened && !follower.dash && !follower.begins) break;
@@ -111,7 +110,7 @@ SentenceText::Follower SentenceText::ReadFollower(size_t i) const {
 
 std::optional<SentenceText::Item> SentenceText::ReadItem(size_t i) const {
   const size_t begin = i;
-  if (IsBullet(At(i))) i = Skip(Behind(i), Kind::kBlank);
+  if (IsOneOf(At(i), kBullets)) i = Skip(Behind(i), Kind::kBlank);
   const size_t bullet = i;
   if (At(i) == '(') ++i;
   const size_t number = i;

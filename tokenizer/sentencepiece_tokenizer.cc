@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/sentencepiece_model.h"
 
@@ -30,11 +31,8 @@ absl::string_view TakeChunk(absl::string_view* text) {
     text->remove_prefix(blank + 1);
     return chunk.substr(0, blank);
   }
-  const auto continues = [&](size_t i) {
-    return (static_cast<unsigned char>((*text)[i]) & 0xc0) == 0x80;
-  };
   size_t end = kMostBytes;
-  while (end > kMostBytes - 4 && continues(end)) --end;
+  while (end > kMostBytes - 4 && !IsCharacterBorder(*text, end)) --end;
   text->remove_prefix(end);
   return chunk.substr(0, end);
 }

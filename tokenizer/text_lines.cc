@@ -4,21 +4,20 @@
 #include <unicode/locid.h>
 #include <unicode/uchar.h>
 #include <unicode/utext.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 
 #include "tokenizer/between_sentences.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {
 
 size_t Width(UChar32 c) {
   if (c < 0) return 1;
-  const int width = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
-  if (width == U_EA_WIDE || width == U_EA_FULLWIDTH) return 2;
+  if (IsWide(c)) return 2;
   const bool unseen =
       (U_GET_GC_MASK(c) & (U_GC_MN_MASK | U_GC_ME_MASK | U_GC_CF_MASK | U_GC_CC_MASK)) != 0;
   return unseen && c != 0xad ? 0 : 1;
@@ -28,8 +27,7 @@ size_t Width(UChar32 c) {
 
 size_t ColumnBehind(absl::string_view text, size_t column) {
   for (size_t i = 0; i < text.size();) {
-    UChar32 c;
-    U8_NEXT(text.data(), i, text.size(), c);
+    const int32_t c = NextCharacter(text, &i);
     column = c == '\t' ? column / 8 * 8 + 8 : column + Width(c);
   }
   return column;
@@ -56,11 +54,6 @@ std::vector<size_t> LineBreaks(absl::string_view text) {
   return ends;
 }
 
-bool BeginsSmall(absl::string_view text) {
-  UChar32 c = 0;
-  size_t i = 0;
-  if (!text.empty()) U8_NEXT(text.data(), i, text.size(), c);
-  return u_islower(c);
-}
+bool BeginsSmall(absl::string_view text) { return u_islower(FirstCharacter(text)); }
 
 }  // namespace nibu

@@ -1,26 +1,18 @@
 #include "tokenizer/text_measure.h"
 
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 #include <cstdint>
-#include <utility>
+#include <string_view>
 
 #include "absl/strings/ascii.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {
 
-bool IsWide(int32_t c) {
-  const int width = c < 0x1100 ? 0 : u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
-  return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
-}
-
 // May stand inside a number.
-bool IsSeparator(int32_t c) {
-  return c == '.' || c == ',' || c == ':' || c == '\'' || c == 0x2019 || c == 0x66b || c == 0x66c;
-}
+constexpr std::u32string_view kSeparators = U".,:'\u2019\u066b\u066c";
 
 bool Closes(int32_t c) {
   return u_charType(c) == U_END_PUNCTUATION || u_hasBinaryProperty(c, UCHAR_QUOTATION_MARK);
@@ -35,8 +27,7 @@ TextMeasure Measure(absl::string_view text) {
   enum class Stop : uint8_t { kNone, kStop, kWide };  // kWide: needs no blank behind it
   Stop stop = Stop::kNone;
   for (size_t i = 0; i < text.size();) {
-    int32_t c;
-    U8_NEXT_OR_FFFD(text.data(), i, text.size(), c);
+    const int32_t c = NextCharacter(text, &i);
     if (c < 0x80 && (absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == ' ') &&
         stop == Stop::kNone) {  // most characters
       ++measure.characters;
@@ -55,7 +46,7 @@ TextMeasure Measure(absl::string_view text) {
       measure.numbers.back().digits += static_cast<char>('0' + digit);
       last = Last::kDigit;
     } else {
-      last = last == Last::kDigit && IsSeparator(c) ? Last::kSeparator : Last::kOther;
+      last = last == Last::kDigit && IsOneOf(c, kSeparators) ? Last::kSeparator : Last::kOther;
     }
     if (u_hasBinaryProperty(c, UCHAR_S_TERM)) {
       stop = wide ? Stop::kWide : Stop::kStop;

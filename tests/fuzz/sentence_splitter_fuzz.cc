@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/sentence_splitter.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

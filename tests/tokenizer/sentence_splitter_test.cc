@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "tests/tokenizer/sentence_cases.h"
 #include "tokenizer/between_sentences.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {

@@ -5,8 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tokenizer/between_sentences.h"
-#include "tokenizer/blank.h"
-#include "tokenizer/word_border.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "tokenizer/blank.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
@@ -210,17 +209,6 @@ TEST(CharsmapTest, ChecksEveryBound) {
   }
   EXPECT_TRUE(CharsmapsAreSound(""));                                  // no map at all
   EXPECT_TRUE(CharsmapsAreSound(std::string("\x1a\x02\x12\x00", 4)));  // an empty one
-}
-
-TEST(BlankTest, WhiteSpaceOfEveryKind) {
-  for (const char* text :
-       {"", " ", "\t\r\v\f ", "\u3000", "\u00a0 \u2003", "\u0085", "\ufeff\u200b", "\u2028"}) {
-    EXPECT_TRUE(IsBlank(text)) << text;
-  }
-  for (const char* text : {"a", " a ", "\u3000\u3042", "\u2581", "\xe3\x80", "\xc2", "\u2010"}) {
-    EXPECT_FALSE(IsBlank(text)) << text;
-  }
-  EXPECT_FALSE(IsBlank(absl::string_view("\0", 1)));
 }
 
 TEST(SpaceTokenizerTest, SplitsAtBlanks) {

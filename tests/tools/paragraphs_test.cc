@@ -9,8 +9,8 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/tools/programs.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/text_lines.h"
-#include "tokenizer/word_border.h"
 
 namespace nibu {
 namespace {

@@ -15,7 +15,7 @@
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {

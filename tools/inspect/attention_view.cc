@@ -6,7 +6,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/translator.h"
 #include "models/files/errors.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 #include "tools/flags.h"
 #include "tools/run_lines.h"
 #include "tools/text/text_coder.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "models/files/errors.h"
-#include "tokenizer/word_border.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 

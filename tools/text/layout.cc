@@ -12,9 +12,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 #include "tokenizer/between_sentences.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/text_lines.h"
-#include "tokenizer/word_border.h"
 
 namespace nibu {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "engine/core/status_macros.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/long_input.h"
 
 namespace nibu {

@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tokenizer/word_border.h"
+#include "tokenizer/characters.h"
 #include "tools/text/markup.h"
 
 namespace nibu {

@@ -8,8 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tokenizer/blank.h"
-#include "tokenizer/word_border.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 

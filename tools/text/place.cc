@@ -6,7 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "tokenizer/word_border.h"
+#include "tokenizer/characters.h"
 #include "tools/text/marked_text.h"
 
 namespace nibu {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "models/files/errors.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {

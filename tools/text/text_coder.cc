@@ -7,9 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/language_token.h"
-#include "tokenizer/word_border.h"
 
 namespace nibu {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
-#include "tokenizer/blank.h"
+#include "tokenizer/characters.h"
 #include "tools/text/line_reader.h"
 #include "tools/text/resources.h"
 

@@ -1,4 +1,4 @@
-#include "tokenizer/word_border.h"
+#include "tokenizer/characters.h"
 
 #include <string>
 #include <vector>
@@ -18,6 +18,17 @@ std::vector<size_t> Borders(const std::string& text) {
     if (!inside && IsWordBorder(text, at)) borders.push_back(at);
   }
   return borders;
+}
+
+TEST(BlankTest, WhiteSpaceOfEveryKind) {
+  for (const char* text :
+       {"", " ", "\t\r\v\f ", "\u3000", "\u00a0 \u2003", "\u0085", "\ufeff\u200b", "\u2028"}) {
+    EXPECT_TRUE(IsBlank(text)) << text;
+  }
+  for (const char* text : {"a", " a ", "\u3000\u3042", "\u2581", "\xe3\x80", "\xc2", "\u2010"}) {
+    EXPECT_FALSE(IsBlank(text)) << text;
+  }
+  EXPECT_FALSE(IsBlank(absl::string_view("\0", 1)));
 }
 
 TEST(WordBorderTest, LettersDigitsAndMarksBelongTogether) {
