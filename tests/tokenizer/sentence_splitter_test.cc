@@ -17,8 +17,8 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "tests/tokenizer/sentence_cases.h"
-#include "tokenizer/between_sentences.h"
 #include "tokenizer/characters.h"
+#include "tokenizer/typesetting.h"
 
 namespace nibu {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tokenizer/text_lines.h"
+#include "tokenizer/typesetting.h"
 
 namespace nibu {
 namespace {

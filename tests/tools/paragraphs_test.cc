@@ -10,7 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/tools/programs.h"
 #include "tokenizer/characters.h"
-#include "tokenizer/text_lines.h"
+#include "tokenizer/typesetting.h"
 
 namespace nibu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tokenizer/text_lines.h"
+#include "tokenizer/typesetting.h"
 #include "tools/inspect/inspect.h"
 
 namespace nibu {

@@ -3,7 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "tokenizer/between_sentences.h"
+#include "tokenizer/typesetting.h"
 #include "tools/text/markup.h"
 
 namespace nibu {

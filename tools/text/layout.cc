@@ -11,9 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
-#include "tokenizer/between_sentences.h"
 #include "tokenizer/characters.h"
-#include "tokenizer/text_lines.h"
+#include "tokenizer/typesetting.h"
 
 namespace nibu {
 namespace {

@@ -1,10 +1,9 @@
-#include "tokenizer/text_lines.h"
+#include "tokenizer/typesetting.h"
 
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tokenizer/between_sentences.h"
 #include "tokenizer/characters.h"
 
 namespace nibu {
@@ -12,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(TextLinesTest, Columns) {
+TEST(TypesettingTest, Columns) {
   EXPECT_EQ(ColumnBehind(""), 0u);
   EXPECT_EQ(ColumnBehind("abc", 2), 5u);
   EXPECT_EQ(ColumnBehind("äé"), 2u);
@@ -25,7 +24,7 @@ TEST(TextLinesTest, Columns) {
   EXPECT_EQ(ColumnBehind("\f"), 0u);
 }
 
-TEST(TextLinesTest, Breaks) {
+TEST(TypesettingTest, Breaks) {
   EXPECT_THAT(LineBreaks(""), ElementsAre(0));
   EXPECT_THAT(LineBreaks("ab"), ElementsAre(2));
   EXPECT_THAT(LineBreaks("a  b\tc"), ElementsAre(3, 5, 6));
@@ -37,7 +36,7 @@ TEST(TextLinesTest, Breaks) {
   EXPECT_EQ(LineBreaks("a\xff b").back(), 4u);
 }
 
-TEST(TextLinesTest, BetweenLines) {
+TEST(TypesettingTest, BetweenLines) {
   EXPECT_EQ(BetweenLines("a", "b"), " ");
   EXPECT_EQ(BetweenLines("", ""), " ");
   EXPECT_EQ(BetweenLines("你", "好"), "");
@@ -47,7 +46,7 @@ TEST(TextLinesTest, BetweenLines) {
   EXPECT_EQ(BetweenLines("你", "a"), " ");
 }
 
-TEST(TextLinesTest, Letters) {
+TEST(TypesettingTest, Letters) {
   EXPECT_TRUE(HasWords("- 1"));
   EXPECT_TRUE(HasWords("…å"));
   EXPECT_FALSE(HasWords(""));

@@ -1,15 +1,14 @@
-#include "tokenizer/text_lines.h"
+#include "tokenizer/typesetting.h"
 
 #include <unicode/brkiter.h>
 #include <unicode/locid.h>
 #include <unicode/uchar.h>
+#include <unicode/uscript.h>
 #include <unicode/utext.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
-#include "tokenizer/between_sentences.h"
 #include "tokenizer/characters.h"
 
 namespace nibu {
@@ -21,6 +20,18 @@ size_t Width(UChar32 c) {
   const bool unseen =
       (U_GET_GC_MASK(c) & (U_GC_MN_MASK | U_GC_ME_MASK | U_GC_CF_MASK | U_GC_CC_MASK)) != 0;
   return unseen && c != 0xad ? 0 : 1;
+}
+
+// Whether a character is of a script without blanks: Han, kana, their punctuation, wide forms.
+bool IsWithoutBlanks(int32_t character) {
+  return IsWide(character) && !u_hasBinaryProperty(character, UCHAR_EMOJI_PRESENTATION) &&
+         u_getIntPropertyValue(character, UCHAR_SCRIPT) != USCRIPT_HANGUL;
+}
+
+// Thai and its neighbours have blanks, but between sentences.
+bool IsWithoutBlanksInside(int32_t character) {
+  return IsWithoutBlanks(character) ||
+         u_getIntPropertyValue(character, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;
 }
 
 }  // namespace
@@ -52,6 +63,20 @@ std::vector<size_t> LineBreaks(absl::string_view text) {
   utext_close(&bytes);
   ends.push_back(text.size());
   return ends;
+}
+
+absl::string_view BetweenLines(absl::string_view before, absl::string_view after) {
+  const bool without =
+      IsWithoutBlanksInside(LastCharacter(before)) && IsWithoutBlanksInside(FirstCharacter(after));
+  return without ? "" : " ";
+}
+
+absl::string_view BetweenTranslations(absl::string_view between, absl::string_view before,
+                                      absl::string_view after) {
+  if (between.empty()) return IsWithoutBlanks(LastCharacter(before)) ? "" : " ";
+  const bool without =
+      IsWithoutBlanks(LastCharacter(before)) && IsWithoutBlanks(FirstCharacter(after));
+  return between == " " && without ? "" : between;
 }
 
 bool BeginsSmall(absl::string_view text) { return u_islower(FirstCharacter(text)); }
