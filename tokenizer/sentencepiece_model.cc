@@ -32,14 +32,9 @@ bool Run(F f, std::string* error) {
   }
 }
 
-std::vector<TextSpan> SpansOf(const sentencepiece::ImmutableSentencePieceText& text) {
-  std::vector<TextSpan> spans;
-  spans.reserve(text.pieces_size());
-  for (size_t i = 0; i < text.pieces_size(); ++i) {
-    const auto piece = text.pieces(static_cast<int>(i));
-    spans.push_back({piece.begin(), piece.end()});
-  }
-  return spans;
+void AppendSpans(const sentencepiece::ImmutableSentencePieceText& text,
+                 std::vector<TextSpan>* spans) {
+  for (const auto& piece : text.pieces()) spans->push_back({piece.begin(), piece.end()});
 }
 
 }  // namespace
@@ -56,33 +51,23 @@ const std::string& SentencePieceModel::Piece(int id) const {
 
 bool SentencePieceModel::Encode(const char* text, size_t size, std::vector<std::string>* pieces,
                                 std::vector<TextSpan>* spans, std::string* error) const {
-  if (spans == nullptr) {
-    return Run([&] { return impl_->processor.Encode({text, size}, pieces); }, error);
-  }
   sentencepiece::ImmutableSentencePieceText encoded;
   if (!Run([&] { return impl_->processor.Encode({text, size}, encoded.mutable_proto()); }, error)) {
     return false;
   }
-  *spans = SpansOf(encoded);
-  pieces->clear();
-  pieces->reserve(spans->size());
-  for (size_t i = 0; i < spans->size(); ++i) {
-    pieces->push_back(encoded.pieces(static_cast<int>(i)).piece());
-  }
+  for (const auto& piece : encoded.pieces()) pieces->push_back(piece.piece());
+  AppendSpans(encoded, spans);
   return true;
 }
 
 bool SentencePieceModel::Decode(const std::vector<std::string>& pieces, std::string* text,
                                 std::vector<TextSpan>* spans, std::string* error) const {
-  if (spans == nullptr) {
-    return Run([&] { return impl_->processor.Decode(pieces, text); }, error);
-  }
   sentencepiece::ImmutableSentencePieceText decoded;
   if (!Run([&] { return impl_->processor.Decode(pieces, decoded.mutable_proto()); }, error)) {
     return false;
   }
-  *spans = SpansOf(decoded);
   *text = decoded.text();
+  AppendSpans(decoded, spans);
   return true;
 }
 

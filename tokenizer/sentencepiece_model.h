@@ -22,8 +22,8 @@ class SentencePieceModel {
   // Of ids 0 .. size() - 1.
   const std::string& Piece(int id) const;
 
-  // Each returns false and says why in `error`. `spans`, if not null: what of the text each piece
-  // comes from, or stands for.
+  // Each returns false and says why in `error`. Encode appends to `pieces`, both to `spans`: what
+  // of the text each piece comes from, or stands for.
   bool Load(const char* bytes, size_t size, std::string* error);
   bool Encode(const char* text, size_t size, std::vector<std::string>* pieces,
               std::vector<TextSpan>* spans, std::string* error) const;

@@ -14,8 +14,6 @@
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
 #include "tokenizer/sentencepiece_model.h"
-#include "tokenizer/sentencepiece_tokenizer.h"
-#include "tokenizer/space_tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
 namespace nibu {
@@ -211,11 +209,9 @@ TEST(CharsmapTest, ChecksEveryBound) {
   EXPECT_TRUE(CharsmapsAreSound(std::string("\x1a\x02\x12\x00", 4)));  // an empty one
 }
 
-TEST(SpaceTokenizerTest, SplitsAtBlanks) {
-  const SpaceTokenizer tokenizer;
-  EXPECT_EQ(*tokenizer.Encode(" a  b\tc "), Pieces({"a", "b", "c"}));
-  EXPECT_EQ(*tokenizer.Decode({"a", "b"}), "a b");
-  EXPECT_TRUE(tokenizer.Encode("  ")->empty());
+TEST(SplitAtSpacesTest, WhiteSpaceOfAnyLength) {
+  EXPECT_EQ(SplitAtSpaces(" a  b\tc "), Pieces({"a", "b", "c"}));
+  EXPECT_TRUE(SplitAtSpaces("  ").empty());
 }
 
 TEST(VocabularyTest, MapsBothWays) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "tokenizer/characters.h"
@@ -111,7 +112,7 @@ absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view te
                                           bool with_spans) const {
   CodedText coded;
   const std::string whole = absl::StrCat(line.instruction, text);
-  NIBU_ASSIGN_OR_RETURN(coded.pieces, tokenized ? space_tokenizer_.Encode(whole)
+  NIBU_ASSIGN_OR_RETURN(coded.pieces, tokenized ? SplitAtSpaces(whole)
                                                 : source_tokenizer_->Encode(
                                                       whole, with_spans ? &coded.spans : nullptr));
   const size_t before = line.instruction.size();
@@ -150,8 +151,7 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
 }
 
 std::string TextCoder::SourceText(absl::Span<const std::string> pieces, bool tokenized) const {
-  const auto text = tokenized ? space_tokenizer_.Decode(pieces) : source_tokenizer_->Decode(pieces);
-  return text.value_or("");
+  return tokenized ? absl::StrJoin(pieces, " ") : source_tokenizer_->Decode(pieces).value_or("");
 }
 
 std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
@@ -160,9 +160,8 @@ std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
 
 absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text,
                                                       bool tokenized) const {
-  NIBU_ASSIGN_OR_RETURN(
-      const std::vector<std::string> pieces,
-      tokenized ? space_tokenizer_.Encode(text) : target_tokenizer_->Encode(text));
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
+                        tokenized ? SplitAtSpaces(text) : target_tokenizer_->Encode(text));
   return IdsOf(*target_vocabulary_, pieces);
 }
 
@@ -197,9 +196,8 @@ std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {
 
 std::string TextCoder::Text(absl::Span<const std::string> tokens, bool tokenized,
                             std::vector<TextSpan>* spans) const {
-  const auto text =
-      tokenized ? space_tokenizer_.Decode(tokens) : target_tokenizer_->Decode(tokens, spans);
-  return text.value_or("");
+  return tokenized ? absl::StrJoin(tokens, " ")
+                   : target_tokenizer_->Decode(tokens, spans).value_or("");
 }
 
 }  // namespace nibu

@@ -11,9 +11,8 @@
 #include "absl/types/span.h"
 #include "engine/model/config.h"
 #include "models/assembly/opened_model.h"
-#include "tokenizer/sentencepiece_tokenizer.h"
-#include "tokenizer/space_tokenizer.h"
 #include "tokenizer/text_span.h"
+#include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
 namespace nibu {
@@ -88,7 +87,6 @@ class TextCoder {
   std::shared_ptr<const SentencePieceTokenizer> source_tokenizer_;  // null: none
   std::shared_ptr<const SentencePieceTokenizer> target_tokenizer_;
   std::vector<std::string> names_;
-  SpaceTokenizer space_tokenizer_;
 };
 
 }  // namespace nibu

@@ -1,15 +1,15 @@
-#include "tokenizer/sentencepiece_tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "tokenizer/characters.h"
 #include "tokenizer/charsmap.h"
-#include "tokenizer/sentencepiece_model.h"
 
 namespace nibu {
 namespace {
@@ -53,71 +53,55 @@ bool KnowsHalf(const Vocabulary& vocabulary, const SentencePieceModel& model) {
 
 }  // namespace
 
-SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<SentencePieceModel> model)
-    : model_(std::move(model)) {}
-SentencePieceTokenizer::~SentencePieceTokenizer() = default;
+std::vector<std::string> SplitAtSpaces(absl::string_view text) {
+  return absl::StrSplit(text, absl::ByAnyChar(" \t\r\n\v\f"), absl::SkipEmpty());
+}
 
 absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> SentencePieceTokenizer::FromSerialized(
     absl::string_view model, const Vocabulary& vocabulary) {
-  auto loaded = std::make_unique<SentencePieceModel>();
+  auto tokenizer = absl::WrapUnique(new SentencePieceTokenizer());
   std::string error = "its character map is broken";
-  if (!CharsmapsAreSound(model) || !loaded->Load(model.data(), model.size(), &error)) {
+  if (!CharsmapsAreSound(model) || !tokenizer->model_.Load(model.data(), model.size(), &error)) {
     return absl::InvalidArgumentError(
         absl::StrCat("not a whole SentencePiece model (", error, "); download it again"));
   }
-  if (!KnowsHalf(vocabulary, *loaded)) {
+  if (!KnowsHalf(vocabulary, tokenizer->model_)) {
     return absl::InvalidArgumentError(
         "the model's vocabulary does not know most of its pieces; it belongs to another model");
   }
-  return std::unique_ptr<SentencePieceTokenizer>(new SentencePieceTokenizer(std::move(loaded)));
-}
-
-absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
-    absl::string_view text) const {
-  return Encode(text, nullptr);
+  return tokenizer;
 }
 
 absl::StatusOr<std::vector<std::string>> SentencePieceTokenizer::Encode(
     absl::string_view text, std::vector<TextSpan>* spans) const {
   std::vector<std::string> pieces;
+  std::vector<TextSpan> found;
   std::string error;
   const char* const start = text.data();
-  if (spans != nullptr) spans->clear();
   do {
     const absl::string_view chunk = TakeChunk(&text);
-    std::vector<std::string> encoded;
-    std::vector<TextSpan> within;
-    if (!model_->Encode(chunk.data(), chunk.size(), &encoded, spans == nullptr ? nullptr : &within,
-                        &error)) {
+    const auto offset = static_cast<size_t>(chunk.data() - start);
+    const size_t before = found.size();
+    if (!model_.Encode(chunk.data(), chunk.size(), &pieces, &found, &error)) {
       return absl::InternalError(absl::StrCat("SentencePiece cannot encode a line: ", error));
     }
-    const auto offset = static_cast<size_t>(chunk.data() - start);
-    if (spans != nullptr) {
-      for (const TextSpan& span : within) {
-        spans->push_back({offset + span.begin, offset + span.end});
-      }
-    }
-    if (pieces.empty()) {
-      pieces = std::move(encoded);
-    } else {
-      std::move(encoded.begin(), encoded.end(), std::back_inserter(pieces));
+    for (size_t i = before; i < found.size(); ++i) {
+      found[i] = {offset + found[i].begin, offset + found[i].end};
     }
   } while (!text.empty());
+  if (spans != nullptr) *spans = std::move(found);
   return pieces;
-}
-
-absl::StatusOr<std::string> SentencePieceTokenizer::Decode(
-    absl::Span<const std::string> pieces) const {
-  return Decode(pieces, nullptr);
 }
 
 absl::StatusOr<std::string> SentencePieceTokenizer::Decode(absl::Span<const std::string> pieces,
                                                            std::vector<TextSpan>* spans) const {
   std::string text;
+  std::vector<TextSpan> found;
   std::string error;
-  if (!model_->Decode({pieces.begin(), pieces.end()}, &text, spans, &error)) {
+  if (!model_.Decode({pieces.begin(), pieces.end()}, &text, &found, &error)) {
     return absl::InternalError(absl::StrCat("SentencePiece cannot decode a line: ", error));
   }
+  if (spans != nullptr) *spans = std::move(found);
   // What SentencePiece does not know, as pieces of another model, it leaves as it is.
   if (absl::StartsWith(text, kBlank)) text.erase(0, kBlank.size());
   absl::StrReplaceAll({{kBlank, " "}}, &text);
