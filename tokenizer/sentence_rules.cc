@@ -120,8 +120,7 @@ WordShape SentenceRules::ShapeOf(absl::string_view word) const {
       continue;
     }
     const Kind kind = KindOf(c);
-    shape.letters &= kind == Kind::kUpper || kind == Kind::kLower || kind == Kind::kLetter ||
-                     kind == Kind::kMark;
+    shape.letters &= IsLetter(kind) || kind == Kind::kMark;
     shape.digits &= kind == Kind::kDigit;
     shape.roman &= c == 'I' || c == 'V' || c == 'X';
     shape.near &= c < 0x700;

@@ -31,6 +31,11 @@ enum class CharacterKind : uint8_t {
   kQuote,  // may open or close, or be an apostrophe
 };
 
+inline bool IsLetter(CharacterKind kind) {
+  return kind == CharacterKind::kUpper || kind == CharacterKind::kLower ||
+         kind == CharacterKind::kLetter;
+}
+
 constexpr int32_t kEllipsis = 0x2026;
 
 // What a word is like, its last full stop left out.

@@ -56,10 +56,7 @@ class SentenceText {
     Next(&i);
     return i;
   }
-  bool IsLetterAt(size_t i) const {
-    const Kind kind = KindAt(i);
-    return kind == Kind::kUpper || kind == Kind::kLower || kind == Kind::kLetter;
-  }
+  bool IsLetterAt(size_t i) const { return IsLetter(KindAt(i)); }
   bool IsSpaceAt(size_t i) const { return KindAt(i) == Kind::kBlank || KindAt(i) == Kind::kBreak; }
   absl::string_view Between(size_t begin, size_t end) const {
     return line_.substr(begin, end - begin);
