@@ -38,38 +38,31 @@ ProgramInfo Program() {
       /*takes_text=*/true};
 }
 
-// Of one line: its sentences, each with a line feed behind it.
-std::string SentenceLines(absl::string_view line, const std::vector<TextSpan>& sentences) {
-  if (sentences.empty()) return "\n";
+// What is printed of a line: its sentences, one a line, or a JSON object.
+std::string Format(uint64_t id, absl::string_view line, const std::vector<TextSpan>& sentences) {
+  const bool json = absl::GetFlag(FLAGS_json);
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   std::string text;
   for (const TextSpan& span : sentences) {
-    absl::StrAppend(&text, line.substr(span.begin, span.end - span.begin), "\n");
+    const std::string sentence(line.substr(span.begin, span.end - span.begin));
+    absl::StrAppend(&text, sentence, "\n");
+    if (json) list.push_back({{"begin", span.begin}, {"end", span.end}, {"text", sentence}});
   }
-  return text;
-}
-
-std::string JsonLine(uint64_t id, absl::string_view line, const std::vector<TextSpan>& sentences) {
-  nlohmann::ordered_json object = {{"id", id}, {"sentences", nlohmann::ordered_json::array()}};
-  for (const TextSpan& span : sentences) {
-    object["sentences"].push_back(
-        {{"begin", span.begin},
-         {"end", span.end},
-         {"text", std::string(line.substr(span.begin, span.end - span.begin))}});
+  if (json) {
+    const nlohmann::ordered_json object = {{"id", id}, {"sentences", list}};
+    text = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return text.empty() ? "\n" : text;
 }
 
 // Every line is written as soon as it is split: the next one may have to be waited for.
 absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter,
                         const OutputFile& out) {
-  const bool json = absl::GetFlag(FLAGS_json);
   std::string line;
   for (uint64_t id = 0;; ++id) {
     NIBU_ASSIGN_OR_RETURN(const bool more, source->Next(&line));
     if (!more) return absl::OkStatus();
-    const std::vector<TextSpan> sentences = splitter.Split(line);
-    const absl::Status written =
-        WriteAll(out.fd(), json ? JsonLine(id, line, sentences) : SentenceLines(line, sentences));
+    const absl::Status written = WriteAll(out.fd(), Format(id, line, splitter.Split(line)));
     if (absl::IsCancelled(written)) return absl::OkStatus();  // nobody wants more
     if (!written.ok()) return out.Failed(written.message());
   }
