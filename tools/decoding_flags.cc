@@ -22,10 +22,9 @@ ABSL_DECLARE_FLAG(int, max_decoding_length);
 ABSL_FLAG(std::string, model, "",
           "Directory or file of a model, in any supported format; several with commas between them "
           "are an ensemble. Empty: the bundled English-German model.");
-ABSL_FLAG(
-    std::string, ensemble_weights, "",
-    "Of the models of an ensemble, whose log-probabilities are averaged: numbers above 0 with "
-    "commas between them. Empty: equal ones.");
+ABSL_FLAG(std::string, ensemble_weights, "",
+          "Of the models of an ensemble, whose log-probabilities are averaged: numbers above 0 "
+          "with commas between them. Empty: equal ones.");
 ABSL_FLAG(std::string, src_lang, "",
           "Language of the source, for models that have to be told; en, eng, en-US, eng_Latn, ...: "
           "in any common form.");
@@ -46,15 +45,13 @@ ABSL_FLAG(std::string, draft_model, "",
 ABSL_FLAG(std::string, shortlist, "",
           "Lexical shortlist (Marian's, or a vmap.txt) that narrows the output to tokens worth it "
           "for a line. Empty: the model's own, if it has one; none: all tokens.");
-ABSL_FLAG(
-    std::string, encoder_attention, "",
-    "What the encoder's layers do in place of full attention: window:64, bigbird, lsh, mean:2, "
-    "pool, ...; one for all layers, or one for each with semicolons between them. Of several "
-    "models, in the first.");
-ABSL_FLAG(
-    int, threads, 0,
-    "Sentences are shared out to this many threads, a single one of an int8 model too; 0: all "
-    "cores.");
+ABSL_FLAG(std::string, encoder_attention, "",
+          "What the encoder's layers do in place of full attention: window:64, bigbird, lsh, "
+          "mean:2, pool, ...; one for all layers, or one for each with semicolons between them. Of "
+          "several models, in the first.");
+ABSL_FLAG(int, threads, 0,
+          "Sentences are shared out to this many threads, a single one of an int8 model too; 0: "
+          "all cores.");
 ABSL_FLAG(int, batch_size, 0, "What a thread decodes together; 0: chosen for speed.");
 ABSL_FLAG(std::string, batch_type, "examples",
           "batch_size counts examples (sentences) or tokens (of the sources).");

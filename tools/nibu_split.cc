@@ -17,10 +17,9 @@ ABSL_FLAG(
     std::string, src, "-",
     "File with text (UTF-8, or compressed with gzip), split line by line; - is standard input.");
 ABSL_FLAG(std::string, out, "-", "File for the sentences; - is standard output.");
-ABSL_FLAG(
-    std::string, language, "en",
-    "Language of the text: en, de-DE, zho_Hans, ... One that is not known gets the rules that "
-    "hold for all.");
+ABSL_FLAG(std::string, language, "en",
+          "Language of the text: en, de-DE, zho_Hans, ... One that is not known gets the rules "
+          "that hold for all.");
 ABSL_FLAG(bool, json, false,
           "A JSON object for every line of text, with the bytes where its sentences begin and end: "
           "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}.");

@@ -24,36 +24,30 @@
 #include "tools/text/resources.h"
 #include "tools/text/text_translator.h"
 
-ABSL_FLAG(
-    std::string, src, "-",
-    "File with one segment a line (UTF-8, or compressed with gzip; lines end in LF or CR LF); "
-    "- is standard input.");
+ABSL_FLAG(std::string, src, "-",
+          "File with one segment a line (UTF-8, or compressed with gzip; lines end in LF or CR "
+          "LF); - is standard input.");
 ABSL_FLAG(bool, tokenized, false,
           "Input and output are pieces separated by single spaces (no SentencePiece).");
-ABSL_FLAG(
-    bool, split_sentences, true,
-    "Translate the sentences of a line one by one, and keep the white space between them; not "
-    "with --tokenized.");
+ABSL_FLAG(bool, split_sentences, true,
+          "Translate the sentences of a line one by one, and keep the white space between them; "
+          "not with --tokenized.");
 ABSL_FLAG(std::string, split_language, "",
           "Language of the text, for --split_sentences: en, de-DE, zho_Hans, ...; empty: "
           "--src_lang, or what the model says.");
-ABSL_FLAG(
-    std::string, text, "lines",
-    "lines: each is a text of its own; or paragraphs: of text that is wrapped by hand (mails, "
-    "READMEs), a line each in the output, with quoting marks, indentation, bullets and blank lines "
-    "as they were.");
+ABSL_FLAG(std::string, text, "lines",
+          "lines: each is a text of its own; or paragraphs: of text that is wrapped by hand "
+          "(mails, READMEs), a line each in the output, with quoting marks, indentation, bullets "
+          "and blank lines as they were.");
 ABSL_FLAG(int, wrap, 0,
           "With --text=paragraphs: columns after which lines are wrapped again; 0: not.");
-ABSL_FLAG(
-    std::string, markup, "none",
-    "none, html or xml: tags stay, inline ones around what their words become; code, scripts, "
-    "comments and translate=\"no\" are left alone. Line by line.");
-ABSL_FLAG(
-    std::string, long_input, "split",
-    "What to do with a sentence (without --split_sentences: a line) of more than max_input_length "
-    "tokens: split (at sentence or clause "
-    "ends; the translations are joined), truncate, or error (the line comes out empty and the "
-    "exit status is 1).");
+ABSL_FLAG(std::string, markup, "none",
+          "none, html or xml: tags stay, inline ones around what their words become; code, "
+          "scripts, comments and translate=\"no\" are left alone. Line by line.");
+ABSL_FLAG(std::string, long_input, "split",
+          "What to do with a sentence (without --split_sentences: a line) of more than "
+          "max_input_length tokens: split (at sentence or clause ends; the translations are "
+          "joined), truncate, or error (the line comes out empty and the exit status is 1).");
 ABSL_FLAG(
     std::string, output_format, "text",
     "text; nbest (\"index ||| text ||| logprob= S ||| score\", a line a hypothesis); or jsonl "

@@ -8,10 +8,9 @@
 #include "tools/flags.h"
 #include "tools/text/glossary.h"
 
-ABSL_FLAG(
-    int, beam_size, 4,
-    "Hypotheses kept at each step; 1 is greedy search. A model's own default is used in place "
-    "of 4.");
+ABSL_FLAG(int, beam_size, 4,
+          "Hypotheses kept at each step; 1 is greedy search. A model's own default is used in "
+          "place of 4.");
 ABSL_FLAG(float, patience, 1,
           "Beam search goes on until round(beam_size * patience) hypotheses have finished.");
 ABSL_FLAG(int, num_hypotheses, 1,
@@ -23,10 +22,9 @@ ABSL_FLAG(std::string, search_compat, "nibu",
 ABSL_FLAG(float, length_penalty, 1,
           "Hypotheses are ranked by log-probability / length^length_penalty. A model's own default "
           "is used in place of 1.");
-ABSL_FLAG(
-    float, word_penalty, 0,
-    "Taken from the log-probability for each token (Marian). A model's own default is used in "
-    "place of 0.");
+ABSL_FLAG(float, word_penalty, 0,
+          "Taken from the log-probability for each token (Marian). A model's own default is used "
+          "in place of 0.");
 ABSL_FLAG(float, coverage_penalty, 0,
           "Weight of the logarithms of the attention that each source token got (at most 1), which "
           "are added to the score.");
@@ -65,25 +63,22 @@ ABSL_FLAG(float, sampling_topp, 1,
 ABSL_FLAG(float, sampling_temperature, 1,
           "Below 1: probable tokens are drawn more often; above 1: less often.");
 ABSL_FLAG(uint64_t, seed, 0, "Of sampling: the same seed gives the same output.");
-ABSL_FLAG(
-    std::string, glossary, "",
-    "File of terms, \"SOURCE<tab>TARGET\" a line: where a source phrase is in a sentence, one "
-    "of its targets is to be in the translation. Needs a beam.");
+ABSL_FLAG(std::string, glossary, "",
+          "File of terms, \"SOURCE<tab>TARGET\" a line: where a source phrase is in a sentence, "
+          "one of its targets is to be in the translation. Needs a beam.");
 ABSL_FLAG(std::string, protect, "all",
           "What comes out of a text as it is: all, none, or any of urls, emails, paths, "
           "placeholders, emoji, unknown (characters that the model does not know), with commas "
           "between them. Not with --tokenized.");
 ABSL_FLAG(std::string, protect_pattern, "",
           "A regular expression (RE2's): what it matches comes out as it is, too.");
-ABSL_FLAG(
-    std::string, alignment, "none",
-    "Which source tokens the target tokens come from: none; hard (pairs s-t, from 0), or soft "
-    "(the attention). In text and nbest behind ||| at the end.");
+ABSL_FLAG(std::string, alignment, "none",
+          "Which source tokens the target tokens come from: none; hard (pairs s-t, from 0), or "
+          "soft (the attention). In text and nbest behind ||| at the end.");
 ABSL_FLAG(std::string, alignment_level, "pieces", "pieces or words.");
-ABSL_FLAG(
-    int, alignment_layer, -1,
-    "Decoder layer whose cross-attention is taken, from 0; -1: the last one. A model's own is "
-    "used unless this is given.");
+ABSL_FLAG(int, alignment_layer, -1,
+          "Decoder layer whose cross-attention is taken, from 0; -1: the last one. A model's own "
+          "is used unless this is given.");
 ABSL_FLAG(int, alignment_heads, 0,
           "The mean of so many heads is taken, 0: of all. A model's own number is used unless this "
           "is given.");
