@@ -54,9 +54,9 @@ ProgramInfo Program() {
       "Measures what mechanisms of attention cost at several lengths: time, memory, the "
       "difference\n"
       "from full attention in float32 on random vectors, and the exponent e of time ~ length^e.",
-      {{"Swept: a list such as --lengths=64,512,4096", {"lengths"}, /*lists=*/true},
-       {"What", {"mechanisms", "encoder", "config", "compute_type"}},
-       {"Measuring", {"repeat", "json"}}}};
+      {{"Swept: a list such as --lengths=64,512,4096", "lengths", /*lists=*/true},
+       {"What", "mechanisms encoder config compute_type"},
+       {"Measuring", "repeat json"}}};
 }
 
 struct Point {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/numbers.h"
@@ -18,11 +17,10 @@
 #include "models/random_model.h"
 #include "tools/flags.h"
 
-ABSL_DECLARE_FLAG(int, max_decoding_length);
 ABSL_FLAG(std::string, model, "",
           "Directory or file of a model, in any supported format; several with commas between them "
           "are an ensemble. Empty: the bundled English-German model.");
-ABSL_FLAG(std::string, ensemble_weights, "",
+ABSL_FLAG(std::vector<std::string>, ensemble_weights, {},
           "Of the models of an ensemble, whose log-probabilities are averaged: numbers above 0 "
           "with commas between them. Empty: equal ones.");
 ABSL_FLAG(std::string, src_lang, "",
@@ -55,6 +53,59 @@ ABSL_FLAG(int, threads, 0,
 ABSL_FLAG(int, batch_size, 0, "What a thread decodes together; 0: chosen for speed.");
 ABSL_FLAG(std::string, batch_type, "examples",
           "batch_size counts examples (sentences) or tokens (of the sources).");
+ABSL_FLAG(int, beam_size, 4,
+          "Hypotheses kept at each step; 1 is greedy search. A model's own default is used in "
+          "place of 4.");
+ABSL_FLAG(float, patience, 1,
+          "Beam search goes on until round(beam_size * patience) hypotheses have finished.");
+ABSL_FLAG(int, num_hypotheses, 1,
+          "Hypotheses returned for a line, best first (nbest and jsonl): more than 1 need a beam, "
+          "--sampling_topk or --return_alternatives.");
+ABSL_FLAG(std::string, search_compat, "nibu",
+          "Whose rules say when a search ends: nibu, ctranslate2 (the same), marian or "
+          "huggingface.");
+ABSL_FLAG(float, length_penalty, 1,
+          "Hypotheses are ranked by log-probability / length^length_penalty. A model's own default "
+          "is used in place of 1.");
+ABSL_FLAG(float, word_penalty, 0,
+          "Taken from the log-probability for each token (Marian). A model's own default is used "
+          "in place of 0.");
+ABSL_FLAG(float, coverage_penalty, 0,
+          "Weight of the logarithms of the attention that each source token got (at most 1), which "
+          "are added to the score.");
+ABSL_FLAG(float, repetition_penalty, 1,
+          "Above 1: makes tokens that a hypothesis has less probable.");
+ABSL_FLAG(int, no_repeat_ngram_size, 0,
+          "So many tokens in a row do not come twice in a hypothesis; 0: they may.");
+ABSL_FLAG(bool, disable_unk, false, "The unknown token is never generated.");
+ABSL_FLAG(std::string, on_repetition, "keep",
+          "What becomes of a translation that is caught in a loop: keep; or retry, once more with "
+          "no n-gram of 3 tokens twice, and the better one by the plain score.");
+ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least, for a sentence.");
+ABSL_FLAG(int, max_decoding_length, 256,
+          "Tokens generated at most, for a sentence (never more than the model's positions).");
+ABSL_FLAG(float, prefix_bias_beta, 0,
+          "0: what --target_prefix says is taken as it is. Above 0, below 1: it is favoured, "
+          "p' = (1 - beta) p + beta for its next token, until a hypothesis leaves it.");
+ABSL_FLAG(bool, return_alternatives, false,
+          "The --num_hypotheses most probable tokens behind the prefix (or the first ones), each "
+          "completed by a search of its own.");
+ABSL_FLAG(float, min_alternative_expansion_prob, 0,
+          "Alternatives that begin with a less probable token are left out.");
+ABSL_FLAG(int, sampling_topk, 1,
+          "Tokens are drawn at random from so many of the most probable ones; 0: from all; 1: no "
+          "sampling. Needs --beam_size=1, which it sets.");
+ABSL_FLAG(float, sampling_topp, 1,
+          "Tokens are drawn from the most probable ones that together have this probability.");
+ABSL_FLAG(float, sampling_temperature, 1,
+          "Below 1: probable tokens are drawn more often; above 1: less often.");
+ABSL_FLAG(uint64_t, seed, 0, "Of sampling: the same seed gives the same output.");
+ABSL_FLAG(int, alignment_layer, -1,
+          "Decoder layer whose cross-attention is taken, from 0; -1: the last one. A model's own "
+          "is used unless this is given.");
+ABSL_FLAG(int, alignment_heads, 0,
+          "The mean of so many heads is taken, 0: of all. A model's own number is used unless this "
+          "is given.");
 
 namespace nibu {
 namespace {
@@ -72,14 +123,12 @@ std::string BundledModelPath() {
 
 }  // namespace
 
-std::vector<std::string> SpeedFlags() {
-  return {"compute_type", "draft_model", "shortlist", "threads", "batch_size", "batch_type"};
-}
-
-std::vector<std::pair<std::string, ComputeType>> ComputeTypes() {
-  return {{"float32", ComputeType::kFloat32},
-          {"bfloat16", ComputeType::kBFloat16},
-          {"int8", ComputeType::kInt8}};
+absl::StatusOr<ComputeType> ChooseComputeType(
+    absl::string_view flag, std::vector<std::pair<std::string, ComputeType>> others) {
+  others.insert(others.end(), {{"float32", ComputeType::kFloat32},
+                               {"bfloat16", ComputeType::kBFloat16},
+                               {"int8", ComputeType::kInt8}});
+  return Choose(flag, others);
 }
 
 absl::StatusOr<ModelFlags> ReadModelFlags() {
@@ -96,15 +145,13 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
                 absl::GetFlag(FLAGS_draft_model),
                 {},
                 {paths.begin() + 1, paths.end()}};
-  absl::StatusOr<std::vector<MixerSpec>> mixers =
-      ParseMixers(absl::GetFlag(FLAGS_encoder_attention));
-  if (!mixers.ok()) return NameFlag(mixers.status());
-  flags.text.encoder_attention = *std::move(mixers);
-  auto types = ComputeTypes();
-  types.insert(types.begin(), {"auto", FastestComputeType()});
-  NIBU_ASSIGN_OR_RETURN(flags.compute_type, Choose("compute_type", types));
+  const auto mixers = ParseMixers(absl::GetFlag(FLAGS_encoder_attention));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(mixers.status()));
+  flags.text.encoder_attention = *mixers;
+  NIBU_ASSIGN_OR_RETURN(flags.compute_type,
+                        ChooseComputeType("compute_type", {{"auto", FastestComputeType()}}));
   if (!IsSupported(flags.compute_type)) {
-    return Invalid("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet());
+    return WrongUsage("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet());
   }
   return flags;
 }
@@ -120,24 +167,20 @@ absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
   return OpenRandom(config, /*seed=*/1);
 }
 
-TextOptions ReadTextFlags() {
+TextOptions ReadTextFlags(bool tokenized) {
   TextOptions options;
+  options.tokenized = tokenized;
   options.src_lang = absl::GetFlag(FLAGS_src_lang);
   options.tgt_lang = absl::GetFlag(FLAGS_tgt_lang);
   options.max_input_length = absl::GetFlag(FLAGS_max_input_length);
   return options;
 }
 
-absl::Status NameFlag(const absl::Status& status) {
+absl::Status UsageOfFlag(const absl::Status& status) {
   const absl::string_view message = status.message();
   const std::string name(message.substr(0, message.find_first_of(" =:")));
-  if (!absl::IsInvalidArgument(status) || !absl::FindCommandLineFlag(name)) return status;
-  return absl::Status(status.code(), absl::StrCat("--", message));
-}
-
-absl::Status UsageOfFlag(const absl::Status& status) {
-  absl::Status named = NameFlag(status);
-  return named == status ? status : UsageError(std::move(named));
+  const bool is_of_flag = absl::IsInvalidArgument(status) && absl::FindCommandLineFlag(name);
+  return is_of_flag ? WrongUsage("--", message) : status;
 }
 
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
@@ -152,17 +195,57 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags() {
   NIBU_ASSIGN_OR_RETURN(options.batch_type,
                         Choose<BatchType>("batch_type", {{"examples", BatchType::kExamples},
                                                          {"tokens", BatchType::kTokens}}));
-  const std::string weights = absl::GetFlag(FLAGS_ensemble_weights);
-  for (const absl::string_view weight : absl::StrSplit(weights, ',')) {
-    if (weights.empty()) break;
+  for (const std::string& weight : absl::GetFlag(FLAGS_ensemble_weights)) {
     if (!absl::SimpleAtof(weight, &options.ensemble_weights.emplace_back())) {
-      return Invalid("--ensemble_weights must be numbers, not \"", weight, "\"");
+      return WrongUsage("--ensemble_weights must be numbers, not \"", weight, "\"");
     }
   }
   options.max_source_length = absl::GetFlag(FLAGS_max_input_length);
-  NIBU_RETURN_IF_ERROR(NameFlag(CheckRange("max_input_length", options.max_source_length, 1)));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(CheckRange("max_input_length", options.max_source_length, 1)));
   options.max_decoding_length = std::max(1, absl::GetFlag(FLAGS_max_decoding_length));
-  NIBU_RETURN_IF_ERROR(NameFlag(options.Validate()));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(options.Validate()));
+  return options;
+}
+
+absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
+                                                  const ModelDefaults& defaults) {
+  DecodingOptions options = DefaultDecoding(defaults);
+  options.sampling = {absl::GetFlag(FLAGS_sampling_topk), absl::GetFlag(FLAGS_sampling_topp),
+                      absl::GetFlag(FLAGS_sampling_temperature), absl::GetFlag(FLAGS_seed)};
+  if (options.sampling.is_on()) options.beam_size = 1;
+  if (WasGiven("beam_size")) options.beam_size = absl::GetFlag(FLAGS_beam_size);
+  if (WasGiven("length_penalty")) options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
+  if (WasGiven("word_penalty")) options.word_penalty = absl::GetFlag(FLAGS_word_penalty);
+  // A length that the command line asks for is not cut.
+  if (WasGiven("min_decoding_length") || WasGiven("max_decoding_length")) {
+    options.max_length_factor = 0;
+  }
+  options.patience = absl::GetFlag(FLAGS_patience);
+  options.num_hypotheses = absl::GetFlag(FLAGS_num_hypotheses);
+  NIBU_ASSIGN_OR_RETURN(
+      options.search_compat,
+      Choose<SearchCompat>("search_compat", {{"nibu", SearchCompat::kNibu},
+                                             {"ctranslate2", SearchCompat::kCTranslate2},
+                                             {"marian", SearchCompat::kMarian},
+                                             {"huggingface", SearchCompat::kHuggingFace}}));
+  options.coverage_penalty = absl::GetFlag(FLAGS_coverage_penalty);
+  options.repetition_penalty = absl::GetFlag(FLAGS_repetition_penalty);
+  options.no_repeat_ngram_size = absl::GetFlag(FLAGS_no_repeat_ngram_size);
+  options.disable_unk = absl::GetFlag(FLAGS_disable_unk);
+  NIBU_ASSIGN_OR_RETURN(options.on_repetition,
+                        Choose<OnRepetition>("on_repetition", {{"keep", OnRepetition::kKeep},
+                                                               {"retry", OnRepetition::kRetry}}));
+  options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
+  options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
+  options.prefix_bias_beta = absl::GetFlag(FLAGS_prefix_bias_beta);
+  options.return_alternatives = absl::GetFlag(FLAGS_return_alternatives);
+  options.min_alternative_expansion_prob = absl::GetFlag(FLAGS_min_alternative_expansion_prob);
+  if (WasGiven("alignment_layer")) options.alignment_layer = absl::GetFlag(FLAGS_alignment_layer);
+  if (WasGiven("alignment_heads")) options.alignment_heads = absl::GetFlag(FLAGS_alignment_heads);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(options.Validate()));
+  if (!model.text.draft_model.empty() && options.beam_size != 1) {
+    return WrongUsage("--draft_model needs --beam_size=1, not ", options.beam_size);
+  }
   return options;
 }
 

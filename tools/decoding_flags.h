@@ -1,4 +1,4 @@
-// The flags that programs share: model, text, speed; and those of the search (search_flags.cc).
+// The flags that programs share: model, text, speed and search.
 #ifndef NIBU_TOOLS_DECODING_FLAGS_H_
 #define NIBU_TOOLS_DECODING_FLAGS_H_
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "engine/translator.h"
 #include "models/load_model.h"
 #include "tools/text/text_model.h"
@@ -14,10 +15,13 @@
 
 namespace nibu {
 
-// Names of the flags, for ProgramInfo.
-std::vector<std::string> SpeedFlags();
-std::vector<std::string> SearchFlags();
-std::vector<std::string> TextSearchFlags();  // that only text has
+// Names of flags, for ProgramInfo.
+inline constexpr char kSpeedFlags[] =
+    "compute_type draft_model shortlist threads batch_size batch_type";
+inline constexpr char kSearchFlags[] =
+    "beam_size patience num_hypotheses search_compat length_penalty word_penalty coverage_penalty "
+    "repetition_penalty no_repeat_ngram_size disable_unk on_repetition return_alternatives "
+    "min_alternative_expansion_prob sampling_topk sampling_topp sampling_temperature seed";
 
 struct ModelFlags {
   std::string path;
@@ -26,30 +30,24 @@ struct ModelFlags {
   TextModelOptions text;
 };
 
-// The values of the flags, checked. InvalidArgument naming the flag.
+// The values of the flags, checked. Errors are wrong usage.
 absl::StatusOr<ModelFlags> ReadModelFlags();
 // OpenModel, or weights that are always the same.
 absl::StatusOr<OpenedModel> Open(const ModelFlags& model);
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
-// Languages and lengths of text; the rest is as it is in TextOptions.
-TextOptions ReadTextFlags();
-
+// Languages and lengths of text, or of pieces; the rest is as it is in TextOptions.
+TextOptions ReadTextFlags(bool tokenized);
 // Those of the search. `defaults`: what the model wants where the command line says nothing. Both
 // are checked together.
 absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
                                                   const ModelDefaults& defaults);
-// What the flags that only text has say.
-absl::Status ReadTextSearchFlags(TextOptions* options);
-// The file of --glossary.
-absl::Status ReadGlossaryFlag(TextOptions* options);
 
-// The words of compute types, for Choose; --compute_type has "auto", too.
-std::vector<std::pair<std::string, ComputeType>> ComputeTypes();
+// What a flag says that is a compute type or one of these words.
+absl::StatusOr<ComputeType> ChooseComputeType(
+    absl::string_view flag, std::vector<std::pair<std::string, ComputeType>> others = {});
 
-// A status of the library as an error of the command line: where it begins with the name of a flag,
-// that flag.
-absl::Status NameFlag(const absl::Status& status);
-// The same; an error of a flag is a UsageError.
+// A status of the library as one of the command line: an InvalidArgument that begins with the name
+// of a flag is wrong usage of that flag.
 absl::Status UsageOfFlag(const absl::Status& status);
 
 }  // namespace nibu

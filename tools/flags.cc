@@ -16,11 +16,9 @@
 #include "absl/flags/marshalling.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
-#include "models/files/errors.h"
 #include "tools/text/nearest.h"
 
 namespace nibu {
@@ -49,6 +47,10 @@ std::string Wrap(absl::string_view text, size_t indent, size_t width) {
     absl::StrAppend(&result, fits ? " " : "\n" + std::string(indent, ' '), word);
   }
   return result;
+}
+
+std::vector<std::string> NamesOf(const ProgramInfo::Group& group) {
+  return absl::StrSplit(group.flags, ' ');
 }
 
 // Flags that need no value.
@@ -93,15 +95,9 @@ constexpr char kUsage[] = "nibu/usage";
 }  // namespace
 
 bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
-  bool given = false;
   *value = {};
-  if (text == "auto") return true;
-  if (!absl::ParseFlag(text, &given, error)) {
-    *error = "it must be auto, true or false";
-    return false;
-  }
-  value->given = given;
-  return true;
+  *error = "it must be auto, true or false";
+  return text == "auto" || absl::ParseFlag(text, &value->given.emplace(), error);
 }
 
 std::string AbslUnparseFlag(AutoBool value) {
@@ -114,7 +110,7 @@ std::string HelpText(const ProgramInfo& program) {
   std::set<std::string> shown;
   for (const auto& group : program.groups) {
     absl::StrAppend(&text, "\n", group.title, "\n");
-    for (const std::string& name : group.flags) {
+    for (const std::string& name : NamesOf(group)) {
       if (!shown.insert(name).second) continue;
       const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
       const std::string value = flag->DefaultValue();
@@ -132,8 +128,9 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
   std::vector<std::string> flags;  // of the program
   std::set<std::string, std::less<>> lists;
   for (const auto& group : program.groups) {
-    flags.insert(flags.end(), group.flags.begin(), group.flags.end());
-    if (group.lists) lists.insert(group.flags.begin(), group.flags.end());
+    const std::vector<std::string> names = NamesOf(group);
+    flags.insert(flags.end(), names.begin(), names.end());
+    if (group.lists) lists.insert(names.begin(), names.end());
   }
   const auto find = [&flags](absl::string_view name) {
     const bool is_known = std::count(flags.begin(), flags.end(), name) > 0;
@@ -165,13 +162,13 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
       value = "false";
     } else if (flag != nullptr && !has_value) {
       if (!IsSwitch(*flag) && ++i == arguments.size()) {
-        return Invalid("--", name, " needs a value");
+        return WrongUsage("--", name, " needs a value");
       }
       value = IsSwitch(*flag) ? "true" : arguments[i];
     }
     if (flag == nullptr) {
       const std::string nearest = Nearest(name, flags);
-      return Invalid(
+      return WrongUsage(
           "unknown flag --", name,
           nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?"));
     }
@@ -197,13 +194,13 @@ bool WasGiven(absl::string_view flag) { return TheState().given.count(flag) > 0;
 
 absl::Status SetFlag(absl::string_view name, absl::string_view value) {
   absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-  if (flag == nullptr) return Invalid("no flag --", name);
+  if (flag == nullptr) return WrongUsage("no flag --", name);
   std::string error;
   if (flag->ParseFrom(value, &error)) return absl::OkStatus();
   // Abseil says "Illegal value ...; why".
   const std::pair<std::string, std::string> parts = absl::StrSplit(error, absl::MaxSplits("; ", 1));
-  return Invalid("--", name, ": \"", value, "\" is not a valid value",
-                 parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")"));
+  return WrongUsage("--", name, ": \"", value, "\" is not a valid value",
+                    parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")"));
 }
 
 void SetFatalNote(std::string note) { TheState().fatal_note = std::move(note); }
@@ -226,9 +223,9 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
   }
   absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments);
   if (positional.ok() && !positional->empty() && !program.takes_text) {
-    positional = Invalid("unexpected argument \"", positional->front(), "\"");
+    positional = WrongUsage("unexpected argument \"", positional->front(), "\"");
   }
-  if (!positional.ok()) std::exit(ExitStatus(UsageError(positional.status())));
+  if (!positional.ok()) std::exit(ExitStatus(positional.status()));
   return *std::move(positional);
 }
 
@@ -238,6 +235,13 @@ void PrintWarning(absl::string_view message) { PrintLine("warning", message); }
 absl::Status UsageError(absl::Status status) {
   if (absl::IsInvalidArgument(status)) status.SetPayload(kUsage, absl::Cord());
   return status;
+}
+
+absl::Status Refuse(const std::vector<std::pair<bool, std::string>>& mistakes) {
+  for (const auto& [is_made, message] : mistakes) {
+    if (is_made) return WrongUsage(message);
+  }
+  return absl::OkStatus();
 }
 
 int ExitStatus(const absl::Status& status) {

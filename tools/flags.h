@@ -30,7 +30,7 @@ struct ProgramInfo {
   std::string description;  // some lines
   struct Group {
     std::string title;
-    std::vector<std::string> flags;
+    std::string flags;   // names, with blanks between them
     bool lists = false;  // they take several values, separated by commas
   };
   std::vector<Group> groups;
@@ -43,7 +43,7 @@ std::string HelpText(const ProgramInfo& program);
 // Sets the flags of a command line (without the program's name): --name=value, --name value,
 // --flag and --noflag for booleans; "--" ends the flags. Returns the other arguments. Of a list,
 // each value is parsed as the flag's, and the flag keeps the last one.
-// InvalidArgument: unknown flag (with the nearest known one), missing or malformed value.
+// Wrong usage: unknown flag (with the nearest known one), missing or malformed value.
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments);
 
@@ -54,28 +54,8 @@ std::vector<std::string> FlagValues(absl::string_view flag);
 // Whether ParseFlags has set the flag, be it to its default.
 bool WasGiven(absl::string_view flag);
 
-// Sets one flag. InvalidArgument naming it: a malformed value.
+// Sets one flag. Wrong usage, naming it: a malformed value.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
-
-// What one of the words that a flag may be, or have, stands for. InvalidArgument with all of them.
-template <typename T>
-absl::StatusOr<T> Choose(absl::string_view flag, absl::string_view given,
-                         const std::vector<std::pair<std::string, T>>& choices) {
-  std::string words;
-  for (const auto& [word, value] : choices) {
-    if (word == given) return value;
-    const bool is_last = word == choices.back().first;
-    absl::StrAppend(&words, words.empty() ? "" : is_last ? " or " : ", ", word);
-  }
-  return Invalid("--", flag, " must be ", words, ", not \"", given, "\"");
-}
-
-// The same of its value.
-template <typename T>
-absl::StatusOr<T> Choose(absl::string_view flag,
-                         const std::vector<std::pair<std::string, T>>& choices) {
-  return Choose(flag, FlagValue(flag), choices);
-}
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
 // one line and status 2 on wrong usage, arguments that it does not take included. From then on the
@@ -102,6 +82,25 @@ absl::StatusOr<T> UsageError(absl::StatusOr<T> result) {
 template <typename... Parts>
 absl::Status WrongUsage(const Parts&... parts) {
   return UsageError(Invalid(parts...));
+}
+
+// Wrong usage: the message of the first of these mistakes that is made.
+absl::Status Refuse(const std::vector<std::pair<bool, std::string>>& mistakes);
+
+// What one of the words that a flag may be stands for: of its value or, where it has several words,
+// of `given`. Wrong usage, with all of them.
+template <typename T>
+absl::StatusOr<T> Choose(absl::string_view flag,
+                         const std::vector<std::pair<std::string, T>>& choices,
+                         const std::optional<std::string>& given = std::nullopt) {
+  const std::string chosen = given.has_value() ? *given : FlagValue(flag);
+  std::string words;
+  for (const auto& [word, value] : choices) {
+    if (word == chosen) return value;
+    const bool is_last = word == choices.back().first;
+    absl::StrAppend(&words, words.empty() ? "" : is_last ? " or " : ", ", word);
+  }
+  return WrongUsage("--", flag, " must be ", words, ", not \"", chosen, "\"");
 }
 
 // What a program that ends so exits with, after PrintError of an error: 0, 2 for wrong usage, 1 for

@@ -3,12 +3,13 @@
 
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "tools/bench_run.h"
@@ -31,6 +32,8 @@ ABSL_FLAG(bool, json, false, "One JSON object a run instead of a table.");
 namespace nibu {
 namespace {
 
+constexpr char kSwept[] = "compute_type threads beam_size batch_size source_length";
+
 ProgramInfo Program() {
   return {"nibu-bench",
           "[attention] [flags]",
@@ -40,15 +43,13 @@ ProgramInfo Program() {
           "what\nmechanisms of attention cost (see its --help).",
           {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it "
             "ends",
-            {"compute_type", "threads", "beam_size", "batch_size", "source_length"},
-            /*lists=*/true},
+            kSwept, /*lists=*/true},
            {"What",
-            {"model", "ensemble_weights", "src_lang", "tgt_lang", "sentencepiece", "config",
-             "random_weights", "src", "sentences", "output_length", "max_input_length",
-             "encoder_attention"}},
-           {"Search", SearchFlags()},
-           {"Speed", SpeedFlags()},
-           {"Measuring", {"repeat", "json"}}}};
+            "model ensemble_weights src_lang tgt_lang sentencepiece config random_weights src "
+            "sentences output_length max_input_length encoder_attention"},
+           {"Search", kSearchFlags},
+           {"Speed", kSpeedFlags},
+           {"Measuring", "repeat json"}}};
 }
 
 // What the flags say now, over the model's defaults.
@@ -59,23 +60,20 @@ absl::StatusOr<BenchSettings> ReadSettings(const ModelDefaults& defaults) {
   NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(model, defaults));
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
   settings.source_length = absl::GetFlag(FLAGS_source_length);
-  if (settings.source_length < 0) {
-    return Invalid("--source_length must not be negative");
-  }
+  if (settings.source_length < 0) return WrongUsage("--source_length must not be negative");
   return settings;
 }
 
-// Every combination of the values of the flags from number `next` of the swept ones on, the last
-// one fastest.
-absl::Status Combine(const std::vector<std::string>& swept, size_t next,
-                     const ModelDefaults& defaults, std::vector<BenchSettings>* runs) {
-  if (next == swept.size()) {
+// Every combination of the values of these flags, the last one's fastest.
+absl::Status Combine(absl::Span<const std::string> swept, const ModelDefaults& defaults,
+                     std::vector<BenchSettings>* runs) {
+  if (swept.empty()) {
     NIBU_ASSIGN_OR_RETURN(runs->emplace_back(), ReadSettings(defaults));
     return absl::OkStatus();
   }
-  for (const std::string& value : FlagValues(swept[next])) {
-    NIBU_RETURN_IF_ERROR(SetFlag(swept[next], value));
-    NIBU_RETURN_IF_ERROR(Combine(swept, next + 1, defaults, runs));
+  for (const std::string& value : FlagValues(swept[0])) {
+    NIBU_RETURN_IF_ERROR(SetFlag(swept[0], value));
+    NIBU_RETURN_IF_ERROR(Combine(swept.subspan(1), defaults, runs));
   }
   return absl::OkStatus();
 }
@@ -83,7 +81,7 @@ absl::Status Combine(const std::vector<std::string>& swept, size_t next,
 absl::StatusOr<BenchWorkload> ReadWorkload() {
   BenchWorkload workload;
   NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags());
-  workload.text = ReadTextFlags();
+  workload.text = ReadTextFlags(/*tokenized=*/false);
   workload.src = absl::GetFlag(FLAGS_src);
   workload.sentences = absl::GetFlag(FLAGS_sentences);
   workload.output_length = absl::GetFlag(FLAGS_output_length);
@@ -91,36 +89,33 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
   const std::string config = absl::GetFlag(FLAGS_config);
   const bool random = absl::GetFlag(FLAGS_random_weights);
   const bool has_text = !workload.src.empty();
-  const std::pair<bool, const char*> mistakes[] = {
-      {random == config.empty(), "--config and --random_weights go together"},
-      {random && !absl::GetFlag(FLAGS_model).empty(), "give --model or --config, not both"},
-      {random && !workload.model.text.draft_model.empty(),
-       "--draft_model needs a model; random weights have none"},
-      {random && has_text, "--src needs a model; random weights take random sources"},
-      {workload.sentences < 1 || workload.repeat < 1 || workload.output_length < 0,
-       "--sentences and --repeat must be at least 1, --output_length not negative"},
-      {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
-       "--source_length is of random sources, without --src"}};
-  for (const auto& [is_made, message] : mistakes) {
-    if (is_made) return Invalid(message);
-  }
+  NIBU_RETURN_IF_ERROR(
+      Refuse({{random == config.empty(), "--config and --random_weights go together"},
+              {random && !absl::GetFlag(FLAGS_model).empty(), "give --model or --config, not both"},
+              {random && !workload.model.text.draft_model.empty(),
+               "--draft_model needs a model; random weights have none"},
+              {random && has_text, "--src needs a model; random weights take random sources"},
+              {workload.sentences < 1 || workload.repeat < 1 || workload.output_length < 0,
+               "--sentences and --repeat must be at least 1, --output_length not negative"},
+              {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
+               "--source_length is of random sources, without --src"}}));
   // Random weights have no text, nor what it needs.
   if (random) workload.model = {config, true, workload.model.compute_type, TextModelOptions()};
   return workload;
 }
 
 absl::Status Run(int argc, char** argv) {
-  const ProgramInfo program = Program();
-  ParseCommandLineOrExit(program, argc, argv);
+  ParseCommandLineOrExit(Program(), argc, argv);
   // Nothing runs before every run is known to make sense.
-  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, UsageError(ReadWorkload()));
+  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload());
   ModelDefaults defaults;
   if (!workload.model.random_weights) {
     NIBU_ASSIGN_OR_RETURN(const OpenedModel opened, Open(workload.model));
     defaults = opened.defaults;
   }
   std::vector<BenchSettings> runs;
-  NIBU_RETURN_IF_ERROR(UsageError(Combine(program.groups[0].flags, 0, defaults, &runs)));
+  const std::vector<std::string> swept = absl::StrSplit(kSwept, ' ');
+  NIBU_RETURN_IF_ERROR(Combine(swept, defaults, &runs));
 
   const bool json = absl::GetFlag(FLAGS_json);
   Bench bench(workload);

@@ -40,49 +40,8 @@ ProgramInfo Program() {
           "--out=FILE.nibu|DIRECTORY/ [flags]",
           "Writes a model of any supported format as one .nibu file, which starts at once and\n"
           "shares its memory between processes, or as a Hugging Face directory.",
-          {{"What", {"model", "config", "out", "format"}},
-           {"How", {"quantization", "prepack", "shortlist", "encoder_attention"}}}};
-}
-
-struct Settings {
-  ModelFlags model;
-  std::string out;
-  bool native = true;
-  NativeOptions options;
-};
-
-absl::StatusOr<bool> IsNativeTarget(const std::string& out) {
-  if (absl::GetFlag(FLAGS_format) != "auto") {
-    return Choose<bool>("format", {{"auto", false}, {"nibu", true}, {"safetensors", false}});
-  }
-  if (absl::EndsWith(out, ".nibu")) return true;
-  if (absl::EndsWith(out, "/")) return false;
-  return Invalid("--out must end in .nibu or in / (a directory), or --format must be given");
-}
-
-absl::StatusOr<Settings> ReadFlags() {
-  Settings settings;
-  NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
-  const std::string config = absl::GetFlag(FLAGS_config);
-  settings.model.random_weights = !config.empty();
-  if (!config.empty()) settings.model.path = config;
-  settings.out = absl::GetFlag(FLAGS_out);
-  if (settings.out.empty()) {
-    return Invalid("--out=FILE.nibu or --out=DIRECTORY/ is missing");
-  }
-  NIBU_ASSIGN_OR_RETURN(settings.native, IsNativeTarget(settings.out));
-  if (!absl::GetFlag(FLAGS_quantization).empty()) {
-    NIBU_ASSIGN_OR_RETURN(settings.options.quantization, Choose("quantization", ComputeTypes()));
-  }
-  if (!settings.native && settings.options.quantization == ComputeType::kInt8) {
-    return Invalid("--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
-  }
-  if (absl::GetFlag(FLAGS_prepack) != "none") {
-    auto types = ComputeTypes();
-    types.insert(types.begin(), {{"auto", FastestComputeType()}, {"none", ComputeType::kFloat32}});
-    NIBU_ASSIGN_OR_RETURN(settings.options.packed, Choose("prepack", types));
-  }
-  return settings;
+          {{"What", "model config out format"},
+           {"How", "quantization prepack shortlist encoder_attention"}}};
 }
 
 // Of a file, or of the files in a directory.
@@ -97,23 +56,51 @@ uint64_t BytesOf(const std::filesystem::path& path) {
   return bytes;
 }
 
-absl::Status Convert(const Settings& settings) {
-  NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(settings.model));
-  NIBU_RETURN_IF_ERROR(UsageOfFlag(Complete(settings.model.text, &model)));
-  NIBU_RETURN_IF_ERROR(settings.native
-                           ? WriteNative(model, settings.options, settings.out)
-                           : WriteHuggingFace(model, settings.options.quantization, settings.out));
-  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", settings.model.path, model.format, settings.out,
-               static_cast<double>(BytesOf(settings.out)) / 1e6);
-  return absl::OkStatus();
+absl::StatusOr<bool> IsNativeTarget(const std::string& out) {
+  if (absl::GetFlag(FLAGS_format) != "auto") {
+    return Choose<bool>("format", {{"auto", false}, {"nibu", true}, {"safetensors", false}});
+  }
+  if (absl::EndsWith(out, ".nibu")) return true;
+  if (absl::EndsWith(out, "/")) return false;
+  return WrongUsage("--out must end in .nibu or in / (a directory), or --format must be given");
+}
+
+absl::StatusOr<NativeOptions> ReadOptions() {
+  NativeOptions options;
+  if (!absl::GetFlag(FLAGS_quantization).empty()) {
+    NIBU_ASSIGN_OR_RETURN(options.quantization, ChooseComputeType("quantization"));
+  }
+  if (absl::GetFlag(FLAGS_prepack) != "none") {
+    NIBU_ASSIGN_OR_RETURN(options.packed,
+                          ChooseComputeType("prepack", {{"auto", FastestComputeType()},
+                                                        {"none", ComputeType::kFloat32}}));
+  }
+  return options;
 }
 
 absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   signals.SetBeforeEnd(PendingPath::RemoveAll);
   ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadFlags()));
-  return Convert(settings);
+  NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadModelFlags());
+  const std::string config = absl::GetFlag(FLAGS_config);
+  flags.random_weights = !config.empty();
+  if (!config.empty()) flags.path = config;
+  const std::string out = absl::GetFlag(FLAGS_out);
+  if (out.empty()) return WrongUsage("--out=FILE.nibu or --out=DIRECTORY/ is missing");
+  NIBU_ASSIGN_OR_RETURN(const bool native, IsNativeTarget(out));
+  NIBU_ASSIGN_OR_RETURN(const NativeOptions options, ReadOptions());
+  if (!native && options.quantization == ComputeType::kInt8) {
+    return WrongUsage(
+        "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
+  }
+  NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(flags));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(Complete(flags.text, &model)));
+  NIBU_RETURN_IF_ERROR(native ? WriteNative(model, options, out)
+                              : WriteHuggingFace(model, options.quantization, out));
+  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", flags.path, model.format, out,
+               static_cast<double>(BytesOf(out)) / 1e6);
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "tools/decoding_flags.h"
@@ -44,7 +45,7 @@ ProgramInfo Program() {
       "and what loading it costs. Exit status 1: it, or a part of it, cannot be used.\n"
       "nibu-inspect attention TEXT shows what a model attends to; see nibu-inspect attention "
       "--help.",
-      {{"What", {"model", "tensors", "compute_type"}}, {"Output", {"json"}}}};
+      {{"What", "model tensors compute_type"}, {"Output", "json"}}};
 }
 
 ProgramInfo AttentionProgram() {
@@ -53,10 +54,9 @@ ProgramInfo AttentionProgram() {
           "Shows what a model attends to while it translates TEXT: self-attention of encoder and\n"
           "decoder, and cross-attention, of all layers and heads. TEXT is one piece to it: its\n"
           "sentences are not translated one by one, and nothing in it is protected.",
-          {{"Model and text",
-            {"model", "src_lang", "tgt_lang", "sentencepiece", "tokenized", "target"}},
-           {"Search and type", {"beam_size", "shortlist", "compute_type", "encoder_attention"}},
-           {"Output", {"html", "json", "ascii", "layer", "head"}}},
+          {{"Model and text", "model src_lang tgt_lang sentencepiece tokenized target"},
+           {"Search and type", "beam_size shortlist compute_type encoder_attention"},
+           {"Output", "html json ascii layer head"}},
           /*takes_text=*/true};
 }
 
@@ -72,7 +72,7 @@ absl::Status Write(const std::string& path, const std::string& text, SignalWatch
 }
 
 absl::StatusOr<ModelFlags> ReadOneModel() {
-  absl::StatusOr<ModelFlags> flags = UsageError(ReadModelFlags());
+  absl::StatusOr<ModelFlags> flags = ReadModelFlags();
   if (flags.ok() && !flags->text.ensemble.empty()) {
     return WrongUsage("--model must be one model, not an ensemble");
   }
@@ -85,15 +85,12 @@ absl::Status ShowAttention(int argc, char** argv) {
   const std::string html = absl::GetFlag(FLAGS_html);
   const bool json = absl::GetFlag(FLAGS_json);
   const bool ascii = absl::GetFlag(FLAGS_ascii) || (!json && html.empty());
-  if (texts.size() != 1) {
-    return WrongUsage("give one TEXT (in quotes), not ", texts.size());
-  }
-  if (json + ascii + (html == "-") > 1) {
-    return WrongUsage("give one of --json, --ascii and --html=-, which all go to standard output");
-  }
+  NIBU_RETURN_IF_ERROR(
+      Refuse({{texts.size() != 1, absl::StrCat("give one TEXT (in quotes), not ", texts.size())},
+              {json + ascii + (html == "-") > 1,
+               "give one of --json, --ascii and --html=-, which all go to standard output"}}));
   NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModel());
-  TextOptions options = ReadTextFlags();
-  options.tokenized = absl::GetFlag(FLAGS_tokenized);
+  const TextOptions options = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
   std::optional<std::string> target;
   if (WasGiven("target")) target = absl::GetFlag(FLAGS_target);
   NIBU_ASSIGN_OR_RETURN(AttentionView view, ViewAttention(flags, options, texts[0], target));
@@ -101,10 +98,10 @@ absl::Status ShowAttention(int argc, char** argv) {
   const int layers = view.config.layers_decoder;
   if (WasGiven("layer")) view.layer = absl::GetFlag(FLAGS_layer);
   if (WasGiven("layer") || WasGiven("head")) view.head = absl::GetFlag(FLAGS_head);
-  NIBU_RETURN_IF_ERROR(UsageError(CheckRange("--layer", view.layer, -layers, layers - 1)));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(CheckRange("layer", view.layer, -layers, layers - 1)));
   if (view.layer < 0) view.layer += layers;
   NIBU_RETURN_IF_ERROR(
-      UsageError(CheckRange("--head", view.head, -1, view.config.heads_decoder - 1)));
+      UsageOfFlag(CheckRange("head", view.head, -1, view.config.heads_decoder - 1)));
   if (!html.empty()) NIBU_RETURN_IF_ERROR(Write(html, AttentionPage(view), &signals));
   if (json) return Write("-", AttentionJson(view), &signals);
   if (ascii) return Write("-", AttentionGrid(view), &signals);
@@ -124,12 +121,11 @@ absl::Status ShowModel(int argc, char** argv) {
   return inspection.status;
 }
 
-absl::Status Run(int argc, char** argv) {
-  const bool attention = argc > 1 && std::string(argv[1]) == "attention";
-  return attention ? ShowAttention(argc - 1, argv + 1) : ShowModel(argc, argv);
-}
-
 }  // namespace
 }  // namespace nibu
 
-int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }
+int main(int argc, char** argv) {
+  const bool attention = argc > 1 && std::string(argv[1]) == "attention";
+  return nibu::ExitStatus(attention ? nibu::ShowAttention(argc - 1, argv + 1)
+                                    : nibu::ShowModel(argc, argv));
+}

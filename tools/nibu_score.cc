@@ -35,11 +35,11 @@ ProgramInfo Program() {
       "Scores each line of --tgt as a translation of the same line of --src. An output line for\n"
       "every pair, in order.",
       {{"Model and text",
-        {"model", "ensemble_weights", "src_lang", "tgt_lang", "src", "tgt", "tsv", "tokenized",
-         "sentencepiece", "encoder_attention", "max_input_length"}},
+        "model ensemble_weights src_lang tgt_lang src tgt tsv tokenized sentencepiece "
+        "encoder_attention max_input_length"},
        {"Speed (only compute_type can change a result)",
-        {"compute_type", "threads", "batch_size", "batch_type"}},
-       {"Output", {"out", "output_format", "progress", "stats"}}}};
+        "compute_type threads batch_size batch_type"},
+       {"Output", "out output_format progress stats"}}};
 }
 
 // Pairs of lines, as "source<tab>target". A tab of the source itself is a blank.
@@ -73,12 +73,10 @@ class Pairs : public LineSource {
 absl::StatusOr<std::unique_ptr<LineSource>> OpenPairs(const std::string& out) {
   const std::string src = absl::GetFlag(FLAGS_src);
   const std::string tgt = absl::GetFlag(FLAGS_tgt);
-  if (absl::GetFlag(FLAGS_tsv) != tgt.empty()) {
-    return WrongUsage("give the targets with --tgt, or a file that has both with --src and --tsv");
-  }
-  if (src == "-" && tgt == "-") {
-    return WrongUsage("--src and --tgt cannot both be standard input; use --tsv");
-  }
+  NIBU_RETURN_IF_ERROR(Refuse(
+      {{absl::GetFlag(FLAGS_tsv) != tgt.empty(),
+        "give the targets with --tgt, or a file that has both with --src and --tsv"},
+       {src == "-" && tgt == "-", "--src and --tgt cannot both be standard input; use --tsv"}}));
   NIBU_ASSIGN_OR_RETURN(InputLines sources, OpenLines({}, src, out));
   if (tgt.empty()) return std::make_unique<InputLines>(std::move(sources));
   NIBU_ASSIGN_OR_RETURN(InputLines targets, OpenLines({}, tgt, out));
@@ -104,21 +102,20 @@ absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
   ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, UsageError(ReadModelFlags()));
-  NIBU_ASSIGN_OR_RETURN(const bool json, UsageError(Choose<bool>(
-                                             "output_format", {{"text", false}, {"jsonl", true}})));
-  NIBU_ASSIGN_OR_RETURN(TranslatorOptions speed, UsageError(ReadTranslatorFlags()));
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
+  NIBU_ASSIGN_OR_RETURN(const bool json,
+                        Choose<bool>("output_format", {{"text", false}, {"jsonl", true}}));
+  NIBU_ASSIGN_OR_RETURN(TranslatorOptions speed, ReadTranslatorFlags());
   speed.max_decoding_length =
       std::numeric_limits<int>::max();  // as long as the model has positions
   OutputFile out(absl::GetFlag(FLAGS_out));
   NIBU_ASSIGN_OR_RETURN(const auto source, OpenPairs(out.direct()));
-  TextOptions text = ReadTextFlags();
-  text.tokenized = absl::GetFlag(FLAGS_tokenized);
+  TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
   text.split_sentences = false;
   NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, speed, &text));
   text.decoding = DecodingOptions();  // the mean of what the model itself says of all tokens
   const auto plan = translator->Prepare(text);
-  NIBU_RETURN_IF_ERROR(UsageError(NameFlag(plan.status())));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
   const double load_seconds = SecondsSince(start);
 
   Totals totals;

@@ -33,7 +33,7 @@ ProgramInfo Program() {
       "[flags] [TEXT ...]",
       "Splits each TEXT, or each line of --src, into sentences, and prints one a line; an empty\n"
       "line stays one.",
-      {{"Text", {"language", "src"}}, {"Output", {"out", "json"}}},
+      {{"Text", "language src"}, {"Output", "out json"}},
       /*takes_text=*/true};
 }
 

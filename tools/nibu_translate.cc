@@ -5,20 +5,21 @@
 #include <utility>
 
 #include "absl/flags/flag.h"
+#include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
+#include "models/files/file_bytes.h"
 #include "nlohmann/json.hpp"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
 #include "tools/lines.h"
-#include "tools/output_file.h"
 #include "tools/output_format.h"
-#include "tools/pipeline.h"
 #include "tools/repeats.h"
 #include "tools/run_lines.h"
-#include "tools/signal_watcher.h"
+#include "tools/text/glossary.h"
 #include "tools/text/layout.h"
 #include "tools/text/markup.h"
 #include "tools/text/resources.h"
@@ -57,6 +58,27 @@ ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a ta
 ABSL_FLAG(std::string, target_prefix, "",
           "File of what the translations begin with, line by line with the source; an empty line: "
           "nothing.");
+ABSL_FLAG(std::vector<std::string>, suppress_sequences, {},
+          "Sequences that are never generated: tokens with blanks, sequences with commas between "
+          "them.");
+ABSL_FLAG(bool, replace_unknowns, false,
+          "An unknown token becomes the source token that it attends to most.");
+ABSL_FLAG(std::vector<std::string>, end_token, {},
+          "Any of these tokens (with commas between them) ends a hypothesis, in place of the "
+          "model's end of sentence.");
+ABSL_FLAG(std::string, glossary, "",
+          "File of terms, \"SOURCE<tab>TARGET\" a line: where a source phrase is in a sentence, "
+          "one of its targets is to be in the translation. Needs a beam.");
+ABSL_FLAG(std::string, protect, "all",
+          "What comes out of a text as it is: all, none, or any of urls, emails, paths, "
+          "placeholders, emoji, unknown (characters that the model does not know), with commas "
+          "between them. Not with --tokenized.");
+ABSL_FLAG(std::string, protect_pattern, "",
+          "A regular expression (RE2's): what it matches comes out as it is, too.");
+ABSL_FLAG(std::string, alignment, "none",
+          "Which source tokens the target tokens come from: none; hard (pairs s-t, from 0), or "
+          "soft (the attention). In text and nbest behind ||| at the end.");
+ABSL_FLAG(std::string, alignment_level, "pieces", "pieces or words.");
 
 namespace nibu {
 namespace {
@@ -67,18 +89,16 @@ ProgramInfo Program() {
           "Translates each TEXT, or each line of --src, with an encoder-decoder Transformer. One\n"
           "output line for every input line (but with --text=paragraphs), in order, as soon as it\n"
           "is ready.",
-          {
-              {"Model and text",
-               {"model", "ensemble_weights", "src_lang", "tgt_lang", "src", "out", "tokenized",
-                "sentencepiece", "encoder_attention", "split_sentences", "split_language", "text",
-                "wrap", "markup"}},
-              {"Search", SearchFlags()},
-              {"Search, of text", TextSearchFlags()},
-              {"Lengths",
-               {"min_decoding_length", "max_decoding_length", "max_input_length", "long_input"}},
-              {"Speed (only compute_type and shortlist can change a result)", SpeedFlags()},
-              {"Output", {"output_format", "print_scores", "progress", "stats", "warnings"}},
-          },
+          {{"Model and text",
+            "model ensemble_weights src_lang tgt_lang src out tokenized sentencepiece "
+            "encoder_attention split_sentences split_language text wrap markup"},
+           {"Search", kSearchFlags},
+           {"Search, of text",
+            "suppress_sequences end_token replace_unknowns target_prefix prefix_bias_beta glossary "
+            "protect protect_pattern alignment alignment_level alignment_layer alignment_heads"},
+           {"Lengths", "min_decoding_length max_decoding_length max_input_length long_input"},
+           {"Speed (only compute_type and shortlist can change a result)", kSpeedFlags},
+           {"Output", "output_format print_scores progress stats warnings"}},
           /*takes_text=*/true};
 }
 
@@ -89,39 +109,110 @@ struct Settings {
   TextOptions text;
   OutputOptions output;
   bool paragraphs = false;
-  size_t wrap = 0;  // columns
   Markup markup = Markup::kNone;
 };
 
-// --text, --wrap and --markup, when the others are read.
-absl::Status ReadLayoutFlags(Settings* settings) {
-  NIBU_ASSIGN_OR_RETURN(settings->paragraphs,
-                        Choose<bool>("text", {{"lines", false}, {"paragraphs", true}}));
-  const int wrap = absl::GetFlag(FLAGS_wrap);
-  NIBU_RETURN_IF_ERROR(CheckRange("--wrap", wrap, 0));
-  settings->wrap = static_cast<size_t>(wrap);
-  const OutputOptions& output = settings->output;
-  const auto refuse = [](absl::string_view what) { return Invalid(what, " do not go together"); };
-  NIBU_ASSIGN_OR_RETURN(settings->markup, Choose<Markup>("markup", {{"none", Markup::kNone},
-                                                                    {"html", Markup::kHtml},
-                                                                    {"xml", Markup::kXml}}));
-  const bool is_marked = settings->markup != Markup::kNone;
-  if (is_marked && settings->text.tokenized) return refuse("--markup and --tokenized");
-  if (is_marked && settings->paragraphs) return refuse("--markup and --text=paragraphs");
-  if (!settings->paragraphs) {
-    return wrap == 0 ? absl::OkStatus() : refuse("--wrap and --text=lines");
+absl::StatusOr<ProtectedKinds> ReadProtectFlag() {
+  const std::string value = absl::GetFlag(FLAGS_protect);
+  const std::vector<std::string> names = absl::StrSplit(value, ',');
+  ProtectedKinds kinds = value == "all" ? ProtectedKinds() : kProtectNothing;
+  for (const std::string& name : names) {
+    NIBU_ASSIGN_OR_RETURN(
+        bool ProtectedKinds::*const kind,
+        Choose<bool ProtectedKinds::*>("protect",
+                                       {{"urls", &ProtectedKinds::urls},
+                                        {"emails", &ProtectedKinds::emails},
+                                        {"paths", &ProtectedKinds::paths},
+                                        {"placeholders", &ProtectedKinds::placeholders},
+                                        {"emoji", &ProtectedKinds::emoji},
+                                        {"unknown", &ProtectedKinds::unknown},
+                                        {"all", nullptr},
+                                        {"none", nullptr}},
+                                       name));
+    if (kind != nullptr) {
+      kinds.*kind = true;
+    } else if (names.size() > 1) {
+      return WrongUsage("--protect=", value, ": all and none stand alone");
+    }
   }
-  if (settings->text.tokenized) return refuse("--text=paragraphs and --tokenized");
-  if (!absl::GetFlag(FLAGS_target_prefix).empty()) {
-    return refuse("--text=paragraphs and --target_prefix, which has lines,");
+  return kinds;
+}
+
+absl::Status CheckCompanions() {
+  for (const auto& [flag, companion] : {std::pair{"sampling_topp", "sampling_topk"},
+                                        {"sampling_temperature", "sampling_topk"},
+                                        {"prefix_bias_beta", "target_prefix"},
+                                        {"min_alternative_expansion_prob", "return_alternatives"},
+                                        {"alignment_level", "alignment"}}) {
+    const absl::CommandLineFlag& given = *absl::FindCommandLineFlag(flag);
+    if (given.CurrentValue() != given.DefaultValue() && !WasGiven(companion)) {
+      return WrongUsage("--", flag, " means nothing without --", companion);
+    }
   }
-  if (wrap > 0 && output.format != OutputFormat::kText) return refuse("--wrap and --output_format");
-  if (wrap > 0 && output.print_scores) return refuse("--wrap and --print_scores");
-  if (wrap > 0 && output.alignment != AlignmentKind::kNone) return refuse("--wrap and --alignment");
   return absl::OkStatus();
 }
 
-absl::StatusOr<Settings> ReadFlags() {
+// But for what a glossary's file says.
+absl::StatusOr<TextOptions> ReadTextOptions() {
+  NIBU_RETURN_IF_ERROR(CheckCompanions());
+  TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
+  text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
+  text.split_language = absl::GetFlag(FLAGS_split_language);
+  text.replace_unknowns = absl::GetFlag(FLAGS_replace_unknowns);
+  text.protect_pattern = absl::GetFlag(FLAGS_protect_pattern);
+  text.end_tokens = absl::GetFlag(FLAGS_end_token);
+  for (const std::string& sequence : absl::GetFlag(FLAGS_suppress_sequences)) {
+    // An empty one is refused later on.
+    text.suppress_sequences.push_back(absl::StrSplit(sequence, ' ', absl::SkipEmpty()));
+  }
+  NIBU_ASSIGN_OR_RETURN(text.alignment,
+                        Choose<AlignmentKind>("alignment", {{"none", AlignmentKind::kNone},
+                                                            {"hard", AlignmentKind::kHard},
+                                                            {"soft", AlignmentKind::kSoft}}));
+  NIBU_ASSIGN_OR_RETURN(text.align_words,
+                        Choose<bool>("alignment_level", {{"pieces", false}, {"words", true}}));
+  NIBU_ASSIGN_OR_RETURN(text.protect, ReadProtectFlag());
+  NIBU_ASSIGN_OR_RETURN(text.long_input,
+                        Choose<LongInput>("long_input", {{"split", LongInput::kSplit},
+                                                         {"truncate", LongInput::kTruncate},
+                                                         {"error", LongInput::kError}}));
+  return text;
+}
+
+// Flags that do not go together.
+absl::Status CheckTogether(const Settings& settings, const std::vector<std::string>& texts) {
+  // What needs text, and with which value it does not.
+  for (const auto& [flag, nothing] :
+       {std::pair{"split_sentences", "false"}, {"protect", "none"}, {"protect_pattern", "none"}}) {
+    if (settings.text.tokenized && WasGiven(flag) && FlagValue(flag) != nothing) {
+      return WrongUsage("--", flag, " needs text, not the pieces of --tokenized; give one of them");
+    }
+  }
+  const int wrap = absl::GetFlag(FLAGS_wrap);
+  const auto& [model, translator, text, output, paragraphs, markup] = settings;
+  const bool is_marked = markup != Markup::kNone;
+  const std::string prefix = absl::GetFlag(FLAGS_target_prefix);
+  return Refuse(
+      {{text.tokenized && WasGiven("sentencepiece"),
+        "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them"},
+       {is_marked && text.tokenized, "--markup and --tokenized do not go together"},
+       {is_marked && paragraphs, "--markup and --text=paragraphs do not go together"},
+       {wrap > 0 && !paragraphs, "--wrap and --text=lines do not go together"},
+       {paragraphs && text.tokenized, "--text=paragraphs and --tokenized do not go together"},
+       {paragraphs && !prefix.empty(),
+        "--text=paragraphs and --target_prefix, which has lines, do not go together"},
+       {wrap > 0 && output.format != OutputFormat::kText,
+        "--wrap and --output_format do not go together"},
+       {wrap > 0 && output.print_scores, "--wrap and --print_scores do not go together"},
+       {wrap > 0 && output.alignment != AlignmentKind::kNone,
+        "--wrap and --alignment do not go together"},
+       {paragraphs && texts.size() > 1,
+        "--text=paragraphs takes one TEXT, with line feeds; or a file with --src"},
+       {prefix == "-" && texts.empty() && absl::GetFlag(FLAGS_src) == "-",
+        "--src and --target_prefix cannot both be standard input; give one of them a file"}});
+}
+
+absl::StatusOr<Settings> ReadFlags(const std::vector<std::string>& texts) {
   Settings settings;
   NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
   NIBU_ASSIGN_OR_RETURN(settings.output.format,
@@ -130,25 +221,25 @@ absl::StatusOr<Settings> ReadFlags() {
                                                                {"jsonl", OutputFormat::kJsonl}}));
   settings.output.print_scores = absl::GetFlag(FLAGS_print_scores);
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
-  settings.text = ReadTextFlags();
-  settings.text.tokenized = absl::GetFlag(FLAGS_tokenized);
-  settings.text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
-  if (settings.text.tokenized && settings.text.split_sentences && WasGiven("split_sentences")) {
-    return Invalid("--split_sentences needs text, not the pieces of --tokenized; give one of them");
-  }
-  if (settings.text.tokenized && WasGiven("sentencepiece")) {
-    return Invalid(
-        "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them");
-  }
-  NIBU_RETURN_IF_ERROR(ReadTextSearchFlags(&settings.text));
+  NIBU_ASSIGN_OR_RETURN(settings.text, ReadTextOptions());
   settings.output.alignment = settings.text.alignment;
-  settings.text.split_language = absl::GetFlag(FLAGS_split_language);
-  NIBU_ASSIGN_OR_RETURN(settings.text.long_input,
-                        Choose<LongInput>("long_input", {{"split", LongInput::kSplit},
-                                                         {"truncate", LongInput::kTruncate},
-                                                         {"error", LongInput::kError}}));
-  NIBU_RETURN_IF_ERROR(ReadLayoutFlags(&settings));
+  NIBU_ASSIGN_OR_RETURN(settings.paragraphs,
+                        Choose<bool>("text", {{"lines", false}, {"paragraphs", true}}));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(CheckRange("wrap", absl::GetFlag(FLAGS_wrap), 0)));
+  NIBU_ASSIGN_OR_RETURN(settings.markup, Choose<Markup>("markup", {{"none", Markup::kNone},
+                                                                   {"html", Markup::kHtml},
+                                                                   {"xml", Markup::kXml}}));
+  NIBU_RETURN_IF_ERROR(CheckTogether(settings, texts));
   return settings;
+}
+
+absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossaryFlag() {
+  const std::string path = absl::GetFlag(FLAGS_glossary);
+  if (path.empty()) return std::vector<GlossaryEntry>();
+  NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
+  auto entries = ParseGlossary(file->bytes());
+  if (!entries.ok()) return Invalid(path, ": ", entries.status().message());
+  return entries;
 }
 
 // What there is to say of lines that went wrong: an error, or warnings.
@@ -200,33 +291,26 @@ absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(Settings settings, UsageError(ReadFlags()));
-  NIBU_RETURN_IF_ERROR(ReadGlossaryFlag(&settings.text));
-  if (settings.paragraphs && texts.size() > 1) {
-    return WrongUsage("--text=paragraphs takes one TEXT, with line feeds; or a file with --src");
-  }
+  NIBU_ASSIGN_OR_RETURN(Settings settings, ReadFlags(texts));
+  NIBU_ASSIGN_OR_RETURN(settings.text.glossary, ReadGlossaryFlag());
   OutputFile out(absl::GetFlag(FLAGS_out));
   NIBU_ASSIGN_OR_RETURN(InputLines source,
                         OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct()));
   const std::string prefixes_path = absl::GetFlag(FLAGS_target_prefix);
   std::optional<InputLines> prefixes;
   if (!prefixes_path.empty()) {
-    if (prefixes_path == "-" && texts.empty() && absl::GetFlag(FLAGS_src) == "-") {
-      return WrongUsage(
-          "--src and --target_prefix cannot both be standard input; give one of them a file");
-    }
-    NIBU_ASSIGN_OR_RETURN(InputLines opened, OpenLines({}, prefixes_path, out.direct()));
-    prefixes.emplace(std::move(opened));
+    NIBU_ASSIGN_OR_RETURN(prefixes, OpenLines({}, prefixes_path, out.direct()));
   }
   NIBU_ASSIGN_OR_RETURN(const auto translator,
                         LoadTranslator(settings.model, settings.translator, &settings.text));
   settings.text.decoding.return_scores =
       settings.output.print_scores || settings.output.format != OutputFormat::kText;
   const auto plan = translator->Prepare(settings.text);
-  NIBU_RETURN_IF_ERROR(UsageError(NameFlag(plan.status())));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
   const double load_seconds = SecondsSince(start);
 
   Totals totals;
+  const auto wrap = static_cast<size_t>(absl::GetFlag(FLAGS_wrap));
   InputParagraphs paragraphs(&source);
   MarkupReader markup(settings.markup);
   Repeats repeats;
@@ -244,7 +328,7 @@ absl::Status Run(int argc, char** argv) {
       TextResult printed = result.value_or(TextResult());
       if (settings.output.format == OutputFormat::kText && !printed.hypotheses.empty()) {
         std::string& best = printed.hypotheses[0].text;
-        best = LayOut(unit, best, settings.wrap);
+        best = LayOut(unit, best, wrap);
       }
       deliver(FormatResult(settings.output, key, unit.text, printed));
     };

@@ -17,10 +17,7 @@ namespace nibu {
 namespace {
 
 ProgramInfo Program() {
-  return {"test",
-          "[flags]",
-          "A test.",
-          {{"All", {"test_number", "test_switch", "test_auto", "test_text"}}}};
+  return {"test", "[flags]", "A test.", {{"All", "test_number test_switch test_auto test_text"}}};
 }
 
 using Arguments = std::vector<std::string>;

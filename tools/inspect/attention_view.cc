@@ -50,7 +50,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
   const ModelConfig& config = loaded.loaded.model->config;
   NIBU_ASSIGN_OR_RETURN(const TextCoder coder, TextCoder::Create(vocabulary, config));
   auto languages = ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang);
-  NIBU_RETURN_IF_ERROR(UsageError(NameFlag(languages.status())));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(languages.status()));
   options.decoding.frame = *std::move(languages);
   const Frame frame = options.decoding.FrameFor(config);
 
