@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
+#include "nlohmann/json.hpp"
 #include "tools/lines.h"
 #include "tools/text/resources.h"
 #include "tools/text/text_translator.h"
@@ -41,6 +42,10 @@ absl::Status MeasureIds(const std::vector<std::vector<int>>& sources,
     result->target_tokens += static_cast<int64_t>(sentence[0].tokens.size());
   }
   return absl::OkStatus();
+}
+
+double Milliseconds(const BenchResult& result, double part) {
+  return 1000 * Percentile(result.measurement.latencies, part);
 }
 
 }  // namespace
@@ -91,7 +96,10 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   NIBU_RETURN_IF_ERROR(CheckLengths(settings));
   ResetPeakMemory();
 
-  DecodingOptions decoding = settings.decoding;
+  TextOptions text = workload_.text;
+  text.split_sentences = false;  // lines are measured whole
+  DecodingOptions& decoding = text.decoding;
+  decoding = settings.decoding;
   decoding.return_scores = false;
   decoding.shortlist = model_.loaded.shortlist;
   TranslatorOptions options = settings.translator;
@@ -102,37 +110,22 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     options.max_decoding_length = workload_.output_length;
   }
   const Clock::time_point start = Clock::now();
-  std::unique_ptr<TextTranslator> text;  // or ids
-  std::unique_ptr<Translator> ids;
-  std::function<absl::Status(BenchResult*)> translate;
-  if (!workload_.src.empty()) {
-    NIBU_ASSIGN_OR_RETURN(text, TextTranslator::Create(model_, options));
-    TextOptions text_options = workload_.text;
-    text_options.decoding = decoding;
-    text_options.split_sentences = false;  // lines are measured whole
-    translate = [&, text_options](BenchResult* result) {
-      return MeasureText(lines_, text_options, text.get(), result);
-    };
-  } else {
-    options.draft = model_.draft;
-    NIBU_ASSIGN_OR_RETURN(ids, Translator::Create(model_.loaded.model, options));
-    translate = [&, sources = RandomSources(workload_.sentences, settings.source_length,
-                                            model_.loaded.model->config.vocab_source)](
-                    BenchResult* result) {
-      return MeasureIds(sources, decoding, ids.get(), result);
-    };
-  }
-  Translator& translator = text != nullptr ? text->translator() : *ids;
+  NIBU_ASSIGN_OR_RETURN(const auto translator, TextTranslator::Create(model_, options));
   const double load_seconds = load_seconds_ + SecondsSince(start);
+  Translator& engine = translator->translator();
+  const auto sources = RandomSources(workload_.sentences, settings.source_length,
+                                     model_.loaded.model->config.vocab_source);
 
   BenchResult fastest;
   for (int i = 0; i <= workload_.repeat; ++i) {
     BenchResult result;
-    translator.StartMeasuring();
+    engine.StartMeasuring();
     const Clock::time_point translating = Clock::now();
-    NIBU_RETURN_IF_ERROR(translate(&result));
+    NIBU_RETURN_IF_ERROR(workload_.src.empty()
+                             ? MeasureIds(sources, decoding, &engine, &result)
+                             : MeasureText(lines_, text, translator.get(), &result));
     result.seconds = SecondsSince(translating);
-    result.measurement = translator.FinishMeasuring();
+    result.measurement = engine.FinishMeasuring();
     if (result.sentences == 0) {
       return Invalid(workload_.src, " has no text; give a file with a segment a line");
     }
@@ -143,7 +136,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   fastest.settings = settings;
   fastest.load_seconds = load_seconds;
   fastest.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
-  fastest.matmul_floor_seconds = translator.MatmulFloor(fastest.measurement);
+  fastest.matmul_floor_seconds = engine.MatmulFloor(fastest.measurement);
   fastest.weight_bytes = model_.loaded.model->weight_bytes() +
                          (model_.draft != nullptr ? model_.draft->weight_bytes() : 0);
   return fastest;
@@ -165,6 +158,73 @@ double Percentile(std::vector<double> values, double part) {
   std::sort(values.begin(), values.end());
   const double rank = std::ceil(part * static_cast<double>(values.size()));
   return values[static_cast<size_t>(std::max(rank, 1.0)) - 1];
+}
+
+std::string BenchJson(const BenchResult& result) {
+  const Profile& profile = result.measurement.profile;
+  const double floor = result.matmul_floor_seconds;
+  const nlohmann::ordered_json json = {
+      {"model", result.model},
+      {"compute_type", ComputeTypeName(result.settings.compute_type)},
+      {"isa", InstructionSet()},
+      {"threads", result.settings.translator.threads},
+      {"beam_size", result.settings.decoding.beam_size},
+      {"batch_size", result.settings.translator.batch_size},
+      {"sentences", result.sentences},
+      {"source_tokens", result.source_tokens},
+      {"target_tokens", result.target_tokens},
+      {"seconds", result.seconds},
+      {"tokens_per_second", static_cast<double>(result.target_tokens) / result.seconds},
+      {"sentences_per_second", static_cast<double>(result.sentences) / result.seconds},
+      {"latency_ms",
+       {{"p50", Milliseconds(result, 0.5)},
+        {"p90", Milliseconds(result, 0.9)},
+        {"p99", Milliseconds(result, 0.99)}}},
+      {"load_seconds", result.load_seconds},
+      {"peak_rss_bytes", result.peak_rss_bytes},
+      {"weight_bytes", result.weight_bytes},
+      {"profile",
+       {{"encoder", profile.encoder},
+        {"decoder_matmul", profile.decoder_matmul},
+        {"attention", profile.attention},
+        {"search", profile.search},
+        {"tokenizer", result.tokenizer_seconds},
+        {"text", result.text_seconds}}},
+      {"matmul_seconds", result.measurement.matmul_seconds},
+      {"matmul_floor_seconds", floor},
+      {"matmul_floor_ratio", floor / result.seconds}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string BenchTableHead() {
+  return "compute                  |    sen-  source   target          | "
+         "  target    sen-  latency       ms          | "
+         "  load    peak weights | % of the threads' time        |   matmul   floor\n"
+         "type      thr beam batch |  tences  tokens   tokens  seconds | "
+         "   tok/s  sent/s      p50      p90      p99 | "
+         "     s      MB      MB |  enc decm attn srch toke text |        s       s ratio\n";
+}
+
+std::string BenchTableRow(const BenchResult& result) {
+  const BenchSettings& settings = result.settings;
+  const int batch = settings.translator.batch_size;
+  const Profile& profile = result.measurement.profile;
+  const double floor = result.matmul_floor_seconds;
+  const double percent = 100 / (result.seconds * settings.translator.threads);
+  return absl::StrFormat(
+      "%-8s %4d %4d %5s | %7d %7d %8d %8.3f | %8.1f %7.1f %8.2f %8.2f %8.2f | %6.2f %7.1f %7.1f | "
+      "%4.1f %4.1f %4.1f %4.1f %4.1f %4.1f | %8.3f %7.3f %5.2f\n",
+      ComputeTypeName(settings.compute_type), settings.translator.threads,
+      settings.decoding.beam_size, batch == 0 ? "auto" : absl::StrFormat("%d", batch),
+      result.sentences, result.source_tokens, result.target_tokens, result.seconds,
+      static_cast<double>(result.target_tokens) / result.seconds,
+      static_cast<double>(result.sentences) / result.seconds, Milliseconds(result, 0.5),
+      Milliseconds(result, 0.9), Milliseconds(result, 0.99), result.load_seconds,
+      static_cast<double>(result.peak_rss_bytes) / 1e6,
+      static_cast<double>(result.weight_bytes) / 1e6, percent * profile.encoder,
+      percent * profile.decoder_matmul, percent * profile.attention, percent * profile.search,
+      percent * result.tokenizer_seconds, percent * result.text_seconds,
+      result.measurement.matmul_seconds, floor, floor / result.seconds);
 }
 
 }  // namespace nibu

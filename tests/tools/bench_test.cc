@@ -207,6 +207,16 @@ TEST(BenchTest, TranslatesText) {
   EXPECT_GT(json["profile"]["text"].get<double>(), 0);
 }
 
+TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
+  const std::string model = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+  const Outcome outcome =
+      Shell(absl::StrCat("'", kProgram, "' --json --threads=1 --sentences=2 --output_length=2 ",
+                         "--model=", model, ",", model, " --ensemble_weights=1,2"),
+            "");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["target_tokens"], 4);
+}
+
 TEST(BenchTest, RefusesBeforeAnythingRuns) {
   ExpectUsageError("--beam_size=4,0", "--beam_size must be 1 to 1024, not 0");
   ExpectUsageError("--threads=1,,2", "--threads: \"\" is not a valid value");
