@@ -98,6 +98,8 @@ struct Settings {
   ComputeType compute_type = ComputeType::kFloat32;
   bool encoder = false;
   int repeat = 1;
+  std::vector<int> lengths;  // from the shortest on
+  std::vector<MixerSpec> mechanisms;
 };
 
 // Queries, keys and values alone say what it gives.
@@ -192,10 +194,6 @@ absl::StatusOr<Settings> ReadSettings() {
   settings.repeat = absl::GetFlag(FLAGS_repeat);
   if (settings.repeat < 1) return Invalid("--repeat must be at least 1");
   ModelConfig& config = settings.config;
-  if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
-    NIBU_ASSIGN_OR_RETURN(config, ReadModelShape(path));
-    return settings;
-  }
   config.d_model = 512;
   config.heads_encoder = config.heads_decoder = 8;
   config.ffn_encoder = config.ffn_decoder = 2048;
@@ -203,33 +201,26 @@ absl::StatusOr<Settings> ReadSettings() {
   config.layers_decoder = 1;
   config.vocab_source = config.vocab_target = 1000;
   config.max_positions = 2;
-  return settings;
-}
-
-absl::StatusOr<std::vector<int>> ReadLengths() {
-  std::vector<int> lengths;
+  if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
+    NIBU_ASSIGN_OR_RETURN(config, ReadModelShape(path));
+  }
   for (const std::string& value : FlagValues("lengths")) {
-    if (!absl::SimpleAtoi(value, &lengths.emplace_back()) || lengths.back() < 1 ||
-        lengths.back() > 65536) {
+    int& length = settings.lengths.emplace_back();
+    if (!absl::SimpleAtoi(value, &length) || length < 1 || length > 65536) {
       return Invalid("--lengths must be 1 to 65536");
     }
   }
-  std::sort(lengths.begin(), lengths.end());
-  return lengths;
-}
-
-absl::StatusOr<std::vector<MixerSpec>> ReadMechanisms(bool encoder) {
-  absl::StatusOr<std::vector<MixerSpec>> mixers = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
-  if (!mixers.ok()) {
-    return Invalid("--mechanisms: ", mixers.status().message());
-  }
-  if (mixers->empty()) return Invalid("--mechanisms is empty");
-  for (const MixerSpec& mixer : *mixers) {
-    if (encoder || IsOfALayerAlone(mixer)) continue;
+  std::sort(settings.lengths.begin(), settings.lengths.end());
+  auto mechanisms = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
+  if (!mechanisms.ok()) return Invalid("--mechanisms: ", mechanisms.status().message());
+  if (mechanisms->empty()) return Invalid("--mechanisms is empty");
+  settings.mechanisms = *std::move(mechanisms);
+  for (const MixerSpec& mixer : settings.mechanisms) {
+    if (settings.encoder || IsOfALayerAlone(mixer)) continue;
     return Invalid("--mechanisms: ", mixer.ToText(),
                    " is more than queries, keys and values; measure it with --encoder");
   }
-  return mixers;
+  return settings;
 }
 
 }  // namespace
@@ -237,9 +228,6 @@ absl::StatusOr<std::vector<MixerSpec>> ReadMechanisms(bool encoder) {
 absl::Status BenchAttention(int argc, char** argv) {
   ParseCommandLineOrExit(Program(), argc, argv);
   NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings()));
-  NIBU_ASSIGN_OR_RETURN(const std::vector<int> lengths, UsageError(ReadLengths()));
-  NIBU_ASSIGN_OR_RETURN(const std::vector<MixerSpec> mixers,
-                        UsageError(ReadMechanisms(settings.encoder)));
   const bool json = absl::GetFlag(FLAGS_json);
   const char* const what = settings.encoder ? "encoder" : "attention";
   if (!json) {
@@ -250,10 +238,10 @@ absl::Status BenchAttention(int argc, char** argv) {
                  "ms", "x full's", "bytes/token", "error");
   }
   std::map<std::string, std::map<int, double>> times;  // by mechanism and length
-  for (const int length : lengths) {
+  for (const int length : settings.lengths) {
     double full = 0;
     std::vector<float> full_out;
-    for (const MixerSpec& mixer : mixers) {
+    for (const MixerSpec& mixer : settings.mechanisms) {
       const std::string name = mixer.ToText();
       std::map<int, double>& own = times[name];
       if (!own.empty() && own.rbegin()->second > kMostSeconds) continue;
