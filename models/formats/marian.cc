@@ -4,8 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/marian_bin.h"
 #include "models/containers/npz.h"
@@ -35,47 +37,15 @@ struct MarianFiles {
   bool allow_unknown = false;
 };
 
-// Whether an option says how Marian is to run, not what is to come out.
-bool IsIgnored(absl::string_view option) {
-  for (const char* ignored : {"mini-batch",
-                              "mini-batch-words",
-                              "maxi-batch",
-                              "maxi-batch-sort",
-                              "workspace",
-                              "cpu-threads",
-                              "devices",
-                              "num-devices",
-                              "gemm-precision",
-                              "gemm-type",
-                              "optimize",
-                              "int8shift",
-                              "quiet",
-                              "quiet-translation",
-                              "log",
-                              "log-level",
-                              "skip-cost",
-                              "max-length",
-                              "max-length-crop",
-                              "max-length-break",
-                              "mini-batch-break-size",
-                              "ssplit-mode",
-                              "ssplit-prefix-file",
-                              "fp16",
-                              "precision",
-                              "port",
-                              "seed",
-                              "version",
-                              "tsv",
-                              "tsv-fields",
-                              "cache-translations",
-                              "alignment",
-                              "n-best",
-                              "stat-freq",
-                              "relative-paths"}) {
-    if (option == ignored) return true;
-  }
-  return false;
-}
+// The options of a decoder.yml, with blanks between them.
+constexpr char kOptions[] =
+    "models vocabs shortlist beam-size normalize word-penalty max-length-factor allow-unk weights "
+    // These say how Marian is to run, not what is to come out: they are ignored.
+    "mini-batch mini-batch-words maxi-batch maxi-batch-sort workspace cpu-threads devices "
+    "num-devices gemm-precision gemm-type optimize int8shift quiet quiet-translation log log-level "
+    "skip-cost max-length max-length-crop max-length-break mini-batch-break-size ssplit-mode "
+    "ssplit-prefix-file fp16 precision port seed version tsv tsv-fields cache-translations "
+    "alignment n-best stat-freq relative-paths";
 
 std::string Resolve(const std::string& directory, const std::string& path) {
   return path[0] == '/' ? path : absl::StrCat(directory, "/", path);
@@ -130,11 +100,9 @@ absl::Status ReadShortlistOption(const ConfigFile& yml, const std::string& direc
 }
 
 absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::string& directory) {
+  const std::vector<absl::string_view> known = absl::StrSplit(kOptions, ' ');
   for (const auto& [key, value] : yml.object().items()) {
-    const bool used = key == "models" || key == "vocabs" || key == "shortlist" ||
-                      key == "beam-size" || key == "normalize" || key == "word-penalty" ||
-                      key == "max-length-factor" || key == "allow-unk" || key == "weights";
-    if (!used && !IsIgnored(key)) {
+    if (!absl::c_linear_search(known, key)) {
       return NotSupported(yml.file(), ": option \"", key,
                           "\" is not supported; remove it from the file");
     }
