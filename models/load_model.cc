@@ -19,6 +19,7 @@
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
 #include "models/formats/argos.h"
+#include "models/formats/checkpoint.h"
 #include "models/formats/ctranslate2.h"
 #include "models/formats/fairseq.h"
 #include "models/formats/hugging_face.h"
@@ -46,12 +47,8 @@ absl::Status Compressed(const std::string& file) {
 
 // A training checkpoint; its keys tell which program wrote it.
 absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
-  std::vector<absl::string_view> classes;
-  for (const auto& list : {FairseqClasses(), OpenNmtClasses()}) {
-    classes.insert(classes.end(), list.begin(), list.end());
-  }
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path));
-  NIBU_ASSIGN_OR_RETURN(const TorchFile torch, TorchFile::Open(std::move(file), classes));
+  NIBU_ASSIGN_OR_RETURN(const TorchFile torch, ReadCheckpoint(std::move(file)));
   if (IsFairseq(torch)) return OpenFairseq(torch);
   if (IsOpenNmt(torch)) return OpenOpenNmt(torch);
   return Invalid(

@@ -34,7 +34,43 @@ std::optional<Json> Scalar(const PickleValue& value) {
   }
 }
 
+// Python classes of which objects are found in checkpoints.
+constexpr absl::string_view kClasses[] = {
+    "argparse Namespace",
+    // What fairseq's training went on with: counters, numbers of numpy.
+    "fairseq.meters AverageMeter",
+    "fairseq.meters StopwatchMeter",
+    "fairseq.meters TimeMeter",
+    "fairseq.logging.meters AverageMeter",
+    "fairseq.logging.meters StopwatchMeter",
+    "fairseq.logging.meters TimeMeter",
+    "numpy dtype",
+    "numpy.core.multiarray scalar",
+    "numpy._core.multiarray scalar",
+    "_codecs encode",
+    // The vocabularies of OpenNMT-py 1 and 2.
+    "collections Counter",
+    "collections defaultdict",
+    "onmt.inputters.text_dataset TextMultiField",
+    "onmt.inputters.text_dataset _feature_tokenize",
+    "onmt.inputters.inputter AlignField",
+    "onmt.inputters.inputter make_src",
+    "onmt.inputters.inputter make_tgt",
+    "onmt.inputters.inputter parse_align_idx",
+    "torchtext.data.field Field",
+    "torchtext.data.field LabelField",
+    "torchtext.data.field RawField",
+    "torchtext.vocab Vocab",
+    "functools partial",
+    "torch float32",
+    "torch int64",
+};
+
 }  // namespace
+
+absl::StatusOr<TorchFile> ReadCheckpoint(std::shared_ptr<const FileBytes> file) {
+  return TorchFile::Open(std::move(file), kClasses);
+}
 
 Json CheckpointOptions(const Pickle& pickle, const PickleValue* value) {
   Json options = Json::object();

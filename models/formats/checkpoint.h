@@ -2,18 +2,24 @@
 // dictionary that holds weights, the options of the training and what it would go on with.
 //
 // What is neither number, text, list, dictionary nor tensor in it is an object of a Python class;
-// the readers name the classes that they expect, and see no more of an object than its attributes.
+// the readers see no more of it than its attributes.
 #ifndef NIBU_MODELS_FORMATS_CHECKPOINT_H_
 #define NIBU_MODELS_FORMATS_CHECKPOINT_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "models/assembly/opened_model.h"
+#include "models/containers/torch_file.h"
 #include "models/files/pickle.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {
+
+// A checkpoint, in which the classes that fairseq and OpenNMT-py use may be named.
+absl::StatusOr<TorchFile> ReadCheckpoint(std::shared_ptr<const FileBytes> file);
 
 // The entries of a dictionary, or the attributes of an object, that are null,
 // numbers, texts, or lists of these. None for any other value.

@@ -27,21 +27,6 @@ constexpr int kUnk = 3;
 // Positions are counted from the id behind the padding's.
 constexpr int kPositionOffset = kPad + 1;
 
-constexpr absl::string_view kClasses[] = {
-    "argparse Namespace",
-    // What training went on with: counters, numbers of numpy.
-    "fairseq.meters AverageMeter",
-    "fairseq.meters StopwatchMeter",
-    "fairseq.meters TimeMeter",
-    "fairseq.logging.meters AverageMeter",
-    "fairseq.logging.meters StopwatchMeter",
-    "fairseq.logging.meters TimeMeter",
-    "numpy dtype",
-    "numpy.core.multiarray scalar",
-    "numpy._core.multiarray scalar",
-    "_codecs encode",
-};
-
 // One number or truth that encoder and decoder have of their own, but must share.
 absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
@@ -132,8 +117,6 @@ absl::StatusOr<std::vector<std::string>> Dictionary(const std::string& directory
 }
 
 }  // namespace
-
-absl::Span<const absl::string_view> FairseqClasses() { return kClasses; }
 
 bool IsFairseq(const TorchFile& torch) {
   const PickleValue& root = torch.root();

@@ -18,7 +18,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "models/assembly/opened_model.h"
 #include "models/containers/torch_file.h"
 #include "models/files/json.h"
@@ -26,13 +25,10 @@
 
 namespace nibu {
 
-// Python classes of which objects are found in checkpoints.
-absl::Span<const absl::string_view> FairseqClasses();
-
 // Whether a checkpoint is fairseq's.
 bool IsFairseq(const TorchFile& torch);
 
-// Sizes of the vocabularies and final_norm come from elsewhere; static_positions means nothing.
+// Sizes of the vocabularies and final_norm come from elsewhere.
 struct FairseqConfig : HuggingFaceConfig {
   std::string source_language;
   std::string target_language;

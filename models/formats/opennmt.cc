@@ -22,26 +22,6 @@ using Kind = PickleValue::Kind;
 // Positions that OpenNMT-py computes.
 constexpr int kMaxPositions = 5000;
 
-constexpr absl::string_view kClasses[] = {
-    "argparse Namespace",
-    // The vocabularies of versions 1 and 2.
-    "collections Counter",
-    "collections defaultdict",
-    "onmt.inputters.text_dataset TextMultiField",
-    "onmt.inputters.text_dataset _feature_tokenize",
-    "onmt.inputters.inputter AlignField",
-    "onmt.inputters.inputter make_src",
-    "onmt.inputters.inputter make_tgt",
-    "onmt.inputters.inputter parse_align_idx",
-    "torchtext.data.field Field",
-    "torchtext.data.field LabelField",
-    "torchtext.data.field RawField",
-    "torchtext.vocab Vocab",
-    "functools partial",
-    "torch float32",
-    "torch int64",
-};
-
 // Options of variants that nibu does not have, and the values that switch them off.
 const Json& Unsupported() {
   static const Json& options = *new Json{{"copy_attn", false},
@@ -185,8 +165,6 @@ absl::StatusOr<std::vector<std::string>> Tokens(const TorchFile& torch, absl::st
 
 }  // namespace
 
-absl::Span<const absl::string_view> OpenNmtClasses() { return kClasses; }
-
 bool IsOpenNmt(const TorchFile& torch) {
   const PickleValue& root = torch.root();
   return root.kind == Kind::kDict && torch.pickle().Find(root, "opt") != nullptr &&
@@ -237,13 +215,13 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
 absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   const Pickle& pickle = torch.pickle();
   const std::string& path = torch.file().path();
-  NIBU_ASSIGN_OR_RETURN(
-      const ConfigFile options,
-      ConfigFile::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "opt")), path));
+  const auto options = [&](const char* key) {
+    return *ConfigFile::From(CheckpointOptions(pickle, pickle.Find(torch.root(), key)), path);
+  };
   OpenedModel opened;
   opened.format = "OpenNMT-py";
   opened.config_file = path;
-  NIBU_ASSIGN_OR_RETURN(opened.config, ReadOpenNmtConfig(options));
+  NIBU_ASSIGN_OR_RETURN(opened.config, ReadOpenNmtConfig(options("opt")));
   NIBU_ASSIGN_OR_RETURN(*opened.source, Tensors(torch));
   opened.names = Names(opened.config, *opened.source);
 
@@ -253,10 +231,8 @@ absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   ModelConfig& config = opened.config;
   config.vocab_source = static_cast<int>(vocabulary.source_tokens.size());
   config.vocab_target = static_cast<int>(vocabulary.target_tokens.size());
-  NIBU_ASSIGN_OR_RETURN(
-      const ConfigFile vocab,
-      ConfigFile::From(CheckpointOptions(pickle, pickle.Find(torch.root(), "vocab")), path));
-  NIBU_ASSIGN_OR_RETURN(const std::string start, vocab.String("decoder_start_token", "<s>"));
+  NIBU_ASSIGN_OR_RETURN(const std::string start,
+                        options("vocab").String("decoder_start_token", "<s>"));
   const auto target_id = [&](const std::string& token) {
     return FindToken(vocabulary.target_tokens, token, path);
   };

@@ -16,16 +16,11 @@
 #define NIBU_MODELS_FORMATS_OPENNMT_H_
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "models/assembly/opened_model.h"
 #include "models/containers/torch_file.h"
 #include "models/files/json.h"
 
 namespace nibu {
-
-// Python classes of which objects are found in checkpoints.
-absl::Span<const absl::string_view> OpenNmtClasses();
 
 // Whether a checkpoint is OpenNMT-py's.
 bool IsOpenNmt(const TorchFile& torch);
