@@ -206,9 +206,8 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
   NIBU_ASSIGN_OR_RETURN(const bool scaled, config.Bool("scale_embedding", false));
   model.embedding_scale = scaled ? static_cast<float>(std::sqrt(std::max(model.d_model, 1))) : 1.0f;
 
-  NIBU_ASSIGN_OR_RETURN(result.static_positions, config.Bool("static_position_embeddings", true));
-  model.position_kind =
-      result.static_positions ? PositionKind::kSinusoidalHalf : PositionKind::kLearned;
+  NIBU_ASSIGN_OR_RETURN(const bool computed, config.Bool("static_position_embeddings", true));
+  model.position_kind = computed ? PositionKind::kSinusoidalHalf : PositionKind::kLearned;
   NIBU_ASSIGN_OR_RETURN(result.shared_embeddings,
                         config.Bool("share_encoder_decoder_embeddings", true));
   NIBU_ASSIGN_OR_RETURN(result.tied_output, config.Bool("tie_word_embeddings", true));

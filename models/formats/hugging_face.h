@@ -31,7 +31,6 @@ struct HuggingFaceConfig {
   ModelConfig model;              // unk and source_suffix come from the vocabulary
   bool shared_embeddings = true;  // of encoder and decoder
   bool tied_output = true;        // the output layer is the decoder's embedding
-  bool static_positions = true;   // sinusoidal, computed where the file does not hold them
 };
 
 // config.json under generation_config.json, here and below. Absent fields have transformers'
