@@ -69,46 +69,38 @@ const std::string* Content(const Json& token) {
   return content == token.end() ? nullptr : content->get_ptr<const std::string*>();
 }
 
-absl::Status WrongTokens(const TokenTable& table, absl::string_view file, absl::string_view key) {
-  return Invalid(table.directory, "/", file, ": \"", key,
-                 "\" is not a list of tokens with their ids");
+// Tokens with their ids: [{"content": token, "id": id}, ...] or {id: {"content": token}, ...},
+// whichever `form` says.
+absl::Status AddTokens(const Json& tokens, Json::value_t form, absl::string_view file,
+                       absl::string_view key, TokenTable* table) {
+  const absl::Status wrong = Invalid(table->directory, "/", file, ": \"", key,
+                                     "\" is not a list of tokens with their ids");
+  if (tokens.type() != form) return wrong;
+  for (const auto& [name, token] : tokens.items()) {
+    const std::string* content = Content(token);
+    if (content == nullptr) return wrong;
+    int64_t id = 0;
+    if (form == Json::value_t::object) {
+      if (!absl::SimpleAtoi(name, &id)) return wrong;
+    } else {
+      const auto stored = token.find("id");
+      if (stored == token.end() || !stored->is_number_integer()) return wrong;
+      id = stored->get<int64_t>();
+    }
+    NIBU_RETURN_IF_ERROR(table->Set(id, *content, file));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status AddTokenizerJson(TokenTable* table) {
   constexpr char kFile[] = "tokenizer.json";
+  constexpr char kKey[] = "added_tokens";
   const auto file = FileBytes::Open(absl::StrCat(table->directory, "/", kFile));
   if (absl::IsNotFound(file.status())) return absl::OkStatus();
   if (!file.ok()) return file.status();
-  NIBU_ASSIGN_OR_RETURN(const Json added,
-                        ParseJsonMember((*file)->bytes(), (*file)->path(), "added_tokens"));
+  NIBU_ASSIGN_OR_RETURN(const Json added, ParseJsonMember((*file)->bytes(), (*file)->path(), kKey));
   if (added.is_null()) return absl::OkStatus();
-  if (!added.is_array()) return WrongTokens(*table, kFile, "added_tokens");
-  for (const Json& token : added) {
-    const std::string* content = Content(token);
-    const auto id = token.is_object() ? token.find("id") : token.end();
-    if (content == nullptr || id == token.end() || !id->is_number_integer()) {
-      return WrongTokens(*table, kFile, "added_tokens");
-    }
-    NIBU_RETURN_IF_ERROR(table->Set(id->get<int64_t>(), *content, kFile));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status AddDecoderTokens(const ConfigFile& tokenizer, TokenTable* table) {
-  constexpr char kFile[] = "tokenizer_config.json";
-  constexpr char kKey[] = "added_tokens_decoder";
-  const Json* added = tokenizer.Find(kKey);
-  if (added == nullptr) return absl::OkStatus();
-  if (!added->is_object()) return WrongTokens(*table, kFile, kKey);
-  for (const auto& [id_text, token] : added->items()) {
-    int64_t id = 0;
-    const std::string* content = Content(token);
-    if (content == nullptr || !absl::SimpleAtoi(id_text, &id)) {
-      return WrongTokens(*table, kFile, kKey);
-    }
-    NIBU_RETURN_IF_ERROR(table->Set(id, *content, kFile));
-  }
-  return absl::OkStatus();
+  return AddTokens(added, Json::value_t::array, kFile, kKey, table);
 }
 
 absl::Status AddAddedTokens(TokenTable* table) {
@@ -225,7 +217,11 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   TokenTable table{model->vocab_source, directory};
   NIBU_ASSIGN_OR_RETURN(const int behind_pieces, AddPieces(has_vocab_json, *sentencepiece, &table));
   NIBU_RETURN_IF_ERROR(AddTokenizerJson(&table));
-  NIBU_RETURN_IF_ERROR(AddDecoderTokens(parts.tokenizer, &table));
+  constexpr char kDecoder[] = "added_tokens_decoder";
+  if (const Json* added = parts.tokenizer.Find(kDecoder); added != nullptr) {
+    NIBU_RETURN_IF_ERROR(
+        AddTokens(*added, Json::value_t::object, "tokenizer_config.json", kDecoder, &table));
+  }
   NIBU_RETURN_IF_ERROR(AddAddedTokens(&table));
   const auto has_languages = [&] {
     return std::any_of(table.tokens.lower_bound(behind_pieces), table.tokens.end(),
