@@ -106,8 +106,9 @@ void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, N
                {{"embedding_norm", {"layernorm_embedding.?"}}, {"final_norm", {"layer_norm.?"}}});
   }
   ForEachLayer(config, [&](const char* stack, int i) {
-    table->Add(absl::StrCat(stack, ".", i, "."), absl::StrCat(prefix, stack, ".layers.", i, "."),
-               spelling,
+    const std::string layer = absl::StrCat(stack, ".", i, ".");
+    const std::string at = absl::StrCat(prefix, stack, ".layers.", i, ".");
+    table->Add(layer, at, spelling,
                {{"self.q+k+v", {"self_attn.q_proj.?", "self_attn.k_proj.?", "self_attn.v_proj.?"}},
                 {"self.out", {"self_attn.out_proj.?"}},
                 {"self.norm", {"self_attn_layer_norm.?"}},
@@ -118,20 +119,8 @@ void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, N
                 {"ffn.up", {"fc1.?"}},
                 {"ffn.down", {"fc2.?"}},
                 {"ffn.norm", {"final_layer_norm.?"}}});
-    const std::string layer = absl::StrCat(stack, ".", i, ".");
-    AddMixerNames(layer, absl::StrCat(prefix, stack, ".layers.", i, ".self_attn."), table);
+    AddMixerNames(layer, at + "self_attn.", table);
   });
-}
-
-std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
-                 NameTable* table) {
-  const auto it = std::find_if(names.begin(), names.end(),
-                               [&](const std::string& name) { return source.Has(name); });
-  const std::string& original = it == names.end() ? names[0] : *it;
-  for (const std::string& name : names) {
-    if (name != original) table->copies.emplace_back(name, original);
-  }
-  return original;
 }
 
 void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string>& encoder,
@@ -140,7 +129,12 @@ void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string
   std::vector<std::string> tied = {decoder};
   if (config.tied_output) tied.push_back(output);
   if (config.shared_embeddings) tied.insert(tied.begin(), encoder.begin(), encoder.end());
-  const std::string tokens = Tied(tied, source, table);
+  const auto found = std::find_if(tied.begin(), tied.end(),
+                                  [&](const std::string& name) { return source.Has(name); });
+  const std::string& tokens = found == tied.end() ? tied[0] : *found;
+  for (const std::string& name : tied) {
+    if (name != tokens) table->copies.emplace_back(name, tokens);
+  }
   table->AddTable("encoder.tokens", config.shared_embeddings ? tokens : encoder.back());
   table->AddTable("decoder.tokens", tokens);
   table->AddTable("output", config.tied_output ? tokens : output);

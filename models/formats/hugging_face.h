@@ -42,8 +42,8 @@ NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& 
 
 // The names but for tokens and output: transformers took those of fairseq. `prefix`: "model.".
 void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, NameTable* table);
-// Tokens and output: of those that are tied, the one that `source` holds decides. `encoder`: all
-// names of what the stacks may share, the encoder's own last.
+// Tokens and output: of those that are tied, the first that `source` holds counts; the others may
+// be there as copies. `encoder`: all names of what the stacks may share, the encoder's own last.
 void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string>& encoder,
                   const std::string& decoder, const std::string& output, const TensorSource& source,
                   NameTable* table);
@@ -63,10 +63,6 @@ inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivation
     {"gelu_fast", Activation::kGeluTanh},
     {"gelu_pytorch_tanh", Activation::kGeluTanh},
     {"quick_gelu", Activation::kGeluSigmoid}};
-
-// The first of tied tensors that the file holds; the others may be there as copies.
-std::string Tied(const std::vector<std::string>& names, const TensorSource& source,
-                 NameTable* table);
 
 // Sets eos, decoder_start and suppressed (padding, bad_words_ids).
 absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model);

@@ -36,7 +36,7 @@ absl::Status ReadFeedForward(const ConfigFile& config, bool is_mt5, ModelConfig*
   return absl::OkStatus();
 }
 
-NameTable Names(const HuggingFaceConfig& config, const TensorSource& source) {
+NameTable Names(HuggingFaceConfig config, const TensorSource& source) {
   NameTable table;
   const Spelling spelling = {"weight"};
   for (const std::string stack : {"encoder.", "decoder."}) {
@@ -63,14 +63,10 @@ NameTable Names(const HuggingFaceConfig& config, const TensorSource& source) {
                {"down", {"DenseReluDense.wo.?"}},
                {"norm", {"layer_norm.?"}}});
   });
-  const std::string tokens =
-      Tied({"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}, source,
-           &table);
-  table.AddTable("encoder.tokens", tokens);
-  table.AddTable("decoder.tokens", tokens);
   // An output layer that is there counts, whatever the configuration calls tied.
-  const bool own = source.Has("lm_head.weight") || !config.tied_output;
-  table.AddTable("output", own ? "lm_head.weight" : tokens);
+  if (source.Has("lm_head.weight")) config.tied_output = false;
+  AddTiedNames(config, {"shared.weight", "encoder.embed_tokens.weight"},
+               "decoder.embed_tokens.weight", "lm_head.weight", source, &table);
   table.ignored = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
   return table;
 }
