@@ -136,35 +136,28 @@ absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
 // The pieces; returns the id behind theirs. A vocab.json beside them has the ids.
 absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiece,
                               TokenTable* table) {
+  const char* const name = has_vocab_json ? "vocab.json" : kMultilingualSentencePiece;
+  std::vector<std::string> tokens;
   if (has_vocab_json) {
-    NIBU_ASSIGN_OR_RETURN(const auto file,
-                          OpenRequiredFile(table->directory, "vocab.json", kExpected));
+    NIBU_ASSIGN_OR_RETURN(const auto file, OpenRequiredFile(table->directory, name, kExpected));
     NIBU_ASSIGN_OR_RETURN(const Json json, ParseJson(file->bytes(), file->path()));
     const int size =
         static_cast<int>(std::min(json.size(), static_cast<size_t>(std::max(table->size, 0))));
-    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> tokens,
-                          TokensById(json, file->path(), size, "config.json"));
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i), tokens[i], "vocab.json"));
+    NIBU_ASSIGN_OR_RETURN(tokens, TokensById(json, file->path(), size, "config.json"));
+  } else {
+    NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
+                          ReadSentencePieces(sentencepiece.bytes(), sentencepiece.path()));
+    const std::vector<std::string> first = {"<unk>", "<s>", "</s>"};
+    if (pieces.size() <= first.size() || !std::equal(first.begin(), first.end(), pieces.begin())) {
+      return Invalid(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>");
     }
-    return size;
+    tokens = {"<s>", "<pad>", "</s>", "<unk>"};
+    tokens.insert(tokens.end(), pieces.begin() + 3, pieces.end());
   }
-  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
-                        ReadSentencePieces(sentencepiece.bytes(), sentencepiece.path()));
-  const std::vector<std::string> first = {"<unk>", "<s>", "</s>"};
-  if (pieces.size() <= first.size() || !std::equal(first.begin(), first.end(), pieces.begin())) {
-    return Invalid(sentencepiece.path(), ": its first pieces are not <unk>, <s> and </s>");
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(table->Set(static_cast<int64_t>(i), tokens[i], name));
   }
-  const std::vector<std::string> special = {"<s>", "<pad>", "</s>", "<unk>"};
-  for (size_t i = 0; i < special.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(
-        table->Set(static_cast<int64_t>(i), special[i], kMultilingualSentencePiece));
-  }
-  for (size_t i = first.size(); i < pieces.size(); ++i) {
-    NIBU_RETURN_IF_ERROR(
-        table->Set(static_cast<int64_t>(i) + 1, pieces[i], kMultilingualSentencePiece));
-  }
-  return static_cast<int>(pieces.size()) + 1;
+  return static_cast<int>(tokens.size());
 }
 
 // A language that the tokenizer's configuration was saved with; empty: none.
