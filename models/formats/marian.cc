@@ -184,15 +184,12 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
   const bool is_directory = IsDirectory(path);
   const std::string directory = is_directory ? path : DirectoryOf(path);
   const std::string decoder = absl::StrCat(directory, "/decoder.yml");
-  absl::StatusOr<MarianFiles> files = absl::InternalError("");
-  if (const auto file = FileBytes::Open(decoder); file.ok()) {
-    NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml((*file)->bytes(), decoder));
-    NIBU_ASSIGN_OR_RETURN(const ConfigFile yml, ConfigFile::From(std::move(json), decoder));
-    files = ReadDecoderYml(yml, directory);
-  } else {
-    files = FindFiles(directory, is_directory ? "" : path);
-  }
-  if (files.ok() && !is_directory) files->model = path;
+  const auto file = FileBytes::Open(decoder);
+  if (!file.ok()) return FindFiles(directory, is_directory ? "" : path);
+  NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml((*file)->bytes(), decoder));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile yml, ConfigFile::From(std::move(json), decoder));
+  NIBU_ASSIGN_OR_RETURN(MarianFiles files, ReadDecoderYml(yml, directory));
+  if (!is_directory) files.model = path;
   return files;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -215,20 +216,16 @@ bool IsBinaryShortlist(absl::string_view bytes) {
 absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& file,
                                                                const ModelVocabulary& vocabulary,
                                                                const LexicalLimits& limits) {
-  absl::StatusOr<Shortlist> shortlist = absl::InternalError("");
-  bool lexical = true;
-  if (IsBinaryShortlist(file.bytes())) {
-    shortlist = ReadBinary(file, vocabulary.source_tokens.size(), vocabulary.target_tokens.size());
-  } else if (file.bytes().substr(0, file.bytes().find('\n')).find('\t') !=
-             absl::string_view::npos) {
-    lexical = false;
-    shortlist = ReadVmap(file, vocabulary);
-  } else {
-    shortlist = ReadLexical(file, vocabulary, limits);
-  }
-  if (!shortlist.ok()) return shortlist.status();
-  shortlist->copy_source = lexical && vocabulary.source_tokens == vocabulary.target_tokens;
-  return std::make_shared<const Shortlist>(*std::move(shortlist));
+  const absl::string_view bytes = file.bytes();
+  const bool is_binary = IsBinaryShortlist(bytes);
+  const bool is_vmap = !is_binary && absl::StrContains(bytes.substr(0, bytes.find('\n')), '\t');
+  NIBU_ASSIGN_OR_RETURN(
+      Shortlist shortlist,
+      is_binary ? ReadBinary(file, vocabulary.source_tokens.size(), vocabulary.target_tokens.size())
+      : is_vmap ? ReadVmap(file, vocabulary)
+                : ReadLexical(file, vocabulary, limits));
+  shortlist.copy_source = !is_vmap && vocabulary.source_tokens == vocabulary.target_tokens;
+  return std::make_shared<const Shortlist>(std::move(shortlist));
 }
 
 }  // namespace nibu
