@@ -97,6 +97,7 @@ absl::StatusOr<const StoredTensor*> TensorSource::Use(absl::string_view name,
         description_, ": tensor \"", name, "\" is missing, expected with shape ",
         ShapeString(expected), "; the model is incomplete or of another architecture"));
   }
+  if (tensor->view.shape != expected) return WrongShape(name, *tensor, expected);
   Ignore(name);
   return tensor;
 }
@@ -104,7 +105,6 @@ absl::StatusOr<const StoredTensor*> TensorSource::Use(absl::string_view name,
 absl::StatusOr<TensorView> TensorSource::Get(absl::string_view name, const Shape& shape,
                                              absl::Span<const DType> allowed) {
   NIBU_ASSIGN_OR_RETURN(const StoredTensor* tensor, Use(name, shape));
-  if (tensor->view.shape != shape) return WrongShape(name, *tensor, shape);
   if (!absl::c_linear_search(allowed, tensor->view.dtype)) return WrongType(name, *tensor, allowed);
   return tensor->view;
 }
@@ -113,7 +113,6 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
                                                    bool out_in) {
   const Shape shape = out_in ? Shape{out, in} : Shape{in, out};
   NIBU_ASSIGN_OR_RETURN(const StoredTensor* tensor, Use(name, shape));
-  if (tensor->view.shape != shape) return WrongShape(name, *tensor, shape);
   if (!absl::c_linear_search(kFloats, tensor->view.dtype)) {
     if (tensor->view.dtype != DType::kInt8 && tensor->view.dtype != DType::kInt16) {
       return WrongType(name, *tensor, kFloats);
@@ -144,14 +143,10 @@ StoredTensor* TensorSource::Mutable(absl::string_view name) {
 }
 
 absl::StatusOr<TensorView> TensorSource::GetVector(absl::string_view name, int64_t size) {
-  const Shape shape = {size};
-  NIBU_ASSIGN_OR_RETURN(const StoredTensor* tensor, Use(name, shape));
-  if (tensor->view.shape != shape && tensor->view.shape != Shape{1, size}) {
-    return WrongShape(name, *tensor, shape);
-  }
-  if (!absl::c_linear_search(kFloats, tensor->view.dtype)) return WrongType(name, *tensor, kFloats);
-  TensorView view = tensor->view;
-  view.shape = shape;
+  const StoredTensor* tensor = Find(name);
+  const bool is_row = tensor != nullptr && tensor->view.shape == Shape{1, size};
+  NIBU_ASSIGN_OR_RETURN(TensorView view, Get(name, is_row ? Shape{1, size} : Shape{size}, kFloats));
+  view.shape = {size};
   return view;
 }
 
