@@ -1,7 +1,6 @@
 #include "models/formats/marian.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -9,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/model_defaults.h"
 #include "models/containers/marian_bin.h"
 #include "models/containers/npz.h"
 #include "models/files/byte_reader.h"
@@ -113,11 +113,7 @@ absl::StatusOr<MarianFiles> ReadDecoderYml(const ConfigFile& yml, const std::str
   files.model = models[0];
   NIBU_RETURN_IF_ERROR(ReadPaths(yml, "vocabs", 2, directory, &files.vocabularies));
   NIBU_RETURN_IF_ERROR(ReadShortlistOption(yml, directory, &files));
-  NIBU_ASSIGN_OR_RETURN(const std::optional<int> beam_size, yml.OptionalInt("beam-size"));
-  if (beam_size.has_value() && (*beam_size < 1 || *beam_size > 1000)) {
-    return yml.Wrong("beam-size", "1 to 1000");
-  }
-  files.defaults.beam_size = beam_size;
+  NIBU_ASSIGN_OR_RETURN(files.defaults, ReadModelDefaults(yml, "beam-size"));
   NIBU_ASSIGN_OR_RETURN(files.defaults.length_penalty, Number(yml, "normalize", 0));
   NIBU_ASSIGN_OR_RETURN(const float factor, Number(yml, "max-length-factor", 0));
   if (!(factor >= 0)) return yml.Wrong("max-length-factor", "at least 0");
