@@ -66,14 +66,12 @@ class Planner {
 
   absl::Status Vector(const std::string& from, int size, int64_t first, int64_t rows,
                       const std::string& to) {
+    if (from.empty() && to.empty()) return absl::OkStatus();
     if (from.empty()) {
-      if (!to.empty()) {
-        PlannedTensor zeros;
-        zeros.name = to;
-        zeros.shape = {rows};
-        zeros.rows = rows;
-        plan_.push_back(std::move(zeros));
-      }
+      PlannedTensor& zeros = plan_.emplace_back();
+      zeros.name = to;
+      zeros.shape = {rows};
+      zeros.rows = rows;
       return absl::OkStatus();
     }
     NIBU_ASSIGN_OR_RETURN(TensorView view, source_.GetVector(from, size));
@@ -118,7 +116,7 @@ class Planner {
   absl::Status Add(Kind kind, const std::string& name, const std::string& from_name,
                    const MatrixView& from, int64_t first_row, int64_t rows) {
     if (name.empty()) return Refuse(from_name);
-    PlannedTensor tensor;
+    PlannedTensor& tensor = plan_.emplace_back();
     tensor.name = name;
     tensor.dtype = WrittenType(kind, from.values.dtype, quantization_);
     tensor.shape = {rows, from.values.shape[from.out_in ? 1 : 0]};
@@ -128,7 +126,6 @@ class Planner {
     tensor.rows = rows;
     tensor.from_name = from_name;
     tensor.from_file = source_.Find(from_name)->file->path();
-    plan_.push_back(std::move(tensor));
     return absl::OkStatus();
   }
 

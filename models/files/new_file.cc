@@ -123,8 +123,7 @@ PendingPath::~PendingPath() {
   if (kept_) return;
   std::error_code error;
   std::filesystem::remove_all(path_, error);
-  const std::lock_guard<std::mutex> lock(Pending().mutex);
-  Pending().paths.erase(path_);
+  Keep();  // there is nothing to be removed
 }
 
 void PendingPath::Keep() {

@@ -73,8 +73,8 @@ const std::string* Content(const Json& token) {
 // whichever `form` says.
 absl::Status AddTokens(const Json& tokens, Json::value_t form, absl::string_view file,
                        absl::string_view key, TokenTable* table) {
-  const absl::Status wrong = Invalid(table->directory, "/", file, ": \"", key,
-                                     "\" is not a list of tokens with their ids");
+  absl::Status wrong = Invalid(table->directory, "/", file, ": \"", key,
+                               "\" is not a list of tokens with their ids");
   if (tokens.type() != form) return wrong;
   for (const auto& [name, token] : tokens.items()) {
     const std::string* content = Content(token);
