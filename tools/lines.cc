@@ -1,8 +1,10 @@
 #include "tools/lines.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,24 +12,166 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "engine/core/status_macros.h"
 #include "tools/flags.h"
 
 namespace nibu {
+namespace {
+
+constexpr size_t kReadSize = size_t{1} << 16;
+
+// How compressed files begin; '?' is any byte. None of it is UTF-8 text that anybody writes.
+struct Format {
+  absl::string_view magic;
+  const char* name;
+  const char* command;  // that decompresses it to standard output
+};
+constexpr Format kFormats[] = {
+    {"\x1f\x8b", "gzip", nullptr},  // which is read
+    {"BZh?1AY&SY", "bzip2", "bzip2 -dc"},
+    {"BZh?\x17rE8P\x90", "bzip2", "bzip2 -dc"},  // of nothing
+    {"\xfd"
+     "7zXZ",
+     "xz", "xz -dc"},
+    {"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"},
+    {"\x04\x22\x4d\x18", "lz4", "lz4 -dc"},
+    {"PK\x03\x04", "zip", "unzip -p"},
+    {"7z\xbc\xaf\x27\x1c", "7z", "7z x -so"},
+};
+
+// Whether the two agree as far as both go.
+bool Agree(absl::string_view bytes, absl::string_view magic) {
+  for (size_t i = 0; i < std::min(bytes.size(), magic.size()); ++i) {
+    if (magic[i] != '?' && magic[i] != bytes[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool TryAgain(int fd, short event) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
+  struct pollfd wanted = {fd, event, 0};
+  return poll(&wanted, 1, -1) >= 0 || errno == EINTR;
+}
+
+// Its bytes, decompressed where they are gzip's.
+struct InputLines::File {
+  ~File() {
+    if (fd > STDIN_FILENO) close(fd);
+    inflateEnd(&gzip);  // does nothing where it is not used
+  }
+
+  // Reads what there is, behind `bytes`; false: the end.
+  absl::StatusOr<bool> Fill() {
+    const size_t before = bytes.size();
+    bytes.resize(before + kReadSize);
+    ssize_t n;
+    do {
+      n = ::read(fd, bytes.data() + before, kReadSize);
+    } while (n < 0 && TryAgain(fd, POLLIN));
+    bytes.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    if (n < 0) {
+      return absl::UnavailableError(absl::StrCat(name, ": cannot be read: ", std::strerror(errno)));
+    }
+    read += static_cast<double>(n);
+    return n > 0;
+  }
+
+  // Fills until it is clear what the file is.
+  absl::Status Sniff() {
+    const Format* format = nullptr;
+    bool may_be = true;
+    do {  // as long as there may be more of a beginning that is known
+      NIBU_ASSIGN_OR_RETURN(const bool more, Fill());
+      format = std::find_if(std::begin(kFormats), std::end(kFormats),
+                            [&](const Format& f) { return Agree(bytes, f.magic); });
+      may_be = more && format != std::end(kFormats);
+    } while (may_be && bytes.size() < format->magic.size());
+    if (!may_be) return absl::OkStatus();
+    if (format->command != nullptr) {
+      return absl::UnimplementedError(absl::StrCat(name, ": is compressed with ", format->name,
+                                                   "; only gzip is read: decompress it with ",
+                                                   format->command));
+    }
+    is_gzip = true;
+    if (inflateInit2(&gzip, 16 + MAX_WBITS) == Z_OK)
+      return absl::OkStatus();  // 16: no other header
+    return absl::ResourceExhaustedError(absl::StrCat(name, ": no memory to decompress it"));
+  }
+
+  absl::StatusOr<bool> Inflate(std::string* to) {
+    const size_t before = to->size();
+    while (true) {
+      // Tapes and disks fill up with zeros.
+      if (!in_member) bytes.erase(0, bytes.find_first_not_of('\0'));
+      in_member = in_member || !bytes.empty();
+      if (in_member) {
+        to->resize(before + kReadSize);
+        gzip.next_in = reinterpret_cast<Bytef*>(bytes.data());
+        gzip.avail_in = static_cast<uInt>(bytes.size());
+        gzip.next_out = reinterpret_cast<Bytef*>(to->data() + before);
+        gzip.avail_out = static_cast<uInt>(kReadSize);
+        const int result = inflate(&gzip, Z_NO_FLUSH);
+        bytes.erase(0, bytes.size() - gzip.avail_in);
+        to->resize(to->size() - gzip.avail_out);
+        if (result == Z_STREAM_END) {
+          in_member = false;
+          inflateReset(&gzip);
+        }
+        if (to->size() > before) return true;  // what is wrong behind it is found again
+        if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END) {
+          const char* why = gzip.msg != nullptr ? gzip.msg : zError(result);
+          return absl::DataLossError(
+              absl::StrCat(name, ": damaged gzip data (", why, "); get the file again"));
+        }
+      }
+      if (!bytes.empty()) continue;
+      NIBU_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (more) continue;
+      if (!in_member) return false;
+      return absl::DataLossError(
+          absl::StrCat(name, ": ends within its gzip data; get the whole file"));
+    }
+  }
+
+  // Appends the next bytes, at least one; false: the end.
+  absl::StatusOr<bool> Append(std::string* to) {
+    if (!sniffed) NIBU_RETURN_IF_ERROR(Sniff());
+    sniffed = true;
+    if (is_gzip) return Inflate(to);
+    if (bytes.empty()) NIBU_RETURN_IF_ERROR(Fill().status());
+    to->append(bytes);
+    return !std::exchange(bytes, "").empty();
+  }
+
+  const std::string name;  // for messages
+  const int fd;            // closed in the end, unless it is standard input
+  double size = 0;         // of a regular file, else 0
+  double read = 0;         // bytes in all
+  std::string bytes = {};  // read, but not used
+  bool sniffed = false;
+  bool is_gzip = false;
+  bool in_member = false;  // of a gzip file, which may have several
+  z_stream gzip = {};
+};
 
 absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
-  if (path == "-") return InputLines("standard input", STDIN_FILENO);
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
   }
-  return InputLines(path, fd);
-}
-
-InputLines::InputLines(std::string path, int fd)
-    : input_(std::make_unique<InputBytes>(std::move(path), fd)), more_(true) {
+  InputLines lines({});
+  lines.more_ = true;
+  lines.file_ = std::make_shared<File>(is_stdin ? "standard input" : path, fd);
   struct stat info;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) size_ = static_cast<double>(info.st_size);
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+    lines.file_->size = static_cast<double>(info.st_size);
+  }
+  return lines;
 }
 
 InputLines::InputLines(const std::vector<std::string>& texts) {
@@ -40,7 +184,7 @@ absl::StatusOr<bool> InputLines::Next(std::string* line) {
     buffer_.erase(0, start_);
     start_ = 0;
     const size_t searched = buffer_.size();
-    NIBU_ASSIGN_OR_RETURN(more_, input_->Append(&buffer_));
+    NIBU_ASSIGN_OR_RETURN(more_, file_->Append(&buffer_));
     end = buffer_.find('\n', searched);
   }
   if (start_ == buffer_.size()) return false;
@@ -52,16 +196,16 @@ absl::StatusOr<bool> InputLines::Next(std::string* line) {
 }
 
 double InputLines::progress() const {
-  if (size_ <= 0) return -1;
-  const double waiting = input_->is_gzip() ? 0 : static_cast<double>(buffer_.size() - start_);
+  if (file_ == nullptr || file_->size == 0) return -1;
+  const size_t waiting = file_->bytes.size() + (file_->is_gzip ? 0 : buffer_.size() - start_);
   // The file may have grown since it was opened.
-  return std::min(1.0, (input_->used() - waiting) / size_);
+  return std::min(1.0, (file_->read - static_cast<double>(waiting)) / file_->size);
 }
 
 bool InputLines::IsSameFile(const std::string& out) const {
   struct stat mine;
   struct stat other;
-  const int failed = fstat(input_->fd(), &mine) +
+  const int failed = fstat(file_->fd, &mine) +
                      (out == "-" ? fstat(STDOUT_FILENO, &other) : stat(out.c_str(), &other));
   return failed == 0 && S_ISREG(mine.st_mode) && mine.st_dev == other.st_dev &&
          mine.st_ino == other.st_ino;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/input_bytes.h"
 #include "tools/text/layout.h"
 
 namespace nibu {
@@ -26,9 +25,12 @@ class LineSource {
 };
 
 // Lines of a file or pipe, of any length and any bytes (gzip is decompressed); or of given texts.
+// Waits for bytes, but not for more of them than a line needs. An error names the file: it cannot
+// be read, its gzip data is damaged or not whole (lines in front of the damage have been handed
+// out), or it is compressed in another way.
 class InputLines : public LineSource {
  public:
-  // "-": standard input. NotFound or Unavailable naming the file.
+  // "-": standard input. NotFound naming the file.
   static absl::StatusOr<InputLines> Open(const std::string& path);
   // Lines that are there already; a text with line feeds is several.
   explicit InputLines(const std::vector<std::string>& texts);
@@ -40,10 +42,8 @@ class InputLines : public LineSource {
   bool IsSameFile(const std::string& out) const;
 
  private:
-  InputLines(std::string path, int fd);
-
-  std::unique_ptr<InputBytes> input_;  // null: of given texts
-  double size_ = 0;                    // of a regular file, else 0
+  struct File;
+  std::shared_ptr<File> file_;  // null: of given texts
   std::string buffer_;
   size_t start_ = 0;   // of what has not been handed out
   bool more_ = false;  // there may be more than buffer_
@@ -70,6 +70,10 @@ class InputParagraphs : public LineSource {
 // `out`. Else, naming the file: it cannot be read.
 absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, const std::string& src,
                                      const std::string& out);
+
+// After a failed read or write of a descriptor: whether to try again. Waits for one that somebody
+// has made non-blocking. `event`: POLLIN or POLLOUT.
+bool TryAgain(int fd, short event);
 
 }  // namespace nibu
 

@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "tools/flags.h"
-#include "tools/input_bytes.h"
+#include "tools/lines.h"
 
 namespace nibu {
 

@@ -48,7 +48,8 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
   NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, &options));
   const ModelVocabulary& vocabulary = loaded.loaded.vocabulary;
   const ModelConfig& config = loaded.loaded.model->config;
-  NIBU_ASSIGN_OR_RETURN(const TextCoder coder, TextCoder::Create(vocabulary, config));
+  NIBU_ASSIGN_OR_RETURN(TextCoder coder, TextCoder::Create(vocabulary, config));
+  if (options.tokenized) coder = coder.Tokenized();
   auto languages = ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(languages.status()));
   options.decoding.frame = *std::move(languages);
@@ -58,12 +59,11 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
   if (IsBlank(line.text)) {
     return WrongUsage("TEXT is blank, there is nothing to attend to");
   }
-  NIBU_ASSIGN_OR_RETURN(const CodedText coded, coder.Code(line, line.text, options.tokenized,
-                                                          /*with_spans=*/false));
+  NIBU_ASSIGN_OR_RETURN(const CodedText coded, coder.Code(line, line.text));
   const std::vector<std::string>& pieces = coded.pieces;
   std::vector<int> source = coder.Ids(pieces);
   absl::StatusOr<std::vector<int>> ids =
-      target.has_value() ? coder.TargetIds(*target, options.tokenized)
+      target.has_value() ? coder.TargetIds(*target)
                          : Translation(loaded.loaded.model, options.decoding, source);
   NIBU_RETURN_IF_ERROR(ids.status());
   if (target.has_value()) ids->push_back(config.eos);

@@ -36,7 +36,7 @@ std::string Text(const Context& context, const LinePart& part, const Hypothesis&
   const auto& [coder, options, is_marked] = context;
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
-  std::string text = coder.Text(tokens, options.tokenized, carries ? &spans : nullptr);
+  std::string text = coder.Text(tokens, carries ? &spans : nullptr);
   const std::string source = RoughText(part.source.own(), options.tokenized);
   const auto expected = static_cast<float>(part.source.pieces.size()) * options.length_ratio;
   *warnings |= Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis);

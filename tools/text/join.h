@@ -20,7 +20,7 @@ struct LinePart {
   std::string untouched;  // text in front that is left alone
   std::string before;     // the white space in front
   CodedText source;
-  MarkedText marked = {};  // the source (of WithNames), if it carries anything or has markup
+  MarkedText marked = {};  // the source (of WithNames)
   std::vector<Hypothesis> hypotheses = {};
 };
 
@@ -29,7 +29,6 @@ struct LineParts {
   std::string behind;      // white space, and text that is left alone
   bool is_marked = false;  // what is carried or left alone may have line breaks
   bool is_scored = false;
-  bool is_whole = false;  // has one part
 };
 
 // The n-th hypotheses of all parts.

@@ -17,16 +17,12 @@ namespace {
 
 // Sentences, none of which ends inside of a protected part.
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {
-  if (text.carried.empty()) return splitter.Split(text.text);
-  std::vector<bool> is_inside(text.text.size() + 1);
-  for (const Carried& carried : text.carried) {
-    for (size_t at = carried.span.begin + 1; carried.replaces && at < carried.span.end; ++at) {
-      is_inside[at] = true;
-    }
-  }
   std::vector<TextSpan> whole;
+  auto part = text.carried.begin();  // the first that may end behind the last sentence
   for (const TextSpan& span : splitter.Split(text.text)) {
-    if (!whole.empty() && is_inside[whole.back().end]) {
+    const size_t end = whole.empty() ? 0 : whole.back().end;
+    while (part != text.carried.end() && (!part->replaces || part->span.end <= end)) ++part;
+    if (part != text.carried.end() && part->span.begin < end) {
       whole.back().end = span.end;
     } else {
       whole.push_back(span);
@@ -36,21 +32,21 @@ std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const M
 }
 
 // Parts of at most `limit` pieces each, cut at sentence or clause ends where possible; language
-// tokens come first in every part. Where there are spans, what of the text each stands for.
-std::vector<CodedText> CutPieces(const CodedText& coded, size_t limit, MarkedText marked,
-                                 std::vector<MarkedText>* texts) {
+// tokens come first in every part.
+std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked, size_t limit) {
+  if (coded.pieces.size() <= limit) return {{"", "", coded, marked}};
   const size_t front = coded.front < limit ? coded.front : 0;
   const auto own = absl::MakeSpan(coded.pieces).subspan(front);
-  std::vector<CodedText> parts;
+  std::vector<LinePart> parts;
   std::vector<TextSpan> cuts;
   for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
     const auto copy = [&, from = begin, to = end](const auto& all, auto* part) {
-      if (all.empty()) return;  // spans that were not asked for
+      if (all.empty()) return;  // there are no spans of tokenized text
       part->assign(all.begin(), all.begin() + static_cast<long>(front));
       part->insert(part->end(), all.begin() + static_cast<long>(front + from),
                    all.begin() + static_cast<long>(front + to));
     };
-    CodedText& part = parts.emplace_back();
+    CodedText& part = parts.emplace_back().source;
     part.front = front;
     copy(coded.pieces, &part.pieces);
     copy(coded.spans, &part.spans);
@@ -61,83 +57,77 @@ std::vector<CodedText> CutPieces(const CodedText& coded, size_t limit, MarkedTex
       span = {std::max(span.begin, at) - at, std::max(span.end, at) - at};
     }
   }
-  *texts = Cut(marked, cuts);
+  std::vector<MarkedText> texts = Cut(marked, cuts);
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].marked = std::move(texts[i]);
   return parts;
 }
 
-}  // namespace
+// Reads one line; refers to all that it is given.
+class LineReader {
+ public:
+  LineReader(const TextTranslator::Request& request, TextResult* result)
+      : plan_(*request.plan), prefix_(request.target_prefix), result_(*result) {
+    line_.is_scored = request.target.has_value();
+    splits_ = plan_.splitter != nullptr && !line_.is_scored && prefix_.empty() &&
+              !plan_.options.decoding.return_alternatives;
+  }
 
-absl::Status LineReader::Read(const MarkedLine& line) {
-  const bool splits = plan_.splitter != nullptr && !line_.is_whole;
-  bool is_first = true;
-  for (const MarkedLine::Segment& segment : line.segments) {
-    line_.behind += segment.untouched;
-    MarkedText text = segment.marked;
-    if (is_first) {
-      front_ = coder_.Understand(segment.marked.text, splits);
-      const size_t taken = text.text.size() - front_.text.size();
-      if (taken > 0) text = std::move(Cut(text, {{taken, text.text.size()}})[0]);
-      is_first = false;
-    }
-    NIBU_RETURN_IF_ERROR(ReadText(std::move(text)));
-  }
-  line_.behind += line.untouched;
-  return absl::OkStatus();
-}
-
-absl::Status LineReader::ReadText(MarkedText text) {
-  if (plan_.protector != nullptr && !line_.is_scored) {
-    AddParts(plan_.protector->Find(text.text), &text);
-  }
-  std::vector<TextSpan> spans;
-  if (plan_.splitter != nullptr && !line_.is_whole && !front_.is_one) {
-    spans = SplitBesideParts(*plan_.splitter, text);
-  } else if (!IsBlank(text.text)) {
-    spans = {{0, text.text.size()}};
-  }
-  std::vector<TextSpan> cuts;  // what is in front of each, in turn with them; and behind the last
-  size_t end = 0;
-  for (const TextSpan& span : spans) {
-    cuts.push_back({end, span.begin});
-    cuts.push_back(span);
-    end = span.end;
-  }
-  cuts.push_back({end, text.text.size()});
-  std::vector<MarkedText> texts = Cut(text, cuts);
-  for (size_t i = 0; i < texts.size(); i += 2) {
-    std::string between = Write(texts[i]);
-    if (!texts[i].carried.empty()) line_.behind += std::exchange(between, "");
-    if (i + 1 == texts.size()) {
-      line_.behind += between;
-    } else {
-      NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status LineReader::ReadSentence(std::string before, MarkedText sentence) {
-  bool seeks_unknowns = plan_.options.protect.unknown && !line_.is_scored;
-  while (true) {
-    CodedText source;
-    MarkedText marked;
-    const bool carries = !sentence.carried.empty();
-    if (!carries || !HasOnlyParts(sentence)) {
-      if (carries) {
-        std::vector<std::string> names = coder_.names();
-        std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
-        marked = WithNames(sentence, names);
-      } else if (sentence.markup != Markup::kNone) {
-        marked = sentence;
+  absl::StatusOr<LineParts> Read(const MarkedLine& line) {
+    line_.is_marked = line.is_marked;
+    for (const MarkedLine::Segment& segment : line.segments) {
+      line_.behind += segment.untouched;
+      MarkedText text = segment.marked;
+      if (&segment == &line.segments.front()) {
+        front_ = plan_.coder.Understand(segment.marked.text, splits_);
+        const size_t taken = text.text.size() - front_.text.size();
+        if (taken > 0) text = std::move(Cut(text, {{taken, text.text.size()}})[0]);
       }
-      NIBU_ASSIGN_OR_RETURN(source, coder_.Code(front_, carries ? marked.text : sentence.text,
-                                                plan_.options.tokenized, carries));
+      NIBU_RETURN_IF_ERROR(ReadText(std::move(text)));
     }
-    if (seeks_unknowns && coder_.HasUnknown(source.pieces)) {
-      seeks_unknowns = false;
-      NIBU_ASSIGN_OR_RETURN(const std::vector<TextSpan> unknowns, coder_.Unknowns(sentence.text));
+    line_.behind += line.untouched;
+    return std::move(line_);
+  }
+
+ private:
+  absl::Status ReadText(MarkedText text) {
+    if (plan_.protector != nullptr && !line_.is_scored) {
+      AddParts(plan_.protector->Find(text.text), &text);
+    }
+    std::vector<TextSpan> spans;
+    if (splits_ && !front_.is_one) {
+      spans = SplitBesideParts(*plan_.splitter, text);
+    } else if (!IsBlank(text.text)) {
+      spans = {{0, text.text.size()}};
+    }
+    std::vector<TextSpan> cuts;  // what is in front of each, in turn with them; and behind the last
+    size_t end = 0;
+    for (const TextSpan& span : spans) {
+      cuts.push_back({end, span.begin});
+      cuts.push_back(span);
+      end = span.end;
+    }
+    cuts.push_back({end, text.text.size()});
+    std::vector<MarkedText> texts = Cut(text, cuts);
+    for (size_t i = 0; i < texts.size(); i += 2) {
+      std::string between = Write(texts[i]);
+      if (!texts[i].carried.empty()) line_.behind += std::exchange(between, "");
+      if (i + 1 == texts.size()) {
+        line_.behind += between;
+      } else {
+        NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadSentence(std::string before, MarkedText sentence) {
+    MarkedText marked;
+    NIBU_ASSIGN_OR_RETURN(CodedText source, Code(sentence, &marked));
+    if (plan_.options.protect.unknown && !line_.is_scored &&
+        plan_.coder.HasUnknown(source.pieces)) {
+      NIBU_ASSIGN_OR_RETURN(const auto unknowns, plan_.coder.Unknowns(sentence.text));
       AddParts(unknowns, &sentence);
-      continue;
+      NIBU_ASSIGN_OR_RETURN(source, Code(sentence, &marked));
     }
     if (!source.pieces.empty()) {
       return AddPart(std::move(before), std::move(source), std::move(marked));
@@ -145,35 +135,53 @@ absl::Status LineReader::ReadSentence(std::string before, MarkedText sentence) {
     line_.behind += before + Write(sentence);
     return absl::OkStatus();
   }
-}
 
-absl::Status LineReader::AddPart(std::string before, CodedText source, MarkedText marked) {
-  const bool too_long = source.pieces.size() > plan_.limit;
-  result_.source_tokens += static_cast<int>(source.pieces.size());
-  result_.too_long |= too_long;
-  const LongInput then = plan_.options.long_input;
-  if (too_long && (then == LongInput::kError || line_.is_scored)) {
-    return absl::OutOfRangeError(absl::StrCat("a sentence of ", source.pieces.size(),
-                                              " tokens is longer than max_input_length, ",
-                                              plan_.limit));
+  // What the model sees of a sentence, and its pieces; none where there is no word in it.
+  absl::StatusOr<CodedText> Code(const MarkedText& sentence, MarkedText* marked) const {
+    if (HasOnlyParts(sentence)) return CodedText();
+    std::vector<std::string> names = plan_.coder.names();
+    std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
+    *marked = WithNames(sentence, names);
+    return plan_.coder.Code(front_, marked->text);
   }
-  std::vector<CodedText> parts;
-  std::vector<MarkedText> texts;
-  if (too_long && then == LongInput::kSplit) {
-    parts = CutPieces(source, plan_.limit, std::move(marked), &texts);
-  } else {
-    const size_t kept = std::min(source.pieces.size(), plan_.limit);
-    source.pieces.resize(kept);
-    source.spans.resize(std::min(source.spans.size(), kept));
-    source.front = std::min(source.front, kept);
-    parts.push_back(std::move(source));
-    texts.push_back(std::move(marked));
+
+  // A whole sentence, or its beginning, or parts of it.
+  absl::Status AddPart(std::string before, CodedText source, MarkedText marked) {
+    const bool too_long = source.pieces.size() > plan_.limit;
+    result_.source_tokens += static_cast<int>(source.pieces.size());
+    result_.too_long |= too_long;
+    const LongInput then = plan_.options.long_input;
+    if (too_long && (then == LongInput::kError || line_.is_scored)) {
+      return absl::OutOfRangeError(absl::StrCat("a sentence of ", source.pieces.size(),
+                                                " tokens is longer than max_input_length, ",
+                                                plan_.limit));
+    }
+    if (too_long && then == LongInput::kTruncate) {
+      source.pieces.resize(plan_.limit);
+      source.spans.resize(std::min(source.spans.size(), plan_.limit));
+      source.front = std::min(source.front, plan_.limit);
+    }
+    for (LinePart& part : CutPieces(source, marked, plan_.limit)) {
+      part.untouched = std::exchange(line_.behind, "");
+      part.before = std::exchange(before, " ");
+      line_.parts.push_back(std::move(part));
+    }
+    return absl::OkStatus();
   }
-  for (size_t i = 0; i < parts.size(); ++i) {
-    line_.parts.push_back({std::exchange(line_.behind, ""), std::exchange(before, " "),
-                           std::move(parts[i]), std::move(texts[i])});
-  }
-  return absl::OkStatus();
+
+  const TextPlan& plan_;
+  const std::string& prefix_;
+  TextResult& result_;
+  bool splits_ = false;    // into sentences
+  TextCoder::Line front_;  // what is said there holds for all segments
+  LineParts line_;
+};
+
+}  // namespace
+
+absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line,
+                                   TextResult* result) {
+  return LineReader(request, result).Read(line);
 }
 
 std::string PrefixWithNames(const MarkedText& source, std::string prefix) {

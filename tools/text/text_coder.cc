@@ -14,16 +14,27 @@
 namespace nibu {
 namespace {
 
+using Tokenizer = std::shared_ptr<const SentencePieceTokenizer>;
+
 // `side`: "source" or "target". Null: the model has none.
-absl::StatusOr<std::shared_ptr<const SentencePieceTokenizer>> MakeTokenizer(
-    absl::string_view side, const std::string& sentencepiece, const Vocabulary& vocabulary) {
+absl::StatusOr<Tokenizer> MakeTokenizer(absl::string_view side, const std::string& sentencepiece,
+                                        const Vocabulary& vocabulary) {
   if (sentencepiece.empty()) return nullptr;
-  absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> tokenizer =
-      SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
-  if (!tokenizer.ok()) {
-    return Invalid("SentencePiece of the ", side, ": ", tokenizer.status().message());
-  }
-  return std::shared_ptr<const SentencePieceTokenizer>(*std::move(tokenizer));
+  auto tokenizer = SentencePieceTokenizer::FromSerialized(sentencepiece, vocabulary);
+  if (tokenizer.ok()) return *std::move(tokenizer);
+  return Invalid("SentencePiece of the ", side, ": ", tokenizer.status().message());
+}
+
+absl::StatusOr<std::vector<std::string>> Encode(const Tokenizer& tokenizer, absl::string_view text,
+                                                std::vector<TextSpan>* spans = nullptr) {
+  if (tokenizer == nullptr) return SplitAtSpaces(text);
+  return tokenizer->Encode(text, spans);
+}
+
+std::string Decode(const Tokenizer& tokenizer, absl::Span<const std::string> pieces,
+                   std::vector<TextSpan>* spans = nullptr) {
+  if (tokenizer == nullptr) return absl::StrJoin(pieces, " ");
+  return tokenizer->Decode(pieces, spans).value_or("");
 }
 
 // What models copy, or write in their script. Measured: see README.md.
@@ -80,13 +91,18 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
   coder.instructions_ = has_sentinels && !vocabulary.language_tokens;
   std::vector<std::string> longer;
   for (const absl::string_view name : kNames) {
-    if (coder.source_tokenizer_ == nullptr) break;
     NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
-                          coder.source_tokenizer_->Encode(name));
+                          Encode(coder.source_tokenizer_, name));
     if (coder.HasUnknown(pieces)) continue;
     (pieces.size() == 1 ? coder.names_ : longer).emplace_back(name);
   }
   if (coder.names_.empty()) coder.names_ = std::move(longer);
+  return coder;
+}
+
+TextCoder TextCoder::Tokenized() const {
+  TextCoder coder = *this;
+  coder.source_tokenizer_ = coder.target_tokenizer_ = nullptr;
   return coder;
 }
 
@@ -108,20 +124,17 @@ TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const 
   return result;
 }
 
-absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view text, bool tokenized,
-                                          bool with_spans) const {
+absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view text) const {
   CodedText coded;
-  const std::string whole = absl::StrCat(line.instruction, text);
-  NIBU_ASSIGN_OR_RETURN(coded.pieces, tokenized ? SplitAtSpaces(whole)
-                                                : source_tokenizer_->Encode(
-                                                      whole, with_spans ? &coded.spans : nullptr));
+  NIBU_ASSIGN_OR_RETURN(
+      coded.pieces, Encode(source_tokenizer_, absl::StrCat(line.instruction, text), &coded.spans));
   const size_t before = line.instruction.size();
   for (TextSpan& span : coded.spans) {
     span = {std::max(span.begin, before) - before, std::max(span.end, before) - before};
   }
   if (!line.language.empty()) {
     coded.pieces.insert(coded.pieces.begin(), line.language);
-    if (with_spans) coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
+    if (has_sentencepiece()) coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
   }
   if (language_tokens_) coded.front = LanguagePrefix(*source_vocabulary_, coded.pieces);
   return coded;
@@ -136,8 +149,7 @@ bool TextCoder::HasUnknown(absl::Span<const std::string> pieces) const {
 absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text) const {
   std::vector<TextSpan> unknowns;
   std::vector<TextSpan> spans;
-  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
-                        source_tokenizer_->Encode(text, &spans));
+  NIBU_ASSIGN_OR_RETURN(const auto pieces, Encode(source_tokenizer_, text, &spans));
   for (size_t i = 0; i < pieces.size(); ++i) {
     TextSpan span = spans[i];
     const size_t last = unknowns.empty() ? 0 : unknowns.back().end;
@@ -150,18 +162,16 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
   return unknowns;
 }
 
-std::string TextCoder::SourceText(absl::Span<const std::string> pieces, bool tokenized) const {
-  return tokenized ? absl::StrJoin(pieces, " ") : source_tokenizer_->Decode(pieces).value_or("");
+std::string TextCoder::SourceText(absl::Span<const std::string> pieces) const {
+  return Decode(source_tokenizer_, pieces);
 }
 
 std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
   return IdsOf(*source_vocabulary_, pieces);
 }
 
-absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text,
-                                                      bool tokenized) const {
-  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
-                        tokenized ? SplitAtSpaces(text) : target_tokenizer_->Encode(text));
+absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text) const {
+  NIBU_ASSIGN_OR_RETURN(const auto pieces, Encode(target_tokenizer_, text));
   return IdsOf(*target_vocabulary_, pieces);
 }
 
@@ -194,10 +204,9 @@ std::vector<std::string> TextCoder::Tokens(absl::Span<const int> ids) const {
   return tokens;
 }
 
-std::string TextCoder::Text(absl::Span<const std::string> tokens, bool tokenized,
+std::string TextCoder::Text(absl::Span<const std::string> tokens,
                             std::vector<TextSpan>* spans) const {
-  return tokenized ? absl::StrJoin(tokens, " ")
-                   : target_tokenizer_->Decode(tokens, spans).value_or("");
+  return Decode(target_tokenizer_, tokens, spans);
 }
 
 }  // namespace nibu

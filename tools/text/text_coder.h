@@ -19,20 +19,22 @@ namespace nibu {
 
 struct CodedText {
   std::vector<std::string> pieces;
-  std::vector<TextSpan> spans;  // what of the text each piece comes from; empty: not asked for
+  std::vector<TextSpan> spans;  // what of the text each piece comes from; none of text in pieces
   size_t front = 0;             // language tokens, the first of the pieces
 
   // The pieces without language tokens.
   absl::Span<const std::string> own() const { return absl::MakeSpan(pieces).subspan(front); }
 };
 
-// A model's vocabularies and tokenizers. Immutable; threads may share it.
+// A model's vocabularies and tokenizers; without these, text is pieces separated by single spaces.
+// Immutable; threads may share it.
 class TextCoder {
  public:
-  // InvalidArgument: vocabularies or SentencePiece models that make no sense. A model without
-  // SentencePiece still takes `tokenized` text.
+  // InvalidArgument: vocabularies or SentencePiece models that make no sense.
   static absl::StatusOr<TextCoder> Create(const ModelVocabulary& vocabulary,
                                           const ModelConfig& config);
+  // The same without tokenizers.
+  TextCoder Tokenized() const;
 
   bool has_sentencepiece() const { return source_tokenizer_ != nullptr; }
 
@@ -47,21 +49,21 @@ class TextCoder {
   Line Understand(absl::string_view line, bool split) const;
 
   // Pieces of a text of the line, what is said in front of all of them included; its spans are
-  // empty. REQUIRES: spans are not asked of `tokenized` text.
-  absl::StatusOr<CodedText> Code(const Line& line, absl::string_view text, bool tokenized,
-                                 bool with_spans) const;
+  // empty.
+  absl::StatusOr<CodedText> Code(const Line& line, absl::string_view text) const;
   std::vector<int> Ids(absl::Span<const std::string> pieces) const;
   // Of pieces of the source, as the tokenizer normalizes it.
-  std::string SourceText(absl::Span<const std::string> pieces, bool tokenized) const;
+  std::string SourceText(absl::Span<const std::string> pieces) const;
 
   bool HasUnknown(absl::Span<const std::string> pieces) const;
-  // Characters of an untokenized text that the source vocabulary lacks, with the words they are in.
+  // Characters of a text that the source vocabulary lacks, with the words they are in. REQUIRES: a
+  // tokenizer.
   absl::StatusOr<std::vector<TextSpan>> Unknowns(absl::string_view text) const;
   // Names that the source tokenizer knows, best as one piece.
   const std::vector<std::string>& names() const { return names_; }
 
   // Of a text of the target.
-  absl::StatusOr<std::vector<int>> TargetIds(absl::string_view text, bool tokenized) const;
+  absl::StatusOr<std::vector<int>> TargetIds(absl::string_view text) const;
   // InvalidArgument with the option: the target has no such token.
   absl::Status AddTargetIds(absl::string_view option, absl::Span<const std::string> tokens,
                             std::vector<int>* ids) const;
@@ -75,9 +77,8 @@ class TextCoder {
 
   // Of target ids: their tokens, and the text these make.
   std::vector<std::string> Tokens(absl::Span<const int> ids) const;
-  // `spans`: null, or what of untokenized text each of them stands for.
-  std::string Text(absl::Span<const std::string> tokens, bool tokenized,
-                   std::vector<TextSpan>* spans) const;
+  // `spans`: null, or what of the text each of them stands for, as in CodedText.
+  std::string Text(absl::Span<const std::string> tokens, std::vector<TextSpan>* spans) const;
 
  private:
   bool language_tokens_ = false;

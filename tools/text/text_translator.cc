@@ -15,29 +15,61 @@
 
 namespace nibu {
 
-struct TextTranslator::Plan : TextPlan {};
-
 // A line whose parts are being translated. Once they are submitted, the translator's callbacks have
 // it, which come one at a time.
 struct TextTranslator::Pending {
-  std::shared_ptr<const Plan> plan;
-  uint64_t key;
+  Request request;
   Done done;
-  TextResult result;
-  LineParts line;
+  TextResult result = {};
+  LineParts line = {};
   size_t missing = 0;
-  absl::Status status;          // of the first part that failed
-  std::vector<Ticket> tickets;  // Submit's and Cancel's
+  absl::Status status = {};          // of the first part that failed
+  std::vector<Ticket> tickets = {};  // Submit's and Cancel's
 };
 
 namespace {
 
 void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result) noexcept {
   try {
-    pending->done(pending->key, std::move(result));
+    pending->done(pending->request.key, std::move(result));
   } catch (...) {  // see Done
   }
   pending->done = nullptr;  // with what it holds
+}
+
+// The ids that options say as tokens, and what else is worked out once.
+absl::Status PrepareTokens(TextPlan* plan) {
+  const TextOptions& options = plan->options;
+  const TextCoder& coder = plan->coder;
+  DecodingOptions& decoding = plan->options.decoding;
+  NIBU_RETURN_IF_ERROR(coder.AddTargetIds("end_token", options.end_tokens, &decoding.end_tokens));
+  for (const auto& sequence : options.suppress_sequences) {
+    NIBU_RETURN_IF_ERROR(coder.AddTargetIds("suppress_sequences", sequence,
+                                            &decoding.suppress_sequences.emplace_back()));
+  }
+  decoding.return_attention |=
+      options.alignment != AlignmentKind::kNone || options.replace_unknowns;
+  for (const GlossaryEntry& entry : options.glossary) {
+    NIBU_ASSIGN_OR_RETURN(const CodedText source, coder.Code({}, entry.source));
+    NIBU_ASSIGN_OR_RETURN(std::vector<int> target, coder.TargetIds(entry.target));
+    if (source.own().empty() || target.empty()) {
+      return Invalid("glossary: \"", entry.source, "\" to \"", entry.target,
+                     "\" has a side without tokens");
+    }
+    if (absl::c_any_of(coder.Tokens(target), [&](const auto& t) { return coder.IsUnknown(t); })) {
+      return Invalid("glossary: \"", entry.target,
+                     "\" has characters that the model does not know");
+    }
+    plan->glossary.Add(coder.SourceText(source.own()), std::move(target));
+  }
+  if (options.glossary.empty()) return absl::OkStatus();
+  if (!decoding.allow_constraints()) {
+    return Invalid(
+        "glossary needs a beam_size above 1, and neither samples, alternatives nor "
+        "prefix_bias_beta");
+  }
+  plan->word_parts = std::make_shared<const std::vector<bool>>(coder.WordParts());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -77,9 +109,11 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
     const TextOptions& options) const try {
   const ModelVocabulary& vocabulary = loaded_.vocabulary;
   const ModelConfig& config = loaded_.model->config;
-  auto plan = std::make_shared<Plan>();
-  plan->options = options;
-  if (options.tokenized) plan->options.protect = kProtectNothing;
+  auto plan = std::make_shared<Plan>(Plan{options, coder_});
+  if (options.tokenized) {
+    plan->options.protect = kProtectNothing;
+    plan->coder = coder_.Tokenized();
+  }
   if (!options.tokenized && !coder_.has_sentencepiece()) {
     return Invalid(
         "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
@@ -110,41 +144,6 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
   return StatusOfException();
 }
 
-absl::Status TextTranslator::PrepareTokens(Plan* plan) const {
-  const TextOptions& options = plan->options;
-  DecodingOptions& decoding = plan->options.decoding;
-  NIBU_RETURN_IF_ERROR(coder_.AddTargetIds("end_token", options.end_tokens, &decoding.end_tokens));
-  for (const auto& sequence : options.suppress_sequences) {
-    NIBU_RETURN_IF_ERROR(coder_.AddTargetIds("suppress_sequences", sequence,
-                                             &decoding.suppress_sequences.emplace_back()));
-  }
-  decoding.return_attention |=
-      options.alignment != AlignmentKind::kNone || options.replace_unknowns;
-  for (const GlossaryEntry& entry : options.glossary) {
-    NIBU_ASSIGN_OR_RETURN(const CodedText source, coder_.Code({}, entry.source, options.tokenized,
-                                                              /*with_spans=*/false));
-    NIBU_ASSIGN_OR_RETURN(std::vector<int> target,
-                          coder_.TargetIds(entry.target, options.tokenized));
-    if (source.own().empty() || target.empty()) {
-      return Invalid("glossary: \"", entry.source, "\" to \"", entry.target,
-                     "\" has a side without tokens");
-    }
-    if (absl::c_any_of(coder_.Tokens(target), [&](const auto& t) { return coder_.IsUnknown(t); })) {
-      return Invalid("glossary: \"", entry.target,
-                     "\" has characters that the model does not know");
-    }
-    plan->glossary.Add(coder_.SourceText(source.own(), options.tokenized), std::move(target));
-  }
-  if (options.glossary.empty()) return absl::OkStatus();
-  if (!decoding.allow_constraints()) {
-    return Invalid(
-        "glossary needs a beam_size above 1, and neither samples, alternatives nor "
-        "prefix_bias_beta");
-  }
-  plan->word_parts = std::make_shared<const std::vector<bool>>(coder_.WordParts());
-  return absl::OkStatus();
-}
-
 int TextTranslator::max_input_length(const Plan& plan) const {
   return static_cast<int>(plan.limit);
 }
@@ -165,21 +164,12 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   absl::Status status;
   try {
     const auto start = Clock::now();
-    pending = std::make_shared<Pending>();
-    pending->plan = request.plan;
-    pending->key = request.key;
-    pending->done = std::move(done);
-    pending->line.is_marked = line.is_marked;
-    pending->line.is_scored = request.target.has_value();
-    pending->line.is_whole = request.target.has_value() || !request.target_prefix.empty() ||
-                             request.plan->options.decoding.return_alternatives;
-    LineReader reader(coder_, *request.plan, request.target_prefix, &pending->line,
-                      &pending->result);
-    NIBU_RETURN_IF_ERROR(reader.Read(line));
+    pending = std::make_shared<Pending>(Pending{request, std::move(done)});
+    NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line, &pending->result));
     const size_t parts = pending->line.parts.size();
     std::vector<nibu::Request> requests;
     for (size_t i = 0; i < parts; ++i) {
-      NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(request, *pending, i));
+      NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(*pending, i));
     }
     tokenizing_ += SecondsSince(start);
     if (parts == 0 && !IsBlank(request.target.value_or(""))) {
@@ -217,30 +207,28 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   return status;
 }
 
-absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Request& request,
-                                                          const Pending& pending,
+absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Pending& pending,
                                                           size_t part) const {
-  const TextOptions& options = request.plan->options;
+  const Request& request = pending.request;
+  const Plan& plan = *request.plan;
   const LinePart& text = pending.line.parts[part];
   nibu::Request made;
-  made.source = coder_.Ids(text.source.pieces);
-  made.options = options.decoding;
+  made.source = plan.coder.Ids(text.source.pieces);
+  made.options = plan.options.decoding;
   made.options.return_attention |= !text.marked.carried.empty();
   made.priority = request.priority;
   made.deadline = request.deadline;
   made.key = (request.key << 20) + part;  // samples of a line's sentences differ
   if (part == 0 && !request.target_prefix.empty()) {
-    NIBU_ASSIGN_OR_RETURN(
-        made.target_prefix,
-        coder_.TargetIds(PrefixWithNames(text.marked, request.target_prefix), options.tokenized));
+    NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(PrefixWithNames(
+                                                  text.marked, request.target_prefix)));
   }
   if (request.target.has_value()) {
-    NIBU_ASSIGN_OR_RETURN(made.target, coder_.TargetIds(*request.target, options.tokenized));
+    NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(*request.target));
     made.target->push_back(loaded_.model->config.eos);
-  } else if (!request.plan->glossary.empty()) {
-    made.constraints =
-        request.plan->glossary.Find(coder_.SourceText(text.source.own(), options.tokenized));
-    made.word_parts = request.plan->word_parts;
+  } else if (!plan.glossary.empty()) {
+    made.constraints = plan.glossary.Find(plan.coder.SourceText(text.source.own()));
+    made.word_parts = plan.word_parts;
   }
   return made;
 }
@@ -253,17 +241,16 @@ void TextTranslator::Cancel(const TextTicket& ticket) {
 
 absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   if (!pending->status.ok()) return pending->status;
+  const Plan& plan = *pending->request.plan;
   TextResult result = std::move(pending->result);
-  auto count = static_cast<size_t>(pending->plan->options.decoding.num_hypotheses);
-  if (pending->line.is_scored) count = 1;
+  size_t count = pending->line.parts[0].hypotheses.size();
   for (const LinePart& part : pending->line.parts) {
     count = std::min(count, part.hypotheses.size());
   }
-  const bool truncated =
-      result.too_long && pending->plan->options.long_input == LongInput::kTruncate;
+  const bool truncated = result.too_long && plan.options.long_input == LongInput::kTruncate;
   for (size_t n = 0; n < count; ++n) {
     result.hypotheses.push_back(
-        Join(coder_, loaded_.model->config, pending->plan->options, pending->line, n));
+        Join(plan.coder, loaded_.model->config, plan.options, pending->line, n));
     result.hypotheses.back().warnings[Warning::kTruncated] = truncated;
   }
   if (!result.hypotheses.empty()) {

@@ -21,6 +21,8 @@
 
 namespace nibu {
 
+struct TextPlan;
+
 // Thread-safe. No exception comes out of it.
 class TextTranslator {
  public:
@@ -34,7 +36,7 @@ class TextTranslator {
   TextOptions default_options() const;
 
   // Options, checked against the model and worked out: for any number of requests.
-  struct Plan;
+  using Plan = TextPlan;
   // InvalidArgument whose message begins with the option's name, as a rule.
   absl::StatusOr<std::shared_ptr<const Plan>> Prepare(const TextOptions& options) const;
 
@@ -92,10 +94,7 @@ class TextTranslator {
 
  private:
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
-  // The ids that options say as tokens, and what else is worked out once.
-  absl::Status PrepareTokens(Plan* plan) const;
-  absl::StatusOr<nibu::Request> MakeRequest(const Request& request, const Pending& pending,
-                                            size_t part) const;
+  absl::StatusOr<nibu::Request> MakeRequest(const Pending& pending, size_t part) const;
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
 
   const TextCoder coder_;
