@@ -14,27 +14,24 @@ namespace {
 // The shortest decimal fraction of a float's 7 significant digits.
 double Rounded(float x) { return std::strtod(absl::StrFormat("%.7g", x).c_str(), nullptr); }
 
-std::vector<double> Rounded(const std::vector<float>& values) {
-  std::vector<double> rounded;
-  rounded.reserve(values.size());
+nlohmann::ordered_json Rounded(const std::vector<float>& values) {
+  auto rounded = nlohmann::ordered_json::array();
   for (const float value : values) rounded.push_back(Rounded(value));
   return rounded;
 }
 
+std::string JsonLine(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 // " ||| 0-0 1-1", or " ||| " and for each target the attention to the sources, as Marian does.
 std::string Alignment(const OutputOptions& options, const TextHypothesis& hypothesis) {
-  switch (options.alignment) {
-    case AlignmentKind::kNone:
-      return "";
-    case AlignmentKind::kHard:
-      return " ||| " + absl::StrJoin(hypothesis.alignment, " ", absl::PairFormatter("-"));
-    case AlignmentKind::kSoft:
-      break;
+  if (options.alignment == AlignmentKind::kNone) return "";
+  if (options.alignment == AlignmentKind::kHard) {
+    return " ||| " + absl::StrJoin(hypothesis.alignment, " ", absl::PairFormatter("-"));
   }
-  return " ||| " + absl::StrJoin(hypothesis.attention, " ",
-                                 [](std::string* out, const std::vector<float>& row) {
-                                   absl::StrAppend(out, absl::StrJoin(row, ","));
-                                 });
+  const auto join_row = [](std::string* out, const auto& row) { *out += absl::StrJoin(row, ","); };
+  return " ||| " + absl::StrJoin(hypothesis.attention, " ", join_row);
 }
 
 std::string Json(const OutputOptions& options, uint64_t index, absl::string_view source,
@@ -54,9 +51,7 @@ std::string Json(const OutputOptions& options, uint64_t index, absl::string_view
     if (h.repetition) last["repetition"] = true;
     if (h.warnings.any()) last["warnings"] = WarningNames(h.warnings);
   }
-  const nlohmann::ordered_json line = {
-      {"id", index}, {"source", std::string(source)}, {"hypotheses", hypotheses}};
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return JsonLine({{"id", index}, {"source", std::string(source)}, {"hypotheses", hypotheses}});
 }
 
 }  // namespace
@@ -75,8 +70,7 @@ std::string FormatResult(const OutputOptions& options, uint64_t index, absl::str
   // A line that was refused keeps its place.
   if (result.hypotheses.empty()) return "\n";
   const TextHypothesis& best = result.hypotheses[0];
-  const std::string score =
-      options.print_scores ? absl::StrFormat("%.6f\t", best.score) : std::string();
+  const std::string score = options.print_scores ? absl::StrFormat("%.6f\t", best.score) : "";
   return absl::StrCat(score, best.text, Alignment(options, best), "\n");
 }
 
@@ -84,11 +78,10 @@ std::string FormatScore(bool json, uint64_t index, const TextResult& result) {
   if (result.hypotheses.empty()) return "\n";
   const TextHypothesis& scored = result.hypotheses[0];
   if (!json) return absl::StrFormat("%.6f\n", scored.score);
-  const nlohmann::ordered_json line = {{"id", index},
-                                       {"tokens", scored.tokens},
-                                       {"token_scores", Rounded(scored.token_scores)},
-                                       {"score", Rounded(scored.score)}};
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return JsonLine({{"id", index},
+                   {"tokens", scored.tokens},
+                   {"token_scores", Rounded(scored.token_scores)},
+                   {"score", Rounded(scored.score)}});
 }
 
 }  // namespace nibu

@@ -4,30 +4,26 @@ namespace nibu {
 
 std::function<void(uint64_t, Repeats::Result)> Repeats::Add(const std::string& key, uint64_t index,
                                                             Done done) {
-  std::shared_ptr<const Result> known;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto [place, is_new] = entries_.try_emplace(key);
-    Entry& entry = place->second;
-    ++entry.lines;
-    lines_.emplace_back(index, &*place);
-    known = entry.result;
-    if (known == nullptr) entry.waiting.emplace_back(index, std::exchange(done, nullptr));
-    if (is_new) {
-      return [this, &entry](uint64_t, Result result) noexcept {
-        const auto shared = std::make_shared<const Result>(std::move(result));
-        std::vector<std::pair<uint64_t, Done>> waiting;
-        {
-          const std::lock_guard<std::mutex> again(mutex_);
-          entry.result = shared;
-          waiting.swap(entry.waiting);
-        }
-        for (const auto& [line, waits] : waiting) waits(line, *shared);
-      };
-    }
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto [place, is_new] = entries_.try_emplace(key);
+  Entry& entry = place->second;
+  ++entry.lines;
+  lines_.emplace_back(index, &*place);
+  if (const std::shared_ptr<const Result> known = entry.result) {
+    lock.unlock();
+    done(index, *known);
+    return nullptr;
   }
-  if (done != nullptr) done(index, *known);
-  return nullptr;
+  entry.waiting.emplace_back(index, std::move(done));
+  if (!is_new) return nullptr;
+  return [this, &entry](uint64_t, Result result) noexcept {
+    const auto shared = std::make_shared<const Result>(std::move(result));
+    std::unique_lock<std::mutex> again(mutex_);
+    entry.result = shared;
+    const auto waiting = std::exchange(entry.waiting, {});
+    again.unlock();
+    for (const auto& [line, waits] : waiting) waits(line, *shared);
+  };
 }
 
 void Repeats::Forget(uint64_t index) {
