@@ -13,7 +13,7 @@
 #include "models/native_writer.h"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
-#include "tools/signal_watcher.h"
+#include "tools/output_file.h"
 
 ABSL_FLAG(std::string, out, "",
           "What to write: NAME.nibu, or a directory (NAME/) with safetensors. It appears whole, "

@@ -13,7 +13,6 @@
 #include "tools/flags.h"
 #include "tools/inspect/inspect.h"
 #include "tools/output_file.h"
-#include "tools/signal_watcher.h"
 
 ABSL_FLAG(bool, tensors, true,
           "Every tensor: name, type, shape, bytes, smallest and largest value, "
@@ -64,11 +63,12 @@ ProgramInfo AttentionProgram() {
 absl::Status Write(const std::string& path, const std::string& text, SignalWatcher* signals) {
   OutputFile out(path);
   NIBU_RETURN_IF_ERROR(out.Open());
-  signals->SetBeforeEnd([&] { PrintInterrupted(&out); });
-  absl::Status status = WriteAll(out.fd(), text);
-  if (absl::IsCancelled(status)) status = absl::OkStatus();  // nobody wants more
-  if (!status.ok()) status = out.Failed(status.message());
-  return EndOutput(std::move(status), &out, signals);
+  const auto write = [&] {
+    absl::Status status = WriteAll(out.fd(), text);
+    if (absl::IsCancelled(status)) status = absl::OkStatus();  // nobody wants more
+    return status.ok() ? status : out.Failed(status.message());
+  };
+  return WriteOutput(&out, signals, write, [] {});
 }
 
 absl::StatusOr<ModelFlags> ReadOneModel() {

@@ -84,11 +84,11 @@ absl::StatusOr<std::unique_ptr<LineSource>> OpenPairs(const std::string& out) {
 }
 
 void PrintStats(const Totals& totals, double load_seconds, double seconds) {
-  const auto tokens = static_cast<double>(totals.scored_tokens);
+  const auto tokens = static_cast<double>(totals.target_tokens);
   const nlohmann::ordered_json stats = {
       {"sentences", totals.lines},
       {"source_tokens", totals.source_tokens},
-      {"target_tokens", totals.scored_tokens},
+      {"target_tokens", totals.target_tokens},
       {"log_prob", totals.log_prob},
       {"perplexity", tokens > 0 ? std::exp(-totals.log_prob / tokens) : 1.0},
       {"load_seconds", load_seconds},

@@ -11,7 +11,6 @@
 #include "tools/flags.h"
 #include "tools/lines.h"
 #include "tools/output_file.h"
-#include "tools/signal_watcher.h"
 
 ABSL_FLAG(
     std::string, src, "-",
@@ -76,8 +75,8 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(const auto splitter,
                         SentenceSplitter::Create(absl::GetFlag(FLAGS_language)));
   NIBU_RETURN_IF_ERROR(out.Open());
-  signals.SetBeforeEnd([&] { PrintInterrupted(&out); });
-  return EndOutput(SplitLines(&source, *splitter, out), &out, &signals);
+  return WriteOutput(
+      &out, &signals, [&] { return SplitLines(&source, *splitter, out); }, [] {});
 }
 
 }  // namespace

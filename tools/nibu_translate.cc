@@ -17,7 +17,6 @@
 #include "tools/flags.h"
 #include "tools/lines.h"
 #include "tools/output_format.h"
-#include "tools/repeats.h"
 #include "tools/run_lines.h"
 #include "tools/text/glossary.h"
 #include "tools/text/layout.h"

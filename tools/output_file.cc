@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -18,6 +19,37 @@
 #include "tools/lines.h"
 
 namespace nibu {
+
+SignalWatcher::SignalWatcher() {
+  sigemptyset(&signals_);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action;
+    // Who started this may want it to be left alone (a job in the background, nohup).
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    sigaddset(&signals_, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  std::thread([this] {
+    int number = 0;
+    while (sigwait(&signals_, &number) != 0) {
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (before_end_) before_end_();
+    _exit(128 + number);
+  }).detach();
+}
+
+void SignalWatcher::SetBeforeEnd(std::function<void()> f) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  before_end_ = std::move(f);
+}
+
+void SignalWatcher::Finish(const std::function<void()>& last) {
+  const std::lock_guard<std::mutex> lock(mutex_);  // never free again once a signal is dealt with
+  before_end_ = nullptr;
+  last();
+}
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (path.empty() || path == "-" || path.back() == '/') return;
@@ -97,11 +129,14 @@ std::string OutputFile::Abandon() {
   return Place();
 }
 
-void PrintInterrupted(OutputFile* out) {
-  if (const std::string place = out->Abandon(); !place.empty()) PrintError("interrupted" + place);
-}
-
-absl::Status EndOutput(absl::Status status, OutputFile* out, SignalWatcher* signals) {
+absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
+                         const std::function<absl::Status()>& write,
+                         const std::function<void()>& stop) {
+  signals->SetBeforeEnd([&] {
+    stop();
+    if (const std::string place = out->Abandon(); !place.empty()) PrintError("interrupted" + place);
+  });
+  absl::Status status = write();
   signals->Finish([&] {
     if (status.ok()) status = out->Commit();
     if (status.ok()) return;

@@ -1,7 +1,9 @@
-// Where a program writes, a line after the other.
+// Where a program writes, a line after the other; and what signals leave of it.
 #ifndef NIBU_TOOLS_OUTPUT_FILE_H_
 #define NIBU_TOOLS_OUTPUT_FILE_H_
 
+#include <csignal>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,9 +11,25 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "models/files/new_file.h"
-#include "tools/signal_watcher.h"
 
 namespace nibu {
+
+// Ends the program on SIGINT, SIGTERM and SIGHUP, with the status 128 + number. Create it before
+// any other thread, which thus have the signals blocked; it must outlive main(). Ignores SIGPIPE.
+class SignalWatcher {
+ public:
+  SignalWatcher();
+  // What to do before the end; nothing when empty.
+  void SetBeforeEnd(std::function<void()> f);
+  // Calls `last`, which a signal can no longer cut short; then there is nothing left to do before
+  // the end. Where a signal came first, the program ends instead.
+  void Finish(const std::function<void()>& last);
+
+ private:
+  sigset_t signals_;
+  std::mutex mutex_;
+  std::function<void()> before_end_;
+};
 
 // A file that appears under its name when it is whole: it is written beside it, and renamed. Of a
 // symbolic link, what it names is replaced. Standard output, devices, pipes and what a descriptor
@@ -46,11 +64,12 @@ class OutputFile {
   int fd_ = -1;
 };
 
-// What a signal does before it ends the program: says where the lines are that were finished.
-void PrintInterrupted(OutputFile* out);
-// Ends writing: the file is whole if `status` is OK, else abandoned. The status, of Commit too,
-// with the place; no signal cuts it short.
-absl::Status EndOutput(absl::Status status, OutputFile* out, SignalWatcher* signals);
+// Writes an open file by `write`: it is whole if that is OK, else abandoned. The status, of Commit
+// too, with the place. A signal meanwhile calls `stop`, says where the lines are that were
+// finished, and ends the program.
+absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
+                         const std::function<absl::Status()>& write,
+                         const std::function<void()>& stop);
 
 // Writes all bytes. Unavailable with the reason; Cancelled when the reader of a pipe is gone.
 absl::Status WriteAll(int fd, absl::string_view bytes);

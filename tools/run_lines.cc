@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "absl/flags/flag.h"
@@ -65,13 +67,12 @@ class ProgressBar {
 absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
   NIBU_ASSIGN_OR_RETURN(text->decoding, UsageError(ReadDecodingFlags(model, opened.defaults)));
-  absl::StatusOr<TextModel> result =
+  absl::StatusOr<TextModel> loaded =
       LoadTextModel(std::move(opened), model.compute_type, model.text);
-  if (!result.ok()) return UsageOfFlag(result.status());
-  TextModel loaded = *std::move(result);
-  for (const std::string& note : loaded.notes) PrintWarning(note);
-  text->decoding.shortlist = loaded.loaded.shortlist;
-  if (!text->tokenized && loaded.loaded.vocabulary.source_sentencepiece.empty()) {
+  if (!loaded.ok()) return UsageOfFlag(loaded.status());
+  for (const std::string& note : loaded->notes) PrintWarning(note);
+  text->decoding.shortlist = loaded->loaded.shortlist;
+  if (!text->tokenized && loaded->loaded.vocabulary.source_sentencepiece.empty()) {
     return Invalid(model.path,
                    ": has no SentencePiece model; give it with --sentencepiece, or pieces "
                    "separated by spaces with --tokenized");
@@ -88,6 +89,127 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags&
   const absl::Status named = UsageOfFlag(translator.status());
   if (named != translator.status()) return named;
   return Invalid(model.path, ": ", translator.status().message());
+}
+
+absl::Status Pipeline::Run(LineSource* source) {
+  absl::Status status;
+  absl::Status written;
+  std::thread writer([&] { written = Write(); });
+  std::string text;
+  for (uint64_t index = 0;; ++index) {
+    const absl::StatusOr<bool> more = source->Next(&text);
+    if (!more.ok()) status = more.status();
+    if (!more.ok() || !*more) break;
+    const double progress = source->progress();
+    Line* line = nullptr;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [&] {
+        return stop_ || ended_ || lines_.empty() ||
+               (lines_.size() < options_.max_lines && bytes_ + text.size() <= options_.max_bytes);
+      });
+      if (stop_ || ended_) break;
+      line = &lines_.emplace_back();
+      line->bytes = text.size();
+      line->progress = progress;
+      bytes_ += text.size();
+      ++submitted_;
+    }
+    options_.submit(index, text,
+                    [this, line](std::string output) { Finished(line, std::move(output)); });
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+  writer.join();
+  {  // nothing is delivered to a pipeline that is gone
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return submitted_ == 0; });
+  }
+  return written.ok() ? status : written;
+}
+
+bool Pipeline::Stop(double seconds) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ended_; });
+}
+
+void Pipeline::Finished(Line* line, std::string output) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  line->output = std::move(output);
+  line->bytes += line->output.size();
+  bytes_ += line->output.size();
+  line->ready = true;
+  --submitted_;
+  if (submitted_ == 0 || line == &lines_.front()) changed_.notify_all();
+}
+
+absl::Status Pipeline::Write() {
+  constexpr size_t kWriteSize = size_t{1} << 16;
+  absl::Status status;
+  std::string out;
+  uint64_t written = 0;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (status.ok()) {
+    changed_.wait(lock,
+                  [this] { return stop_ || (lines_.empty() ? closed_ : lines_.front().ready); });
+    out.clear();
+    const uint64_t before = written;
+    double progress = -1;
+    while (!lines_.empty() && lines_.front().ready && out.size() < kWriteSize) {
+      out += lines_.front().output;
+      progress = lines_.front().progress;
+      bytes_ -= lines_.front().bytes;
+      lines_.pop_front();
+      ++written;
+    }
+    if (written == before) break;  // stopped, or at the end
+    changed_.notify_all();
+    lock.unlock();
+    status = WriteAll(out_fd_, out);
+    if (status.ok() && options_.report) options_.report(written, progress);
+    if (!status.ok() && options_.write_failed) options_.write_failed(status);
+    lock.lock();
+  }
+  ended_ = true;
+  changed_.notify_all();
+  return status;
+}
+
+std::function<void(uint64_t, Repeats::Result)> Repeats::Add(const std::string& key, uint64_t index,
+                                                            Done done) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto [place, is_new] = entries_.try_emplace(key);
+  Entry& entry = place->second;
+  ++entry.lines;
+  lines_.emplace_back(index, &*place);
+  if (const std::shared_ptr<const Result> known = entry.result) {
+    lock.unlock();
+    done(index, *known);
+    return nullptr;
+  }
+  entry.waiting.emplace_back(index, std::move(done));
+  if (!is_new) return nullptr;
+  return [this, &entry](uint64_t, Result result) noexcept {
+    const auto shared = std::make_shared<const Result>(std::move(result));
+    std::unique_lock<std::mutex> again(mutex_);
+    entry.result = shared;
+    const auto waiting = std::exchange(entry.waiting, {});
+    again.unlock();
+    for (const auto& [line, waits] : waiting) waits(line, *shared);
+  };
+}
+
+void Repeats::Forget(uint64_t index) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (; !lines_.empty() && lines_.front().first < index; lines_.pop_front()) {
+    auto* entry = lines_.front().second;
+    if (--entry->second.lines == 0) entries_.erase(entries_.find(entry->first));
+  }
 }
 
 void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result) {
@@ -113,7 +235,6 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
     unfinished += best.finished ? 0 : 1;
     looping += best.repetition ? 1 : 0;
     log_prob += static_cast<double>(best.log_prob);
-    scored_tokens += static_cast<int64_t>(best.token_scores.size());
   }
   if (!absl::GetFlag(FLAGS_warnings)) return;
   waiting_[index] = std::move(warning);
@@ -156,15 +277,18 @@ absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
     _exit(1);
   };
   Pipeline pipeline(std::move(options), out->fd());
-  signals->SetBeforeEnd([&] {
-    if (pipeline.Stop(/*seconds=*/2)) bar.End();
-    PrintInterrupted(out);
-  });
   const Clock::time_point start = Clock::now();
-  absl::Status status = pipeline.Run(source);
-  const double seconds = SecondsSince(start);
-  bar.End();
-  status = EndOutput(std::move(status), out, signals);
+  double seconds = 0;
+  const auto run = [&] {
+    absl::Status status = pipeline.Run(source);
+    seconds = SecondsSince(start);
+    bar.End();
+    return status;
+  };
+  const auto stop = [&] {
+    if (pipeline.Stop(/*seconds=*/2)) bar.End();
+  };
+  const absl::Status status = WriteOutput(out, signals, run, stop);
   SetFatalNote("");
   NIBU_RETURN_IF_ERROR(status);
   return seconds;

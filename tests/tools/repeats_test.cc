@@ -1,5 +1,3 @@
-#include "tools/repeats.h"
-
 #include <atomic>
 #include <random>
 #include <string>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/run_lines.h"
 
 namespace nibu {
 namespace {

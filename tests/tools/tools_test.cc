@@ -18,7 +18,7 @@
 #include "tools/lines.h"
 #include "tools/output_file.h"
 #include "tools/output_format.h"
-#include "tools/pipeline.h"
+#include "tools/run_lines.h"
 
 namespace nibu {
 namespace {

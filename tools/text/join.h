@@ -29,6 +29,8 @@ struct LineParts {
   std::string behind;      // white space, and text that is left alone
   bool is_marked = false;  // what is carried or left alone may have line breaks
   bool is_scored = false;
+  int source_tokens = 0;
+  bool too_long = false;  // a sentence, before it was cut
 };
 
 // The n-th hypotheses of all parts.

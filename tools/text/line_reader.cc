@@ -65,8 +65,8 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
 // Reads one line; refers to all that it is given.
 class LineReader {
  public:
-  LineReader(const TextTranslator::Request& request, TextResult* result)
-      : plan_(*request.plan), prefix_(request.target_prefix), result_(*result) {
+  explicit LineReader(const TextTranslator::Request& request)
+      : plan_(*request.plan), prefix_(request.target_prefix) {
     line_.is_scored = request.target.has_value();
     splits_ = plan_.splitter != nullptr && !line_.is_scored && prefix_.empty() &&
               !plan_.options.decoding.return_alternatives;
@@ -108,16 +108,13 @@ class LineReader {
     }
     cuts.push_back({end, text.text.size()});
     std::vector<MarkedText> texts = Cut(text, cuts);
-    for (size_t i = 0; i < texts.size(); i += 2) {
+    for (size_t i = 0;; i += 2) {
       std::string between = Write(texts[i]);
-      if (!texts[i].carried.empty()) line_.behind += std::exchange(between, "");
-      if (i + 1 == texts.size()) {
-        line_.behind += between;
-      } else {
-        NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
-      }
+      const bool is_last = i + 1 == texts.size();
+      if (is_last || !texts[i].carried.empty()) line_.behind += std::exchange(between, "");
+      if (is_last) return absl::OkStatus();
+      NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
     }
-    return absl::OkStatus();
   }
 
   absl::Status ReadSentence(std::string before, MarkedText sentence) {
@@ -148,8 +145,8 @@ class LineReader {
   // A whole sentence, or its beginning, or parts of it.
   absl::Status AddPart(std::string before, CodedText source, MarkedText marked) {
     const bool too_long = source.pieces.size() > plan_.limit;
-    result_.source_tokens += static_cast<int>(source.pieces.size());
-    result_.too_long |= too_long;
+    line_.source_tokens += static_cast<int>(source.pieces.size());
+    line_.too_long |= too_long;
     const LongInput then = plan_.options.long_input;
     if (too_long && (then == LongInput::kError || line_.is_scored)) {
       return absl::OutOfRangeError(absl::StrCat("a sentence of ", source.pieces.size(),
@@ -171,7 +168,6 @@ class LineReader {
 
   const TextPlan& plan_;
   const std::string& prefix_;
-  TextResult& result_;
   bool splits_ = false;    // into sentences
   TextCoder::Line front_;  // what is said there holds for all segments
   LineParts line_;
@@ -179,9 +175,8 @@ class LineReader {
 
 }  // namespace
 
-absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line,
-                                   TextResult* result) {
-  return LineReader(request, result).Read(line);
+absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line) {
+  return LineReader(request).Read(line);
 }
 
 std::string PrefixWithNames(const MarkedText& source, std::string prefix) {

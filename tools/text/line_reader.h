@@ -27,10 +27,9 @@ struct TextPlan {
   std::unique_ptr<const Protector> protector = nullptr;           // null: nothing is looked for
 };
 
-// The parts of a line, which is a request's. Adds to the counts of `result`. OutOfRange:
-// LongInput::kError or a target, and a sentence of too many tokens.
-absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line,
-                                   TextResult* result);
+// The parts of a line, which is a request's. OutOfRange: LongInput::kError or a target, and a
+// sentence of too many tokens.
+absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line);
 
 // What a translation begins with, in the words of a source (of WithNames).
 std::string PrefixWithNames(const MarkedText& source, std::string prefix);

@@ -20,7 +20,6 @@ namespace nibu {
 struct TextTranslator::Pending {
   Request request;
   Done done;
-  TextResult result = {};
   LineParts line = {};
   size_t missing = 0;
   absl::Status status = {};          // of the first part that failed
@@ -165,7 +164,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   try {
     const auto start = Clock::now();
     pending = std::make_shared<Pending>(Pending{request, std::move(done)});
-    NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line, &pending->result));
+    NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line));
     const size_t parts = pending->line.parts.size();
     std::vector<nibu::Request> requests;
     for (size_t i = 0; i < parts; ++i) {
@@ -176,9 +175,9 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
       return Invalid("a target, and nothing that it could translate");
     }
     if (parts == 0) {
-      pending->result.hypotheses.resize(1);
-      pending->result.hypotheses[0].text = std::move(pending->line.behind);
-      Deliver(pending.get(), std::move(pending->result));
+      TextResult blank;
+      blank.hypotheses.emplace_back().text = std::move(pending->line.behind);
+      Deliver(pending.get(), std::move(blank));
       return pending;
     }
     pending->missing = parts;
@@ -242,7 +241,7 @@ void TextTranslator::Cancel(const TextTicket& ticket) {
 absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   if (!pending->status.ok()) return pending->status;
   const Plan& plan = *pending->request.plan;
-  TextResult result = std::move(pending->result);
+  TextResult result = {{}, pending->line.source_tokens, 0, pending->line.too_long};
   size_t count = pending->line.parts[0].hypotheses.size();
   for (const LinePart& part : pending->line.parts) {
     count = std::min(count, part.hypotheses.size());
