@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -113,10 +114,15 @@ absl::Status Pipeline::Run(LineSource* source) {
       line->bytes = text.size();
       line->progress = progress;
       bytes_ += text.size();
-      ++submitted_;
     }
-    options_.submit(index, text,
-                    [this, line](std::string output) { Finished(line, std::move(output)); });
+    options_.submit(index, text, [this, line](std::string output) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      bytes_ += output.size();
+      line->bytes += output.size();
+      line->output = std::move(output);
+      line->ready = true;
+      changed_.notify_all();
+    });
   }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -126,7 +132,9 @@ absl::Status Pipeline::Run(LineSource* source) {
   writer.join();
   {  // nothing is delivered to a pipeline that is gone
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return submitted_ == 0; });
+    changed_.wait(lock, [this] {
+      return absl::c_all_of(lines_, [](const Line& line) { return line.ready; });
+    });
   }
   return written.ok() ? status : written;
 }
@@ -136,16 +144,6 @@ bool Pipeline::Stop(double seconds) {
   stop_ = true;
   changed_.notify_all();
   return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ended_; });
-}
-
-void Pipeline::Finished(Line* line, std::string output) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  line->output = std::move(output);
-  line->bytes += line->output.size();
-  bytes_ += line->output.size();
-  line->ready = true;
-  --submitted_;
-  if (submitted_ == 0 || line == &lines_.front()) changed_.notify_all();
 }
 
 absl::Status Pipeline::Write() {
@@ -180,8 +178,7 @@ absl::Status Pipeline::Write() {
   return status;
 }
 
-std::function<void(uint64_t, Repeats::Result)> Repeats::Add(const std::string& key, uint64_t index,
-                                                            Done done) {
+TextTranslator::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto [place, is_new] = entries_.try_emplace(key);
   Entry& entry = place->second;

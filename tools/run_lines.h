@@ -80,7 +80,6 @@ class Pipeline {
 
   // Until there is nothing more to write, or it cannot be written.
   absl::Status Write();
-  void Finished(Line* line, std::string output);
 
   const Options options_;
   const int out_fd_;
@@ -88,7 +87,6 @@ class Pipeline {
   std::condition_variable changed_;
   std::deque<Line> lines_;  // under way, in order
   size_t bytes_ = 0;        // of lines_
-  size_t submitted_ = 0;    // of lines_, not yet delivered
   bool closed_ = false;     // no more lines will come
   bool stop_ = false;
   bool ended_ = false;  // nothing more is written
@@ -103,7 +101,7 @@ class Repeats {
   // `done` gets the result of this line, perhaps at once, on any thread. The caller translates the
   // line, and hands the result to what is returned; or it is null: an equal line's result is
   // awaited, or known. `key`: all that the result depends on. Call it in the order of indices.
-  std::function<void(uint64_t, Result)> Add(const std::string& key, uint64_t index, Done done);
+  TextTranslator::Done Add(const std::string& key, uint64_t index, Done done);
   // Lets go of lines of a lower index, which are done.
   void Forget(uint64_t index);
 
