@@ -59,6 +59,11 @@ bool TryAgain(int fd, short event) {
 
 // Its bytes, decompressed where they are gzip's.
 struct InputLines::File {
+  // Closes `descriptor` in the end, unless it is standard input.
+  File(std::string path, int descriptor) : name(std::move(path)), fd(descriptor) {
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) size = static_cast<double>(info.st_size);
+  }
   ~File() {
     if (fd > STDIN_FILENO) close(fd);
     inflateEnd(&gzip);  // does nothing where it is not used
@@ -148,7 +153,7 @@ struct InputLines::File {
   }
 
   const std::string name;  // for messages
-  const int fd;            // closed in the end, unless it is standard input
+  const int fd;
   double size = 0;         // of a regular file, else 0
   double read = 0;         // bytes in all
   std::string bytes = {};  // read, but not used
@@ -167,10 +172,6 @@ absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
   InputLines lines({});
   lines.more_ = true;
   lines.file_ = std::make_shared<File>(is_stdin ? "standard input" : path, fd);
-  struct stat info;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-    lines.file_->size = static_cast<double>(info.st_size);
-  }
   return lines;
 }
 

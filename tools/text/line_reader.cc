@@ -40,21 +40,18 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
   std::vector<LinePart> parts;
   std::vector<TextSpan> cuts;
   for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
-    const auto copy = [&, from = begin, to = end](const auto& all, auto* part) {
-      if (all.empty()) return;  // there are no spans of tokenized text
-      part->assign(all.begin(), all.begin() + static_cast<long>(front));
-      part->insert(part->end(), all.begin() + static_cast<long>(front + from),
-                   all.begin() + static_cast<long>(front + to));
-    };
-    CodedText& part = parts.emplace_back().source;
-    part.front = front;
-    copy(coded.pieces, &part.pieces);
-    copy(coded.spans, &part.spans);
-    const size_t at = front < part.spans.size() && !cuts.empty() ? part.spans[front].begin : 0;
+    const bool has_spans = !coded.spans.empty();  // of tokenized text there are none
+    const size_t at = has_spans && begin > 0 ? coded.spans[front + begin].begin : 0;
     if (!cuts.empty()) cuts.back().end = at;
     cuts.push_back({at, marked.text.size()});
-    for (TextSpan& span : part.spans) {
-      span = {std::max(span.begin, at) - at, std::max(span.end, at) - at};
+    CodedText& part = parts.emplace_back().source;
+    part.front = front;
+    for (size_t i = 0; i < front + end - begin; ++i) {
+      const size_t from = i < front ? i : begin + i;
+      part.pieces.push_back(coded.pieces[from]);
+      if (!has_spans) continue;
+      const TextSpan& span = coded.spans[from];
+      part.spans.push_back({std::max(span.begin, at) - at, std::max(span.end, at) - at});
     }
   }
   std::vector<MarkedText> texts = Cut(marked, cuts);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/cleanup/cleanup.h"
 #include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
@@ -74,7 +75,7 @@ absl::Status PrepareTokens(TextPlan* plan) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(
-    TextModel model, const TranslatorOptions& options) try {
+    TextModel model, TranslatorOptions options) try {
   LoadedModel& loaded = model.loaded;
   ModelVocabulary& vocabulary = loaded.vocabulary;
   NIBU_ASSIGN_OR_RETURN(TextCoder coder, TextCoder::Create(vocabulary, loaded.model->config));
@@ -84,11 +85,9 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(
   vocabulary.target_sentencepiece = std::string();
   std::unique_ptr<TextTranslator> result(new TextTranslator(std::move(coder)));
   result->loaded_ = std::move(loaded);
-  TranslatorOptions with_models = options;
-  with_models.draft = std::move(model.draft);
-  with_models.ensemble = std::move(model.ensemble);
-  NIBU_ASSIGN_OR_RETURN(result->translator_,
-                        Translator::Create(result->loaded_.model, with_models));
+  options.draft = std::move(model.draft);
+  options.ensemble = std::move(model.ensemble);
+  NIBU_ASSIGN_OR_RETURN(result->translator_, Translator::Create(result->loaded_.model, options));
   return result;
 } catch (...) {
   return StatusOfException();
@@ -112,8 +111,7 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
   if (options.tokenized) {
     plan->options.protect = kProtectNothing;
     plan->coder = coder_.Tokenized();
-  }
-  if (!options.tokenized && !coder_.has_sentencepiece()) {
+  } else if (!coder_.has_sentencepiece()) {
     return Invalid(
         "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
         "with tokenized");
@@ -157,53 +155,50 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
 }
 
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
-    const MarkedLine& line, const Request& request, Done done, std::chrono::nanoseconds patience) {
+    const MarkedLine& line, const Request& request, Done done,
+    std::chrono::nanoseconds patience) try {
   if (request.plan == nullptr) return Invalid("plan is missing; see Prepare");
-  std::shared_ptr<Pending> pending;
-  absl::Status status;
-  try {
-    const auto start = Clock::now();
-    pending = std::make_shared<Pending>(Pending{request, std::move(done)});
-    NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line));
-    const size_t parts = pending->line.parts.size();
-    std::vector<nibu::Request> requests;
-    for (size_t i = 0; i < parts; ++i) {
-      NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(*pending, i));
-    }
-    tokenizing_ += SecondsSince(start);
-    if (parts == 0 && !IsBlank(request.target.value_or(""))) {
+  const auto start = Clock::now();
+  const auto pending = std::make_shared<Pending>(Pending{request, std::move(done)});
+  NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line));
+  const size_t parts = pending->line.parts.size();
+  std::vector<nibu::Request> requests;
+  for (size_t i = 0; i < parts; ++i) {
+    NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(*pending, i));
+  }
+  tokenizing_ += SecondsSince(start);
+  if (parts == 0) {
+    if (!IsBlank(request.target.value_or(""))) {
       return Invalid("a target, and nothing that it could translate");
     }
-    if (parts == 0) {
-      TextResult blank;
-      blank.hypotheses.emplace_back().text = std::move(pending->line.behind);
-      Deliver(pending.get(), std::move(blank));
-      return pending;
-    }
-    pending->missing = parts;
-    pending->tickets.reserve(parts);
-    for (size_t i = 0; i < parts && status.ok(); ++i) {
-      absl::StatusOr<Ticket> ticket = translator_->Submit(
-          std::move(requests[i]),
-          [this, pending, i](uint64_t, Result result) {
-            pending->status.Update(result.status());
-            if (result.ok()) pending->line.parts[i].hypotheses = *std::move(result);
-            if (--pending->missing > 0) return;
-            const auto end = Clock::now();
-            Deliver(pending.get(), Finish(pending.get()));
-            finishing_ += SecondsSince(end);
-          },
-          patience);
-      status = ticket.status();
-      if (ticket.ok()) pending->tickets.push_back(*std::move(ticket));
-    }
-  } catch (...) {
-    status = StatusOfException();
+    TextResult blank;
+    blank.hypotheses.emplace_back().text = std::move(pending->line.behind);
+    Deliver(pending.get(), std::move(blank));
+    return pending;
   }
-  if (status.ok()) return pending;
-  // Some part is missing for ever, so that nothing is delivered.
-  if (pending != nullptr) Cancel(pending);
-  return status;
+  pending->missing = parts;
+  pending->tickets.reserve(parts);
+  // If some part is missing for ever, nothing is delivered.
+  absl::Cleanup cancel = [&] { Cancel(pending); };
+  for (size_t i = 0; i < parts; ++i) {
+    NIBU_ASSIGN_OR_RETURN(pending->tickets.emplace_back(),
+                          translator_->Submit(
+                              std::move(requests[i]),
+                              [this, pending, i](uint64_t, Result result) {
+                                pending->status.Update(result.status());
+                                if (result.ok())
+                                  pending->line.parts[i].hypotheses = *std::move(result);
+                                if (--pending->missing > 0) return;
+                                const auto end = Clock::now();
+                                Deliver(pending.get(), Finish(pending.get()));
+                                finishing_ += SecondsSince(end);
+                              },
+                              patience));
+  }
+  std::move(cancel).Cancel();
+  return pending;
+} catch (...) {
+  return StatusOfException();
 }
 
 absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Pending& pending,

@@ -28,7 +28,7 @@ class TextTranslator {
  public:
   // InvalidArgument: options or a vocabulary that make no sense.
   static absl::StatusOr<std::unique_ptr<TextTranslator>> Create(TextModel model,
-                                                                const TranslatorOptions& options);
+                                                                TranslatorOptions options);
   // Finishes everything that was submitted.
   ~TextTranslator();
 
