@@ -105,7 +105,7 @@ bool ParagraphReader::HadRoom(const Line& line, size_t columns) const {
 }
 
 bool ParagraphReader::IsIndentedAsBefore(const Line& line) const {
-  if (lines_ > 1) return line.column == hanging_;
+  if (lines_ > 1) return line.column == indent_;
   if ((ordinal_ >= 0 || is_field_) && line.column > indent_) return true;
   if (ordinal_ >= 0) return line.column == indent_ && BeginsSmall(line.rest);
   if (line.column == indent_) return true;
@@ -150,8 +150,8 @@ void ParagraphReader::Append(const Line& line) {
   open_.text.resize(WithoutBlanks(open_.text).size());
   absl::StrAppend(&open_.text, Between(open_.text, line.rest), line.rest);
   if (lines_ > 1) return;
-  hanging_ = line.column;
-  if (ordinal_ < 0 || hanging_ > indent_) open_.rest = absl::StrCat(line.quote, line.indent);
+  if (ordinal_ < 0 || line.column > indent_) open_.rest = absl::StrCat(line.quote, line.indent);
+  indent_ = line.column;
 }
 
 void ParagraphReader::Add(absl::string_view text, std::deque<Paragraph>* ended) {

@@ -59,9 +59,8 @@ class ParagraphReader {
   Paragraph open_;
   size_t lines_ = 0;
   size_t depth_ = 0;   // of quoting
-  size_t indent_ = 0;  // column of the first line; and of the second
-  size_t hanging_ = 0;
-  int ordinal_ = -1;  // of an item; 0 of one without, -1: it is none
+  size_t indent_ = 0;  // column of the first line, once there is a second one of that
+  int ordinal_ = -1;   // of an item; 0 of one without, -1: it is none
   bool is_field_ = false;
   bool is_single_ = false;  // no line continues it
   size_t last_ = 0;         // columns of the last line, and of the widest
