@@ -17,17 +17,15 @@ void Glossary::Add(const std::string& source, std::vector<int> target) {
 std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
   std::vector<Constraint> found;
   for (size_t at = 0; at < sentence.size() && found.size() < kMostConstraints;) {
-    size_t taken = 1;
-    const bool may_begin = IsWordBorder(sentence, at);
+    const size_t begin = at++;
+    if (!IsWordBorder(sentence, begin)) continue;
     for (const auto& [length, phrases] : phrases_) {
-      if (!may_begin || length > sentence.size() - at) continue;
-      const auto phrase = phrases.find(sentence.substr(at, length));
-      if (phrase == phrases.end() || !IsWordBorder(sentence, at + length)) continue;
+      const auto phrase = phrases.find(sentence.substr(begin, length));
+      if (phrase == phrases.end() || !IsWordBorder(sentence, begin + length)) continue;
       found.push_back(phrase->second);
-      taken = length;
+      at = begin + length;
       break;
     }
-    at += taken;
   }
   return found;
 }

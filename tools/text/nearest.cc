@@ -28,16 +28,13 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 
 std::string Nearest(absl::string_view name, absl::Span<const std::string> known) {
   std::string nearest;
-  // Further away is no help.
-  size_t best = std::min<size_t>(3, name.size() / 2) + 1;
+  size_t best = std::min<size_t>(3, name.size() / 2) + 1;  // further away is no help
   for (const std::string& other : known) {
     // The beginning of a name is near it.
     const bool begins = !name.empty() && absl::StartsWith(other, name);
     const size_t distance = begins ? 0 : Distance(name, other);
-    if (distance < best) {
-      best = distance;
-      nearest = other;
-    }
+    if (distance < best) nearest = other;
+    best = std::min(best, distance);
   }
   return nearest;
 }

@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<const Protector>> Protector::Create(const Protect
 }
 
 std::vector<TextSpan> Protector::Find(absl::string_view text) const {
-  std::vector<TextSpan> found;
+  std::vector<bool> is_found(text.size());  // bytes
   const re2::StringPiece all(text.data(), text.size());
   for (const RE2* pattern : {own_.get(), kinds_.get()}) {
     re2::StringPiece match;
@@ -107,19 +107,17 @@ std::vector<TextSpan> Protector::Find(absl::string_view text) const {
           part = {};
         }
       }
-      if (!IsBlank(part)) found.push_back({begin, begin + part.size()});
-      at = part.empty() ? begin + 1 : begin + part.size();
+      if (!IsBlank(part)) {
+        std::fill_n(is_found.begin() + static_cast<long>(begin), part.size(), true);
+      }
+      at = begin + std::max<size_t>(1, part.size());
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const TextSpan& a, const TextSpan& b) { return a.begin < b.begin; });
   std::vector<TextSpan> parts;
-  for (const TextSpan& span : found) {
-    if (!parts.empty() && span.begin <= parts.back().end) {
-      parts.back().end = std::max(parts.back().end, span.end);
-    } else {
-      parts.push_back(span);
-    }
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!is_found[at]) continue;
+    if (parts.empty() || parts.back().end < at) parts.push_back({at, at});
+    parts.back().end = at + 1;
   }
   return parts;
 }

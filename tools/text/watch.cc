@@ -1,12 +1,14 @@
 #include "tools/text/watch.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "tokenizer/text_measure.h"
 
 namespace nibu {
@@ -46,27 +48,23 @@ bool IsSaid(const Number& number) {
          (digits.size() == 1 || (digits.size() == 2 && (digits <= "12" || digits[1] == '0')));
 }
 
-// How often there is each digit, however they are grouped: 1,000 or 1 000, month or day first.
-std::array<size_t, 10> Digits(const std::vector<Number>& numbers, bool without_said) {
-  std::array<size_t, 10> count{};
-  for (const Number& number : numbers) {
-    if (without_said && IsSaid(number)) continue;
-    for (const char digit : number.digits) ++count[static_cast<size_t>(digit - '0')];
+// Digits count, however they are grouped: 1,000 or 1 000, month or day first.
+bool SameNumbers(const std::vector<Number>& source, const std::vector<Number>& target) {
+  std::map<Number, int> surplus;  // of the source; below 0: of the target
+  for (const Number& number : source) ++surplus[number];
+  for (const Number& number : target) --surplus[number];
+  using Digits = std::array<int, 10>;
+  Digits all{};
+  Digits said_in_source{};
+  Digits said_in_target{};
+  for (const auto& [number, count] : surplus) {
+    for (const char digit : number.digits) {
+      const auto i = static_cast<size_t>(digit - '0');
+      all[i] += count;
+      if (IsSaid(number)) (count > 0 ? said_in_target : said_in_source)[i] += count;
+    }
   }
-  return count;
-}
-
-bool SameNumbers(std::vector<Number> source, std::vector<Number> target) {
-  std::sort(source.begin(), source.end());
-  std::sort(target.begin(), target.end());
-  std::vector<Number> lost;
-  std::vector<Number> added;
-  std::set_difference(source.begin(), source.end(), target.begin(), target.end(),
-                      std::back_inserter(lost));
-  std::set_difference(target.begin(), target.end(), source.begin(), source.end(),
-                      std::back_inserter(added));
-  return Digits(lost, false) == Digits(added, false) ||
-         Digits(lost, true) == Digits(added, false) || Digits(lost, false) == Digits(added, true);
+  return all == Digits{} || all == said_in_source || all == said_in_target;
 }
 
 }  // namespace
@@ -107,12 +105,9 @@ Warnings Watch(absl::string_view source, float expected_tokens, absl::string_vie
 }
 
 bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text) {
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    auto missing = std::count(parts.begin(), parts.end(), part);
-    for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) {
-      --missing;
-    }
-    return missing == 0;
+  return absl::c_all_of(parts, [&](const std::string& part) {
+    const std::vector<absl::string_view> around = absl::StrSplit(text, part);
+    return std::ssize(around) == absl::c_count(parts, part) + 1;
   });
 }
 
