@@ -33,14 +33,31 @@ bool IsInside(const TextSpan& inner, const TextSpan& outer) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// A tree of what is carried, by its index; the root, behind the last one, is all of the text.
+// What is not cut: a token, or several.
+struct Unit : AlignedToken {
+  bool begins_word;
+  size_t owner;  // the innermost stretch around it
+};
+
+// What is carried, in a tree: around the units [begin, end), or a point before unit `begin`.
+struct Node : Carried {
+  bool IsStretch() const { return !replaces && span.begin < span.end; }
+
+  size_t parent;
+  bool is_placed = false;  // a part: in place of its name
+  size_t begin = 0;
+  size_t end = 0;
+  std::string behind = "";  // points at a stretch's end
+};
+
 class Placer {
  public:
   Placer(const MarkedText& source, absl::string_view target, absl::Span<const AlignedToken> tokens)
-      : source_(source), target_(target), root_(source.carried.size()), nodes_(root_ + 1) {
+      : source_(source), target_(target), root_(source.carried.size()) {
     ReadUnits(tokens);
-    FindNames();
-    FindParents();
+    ReadNodes();
+    for (size_t i = 0; i < root_; ++i) FindName(i);
+    nodes_[root_].end = units_.size();
     for (size_t i = 0; i < root_; ++i) PlaceStretch(i);
     for (size_t i = 0; i < root_; ++i) PlacePoint(i);
   }
@@ -48,41 +65,23 @@ class Placer {
   std::string Write();
 
  private:
-  // What is not cut: a token, or several.
-  struct Unit : AlignedToken {
-    bool begins_word;
-    size_t owner;  // the innermost stretch around it
-  };
-  // The units [begin, end), or a point before unit `begin`.
-  struct Node {
-    TextSpan source;
-    size_t parent;
-    bool is_placed = false;
-    bool is_named = false;  // stands in place of text
-    size_t begin = 0;
-    size_t end = 0;
-  };
-
-  bool IsStretch(size_t i) const {
-    const Carried& carried = source_.carried[i];
-    return !carried.replaces && carried.span.begin < carried.span.end;
-  }
   bool IsCut(size_t unit) const {  // whether a word begins there, or the text ends
     return unit == units_.size() || units_[unit].begins_word;
   }
 
   void ReadUnits(absl::Span<const AlignedToken> tokens);
-  void FindNames();
-  void Replace(TextSpan target, size_t carried);
-  void FindParents();
+  void ReadNodes();
+  void FindName(size_t i);
+  void Replace(TextSpan target, size_t i);
   void PlaceStretch(size_t i);
+  TextSpan BestUnits(const Node& stretch) const;
   void PlacePoint(size_t i);
   size_t Anchor(const Carried& carried) const;
   std::string Padded(const Carried& point, absl::string_view text, size_t at) const;
 
   const MarkedText& source_;
   const absl::string_view target_;
-  const size_t root_;
+  const size_t root_;  // the last node: all of the text
   std::vector<Unit> units_;
   std::vector<Node> nodes_;
   std::vector<Carried> replaced_;  // spans of the target
@@ -104,86 +103,82 @@ void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
   }
 }
 
-// The units there become one, which `carried` replaces; the root: nothing does.
-void Placer::Replace(TextSpan target, size_t carried) {
-  const auto is_before = [](const Unit& unit, size_t at) { return unit.target.end <= at; };
-  const auto begin = std::lower_bound(units_.begin(), units_.end(), target.begin, is_before);
-  auto end = begin;
-  while (end != units_.end() && end->target.begin < target.end) ++end;
-  if (begin == end) return;
-  begin->target.end = (end - 1)->target.end;
-  if (carried != root_) begin->source = source_.carried[carried].span;
-  units_.erase(begin + 1, end);
-  if (carried == root_) {  // with the blank in front, or the first one
-    while (target.begin > 0 && absl::ascii_isspace(target_[target.begin - 1])) --target.begin;
-    const bool is_first = target.begin == 0;
-    while (is_first && target.end < target_.size() && absl::ascii_isspace(target_[target.end]))
-      ++target.end;
-  } else {
-    nodes_[carried].is_named = true;
-  }
-  replaced_.push_back({target, carried == root_ ? "" : source_.carried[carried].before, "", true});
-}
-
-void Placer::FindNames() {
-  for (size_t i = 0; i < root_; ++i) {
-    const TextSpan span = source_.carried[i].span;
-    if (!source_.carried[i].replaces || span.begin == span.end) continue;
-    const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
-    std::vector<TextSpan> found;
-    size_t best = 0;
-    for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
-      if (!IsWordBorder(target_, at)) continue;
-      const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
-        return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
-      });
-      if (comes_from_it && best == 0) best = found.size();
-      size_t end = at + name.size();  // with an ending ("Toms")
-      while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
-      found.push_back({at, end});
-    }
-    // The words that come from it, where the target writes it otherwise.
-    for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
-      size_t end = u;
-      while (end < units_.size() && IsInside(units_[end].source, span)) ++end;
-      if (end > u && IsCut(u) && IsCut(end)) {
-        found.push_back({units_[u].target.begin, units_[end - 1].target.end});
-      }
-    }
-    for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best ? i : root_);
-  }
-}
-
-void Placer::FindParents() {
-  nodes_[root_] = {{0, source_.text.size()}, root_, true, false, 0, units_.size()};
+void Placer::ReadNodes() {
   std::vector<size_t> open = {root_};
-  for (size_t i = 0; i < root_; ++i) {
-    nodes_[i].source = source_.carried[i].span;
-    while (open.back() != root_ && nodes_[open.back()].source.end <= nodes_[i].source.begin) {
+  for (const Carried& carried : source_.carried) {
+    while (open.back() != root_ && nodes_[open.back()].span.end <= carried.span.begin) {
       open.pop_back();
     }
-    nodes_[i].parent = open.back();
-    if (IsStretch(i)) open.push_back(i);
+    nodes_.push_back({carried, open.back()});
+    if (nodes_.back().IsStretch()) open.push_back(nodes_.size() - 1);
   }
+  nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
+}
+
+// The units there become one, which a part replaces; the root: nothing does.
+void Placer::Replace(TextSpan target, size_t i) {
+  const auto begin = absl::c_partition_point(
+      units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
+  const auto end = std::partition_point(
+      begin, units_.end(), [&](const Unit& unit) { return unit.target.begin < target.end; });
+  if (begin == end) return;
+  begin->target.end = (end - 1)->target.end;
+  units_.erase(begin + 1, end);
+  if (i != root_) {
+    begin->source = nodes_[i].span;
+    nodes_[i].is_placed = true;
+  } else {  // with the blank in front, or the first one
+    target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
+    const auto behind = target_.substr(target.end);
+    if (target.begin == 0) {
+      target.end = target_.size() - absl::StripLeadingAsciiWhitespace(behind).size();
+    }
+  }
+  replaced_.push_back({target, nodes_[i].before, "", true});
+}
+
+void Placer::FindName(size_t i) {
+  const TextSpan span = nodes_[i].span;
+  if (!nodes_[i].replaces || span.begin == span.end) return;
+  const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
+  std::vector<TextSpan> found;
+  size_t best = 0;
+  for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
+    if (!IsWordBorder(target_, at)) continue;
+    const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
+      return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
+    });
+    if (comes_from_it && best == 0) best = found.size();
+    size_t end = at + name.size();  // with an ending ("Toms")
+    while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
+    found.push_back({at, end});
+  }
+  // The words that come from it, where the target writes it otherwise.
+  for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
+    size_t end = u;
+    while (end < units_.size() && IsInside(units_[end].source, span)) ++end;
+    if (end > u && IsCut(u) && IsCut(end)) {
+      found.push_back({units_[u].target.begin, units_[end - 1].target.end});
+    }
+  }
+  for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best ? i : root_);
 }
 
 void Placer::PlaceStretch(size_t i) {
-  const Carried& stretch = source_.carried[i];
   const absl::string_view text = source_.text;
-  Node& placed = nodes_[i];
-  const Node& parent = nodes_[placed.parent];
-  if (!IsStretch(i) || !parent.is_placed) return;
-  const auto is_free = [&](size_t unit) { return units_[unit].owner == placed.parent; };
+  Node& stretch = nodes_[i];
+  const Node& parent = nodes_[stretch.parent];
+  if (!stretch.IsStretch() || !parent.is_placed) return;
+  const auto is_free = [&](size_t unit) { return units_[unit].owner == stretch.parent; };
   size_t head = parent.begin;  // the parent's free units at its ends
   while (head < parent.end && is_free(head)) ++head;
   size_t tail = parent.end;
   while (tail > parent.begin && is_free(tail - 1)) --tail;
   const bool cuts_words =
       !IsWordBorder(text, stretch.span.begin) || !IsWordBorder(text, stretch.span.end);
-  size_t begin = parent.end;
-  size_t end = parent.end;
-  if (head == parent.end && IsInside(WithoutBlanks(text, parent.source), stretch.span)) {
-    begin = parent.begin;
+  stretch.begin = stretch.end = parent.end;
+  if (head == parent.end && IsInside(WithoutBlanks(text, parent.span), stretch.span)) {
+    stretch.begin = parent.begin;
   } else {  // the greatest sum
     int best = 0;
     int sum = 0;
@@ -206,34 +201,29 @@ void Placer::PlaceStretch(size_t i) {
       }
       if (sum > best && (cuts_words || IsCut(unit + 1))) {
         best = sum;
-        begin = start;
-        end = unit + 1;
+        stretch.begin = start;
+        stretch.end = unit + 1;
       }
     }
   }
+  stretch.is_placed =
+      stretch.begin < stretch.end || stretch.before.empty() || stretch.after.empty();
   if (stretch.before.empty()) {
-    end = begin < end ? std::min(end, head) : parent.begin;
-    begin = parent.begin;
+    stretch.end = stretch.begin < stretch.end ? std::min(stretch.end, head) : parent.begin;
+    stretch.begin = parent.begin;
   } else if (stretch.after.empty()) {
-    begin = std::max(begin, tail);
-    end = parent.end;
-  } else if (begin == end) {
-    return;
+    stretch.begin = std::max(stretch.begin, tail);
+    stretch.end = parent.end;
   }
-  placed.is_placed = true;
-  placed.begin = begin;
-  placed.end = end;
-  for (size_t unit = begin; unit < end; ++unit) units_[unit].owner = i;
+  for (size_t unit = stretch.begin; unit < stretch.end; ++unit) units_[unit].owner = i;
 }
 
 // The unit before which a point goes.
 size_t Placer::Anchor(const Carried& point) const {
   const absl::string_view text = source_.text;
   const size_t at = point.span.begin;
-  if (WithoutBlanks(text, {0, at}).end == 0 || units_.empty()) return 0;
-  if (WithoutBlanks(text, {point.span.end, text.size()}).begin == text.size()) {
-    return units_.size();
-  }
+  if (absl::StripAsciiWhitespace(text.substr(0, at)).empty() || units_.empty()) return 0;
+  if (point.span.end == text.size()) return units_.size();
   size_t nearest = SIZE_MAX;  // even: the unit is in front of the point
   size_t anchor = 0;
   for (size_t unit = 0; unit < units_.size(); ++unit) {
@@ -253,9 +243,9 @@ size_t Placer::Anchor(const Carried& point) const {
 
 void Placer::PlacePoint(size_t i) {
   Node& point = nodes_[i];
-  if (point.is_placed || point.is_named) return;
+  if (point.is_placed) return;
   const Node& parent = nodes_[point.parent];
-  size_t at = std::clamp(Anchor(source_.carried[i]), parent.begin, parent.end);
+  size_t at = std::clamp(Anchor(point), parent.begin, parent.end);
   if (at < parent.end && units_[at].owner != point.parent) {  // not into a sibling
     size_t sibling = units_[at].owner;
     while (nodes_[sibling].parent != point.parent) sibling = nodes_[sibling].parent;
@@ -285,63 +275,53 @@ std::string Placer::Padded(const Carried& point, absl::string_view text, size_t 
 }
 
 std::string Placer::Write() {
-  std::vector<std::string> before(root_);  // what a stretch begins with, and what is at its end
-  std::vector<std::string> behind(root_);
   MarkedText placed = {std::string(target_), {}, source_.markup, source_.entities};
   std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
   std::vector<size_t> open;    // stretches around nothing, at a byte of the target
   std::string* out = nullptr;  // theirs
   size_t at = 0;
   for (size_t i = 0; i <= root_; ++i) {
-    for (; !open.empty() && open.back() != nodes_[i].parent; open.pop_back()) {
-      const Carried& carried = source_.carried[open.back()];
-      *out += Padded(carried, AsPoint(source_.text, carried).after, at);
-    }
-    if (i == root_ || nodes_[i].is_named) continue;
     const Node& node = nodes_[i];
-    const Carried& carried = source_.carried[i];
-    if (node.begin < node.end) {
-      before[i] = carried.before;
-      continue;
+    for (; !open.empty() && open.back() != node.parent; open.pop_back()) {
+      const Node& stretch = nodes_[open.back()];
+      *out += Padded(stretch, AsPoint(source_.text, stretch).after, at);
     }
-    const bool is_point = carried.span.begin == carried.span.end;
-    const Carried point = is_point ? carried : AsPoint(source_.text, carried);
+    if (i == root_ || node.begin < node.end || (node.replaces && node.is_placed)) continue;
+    Carried point = node;
+    if (node.span.begin < node.span.end) point = AsPoint(source_.text, std::move(point));
     const std::string text = absl::StrCat(point.before, point.after);
     if (open.empty()) {
-      const Node& parent = nodes_[node.parent];
+      Node& parent = nodes_[node.parent];
       const bool leads = text.starts_with(' ') && !text.ends_with(' ') &&
-                         BeginsWord(absl::string_view(source_.text).substr(carried.span.end));
+                         BeginsWord(absl::string_view(source_.text).substr(node.span.end));
       is_front[node.begin] = is_front[node.begin] || node.begin == parent.begin || leads;
       if (is_front[node.begin] && node.begin < parent.end) {
         at = units_[node.begin].target.begin;
       } else {
         at = node.begin > 0 ? units_[node.begin - 1].target.end : 0;
       }
-      const bool is_inside = node.parent != root_;
-      if (is_inside && node.begin == parent.begin) {
-        out = &before[node.parent];
-      } else if (is_inside && node.begin == parent.end) {
-        out = &behind[node.parent];
+      if (node.parent != root_ && node.begin == parent.begin) {
+        out = &parent.before;
+      } else if (node.parent != root_ && node.begin == parent.end) {
+        out = &parent.behind;
       } else {
         out = &placed.carried.emplace_back(Carried{{at, at}, "", "", false}).before;
       }
     }
-    *out += Padded(carried, IsStretch(i) ? point.before : text, at);
-    if (IsStretch(i)) open.push_back(i);
+    *out += Padded(node, node.IsStretch() ? point.before : text, at);
+    if (node.IsStretch()) open.push_back(i);
   }
-  for (size_t i = 0; i < root_; ++i) {
-    if (nodes_[i].begin == nodes_[i].end) continue;
-    const TextSpan span = {units_[nodes_[i].begin].target.begin,
-                           units_[nodes_[i].end - 1].target.end};
-    placed.carried.push_back({span, before[i], behind[i] + source_.carried[i].after, false});
+  nodes_.pop_back();  // the root
+  for (const Node& node : nodes_) {
+    if (node.begin == node.end) continue;
+    const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
+    placed.carried.push_back({span, node.before, node.behind + node.after, false});
   }
   absl::c_move(replaced_, std::back_inserter(placed.carried));
   // Points first, then what is around the others.
   absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
-    const auto order = [](const TextSpan& span) {
-      return std::tuple(span.begin, span.begin < span.end, ~span.end);
-    };
-    return order(a.span) < order(b.span);
+    return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end) <
+           std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end);
   });
   return nibu::Write(placed);
 }
