@@ -1,6 +1,8 @@
 #include "tools/text/markup.h"
 
 #include <algorithm>
+#include <iterator>
+#include <list>
 #include <map>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "tokenizer/characters.h"
 
 namespace nibu {
@@ -32,13 +35,12 @@ struct TokenPlace {
   TextSpan span;           // of an element: all of it, for both of its tags
   size_t partner = kNone;  // the other tag
   size_t around = kNone;   // of a closing tag without one: the innermost open element's
-  size_t part = kNone;     // of FindCarried's parts
 };
 
 std::vector<TokenPlace> FindPlaces(Tokens tokens, std::string* text) {
   std::vector<TokenPlace> places(tokens.size());
-  std::vector<size_t> open;                                  // tokens
-  std::map<absl::string_view, std::vector<size_t>> by_name;  // indices of `open`
+  std::vector<size_t> open;                   // tokens
+  std::map<absl::string_view, int> has_open;  // how many of a name
   for (size_t i = 0; i < tokens.size(); ++i) {
     const MarkupToken& token = tokens[i];
     TokenPlace& place = places[i];
@@ -47,21 +49,18 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, std::string* text) {
       absl::StrAppend(text, token.kind == MarkupToken::kText ? Text(token) : kPlaceholder);
       place.span.end = text->size();
     } else if (token.kind == MarkupToken::kOpen) {
-      by_name[token.value].push_back(open.size());
       open.push_back(i);
+      ++has_open[token.value];
+    } else if (token.kind == MarkupToken::kClose && has_open[token.value] == 0) {
+      if (!open.empty()) place.around = open.back();
+      place.span.begin = open.empty() ? 0 : places[open.back()].span.begin;
     } else if (token.kind == MarkupToken::kClose) {
-      const std::vector<size_t>& same = by_name[token.value];
-      if (same.empty()) {
-        if (!open.empty()) place.around = open.back();
-        place.span.begin = open.empty() ? 0 : places[open.back()].span.begin;
-        continue;
-      }
-      // Elements that are still open in this one end with it.
-      for (size_t depth = same.back(); open.size() > depth; open.pop_back()) {
+      do {  // elements that are still open in this one end with it
         place.partner = open.back();
         places[open.back()].span.end = text->size();
-        by_name[tokens[open.back()].value].pop_back();
-      }
+        --has_open[tokens[open.back()].value];
+        open.pop_back();
+      } while (tokens[place.partner].value != token.value);
       places[place.partner].partner = i;
       place.span = places[place.partner].span;
     }
@@ -70,48 +69,41 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, std::string* text) {
   return places;
 }
 
-// What the tokens [begin, end) carry, whose text is `own` of that of all.
-std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end, const TextSpan& own,
-                                 std::vector<TokenPlace>* places) {
-  using Order = std::pair<size_t, size_t>;
-  std::vector<std::pair<Order, Carried>> parts;
-  const auto add = [&](Order order, TextSpan span, absl::string_view before) {
-    for (size_t* at : {&span.begin, &span.end}) {
-      *at = std::clamp(*at, own.begin, own.end) - own.begin;
-    }
-    parts.push_back({order, {span, std::string(before), "", false}});
-    return parts.size() - 1;
+// What the tokens [begin, end) carry.
+std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end,
+                                 absl::Span<const TokenPlace> places) {
+  std::list<Carried> found;
+  std::vector<std::list<Carried>::iterator> parts(tokens.size(), found.end());  // of tokens
+  auto opened = found.end();  // the last one that begins at the text's current end
+  std::string points;         // what stands there and encloses nothing
+  const auto add_points = [&](size_t at) {
+    if (!points.empty()) found.push_back({{at, at}, std::exchange(points, ""), "", false});
   };
-  size_t opened = kNone;  // the last part that begins at the text's current end
-  std::string points;     // what stands there and encloses nothing
   for (size_t i = begin; i < end; ++i) {
     const MarkupToken& token = tokens[i];
-    TokenPlace& place = (*places)[i];
-    const bool encloses = place.span.end > place.span.begin;
-    if (token.kind == MarkupToken::kClose && encloses) {
-      // Of those without a partner the last is the outermost.
-      const size_t part = place.partner == kNone
-                              ? add({place.around + 1, kNone - i}, place.span, "")
-                              : (*places)[place.partner].part;
-      parts[part].second.after = absl::StrCat(std::exchange(points, ""), token.raw);
-    } else if (encloses) {
-      const size_t at = place.span.begin;
-      if (!points.empty()) add({i, 0}, {at, at}, std::exchange(points, ""));
-      if (token.kind != MarkupToken::kText) place.part = add({i + 1, 0}, place.span, token.raw);
-      opened = token.kind == MarkupToken::kOpen ? place.part : kNone;
-      if (token.kind == MarkupToken::kProtected) parts[place.part].second.replaces = true;
-    } else if (opened != kNone) {
-      absl::StrAppend(&parts[opened].second.before, token.raw);
+    const auto& [span, partner, around] = places[i];
+    if (span.begin == span.end) {
+      absl::StrAppend(opened != found.end() ? &opened->before : &points, token.raw);
+    } else if (token.kind == MarkupToken::kClose) {
+      auto part = found.begin();
+      if (partner != kNone) {
+        part = parts[partner];
+      } else {  // the last one is the outermost
+        if (around != kNone && around >= begin) part = std::next(parts[around]);
+        part = found.insert(part, {span, "", "", false});
+      }
+      part->after = absl::StrCat(std::exchange(points, ""), token.raw);
     } else {
-      absl::StrAppend(&points, token.raw);
+      add_points(span.begin);
+      opened = found.end();
+      if (token.kind == MarkupToken::kText) continue;
+      const bool replaces = token.kind == MarkupToken::kProtected;
+      parts[i] = found.insert(opened, {span, std::string(token.raw), "", replaces});
+      if (!replaces) opened = parts[i];
     }
   }
-  if (!points.empty()) add({end, 0}, {own.end, own.end}, points);
-  absl::c_stable_sort(parts, [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Carried> carried;
-  carried.reserve(parts.size());
-  for (auto& part : parts) carried.push_back(std::move(part.second));
-  return carried;
+  add_points(places[end - 1].span.end);
+  return {std::make_move_iterator(found.begin()), std::make_move_iterator(found.end())};
 }
 
 // How a segment's characters are written.
@@ -133,13 +125,13 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
   return entities;
 }
 
-}  // namespace
-
-void MarkupReader::AddSegment(absl::Span<MarkupToken> tokens, absl::string_view line, size_t* done,
-                              MarkedLine* marked) const {
+// The segment that `tokens` are, if there is text in them; `rest`: what of the line follows the
+// segments.
+void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* rest,
+                MarkedLine* marked) {
   if (absl::c_none_of(tokens, IsText)) return;
   std::string text;
-  std::vector<TokenPlace> places = FindPlaces(tokens, &text);
+  const std::vector<TokenPlace> places = FindPlaces(tokens, &text);
   // What stands around the text needs no place in it: blanks, points, tags, except those of
   // elements that end within.
   const auto stands_in_text = [](const MarkupToken& token) {
@@ -161,14 +153,15 @@ void MarkupReader::AddSegment(absl::Span<MarkupToken> tokens, absl::string_view 
   own.end -= back.size() - absl::StripTrailingAsciiWhitespace(back).size();
   back = absl::StripTrailingAsciiWhitespace(back);
 
-  MarkedLine::Segment& segment = marked->segments.emplace_back();
-  const size_t untouched = front.data() - line.data();
-  segment.untouched = std::string(line.substr(*done, untouched - *done));
-  segment.marked = {text.substr(own.begin, own.end - own.begin),
-                    FindCarried(tokens, begin, end, own, &places), kind_,
-                    FindEntities(kind_, tokens.subspan(begin, end - begin))};
-  *done = back.data() + back.size() - line.data();
+  const MarkedText whole = {text, FindCarried(tokens, begin, end, places), kind,
+                            FindEntities(kind, tokens.subspan(begin, end - begin))};
+  const size_t untouched = front.data() - rest->data();
+  marked->segments.push_back(
+      {std::string(rest->substr(0, untouched)), std::move(Cut(whole, {own})[0])});
+  rest->remove_prefix(back.data() + back.size() - rest->data());
 }
+
+}  // namespace
 
 MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
@@ -178,21 +171,20 @@ MarkedLine MarkupReader::Read(absl::string_view line) {
     return marked;
   }
   size_t begin = 0;
-  size_t done = 0;
   bool closed = false;  // by the last token but blanks
   const absl::Span<MarkupToken> all = absl::MakeSpan(tokens);
   for (size_t i = 0; i < tokens.size(); ++i) {
     const bool block = tokens[i].kind == MarkupToken::kBlock;
     if (block || (kind_ == Markup::kXml && closed && tokens[i].kind == MarkupToken::kOpen)) {
-      AddSegment(all.subspan(begin, i - begin), line, &done, &marked);
+      AddSegment(kind_, all.subspan(begin, i - begin), &line, &marked);
       begin = block ? i + 1 : i;
     }
     if (tokens[i].kind != MarkupToken::kText || IsText(tokens[i])) {
       closed = tokens[i].kind == MarkupToken::kClose;
     }
   }
-  AddSegment(all.subspan(begin), line, &done, &marked);
-  marked.untouched = std::string(line.substr(done));
+  AddSegment(kind_, all.subspan(begin), &line, &marked);
+  marked.untouched = std::string(line);
   return marked;
 }
 

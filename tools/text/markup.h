@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "tools/text/marked_text.h"
 #include "tools/text/markup_lexer.h"
 
@@ -33,10 +32,6 @@ class MarkupReader {
   bool is_open() const { return lexer_.is_open(); }
 
  private:
-  // The segment that `tokens` are, if there is text in them; `done`: how far the line is read.
-  void AddSegment(absl::Span<MarkupToken> tokens, absl::string_view line, size_t* done,
-                  MarkedLine* marked) const;
-
   const Markup kind_;
   MarkupLexer lexer_;
 };
