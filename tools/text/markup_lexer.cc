@@ -88,7 +88,7 @@ size_t ReadAttributes(absl::string_view line, size_t pos, MarkupLexer::Tag* tag)
 }
 
 // As ReadAttributes: a tag from its `<` on.
-size_t ReadTag(Markup kind, absl::string_view line, size_t pos, MarkupLexer::Tag* tag) {
+size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupLexer::Tag* tag) {
   *tag = {};
   tag->closing = absl::StartsWith(line.substr(pos), "</");
   pos += tag->closing ? 2 : 1;
@@ -112,41 +112,34 @@ bool BeginsDeclaration(absl::string_view text) {
 
 bool BeginsMarkup(Markup kind, absl::string_view text) {
   MarkupLexer::Tag tag;
-  return BeginsDeclaration(text) || ReadTag(kind, text, 0, &tag) + 1 > 1;
+  return BeginsDeclaration(text) || BeginTag(kind, text, 0, &tag) + 1 > 1;
+}
+
+void MarkupLexer::AddText(size_t end) {
+  if (end > done_) {
+    tokens_.push_back({MarkupToken::kText, line_.substr(done_, end - done_), "", cdata_});
+  }
+  done_ = end;
 }
 
 void MarkupLexer::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value) {
   if (skipped_depth_ > 0) return;
-  MarkupToken* last = tokens_.empty() ? nullptr : &tokens_.back();
-  if (kind == MarkupToken::kText && value.empty() && last != nullptr &&
-      last->kind == MarkupToken::kText && last->value.empty()) {
-    last->raw = absl::string_view(last->raw.data(), last->raw.size() + end - begin);
-  } else {
-    tokens_.push_back({kind, line_.substr(begin, end - begin), std::move(value), cdata_});
-  }
+  AddText(begin);
+  tokens_.push_back({kind, line_.substr(begin, end - begin), std::move(value), cdata_});
+  done_ = end;
 }
 
 std::vector<MarkupToken> MarkupLexer::Read(absl::string_view line) {
   line_ = line;
   tokens_.clear();
-  skipped_begin_ = 0;
+  done_ = 0;
   skipped_inline_ = false;  // not in one line
-  size_t pos = 0;
-  if (kind_ == Markup::kNone) {
-    Add(MarkupToken::kText, 0, pos = line.size());
-  } else if (tag_lines_ > 0) {
-    const size_t end = ReadAttributes(line, 0, &tag_);
-    if (end == kNowhere && GoesOn(0)) {
-      pos = line.size();
-    } else {
-      tag_lines_ = 0;
-      if (end != kNowhere && end != 0) AddTag(0, pos = end, /*whole=*/false);
-    }
-  }
-  while (pos < line.size()) pos = Next(pos);
-  if (const int64_t depth = std::exchange(skipped_depth_, 0); depth > 0) {
-    Add(MarkupToken::kBlock, skipped_begin_, line.size());
-    skipped_depth_ = depth;
+  size_t pos = tag_lines_ > 0 ? ReadTag(0) : 0;
+  while (pos < line.size() && kind_ != Markup::kNone) pos = Next(pos);
+  if (skipped_depth_ > 0) {
+    tokens_.push_back({MarkupToken::kBlock, line.substr(done_)});
+  } else {
+    AddText(line.size());
   }
   return std::move(tokens_);
 }
@@ -154,28 +147,23 @@ std::vector<MarkupToken> MarkupLexer::Read(absl::string_view line) {
 size_t MarkupLexer::Next(size_t pos) {
   if (!until_.empty()) return ReadUntil(pos, pos);
   const bool raw = skipped_depth_ > 0 && kind_ == Markup::kHtml && IsIn(kRaw, skipped_);
-  size_t end = raw ? line_.find("</", pos) : line_.find_first_of(cdata_ ? "<&]" : "<&", pos);
-  end = std::min(end, line_.size());
-  if (end > pos) Add(MarkupToken::kText, pos, end);
-  const absl::string_view rest = line_.substr(end);
-  if (absl::StartsWith(rest, "<")) return ReadMarkup(end);
+  pos = raw ? line_.find("</", pos) : line_.find_first_of(cdata_ ? "<&]" : "<&", pos);
+  if (pos == kNowhere) return line_.size();
+  const absl::string_view rest = line_.substr(pos);
+  if (rest[0] == '<') return ReadMarkup(pos);
   if (absl::StartsWith(rest, "]]>")) {
+    Add(MarkupToken::kBlock, pos, pos + 3);
     cdata_ = false;
-    Add(MarkupToken::kBlock, end, end + 3);
-    return end + 3;
+    return pos + 3;
   }
   MarkupReference reference = ReadReference(kind_, rest);
-  if (reference.size == 0) {
-    reference.size = rest.empty() ? 0 : 1;
-    Add(MarkupToken::kText, end, end + reference.size);
-  } else if (reference.character.empty()) {
-    Add(MarkupToken::kProtected, end, end + reference.size);
-  } else if (reference.character == "\n" || reference.character == "\r") {
-    Add(MarkupToken::kBlock, end, end + reference.size);
-  } else {
-    Add(MarkupToken::kText, end, end + reference.size, std::move(reference.character));
-  }
-  return end + reference.size;
+  if (reference.size == 0) return pos + 1;
+  const bool is_break = reference.character == "\n" || reference.character == "\r";
+  const MarkupToken::Kind kind = reference.character.empty() ? MarkupToken::kProtected
+                                 : is_break                  ? MarkupToken::kBlock
+                                                             : MarkupToken::kText;
+  Add(kind, pos, pos + reference.size, std::move(reference.character));
+  return pos + reference.size;
 }
 
 size_t MarkupLexer::ReadMarkup(size_t pos) {
@@ -194,14 +182,7 @@ size_t MarkupLexer::ReadMarkup(size_t pos) {
     if (absl::StartsWith(rest, "<!--")) until_ = "-->";
     return ReadUntil(pos, pos + (html || until_ != "-->" ? 2 : 4));  // in HTML `<!-->` is one
   }
-  const size_t end = ReadTag(kind_, line_, pos, &tag_);
-  if (end == kNowhere && GoesOn(pos)) return line_.size();
-  if (end != kNowhere && end != 0) {
-    AddTag(pos, end, /*whole=*/true);
-    return end;
-  }
-  Add(MarkupToken::kText, pos, pos + 1);
-  return pos + 1;
+  return ReadTag(pos);
 }
 
 size_t MarkupLexer::ReadUntil(size_t begin, size_t pos) {
@@ -223,14 +204,22 @@ size_t MarkupLexer::ReadUntil(size_t begin, size_t pos) {
   return pos;
 }
 
-// A tag whose end is not in the line goes on in the next one if it looks like one so far.
-bool MarkupLexer::GoesOn(size_t begin) {
-  if ((!tag_.values && tag_.words > (tag_lines_ > 0 ? 1 : 0)) || tag_lines_ == kMaxTagLines) {
-    return false;
+// A tag, or more of one that began in another line.
+size_t MarkupLexer::ReadTag(size_t pos) {
+  const bool begins = tag_lines_ == 0;
+  const size_t end =
+      begins ? BeginTag(kind_, line_, pos, &tag_) : ReadAttributes(line_, pos, &tag_);
+  // If its end is not in the line it goes on in the next one, if it looks like one so far.
+  const bool looks_like_one = tag_.values || tag_.words <= (begins ? 0 : 1);
+  if (end == kNowhere && looks_like_one && tag_lines_ < kMaxTagLines) {
+    ++tag_lines_;
+    Add(MarkupToken::kPoint, pos, line_.size());
+    return line_.size();
   }
-  ++tag_lines_;
-  Add(MarkupToken::kPoint, begin, line_.size());
-  return true;
+  tag_lines_ = 0;
+  if (end == 0 || end == kNowhere) return begins ? pos + 1 : pos;  // it is text
+  AddTag(pos, end, begins);
+  return end;
 }
 
 // `whole`: the tag begins in this line.
@@ -243,11 +232,11 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
     if (name != skipped_ || empty || (name == "p" && !tag_.closing)) return;
     skipped_depth_ += tag_.closing ? -1 : 1;
     if (skipped_depth_ > 0) return;
-    Add(skipped_inline_ ? MarkupToken::kProtected : MarkupToken::kBlock, skipped_begin_, end);
+    Add(skipped_inline_ ? MarkupToken::kProtected : MarkupToken::kBlock, done_, end);
   } else if (!empty && !tag_.closing && (tag_.no_translation || IsProtected(kind_, name))) {
+    AddText(begin);
     skipped_ = name;
     skipped_depth_ = 1;
-    skipped_begin_ = begin;
     skipped_inline_ = whole && !block;
   } else if (block) {
     Add(MarkupToken::kBlock, begin, end);

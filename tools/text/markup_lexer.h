@@ -49,28 +49,30 @@ class MarkupLexer {
   };
 
  private:
+  // Adds a token, and the text in front of it.
   void Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value = {});
+  void AddText(size_t end);
   // These read on from a position, and say how far.
   size_t Next(size_t pos);
   size_t ReadMarkup(size_t pos);
   size_t ReadUntil(size_t begin, size_t pos);
-  bool GoesOn(size_t begin);
+  size_t ReadTag(size_t pos);
   void AddTag(size_t begin, size_t end, bool whole);
 
   const Markup kind_;
   absl::string_view line_;
   std::vector<MarkupToken> tokens_;
+  size_t done_ = 0;  // how far the tokens go
 
   // What is open.
   absl::string_view until_;  // a comment or the like: where it ends
   bool cdata_ = false;
   int tag_lines_ = 0;  // a tag: lines so far
   Tag tag_;
-  // An element that is left alone: its name, how many of this name are open, where it begins in
-  // this line, and whether it is a part of a sentence.
+  // An element that is left alone: its name, how many of this name are open, and whether it is a
+  // part of a sentence.
   std::string skipped_;
   int64_t skipped_depth_ = 0;
-  size_t skipped_begin_ = 0;
   bool skipped_inline_ = false;
 };
 
