@@ -89,28 +89,26 @@ bool HasOnlyParts(MarkedText marked) {
 std::string Write(const MarkedText& marked) {
   std::string out;
   size_t written = 0;
-  std::vector<const Carried*> open;
   const auto write_up_to = [&](size_t at) {
-    while (true) {
-      const bool closes = !open.empty() && open.back()->span.end <= at;
-      const size_t end = std::max(written, closes ? open.back()->span.end : at);
-      out += EscapeText(marked, absl::string_view(marked.text).substr(written, end - written));
-      written = end;
-      if (!closes) break;
+    if (at <= written) return;
+    out += EscapeText(marked, absl::string_view(marked.text).substr(written, at - written));
+    written = at;
+  };
+  std::vector<const Carried*> open;
+  const auto close_up_to = [&](size_t at) {
+    for (; !open.empty() && open.back()->span.end <= at; open.pop_back()) {
+      write_up_to(open.back()->span.end);
       out += open.back()->after;
-      open.pop_back();
     }
+    write_up_to(at);
   };
   for (const Carried& carried : marked.carried) {
-    write_up_to(carried.span.begin);
+    close_up_to(carried.span.begin);
     out += carried.before;
-    if (carried.replaces) {
-      written = std::max(written, carried.span.end);
-    } else {
-      open.push_back(&carried);
-    }
+    if (carried.replaces) written = std::max(written, carried.span.end);
+    open.push_back(&carried);
   }
-  write_up_to(marked.text.size());
+  close_up_to(marked.text.size());
   return out;
 }
 

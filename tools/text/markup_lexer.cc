@@ -1,5 +1,7 @@
 #include "tools/text/markup_lexer.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -102,10 +104,8 @@ size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupLexer::Ta
 }
 
 bool BeginsDeclaration(absl::string_view text) {
-  const char third = text.size() > 2 ? text[2] : 0;
-  return absl::StartsWith(text, "<!--") ||
-         (absl::StartsWith(text, "<!") && (absl::ascii_isalpha(third) || third == '[')) ||
-         (absl::StartsWith(text, "<?") && (absl::ascii_isalpha(third) || third == '='));
+  static const LazyRE2 pattern = {R"(^<(!--|![A-Za-z[]|\?[A-Za-z=]))"};
+  return RE2::PartialMatch({text.data(), text.size()}, *pattern);
 }
 
 }  // namespace
