@@ -1,17 +1,15 @@
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "tools/text/join.h"
 
 namespace nibu {
 namespace {
 
-constexpr char kWordStart[] = "\xe2\x96\x81";  // U+2581
-
-size_t CountWords(absl::Span<const int> words) {
-  return words.empty() ? 0 : static_cast<size_t>(words.back()) + 1;
-}
+bool StartsWord(absl::string_view piece) { return absl::StartsWith(piece, "\u2581"); }
 
 }  // namespace
 
@@ -26,14 +24,12 @@ std::vector<std::pair<int, int>> HardAlignment(const AttentionRows& attention) {
 }
 
 std::vector<int> WordsOf(absl::Span<const std::string> pieces) {
-  const bool marks_starts = std::any_of(pieces.begin(), pieces.end(), [](const std::string& piece) {
-    return absl::StartsWith(piece, kWordStart);
-  });
+  const bool marks_starts = absl::c_any_of(pieces, StartsWord);
   std::vector<int> words;
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const bool starts = i == 0 || (marks_starts ? absl::StartsWith(pieces[i], kWordStart)
-                                                : !absl::EndsWith(pieces[i - 1], "@@"));
-    words.push_back(i == 0 ? 0 : words.back() + (starts ? 1 : 0));
+    const bool starts =
+        i > 0 && (marks_starts ? StartsWord(pieces[i]) : !absl::EndsWith(pieces[i - 1], "@@"));
+    words.push_back((i == 0 ? 0 : words.back()) + (starts ? 1 : 0));
   }
   return words;
 }
@@ -41,20 +37,21 @@ std::vector<int> WordsOf(absl::Span<const std::string> pieces) {
 std::vector<std::pair<int, int>> AlignWords(absl::Span<const std::pair<int, int>> pieces,
                                             absl::Span<const int> source_words,
                                             absl::Span<const int> target_words) {
-  std::vector<std::pair<int, int>> pairs;
+  std::set<std::pair<int, int>> words;  // (target, source)
   for (const auto& [s, t] : pieces) {
-    pairs.emplace_back(source_words[static_cast<size_t>(s)], target_words[static_cast<size_t>(t)]);
+    words.emplace(target_words[static_cast<size_t>(t)], source_words[static_cast<size_t>(s)]);
   }
-  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second < b.second : a.first < b.first;
-  });
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  std::vector<std::pair<int, int>> pairs;
+  for (const auto& [t, s] : words) pairs.emplace_back(s, t);
   return pairs;
 }
 
 AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const int> source_words,
                           absl::Span<const int> target_words) {
-  AttentionRows words(CountWords(target_words), std::vector<float>(CountWords(source_words)));
+  const auto count = [](absl::Span<const int> words) {
+    return words.empty() ? 0 : static_cast<size_t>(words.back()) + 1;
+  };
+  AttentionRows words(count(target_words), std::vector<float>(count(source_words)));
   std::vector<float> counts(words.size());
   for (const int t : target_words) ++counts[static_cast<size_t>(t)];
   for (size_t t = 0; t < pieces.size(); ++t) {

@@ -23,24 +23,17 @@ AttentionRows AttentionOf(const LinePart& part, const Hypothesis& hypothesis, co
   return rows;
 }
 
-struct Context {
-  const TextCoder& coder;
-  const TextOptions& options;
-  bool is_marked;
-};
-
 // What a hypothesis' tokens say, with all that the part carries. Adds to the warnings.
-std::string Text(const Context& context, const LinePart& part, const Hypothesis& hypothesis,
-                 const AttentionRows& attention, absl::Span<const std::string> tokens,
-                 Warnings* warnings) {
-  const auto& [coder, options, is_marked] = context;
+std::string Text(const TextCoder& coder, const TextOptions& options, const LinePart& part,
+                 const Hypothesis& hypothesis, const AttentionRows& attention,
+                 absl::Span<const std::string> tokens, Warnings* warnings) {
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries ? &spans : nullptr);
   const std::string source = RoughText(part.source.own(), options.tokenized);
   const auto expected = static_cast<float>(part.source.pieces.size()) * options.length_ratio;
   *warnings |= Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis);
-  if (is_marked) ReplaceBreaks(&text);
+  ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
   std::vector<AlignedToken> aligned;
   aligned.reserve(spans.size());
@@ -96,8 +89,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
         if (coder.IsUnknown(token)) token = source[static_cast<size_t>(s)];
       }
     }
-    const std::string text =
-        Text({coder, options, line.is_marked}, part, hypothesis, rows, tokens, &joined.warnings);
+    const std::string text = Text(coder, options, part, hypothesis, rows, tokens, &joined.warnings);
     if (options.decoding.return_attention) {
       for (std::vector<float>& row : rows) {  // beside those of the parts before it
         row.insert(row.begin(), sources.size(), 0.0f);

@@ -165,7 +165,7 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
 
 MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
-  std::vector<MarkupToken> tokens = lexer_.Read(line);
+  std::vector<MarkupToken> tokens = ReadTokens(line);
   if (tokens.size() == 1 && IsText(tokens[0]) && tokens[0].value.empty()) {
     marked.segments.push_back({"", {std::string(line), {}, kind_, FindEntities(kind_, tokens)}});
     return marked;

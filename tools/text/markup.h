@@ -1,14 +1,32 @@
-// HTML and XML: what of a line is to be translated, and which tags go with it.
+// HTML and XML: what of a line is to be translated, and which tags go with it; character
+// references.
 #ifndef NIBU_TOOLS_TEXT_MARKUP_H_
 #define NIBU_TOOLS_TEXT_MARKUP_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "tools/text/marked_text.h"
-#include "tools/text/markup_lexer.h"
 
 namespace nibu {
+
+struct MarkupToken {
+  enum Kind {
+    kText,
+    kOpen,       // an inline tag
+    kClose,      // one
+    kPoint,      // what stands between words: a comment, <img>, half a tag
+    kProtected,  // what stands for words, and is left alone: a whole <code>...</code>
+    kBlock       // what separates texts
+  };
+  Kind kind;
+  absl::string_view raw;
+  std::string value = {};  // a tag's name; or the character that the reference `raw` stands for
+  bool cdata = false;      // is within XML's <![CDATA[ ]]>
+};
 
 // Reads line after line, and remembers what is open at a line's end: a comment, a script, a tag.
 //
@@ -24,22 +42,68 @@ namespace nibu {
 // whose tags and references are read.
 class MarkupReader {
  public:
-  explicit MarkupReader(Markup kind) : kind_(kind), lexer_(kind) {}
+  explicit MarkupReader(Markup kind) : kind_(kind) {}
 
   // Any bytes are markup. The parts, each text with its tags and EscapeText, give the line back.
   MarkedLine Read(absl::string_view line);
   // Whether a comment, tag or element that is left alone goes on behind the last line.
-  bool is_open() const { return lexer_.is_open(); }
+  bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
+
+  struct Tag {
+    std::string name = {};  // in small letters in HTML
+    bool closing = false;
+    bool self_closing = false;    // ends with `/>`
+    bool no_translation = false;  // translate="no" or class="notranslate"
+    char quote = 0;               // that of the value in which the line ended
+    bool values = false;          // the line has attributes with a value
+    int words = 0;                // the line's attributes without one
+  };
 
  private:
+  // The tokens of a line: in order they are the line, into which they point. Linear time.
+  std::vector<MarkupToken> ReadTokens(absl::string_view line);
+  // Adds a token, and the text in front of it.
+  void Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value = {});
+  void AddText(size_t end);
+  // These read on from a position, and say how far.
+  size_t Next(size_t pos);
+  size_t ReadUntil(size_t begin, size_t pos);
+  size_t ReadTag(size_t pos);
+  void AddTag(size_t begin, size_t end, bool whole);
+
   const Markup kind_;
-  MarkupLexer lexer_;
+  absl::string_view line_;
+  std::vector<MarkupToken> tokens_;
+  size_t done_ = 0;  // how far the tokens go
+
+  // What is open.
+  absl::string_view until_;  // a comment or the like: where it ends
+  bool cdata_ = false;
+  int tag_lines_ = 0;  // a tag: lines so far
+  Tag tag_;
+  // An element that is left alone: its name, how many of this name are open, and whether it is a
+  // part of a sentence.
+  std::string skipped_;
+  int64_t skipped_depth_ = 0;
+  bool skipped_inline_ = false;
 };
 
 // A part of a translation of `source`, for its place between tags: characters that came as entities
 // go as such, and so do a `<` and `&` that would be read as markup; in XML all, but those of a
 // source that has them as they are.
 std::string EscapeText(const MarkedText& source, absl::string_view text);
+
+// Whether what begins with a `<` would be read as markup.
+bool BeginsMarkup(Markup kind, absl::string_view text);
+
+struct MarkupReference {
+  size_t size = 0;        // bytes of the reference; 0: there is none
+  std::string character;  // UTF-8; empty: not known, or not to stand in a text
+};
+
+// The reference that `text` begins with: `&eacute;`, `&#233;` or `&#xe9;`. Its `;` may not be left
+// out; in HTML a name has two letters or more, unlike `R&D;`.
+MarkupReference ReadReference(Markup kind, absl::string_view text);
 
 }  // namespace nibu
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "tools/text/markup_lexer.h"
+#include "tools/text/markup.h"
 
 namespace nibu {
 

@@ -1,5 +1,4 @@
-#include "tools/text/markup_lexer.h"
-
+// How lines are cut into tokens.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "tools/text/markup.h"
 
 namespace nibu {
 
@@ -53,7 +53,7 @@ bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
 
 // Reads a tag's attributes from `pos` on. Where the tag ends; 0: it is none; kNowhere: not in this
 // line. Of tags that begin in one another only the last quotes are read twice: linear time.
-size_t ReadAttributes(absl::string_view line, size_t pos, MarkupLexer::Tag* tag) {
+size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
   tag->values = tag->quote != 0;
   tag->words = 0;
   while (true) {
@@ -90,7 +90,7 @@ size_t ReadAttributes(absl::string_view line, size_t pos, MarkupLexer::Tag* tag)
 }
 
 // As ReadAttributes: a tag from its `<` on.
-size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupLexer::Tag* tag) {
+size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
   *tag = {};
   tag->closing = absl::StartsWith(line.substr(pos), "</");
   pos += tag->closing ? 2 : 1;
@@ -111,25 +111,25 @@ bool BeginsDeclaration(absl::string_view text) {
 }  // namespace
 
 bool BeginsMarkup(Markup kind, absl::string_view text) {
-  MarkupLexer::Tag tag;
+  MarkupReader::Tag tag;
   return BeginsDeclaration(text) || BeginTag(kind, text, 0, &tag) + 1 > 1;
 }
 
-void MarkupLexer::AddText(size_t end) {
+void MarkupReader::AddText(size_t end) {
   if (end > done_) {
     tokens_.push_back({MarkupToken::kText, line_.substr(done_, end - done_), "", cdata_});
   }
   done_ = end;
 }
 
-void MarkupLexer::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value) {
+void MarkupReader::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value) {
   if (skipped_depth_ > 0) return;
   AddText(begin);
   tokens_.push_back({kind, line_.substr(begin, end - begin), std::move(value), cdata_});
   done_ = end;
 }
 
-std::vector<MarkupToken> MarkupLexer::Read(absl::string_view line) {
+std::vector<MarkupToken> MarkupReader::ReadTokens(absl::string_view line) {
   line_ = line;
   tokens_.clear();
   done_ = 0;
@@ -144,18 +144,29 @@ std::vector<MarkupToken> MarkupLexer::Read(absl::string_view line) {
   return std::move(tokens_);
 }
 
-size_t MarkupLexer::Next(size_t pos) {
+size_t MarkupReader::Next(size_t pos) {
   if (!until_.empty()) return ReadUntil(pos, pos);
-  const bool raw = skipped_depth_ > 0 && kind_ == Markup::kHtml && IsIn(kRaw, skipped_);
+  const bool html = kind_ == Markup::kHtml;
+  const bool raw = skipped_depth_ > 0 && html && IsIn(kRaw, skipped_);
   pos = raw ? line_.find("</", pos) : line_.find_first_of(cdata_ ? "<&]" : "<&", pos);
   if (pos == kNowhere) return line_.size();
   const absl::string_view rest = line_.substr(pos);
-  if (rest[0] == '<') return ReadMarkup(pos);
-  if (absl::StartsWith(rest, "]]>")) {
-    Add(MarkupToken::kBlock, pos, pos + 3);
-    cdata_ = false;
-    return pos + 3;
+  const bool begins_cdata = !html && absl::StartsWith(rest, "<![CDATA[");
+  if (begins_cdata || absl::StartsWith(rest, "]]>")) {
+    const size_t end = pos + (begins_cdata ? 9 : 3);
+    Add(MarkupToken::kBlock, pos, end);
+    cdata_ = begins_cdata;
+    return end;
   }
+  if (BeginsDeclaration(rest)) {
+    until_ = ">";
+    // Office's `<?xml:namespace ... />` has no other end.
+    if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until_ = "?>";
+    if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until_ = "[>";
+    if (absl::StartsWith(rest, "<!--")) until_ = "-->";
+    return ReadUntil(pos, pos + (html || until_ != "-->" ? 2 : 4));  // in HTML `<!-->` is one
+  }
+  if (rest[0] == '<') return ReadTag(pos);
   MarkupReference reference = ReadReference(kind_, rest);
   if (reference.size == 0) return pos + 1;
   const bool is_break = reference.character == "\n" || reference.character == "\r";
@@ -166,26 +177,7 @@ size_t MarkupLexer::Next(size_t pos) {
   return pos + reference.size;
 }
 
-size_t MarkupLexer::ReadMarkup(size_t pos) {
-  const absl::string_view rest = line_.substr(pos);
-  const bool html = kind_ == Markup::kHtml;
-  if (!html && absl::StartsWith(rest, "<![CDATA[")) {
-    Add(MarkupToken::kBlock, pos, pos + 9);
-    cdata_ = true;
-    return pos + 9;
-  }
-  if (BeginsDeclaration(rest)) {
-    until_ = ">";
-    // Office's `<?xml:namespace ... />` has no other end.
-    if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until_ = "?>";
-    if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until_ = "[>";
-    if (absl::StartsWith(rest, "<!--")) until_ = "-->";
-    return ReadUntil(pos, pos + (html || until_ != "-->" ? 2 : 4));  // in HTML `<!-->` is one
-  }
-  return ReadTag(pos);
-}
-
-size_t MarkupLexer::ReadUntil(size_t begin, size_t pos) {
+size_t MarkupReader::ReadUntil(size_t begin, size_t pos) {
   // PHP's <?= $name ?> stands for words.
   const bool words =
       kind_ == Markup::kHtml && absl::StartsWith(line_.substr(begin, pos - begin), "<?");
@@ -205,7 +197,7 @@ size_t MarkupLexer::ReadUntil(size_t begin, size_t pos) {
 }
 
 // A tag, or more of one that began in another line.
-size_t MarkupLexer::ReadTag(size_t pos) {
+size_t MarkupReader::ReadTag(size_t pos) {
   const bool begins = tag_lines_ == 0;
   const size_t end =
       begins ? BeginTag(kind_, line_, pos, &tag_) : ReadAttributes(line_, pos, &tag_);
@@ -223,7 +215,7 @@ size_t MarkupLexer::ReadTag(size_t pos) {
 }
 
 // `whole`: the tag begins in this line.
-void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
+void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
   const std::string& name = tag_.name;
   const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsIn(kVoid, name));
   const bool block = IsIn(kBlocks, name);

@@ -62,22 +62,245 @@ class Placer {
     for (size_t i = 0; i < root_; ++i) PlacePoint(i);
   }
 
-  std::string Write();
+  std::string Write() {
+    MarkedText placed = {std::string(target_), {}, source_.markup, source_.entities};
+    std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
+    std::vector<size_t> open;    // stretches around nothing, at a byte of the target
+    std::string* out = nullptr;  // theirs
+    size_t at = 0;
+    for (size_t i = 0; i <= root_; ++i) {
+      const Node& node = nodes_[i];
+      for (; !open.empty() && open.back() != node.parent; open.pop_back()) {
+        const Node& stretch = nodes_[open.back()];
+        *out += Padded(stretch, AsPoint(source_.text, stretch).after, at);
+      }
+      if (i == root_ || node.begin < node.end || (node.replaces && node.is_placed)) continue;
+      Carried point = node;
+      if (node.span.begin < node.span.end) point = AsPoint(source_.text, std::move(point));
+      const std::string text = absl::StrCat(point.before, point.after);
+      if (open.empty()) {
+        Node& parent = nodes_[node.parent];
+        const bool leads = text.starts_with(' ') && !text.ends_with(' ') &&
+                           BeginsWord(absl::string_view(source_.text).substr(node.span.end));
+        is_front[node.begin] = is_front[node.begin] || node.begin == parent.begin || leads;
+        if (is_front[node.begin] && node.begin < parent.end) {
+          at = units_[node.begin].target.begin;
+        } else {
+          at = node.begin > 0 ? units_[node.begin - 1].target.end : 0;
+        }
+        if (node.parent != root_ && node.begin == parent.begin) {
+          out = &parent.before;
+        } else if (node.parent != root_ && node.begin == parent.end) {
+          out = &parent.behind;
+        } else {
+          out = &placed.carried.emplace_back(Carried{{at, at}, "", "", false}).before;
+        }
+      }
+      *out += Padded(node, node.IsStretch() ? point.before : text, at);
+      if (node.IsStretch()) open.push_back(i);
+    }
+    nodes_.pop_back();  // the root
+    for (const Node& node : nodes_) {
+      if (node.begin == node.end) continue;
+      const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
+      placed.carried.push_back({span, node.before, node.behind + node.after, false});
+    }
+    absl::c_move(replaced_, std::back_inserter(placed.carried));
+    // Points first, then what is around the others.
+    absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
+      return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end) <
+             std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end);
+    });
+    return nibu::Write(placed);
+  }
 
  private:
   bool IsCut(size_t unit) const {  // whether a word begins there, or the text ends
     return unit == units_.size() || units_[unit].begins_word;
   }
 
-  void ReadUnits(absl::Span<const AlignedToken> tokens);
-  void ReadNodes();
-  void FindName(size_t i);
-  void Replace(TextSpan target, size_t i);
-  void PlaceStretch(size_t i);
-  TextSpan BestUnits(const Node& stretch) const;
-  void PlacePoint(size_t i);
-  size_t Anchor(const Carried& carried) const;
-  std::string Padded(const Carried& point, absl::string_view text, size_t at) const;
+  void ReadUnits(absl::Span<const AlignedToken> tokens) {
+    for (const AlignedToken& token : tokens) {
+      TextSpan span = WithoutBlanks(target_, token.target);
+      const size_t end = units_.empty() ? 0 : units_.back().target.end;
+      span.begin = std::max(span.begin, end);
+      if (span.begin >= span.end) continue;
+      if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
+        units_.back().target.end = span.end;
+      } else {
+        units_.push_back({{span, WithoutBlanks(source_.text, token.source)},
+                          span.begin != end || IsWordBorder(target_, span.begin),
+                          root_});
+      }
+    }
+  }
+
+  void ReadNodes() {
+    std::vector<size_t> open = {root_};
+    for (const Carried& carried : source_.carried) {
+      while (open.back() != root_ && nodes_[open.back()].span.end <= carried.span.begin) {
+        open.pop_back();
+      }
+      nodes_.push_back({carried, open.back()});
+      if (nodes_.back().IsStretch()) open.push_back(nodes_.size() - 1);
+    }
+    nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
+  }
+
+  void Replace(TextSpan target, size_t i) {
+    const auto begin = absl::c_partition_point(
+        units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
+    const auto end = std::partition_point(
+        begin, units_.end(), [&](const Unit& unit) { return unit.target.begin < target.end; });
+    if (begin == end) return;
+    begin->target.end = (end - 1)->target.end;
+    units_.erase(begin + 1, end);
+    if (i != root_) {
+      begin->source = nodes_[i].span;
+      nodes_[i].is_placed = true;
+    } else {  // with the blank in front, or the first one
+      target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
+      const auto behind = target_.substr(target.end);
+      if (target.begin == 0) {
+        target.end = target_.size() - absl::StripLeadingAsciiWhitespace(behind).size();
+      }
+    }
+    replaced_.push_back({target, nodes_[i].before, "", true});
+  }
+
+  void FindName(size_t i) {
+    const TextSpan span = nodes_[i].span;
+    if (!nodes_[i].replaces || span.begin == span.end) return;
+    const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
+    std::vector<TextSpan> found;
+    size_t best = 0;
+    for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
+      if (!IsWordBorder(target_, at)) continue;
+      const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
+        return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
+      });
+      if (comes_from_it && best == 0) best = found.size();
+      size_t end = at + name.size();  // with an ending ("Toms")
+      while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
+      found.push_back({at, end});
+    }
+    // The words that come from it, where the target writes it otherwise.
+    for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
+      size_t end = u;
+      while (end < units_.size() && IsInside(units_[end].source, span)) ++end;
+      if (end > u && IsCut(u) && IsCut(end)) {
+        found.push_back({units_[u].target.begin, units_[end - 1].target.end});
+      }
+    }
+    for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best ? i : root_);
+  }
+
+  void PlaceStretch(size_t i) {
+    const absl::string_view text = source_.text;
+    Node& stretch = nodes_[i];
+    const Node& parent = nodes_[stretch.parent];
+    if (!stretch.IsStretch() || !parent.is_placed) return;
+    const auto is_free = [&](size_t unit) { return units_[unit].owner == stretch.parent; };
+    size_t head = parent.begin;  // the parent's free units at its ends
+    while (head < parent.end && is_free(head)) ++head;
+    size_t tail = parent.end;
+    while (tail > parent.begin && is_free(tail - 1)) --tail;
+    const bool cuts_words =
+        !IsWordBorder(text, stretch.span.begin) || !IsWordBorder(text, stretch.span.end);
+    stretch.begin = stretch.end = parent.end;
+    if (head == parent.end && IsInside(WithoutBlanks(text, parent.span), stretch.span)) {
+      stretch.begin = parent.begin;
+    } else {  // the greatest sum
+      int best = 0;
+      int sum = 0;
+      size_t start = parent.end;
+      int forgiven = 0;
+      for (size_t unit = parent.begin; unit < parent.end; ++unit) {
+        if (!is_free(unit)) {
+          start = parent.end;
+        } else if ((start == parent.end || sum <= 0) && (cuts_words || IsCut(unit))) {
+          start = unit;
+          sum = 0;
+        }
+        if (start == parent.end) continue;
+        if (units_[unit].begins_word) forgiven = 0;
+        if (IsInside(units_[unit].source, stretch.span)) {
+          ++sum;
+          ++forgiven;
+        } else if (forgiven-- <= 0) {  // the ending of a word may attend to what it agrees with
+          --sum;
+        }
+        if (sum > best && (cuts_words || IsCut(unit + 1))) {
+          best = sum;
+          stretch.begin = start;
+          stretch.end = unit + 1;
+        }
+      }
+    }
+    stretch.is_placed =
+        stretch.begin < stretch.end || stretch.before.empty() || stretch.after.empty();
+    if (stretch.before.empty()) {
+      stretch.end = stretch.begin < stretch.end ? std::min(stretch.end, head) : parent.begin;
+      stretch.begin = parent.begin;
+    } else if (stretch.after.empty()) {
+      stretch.begin = std::max(stretch.begin, tail);
+      stretch.end = parent.end;
+    }
+    for (size_t unit = stretch.begin; unit < stretch.end; ++unit) units_[unit].owner = i;
+  }
+
+  size_t Anchor(const Carried& point) const {
+    const absl::string_view text = source_.text;
+    const size_t at = point.span.begin;
+    if (absl::StripAsciiWhitespace(text.substr(0, at)).empty() || units_.empty()) return 0;
+    if (point.span.end == text.size()) return units_.size();
+    size_t nearest = SIZE_MAX;  // even: the unit is in front of the point
+    size_t anchor = 0;
+    for (size_t unit = 0; unit < units_.size(); ++unit) {
+      const TextSpan source = units_[unit].source;
+      if (source.begin == source.end) continue;
+      const bool behind = source.begin < at;
+      const size_t distance =
+          behind ? 2 * (at - std::min(at, source.end)) : 2 * (source.begin - at) + 1;
+      if (distance < nearest || (distance == nearest && behind)) {
+        nearest = distance;
+        anchor = behind ? unit + 1 : unit;
+      }
+    }
+    while (nearest % 2 == 0 && IsWordBorder(text, at) && !IsCut(anchor)) ++anchor;
+    return anchor;
+  }
+
+  void PlacePoint(size_t i) {
+    Node& point = nodes_[i];
+    if (point.is_placed) return;
+    const Node& parent = nodes_[point.parent];
+    size_t at = std::clamp(Anchor(point), parent.begin, parent.end);
+    if (at < parent.end && units_[at].owner != point.parent) {  // not into a sibling
+      size_t sibling = units_[at].owner;
+      while (nodes_[sibling].parent != point.parent) sibling = nodes_[sibling].parent;
+      if (nodes_[sibling].begin < at) at = nodes_[sibling].end;
+    }
+    point.begin = point.end = at;
+  }
+
+  std::string Padded(const Carried& point, absl::string_view text, size_t at) const {
+    const absl::string_view source = source_.text;
+    const absl::string_view left = target_.substr(0, at);
+    const absl::string_view right = target_.substr(at);
+    std::string padded(absl::StripAsciiWhitespace(text));
+    if (padded.empty()) return padded;
+    if ((text.front() == ' ' && !left.empty() && !absl::ascii_isspace(left.back())) ||
+        (point.replaces && !EndsWord(source.substr(0, point.span.begin)) && EndsWord(left))) {
+      padded.insert(0, 1, ' ');
+    }
+    if ((text.back() == ' ' && !right.empty() && !absl::ascii_isspace(right[0]) &&
+         !absl::ascii_ispunct(right[0])) ||
+        (point.replaces && !BeginsWord(source.substr(point.span.end)) && BeginsWord(right))) {
+      padded += ' ';
+    }
+    return padded;
+  }
 
   const MarkedText& source_;
   const absl::string_view target_;
@@ -86,245 +309,6 @@ class Placer {
   std::vector<Node> nodes_;
   std::vector<Carried> replaced_;  // spans of the target
 };
-
-void Placer::ReadUnits(absl::Span<const AlignedToken> tokens) {
-  for (const AlignedToken& token : tokens) {
-    TextSpan span = WithoutBlanks(target_, token.target);
-    const size_t end = units_.empty() ? 0 : units_.back().target.end;
-    span.begin = std::max(span.begin, end);
-    if (span.begin >= span.end) continue;
-    if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
-      units_.back().target.end = span.end;
-    } else {
-      units_.push_back({{span, WithoutBlanks(source_.text, token.source)},
-                        span.begin != end || IsWordBorder(target_, span.begin),
-                        root_});
-    }
-  }
-}
-
-void Placer::ReadNodes() {
-  std::vector<size_t> open = {root_};
-  for (const Carried& carried : source_.carried) {
-    while (open.back() != root_ && nodes_[open.back()].span.end <= carried.span.begin) {
-      open.pop_back();
-    }
-    nodes_.push_back({carried, open.back()});
-    if (nodes_.back().IsStretch()) open.push_back(nodes_.size() - 1);
-  }
-  nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
-}
-
-// The units there become one, which a part replaces; the root: nothing does.
-void Placer::Replace(TextSpan target, size_t i) {
-  const auto begin = absl::c_partition_point(
-      units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
-  const auto end = std::partition_point(
-      begin, units_.end(), [&](const Unit& unit) { return unit.target.begin < target.end; });
-  if (begin == end) return;
-  begin->target.end = (end - 1)->target.end;
-  units_.erase(begin + 1, end);
-  if (i != root_) {
-    begin->source = nodes_[i].span;
-    nodes_[i].is_placed = true;
-  } else {  // with the blank in front, or the first one
-    target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
-    const auto behind = target_.substr(target.end);
-    if (target.begin == 0) {
-      target.end = target_.size() - absl::StripLeadingAsciiWhitespace(behind).size();
-    }
-  }
-  replaced_.push_back({target, nodes_[i].before, "", true});
-}
-
-void Placer::FindName(size_t i) {
-  const TextSpan span = nodes_[i].span;
-  if (!nodes_[i].replaces || span.begin == span.end) return;
-  const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
-  std::vector<TextSpan> found;
-  size_t best = 0;
-  for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
-    if (!IsWordBorder(target_, at)) continue;
-    const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
-      return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
-    });
-    if (comes_from_it && best == 0) best = found.size();
-    size_t end = at + name.size();  // with an ending ("Toms")
-    while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
-    found.push_back({at, end});
-  }
-  // The words that come from it, where the target writes it otherwise.
-  for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
-    size_t end = u;
-    while (end < units_.size() && IsInside(units_[end].source, span)) ++end;
-    if (end > u && IsCut(u) && IsCut(end)) {
-      found.push_back({units_[u].target.begin, units_[end - 1].target.end});
-    }
-  }
-  for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best ? i : root_);
-}
-
-void Placer::PlaceStretch(size_t i) {
-  const absl::string_view text = source_.text;
-  Node& stretch = nodes_[i];
-  const Node& parent = nodes_[stretch.parent];
-  if (!stretch.IsStretch() || !parent.is_placed) return;
-  const auto is_free = [&](size_t unit) { return units_[unit].owner == stretch.parent; };
-  size_t head = parent.begin;  // the parent's free units at its ends
-  while (head < parent.end && is_free(head)) ++head;
-  size_t tail = parent.end;
-  while (tail > parent.begin && is_free(tail - 1)) --tail;
-  const bool cuts_words =
-      !IsWordBorder(text, stretch.span.begin) || !IsWordBorder(text, stretch.span.end);
-  stretch.begin = stretch.end = parent.end;
-  if (head == parent.end && IsInside(WithoutBlanks(text, parent.span), stretch.span)) {
-    stretch.begin = parent.begin;
-  } else {  // the greatest sum
-    int best = 0;
-    int sum = 0;
-    size_t start = parent.end;
-    int forgiven = 0;
-    for (size_t unit = parent.begin; unit < parent.end; ++unit) {
-      if (!is_free(unit)) {
-        start = parent.end;
-      } else if ((start == parent.end || sum <= 0) && (cuts_words || IsCut(unit))) {
-        start = unit;
-        sum = 0;
-      }
-      if (start == parent.end) continue;
-      if (units_[unit].begins_word) forgiven = 0;
-      if (IsInside(units_[unit].source, stretch.span)) {
-        ++sum;
-        ++forgiven;
-      } else if (forgiven-- <= 0) {  // the ending of a word may attend to what it agrees with
-        --sum;
-      }
-      if (sum > best && (cuts_words || IsCut(unit + 1))) {
-        best = sum;
-        stretch.begin = start;
-        stretch.end = unit + 1;
-      }
-    }
-  }
-  stretch.is_placed =
-      stretch.begin < stretch.end || stretch.before.empty() || stretch.after.empty();
-  if (stretch.before.empty()) {
-    stretch.end = stretch.begin < stretch.end ? std::min(stretch.end, head) : parent.begin;
-    stretch.begin = parent.begin;
-  } else if (stretch.after.empty()) {
-    stretch.begin = std::max(stretch.begin, tail);
-    stretch.end = parent.end;
-  }
-  for (size_t unit = stretch.begin; unit < stretch.end; ++unit) units_[unit].owner = i;
-}
-
-// The unit before which a point goes.
-size_t Placer::Anchor(const Carried& point) const {
-  const absl::string_view text = source_.text;
-  const size_t at = point.span.begin;
-  if (absl::StripAsciiWhitespace(text.substr(0, at)).empty() || units_.empty()) return 0;
-  if (point.span.end == text.size()) return units_.size();
-  size_t nearest = SIZE_MAX;  // even: the unit is in front of the point
-  size_t anchor = 0;
-  for (size_t unit = 0; unit < units_.size(); ++unit) {
-    const TextSpan source = units_[unit].source;
-    if (source.begin == source.end) continue;
-    const bool behind = source.begin < at;
-    const size_t distance =
-        behind ? 2 * (at - std::min(at, source.end)) : 2 * (source.begin - at) + 1;
-    if (distance < nearest || (distance == nearest && behind)) {
-      nearest = distance;
-      anchor = behind ? unit + 1 : unit;
-    }
-  }
-  while (nearest % 2 == 0 && IsWordBorder(text, at) && !IsCut(anchor)) ++anchor;
-  return anchor;
-}
-
-void Placer::PlacePoint(size_t i) {
-  Node& point = nodes_[i];
-  if (point.is_placed) return;
-  const Node& parent = nodes_[point.parent];
-  size_t at = std::clamp(Anchor(point), parent.begin, parent.end);
-  if (at < parent.end && units_[at].owner != point.parent) {  // not into a sibling
-    size_t sibling = units_[at].owner;
-    while (nodes_[sibling].parent != point.parent) sibling = nodes_[sibling].parent;
-    if (nodes_[sibling].begin < at) at = nodes_[sibling].end;
-  }
-  point.begin = point.end = at;
-}
-
-// Blanks at the ends of a text become no second ones at this byte of the target; a protected part
-// is not written together with a word unless it was.
-std::string Placer::Padded(const Carried& point, absl::string_view text, size_t at) const {
-  const absl::string_view source = source_.text;
-  const absl::string_view left = target_.substr(0, at);
-  const absl::string_view right = target_.substr(at);
-  std::string padded(absl::StripAsciiWhitespace(text));
-  if (padded.empty()) return padded;
-  if ((text.front() == ' ' && !left.empty() && !absl::ascii_isspace(left.back())) ||
-      (point.replaces && !EndsWord(source.substr(0, point.span.begin)) && EndsWord(left))) {
-    padded.insert(0, 1, ' ');
-  }
-  if ((text.back() == ' ' && !right.empty() && !absl::ascii_isspace(right[0]) &&
-       !absl::ascii_ispunct(right[0])) ||
-      (point.replaces && !BeginsWord(source.substr(point.span.end)) && BeginsWord(right))) {
-    padded += ' ';
-  }
-  return padded;
-}
-
-std::string Placer::Write() {
-  MarkedText placed = {std::string(target_), {}, source_.markup, source_.entities};
-  std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
-  std::vector<size_t> open;    // stretches around nothing, at a byte of the target
-  std::string* out = nullptr;  // theirs
-  size_t at = 0;
-  for (size_t i = 0; i <= root_; ++i) {
-    const Node& node = nodes_[i];
-    for (; !open.empty() && open.back() != node.parent; open.pop_back()) {
-      const Node& stretch = nodes_[open.back()];
-      *out += Padded(stretch, AsPoint(source_.text, stretch).after, at);
-    }
-    if (i == root_ || node.begin < node.end || (node.replaces && node.is_placed)) continue;
-    Carried point = node;
-    if (node.span.begin < node.span.end) point = AsPoint(source_.text, std::move(point));
-    const std::string text = absl::StrCat(point.before, point.after);
-    if (open.empty()) {
-      Node& parent = nodes_[node.parent];
-      const bool leads = text.starts_with(' ') && !text.ends_with(' ') &&
-                         BeginsWord(absl::string_view(source_.text).substr(node.span.end));
-      is_front[node.begin] = is_front[node.begin] || node.begin == parent.begin || leads;
-      if (is_front[node.begin] && node.begin < parent.end) {
-        at = units_[node.begin].target.begin;
-      } else {
-        at = node.begin > 0 ? units_[node.begin - 1].target.end : 0;
-      }
-      if (node.parent != root_ && node.begin == parent.begin) {
-        out = &parent.before;
-      } else if (node.parent != root_ && node.begin == parent.end) {
-        out = &parent.behind;
-      } else {
-        out = &placed.carried.emplace_back(Carried{{at, at}, "", "", false}).before;
-      }
-    }
-    *out += Padded(node, node.IsStretch() ? point.before : text, at);
-    if (node.IsStretch()) open.push_back(i);
-  }
-  nodes_.pop_back();  // the root
-  for (const Node& node : nodes_) {
-    if (node.begin == node.end) continue;
-    const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
-    placed.carried.push_back({span, node.before, node.behind + node.after, false});
-  }
-  absl::c_move(replaced_, std::back_inserter(placed.carried));
-  // Points first, then what is around the others.
-  absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
-    return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end) <
-           std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end);
-  });
-  return nibu::Write(placed);
-}
 
 }  // namespace
 
