@@ -35,7 +35,6 @@ bool IsInside(const TextSpan& inner, const TextSpan& outer) {
 
 // What is not cut: a token, or several.
 struct Unit : AlignedToken {
-  bool begins_word;
   size_t owner;  // the innermost stretch around it
 };
 
@@ -116,7 +115,7 @@ class Placer {
 
  private:
   bool IsCut(size_t unit) const {  // whether a word begins there, or the text ends
-    return unit == units_.size() || units_[unit].begins_word;
+    return unit == units_.size() || IsWordBorder(target_, units_[unit].target.begin);
   }
 
   void ReadUnits(absl::Span<const AlignedToken> tokens) {
@@ -128,9 +127,7 @@ class Placer {
       if (!IsCharacterBorder(target_, span.begin) && !units_.empty()) {
         units_.back().target.end = span.end;
       } else {
-        units_.push_back({{span, WithoutBlanks(source_.text, token.source)},
-                          span.begin != end || IsWordBorder(target_, span.begin),
-                          root_});
+        units_.push_back({{span, WithoutBlanks(source_.text, token.source)}, root_});
       }
     }
   }
@@ -147,6 +144,7 @@ class Placer {
     nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
   }
 
+  // The units there become one, which a part replaces; the root: nothing does.
   void Replace(TextSpan target, size_t i) {
     const auto begin = absl::c_partition_point(
         units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
@@ -223,7 +221,7 @@ class Placer {
           sum = 0;
         }
         if (start == parent.end) continue;
-        if (units_[unit].begins_word) forgiven = 0;
+        if (IsCut(unit)) forgiven = 0;
         if (IsInside(units_[unit].source, stretch.span)) {
           ++sum;
           ++forgiven;
@@ -249,6 +247,7 @@ class Placer {
     for (size_t unit = stretch.begin; unit < stretch.end; ++unit) units_[unit].owner = i;
   }
 
+  // The unit before which a point goes.
   size_t Anchor(const Carried& point) const {
     const absl::string_view text = source_.text;
     const size_t at = point.span.begin;
@@ -284,6 +283,8 @@ class Placer {
     point.begin = point.end = at;
   }
 
+  // Blanks at the ends of a text become no second ones at this byte of the target; a protected part
+  // is not written together with a word unless it was.
   std::string Padded(const Carried& point, absl::string_view text, size_t at) const {
     const absl::string_view source = source_.text;
     const absl::string_view left = target_.substr(0, at);
