@@ -21,7 +21,7 @@ using ::testing::FloatEq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-using Pairs = std::vector<std::pair<int, int>>;
+using Pairs = std::vector<std::pair<size_t, size_t>>;
 
 TEST(HardAlignmentTest, TheFirstOfTheHighest) {
   EXPECT_THAT(HardAlignment({{0.1f, 0.7f, 0.2f}, {0.5f, 0.0f, 0.5f}, {0.0f, 0.0f, 1.0f}}),
@@ -43,8 +43,8 @@ TEST(WordsOfTest, BytePairsAndWholeWords) {
 }
 
 TEST(AlignWordsTest, EachPairOnceByTheTarget) {
-  const std::vector<int> source = {0, 0, 1};
-  const std::vector<int> target = {0, 1, 1, 1};
+  const std::vector<size_t> source = {0, 0, 1};
+  const std::vector<size_t> target = {0, 1, 1, 1};
   const Pairs pieces = {{2, 0}, {2, 1}, {0, 2}, {1, 3}};
   EXPECT_THAT(AlignWords(pieces, source, target), ElementsAre(Pair(1, 0), Pair(0, 1), Pair(1, 1)));
   EXPECT_THAT(AlignWords({}, source, target), IsEmpty());

@@ -186,10 +186,7 @@ TEST(MarkupTest, NamesOfEntities) {
       {"shy", "\u00ad"}, {"szlig", "ß"},  {"ccaron", "č"}, {"zwj", "\u200d"}, {"lang", "⟨"},
       {"check", "✓"},    {"starf", "★"},  {"apos", "'"}};
   for (const auto& [name, character] : names) {
-    const MarkupReference reference =
-        ReadReference(Markup::kHtml, absl::StrCat("&", name, "; and more"));
-    EXPECT_EQ(reference.character, character) << name;
-    EXPECT_EQ(reference.size, name.size() + 2);
+    EXPECT_EQ(ReadReference(Markup::kHtml, absl::StrCat("&", name, "; and more")), character);
   }
 }
 

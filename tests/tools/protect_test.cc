@@ -13,10 +13,10 @@ namespace {
 
 std::vector<std::string> Parts(const std::string& text, const ProtectedKinds& kinds = {},
                                const std::string& pattern = "") {
-  const auto protector = Protector::Create(kinds, pattern);
+  const auto protector = MakeProtector(kinds, pattern);
   EXPECT_TRUE(protector.ok()) << protector.status();
   std::vector<std::string> parts;
-  for (const TextSpan& span : (*protector)->Find(text)) {
+  for (const TextSpan& span : (*protector)(text)) {
     parts.push_back(text.substr(span.begin, span.end - span.begin));
   }
   return parts;
@@ -71,7 +71,7 @@ TEST(ProtectTest, KindsAndPattern) {
   EXPECT_EQ(Parts(text, kinds, "x*"), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, kinds, "\\s+"), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, {}, "X\\d+"), Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
-  const auto bad = Protector::Create({}, "a(b");
+  const auto bad = MakeProtector({}, "a(b");
   EXPECT_TRUE(absl::IsInvalidArgument(bad.status()));
   EXPECT_TRUE(absl::StartsWith(bad.status().message(), "protect_pattern: ")) << bad.status();
 }
@@ -79,14 +79,14 @@ TEST(ProtectTest, KindsAndPattern) {
 TEST(ProtectTest, AnyBytes) {
   std::mt19937 random(1);
   const std::string likely = "a./:%${}@\\<>()\xf0\x9f\x98\x80 \xff";
-  const auto protector = *Protector::Create({}, "");
+  const auto protector = *MakeProtector({}, "");
   for (int round = 0; round < 3000; ++round) {
     std::string text;
     while (random() % 40 != 0) {
       text += random() % 8 == 0 ? static_cast<char>(random()) : likely[random() % likely.size()];
     }
     size_t end = 0;
-    for (const TextSpan& span : protector->Find(text)) {
+    for (const TextSpan& span : protector(text)) {
       EXPECT_LT(span.begin, span.end);
       EXPECT_GE(span.begin, end);
       EXPECT_LE(span.end, text.size());
@@ -96,7 +96,7 @@ TEST(ProtectTest, AnyBytes) {
   for (const char* unit : {"a/", "www.a.b)", "%", "{{a", ")", "a@", "😀", "http://", "(("}) {
     std::string text;
     while (text.size() < 300000) text += unit;
-    protector->Find(text);
+    protector(text);
   }
 }
 

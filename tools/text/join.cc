@@ -46,9 +46,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   aligned.reserve(spans.size());
   for (const TextSpan& span : spans) aligned.push_back({span, {0, 0}});
   for (const auto& [s, t] : HardAlignment(attention)) {
-    if (static_cast<size_t>(t) >= aligned.size()) break;
-    aligned[static_cast<size_t>(t)].source =
-        part.source.spans[part.source.front + static_cast<size_t>(s)];
+    if (t < aligned.size()) aligned[t].source = part.source.spans[part.source.front + s];
   }
   text = Place(part.marked, text, aligned);
   std::vector<std::string> protected_parts;
@@ -66,8 +64,8 @@ void Align(const TextOptions& options, const std::vector<std::string>& source,
   if (options.alignment == AlignmentKind::kNone) return;
   joined->alignment = HardAlignment(attention);
   if (options.align_words) {
-    const std::vector<int> source_words = WordsOf(source);
-    const std::vector<int> target_words = WordsOf(joined->tokens);
+    const std::vector<size_t> source_words = WordsOf(source);
+    const std::vector<size_t> target_words = WordsOf(joined->tokens);
     joined->alignment = AlignWords(joined->alignment, source_words, target_words);
     attention = AttendWords(attention, source_words, target_words);
   }
@@ -92,8 +90,8 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
     AttentionRows rows = AttentionOf(part, hypothesis, frame);
     if (options.replace_unknowns) {
       for (const auto& [s, t] : HardAlignment(rows)) {
-        std::string& token = tokens[static_cast<size_t>(t)];
-        if (coder.IsUnknown(token)) token = source[static_cast<size_t>(s)];
+        std::string& token = tokens[t];
+        if (coder.IsUnknown(token)) token = source[s];
       }
     }
     const std::string text = Text(coder, options, part, hypothesis, rows, tokens, &joined.warnings);
@@ -133,19 +131,19 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
   return joined;
 }
 
-std::vector<std::pair<int, int>> HardAlignment(const AttentionRows& attention) {
-  std::vector<std::pair<int, int>> pairs;
+std::vector<std::pair<size_t, size_t>> HardAlignment(const AttentionRows& attention) {
+  std::vector<std::pair<size_t, size_t>> pairs;
   for (size_t t = 0; t < attention.size(); ++t) {
     const auto most = std::max_element(attention[t].begin(), attention[t].end());
     if (most == attention[t].end()) continue;
-    pairs.emplace_back(static_cast<int>(most - attention[t].begin()), static_cast<int>(t));
+    pairs.emplace_back(most - attention[t].begin(), t);
   }
   return pairs;
 }
 
-std::vector<int> WordsOf(absl::Span<const std::string> pieces) {
+std::vector<size_t> WordsOf(absl::Span<const std::string> pieces) {
   const bool marks_starts = absl::c_any_of(pieces, StartsWord);
-  std::vector<int> words;
+  std::vector<size_t> words;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const bool starts =
         i > 0 && (marks_starts ? StartsWord(pieces[i]) : !absl::EndsWith(pieces[i - 1], "@@"));
@@ -154,30 +152,30 @@ std::vector<int> WordsOf(absl::Span<const std::string> pieces) {
   return words;
 }
 
-std::vector<std::pair<int, int>> AlignWords(absl::Span<const std::pair<int, int>> pieces,
-                                            absl::Span<const int> source_words,
-                                            absl::Span<const int> target_words) {
-  std::set<std::pair<int, int>> words;  // (target, source)
+std::vector<std::pair<size_t, size_t>> AlignWords(
+    absl::Span<const std::pair<size_t, size_t>> pieces, absl::Span<const size_t> source_words,
+    absl::Span<const size_t> target_words) {
+  std::set<std::pair<size_t, size_t>> words;  // (target, source)
   for (const auto& [s, t] : pieces) {
-    words.emplace(target_words[static_cast<size_t>(t)], source_words[static_cast<size_t>(s)]);
+    words.emplace(target_words[t], source_words[s]);
   }
-  std::vector<std::pair<int, int>> pairs;
+  std::vector<std::pair<size_t, size_t>> pairs;
   for (const auto& [t, s] : words) pairs.emplace_back(s, t);
   return pairs;
 }
 
-AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const int> source_words,
-                          absl::Span<const int> target_words) {
-  const auto count = [](absl::Span<const int> words) {
-    return words.empty() ? 0 : static_cast<size_t>(words.back()) + 1;
+AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const size_t> source_words,
+                          absl::Span<const size_t> target_words) {
+  const auto count = [](absl::Span<const size_t> words) {
+    return words.empty() ? 0 : words.back() + 1;
   };
   AttentionRows words(count(target_words), std::vector<float>(count(source_words)));
   std::vector<float> counts(words.size());
-  for (const int t : target_words) ++counts[static_cast<size_t>(t)];
+  for (const size_t t : target_words) ++counts[t];
   for (size_t t = 0; t < pieces.size(); ++t) {
-    const auto word = static_cast<size_t>(target_words[t]);
+    const auto word = target_words[t];
     for (size_t s = 0; s < pieces[t].size(); ++s) {
-      words[word][static_cast<size_t>(source_words[s])] += pieces[t][s] / counts[word];
+      words[word][source_words[s]] += pieces[t][s] / counts[word];
     }
   }
   return words;

@@ -41,20 +41,20 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
 using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
 
 // The source that each target attends to most, the first of several. Of no sources: none.
-std::vector<std::pair<int, int>> HardAlignment(const AttentionRows& attention);
+std::vector<std::pair<size_t, size_t>> HardAlignment(const AttentionRows& attention);
 
 // Which word each piece belongs to: one begins at "\u2581" (SentencePiece), or behind a piece
 // without
 // "@@" (BPE); pieces that know neither are words.
-std::vector<int> WordsOf(absl::Span<const std::string> pieces);
+std::vector<size_t> WordsOf(absl::Span<const std::string> pieces);
 
 // Alignments of pieces as those of words: each pair once; the sum over the pieces of a source word,
 // the mean over those of a target word.
-std::vector<std::pair<int, int>> AlignWords(absl::Span<const std::pair<int, int>> pieces,
-                                            absl::Span<const int> source_words,
-                                            absl::Span<const int> target_words);
-AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const int> source_words,
-                          absl::Span<const int> target_words);
+std::vector<std::pair<size_t, size_t>> AlignWords(
+    absl::Span<const std::pair<size_t, size_t>> pieces, absl::Span<const size_t> source_words,
+    absl::Span<const size_t> target_words);
+AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const size_t> source_words,
+                          absl::Span<const size_t> target_words);
 
 }  // namespace nibu
 

@@ -88,7 +88,7 @@ class LineReader {
  private:
   absl::Status ReadText(MarkedText text) {
     if (plan_.protector != nullptr && !line_.is_scored) {
-      AddParts(plan_.protector->Find(text.text), &text);
+      AddParts(plan_.protector(text.text), &text);
     }
     std::vector<TextSpan> spans;
     if (splits_ && !front_.is_one) {

@@ -24,7 +24,7 @@ struct TextPlan {
   Glossary glossary = {};
   std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
   std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole
-  std::unique_ptr<const Protector> protector = nullptr;           // null: nothing is looked for
+  Protector protector = nullptr;                                  // null: nothing is looked for
 };
 
 // The parts of a line, which is a request's. OutOfRange: LongInput::kError or a target, and a

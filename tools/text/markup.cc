@@ -199,7 +199,7 @@ std::string EscapeText(const MarkedText& source, absl::string_view text) {
     const absl::string_view character = text.substr(0, size);
     if (auto entity = source.entities.find(character); entity != source.entities.end()) {
       absl::StrAppend(&escaped, entity->second);
-    } else if (text[0] == '&' && ReadReference(kind, text).size > 0) {
+    } else if (text[0] == '&' && ReadReference(kind, text).has_value()) {
       escaped += "&amp;";
     } else if (text[0] == '<' && BeginsMarkup(kind, text)) {
       escaped += "&lt;";

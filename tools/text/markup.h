@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,14 +97,10 @@ std::string EscapeText(const MarkedText& source, absl::string_view text);
 // Whether what begins with a `<` would be read as markup.
 bool BeginsMarkup(Markup kind, absl::string_view text);
 
-struct MarkupReference {
-  size_t size = 0;        // bytes of the reference; 0: there is none
-  std::string character;  // UTF-8; empty: not known, or not to stand in a text
-};
-
-// The reference that `text` begins with: `&eacute;`, `&#233;` or `&#xe9;`. Its `;` may not be left
-// out; in HTML a name has two letters or more, unlike `R&D;`.
-MarkupReference ReadReference(Markup kind, absl::string_view text);
+// The character (UTF-8) of the reference that `text` begins with: `&eacute;`, `&#233;` or `&#xe9;`;
+// empty: it is not known, or not to stand in a text; nullopt: there is none. Its `;` may not be
+// left out; in HTML a name has two letters or more, unlike `R&D;`.
+std::optional<std::string> ReadReference(Markup kind, absl::string_view text);
 
 }  // namespace nibu
 

@@ -136,20 +136,18 @@ uint32_t FindCode(absl::string_view name) {
 
 }  // namespace
 
-MarkupReference ReadReference(Markup kind, absl::string_view text) {
+std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
   // No name of HTML is longer.
   static const LazyRE2 html = {"&(#[0-9A-Za-z]{1,31}|[A-Za-z][0-9A-Za-z]{1,31});"};
   static const LazyRE2 xml = {"&(#[0-9A-Za-z._-]{1,31}|[A-Za-z][0-9A-Za-z._-]{0,31});"};
   re2::StringPiece rest(text.data(), text.size());
   std::string name;
-  if (!RE2::Consume(&rest, kind == Markup::kXml ? *xml : *html, &name)) return {};
-  MarkupReference reference = {text.size() - rest.size(), ""};
+  if (!RE2::Consume(&rest, kind == Markup::kXml ? *xml : *html, &name)) return std::nullopt;
   const uint32_t code = FindCode(name);
   const bool control = code < ' ' && code != '\t' && code != '\n' && code != '\r';
-  if (control || !absl::CUnescape(absl::StrFormat("\\U%08x", code), &reference.character)) {
-    reference.character.clear();
-  }
-  return reference;
+  std::string character;
+  const bool is_one = absl::CUnescape(absl::StrFormat("\\U%08x", code), &character);
+  return is_one && !control ? character : "";
 }
 
 bool BeginsMarkup(Markup kind, absl::string_view text) {
@@ -209,14 +207,15 @@ size_t MarkupReader::Next(size_t pos) {
     return ReadUntil(pos, pos + (html || until_ != "-->" ? 2 : 4));  // in HTML `<!-->` is one
   }
   if (rest[0] == '<') return ReadTag(pos);
-  MarkupReference reference = ReadReference(kind_, rest);
-  if (reference.size == 0) return pos + 1;
-  const bool is_break = reference.character == "\n" || reference.character == "\r";
-  const MarkupToken::Kind kind = reference.character.empty() ? MarkupToken::kProtected
-                                 : is_break                  ? MarkupToken::kBlock
-                                                             : MarkupToken::kText;
-  Add(kind, pos, pos + reference.size, std::move(reference.character));
-  return pos + reference.size;
+  std::optional<std::string> character = ReadReference(kind_, rest);
+  if (!character.has_value()) return pos + 1;
+  const size_t end = line_.find(';', pos) + 1;
+  const bool is_break = *character == "\n" || *character == "\r";
+  const MarkupToken::Kind kind = character->empty() ? MarkupToken::kProtected
+                                 : is_break         ? MarkupToken::kBlock
+                                                    : MarkupToken::kText;
+  Add(kind, pos, end, *std::move(character));
+  return end;
 }
 
 size_t MarkupReader::ReadUntil(size_t begin, size_t pos) {

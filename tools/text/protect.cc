@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -65,39 +66,17 @@ absl::string_view TrimAddress(absl::string_view part) {
   return part;
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<const Protector>> Protector::Create(const ProtectedKinds& kinds,
-                                                                   const std::string& pattern) {
-  auto result = std::make_unique<Protector>();
-  RE2::Options options;
-  options.set_log_errors(false);
-  if (!pattern.empty()) result->own_ = std::make_shared<const RE2>(pattern, options);
-  if (result->own_ != nullptr && !result->own_->ok()) {
-    return Invalid("protect_pattern: ", result->own_->error());
-  }
-  std::vector<absl::string_view> chosen;
-  if (kinds.urls) chosen.push_back(kUrl);
-  if (kinds.emails) chosen.push_back(kEmail);
-  if (kinds.paths) chosen.push_back(kPath);
-  if (kinds.placeholders) chosen.push_back(kPlaceholder);
-  if (kinds.emoji) chosen.push_back(kEmoji);
-  if (chosen.empty()) return result;
-  result->kinds_ = std::make_shared<const RE2>(
-      absl::StrReplaceAll(absl::StrJoin(chosen, "|"), {{"@L@", kLetters}}), options);
-  return result;
-}
-
-std::vector<TextSpan> Protector::Find(absl::string_view text) const {
+// What the user's pattern and that of the kinds find; null: there is none.
+std::vector<TextSpan> FindParts(const RE2* own, const RE2* kinds, absl::string_view text) {
   std::vector<bool> is_found(text.size());  // bytes
   const re2::StringPiece all(text.data(), text.size());
-  for (const RE2* pattern : {own_.get(), kinds_.get()}) {
+  for (const RE2* pattern : {own, kinds}) {
     re2::StringPiece match;
     for (size_t at = 0; pattern != nullptr && at < text.size() &&
                         pattern->Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
       const auto begin = static_cast<size_t>(match.data() - text.data());
       absl::string_view part = text.substr(begin, match.size());
-      if (pattern == kinds_.get()) {  // never empty
+      if (pattern == kinds) {  // never empty
         const auto front = static_cast<unsigned char>(begin > 0 ? text[begin - 1] : ' ');
         if (!absl::StrContains("{$#%<:", part[0])) part = TrimAddress(part);
         // "50%d", "US$x", and the end of an address are none.
@@ -120,6 +99,28 @@ std::vector<TextSpan> Protector::Find(absl::string_view text) const {
     parts.back().end = at + 1;
   }
   return parts;
+}
+
+}  // namespace
+
+absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::string& pattern) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  std::shared_ptr<const RE2> own;
+  if (!pattern.empty()) own = std::make_shared<const RE2>(pattern, options);
+  if (own != nullptr && !own->ok()) return Invalid("protect_pattern: ", own->error());
+  std::vector<absl::string_view> chosen;
+  if (kinds.urls) chosen.push_back(kUrl);
+  if (kinds.emails) chosen.push_back(kEmail);
+  if (kinds.paths) chosen.push_back(kPath);
+  if (kinds.placeholders) chosen.push_back(kPlaceholder);
+  if (kinds.emoji) chosen.push_back(kEmoji);
+  std::shared_ptr<const RE2> any;
+  if (!chosen.empty()) {
+    any = std::make_shared<const RE2>(
+        absl::StrReplaceAll(absl::StrJoin(chosen, "|"), {{"@L@", kLetters}}), options);
+  }
+  return [own, any](absl::string_view text) { return FindParts(own.get(), any.get(), text); };
 }
 
 }  // namespace nibu

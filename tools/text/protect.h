@@ -2,7 +2,7 @@
 #ifndef NIBU_TOOLS_TEXT_PROTECT_H_
 #define NIBU_TOOLS_TEXT_PROTECT_H_
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,26 +11,14 @@
 #include "tokenizer/text_span.h"
 #include "tools/text/text_options.h"
 
-namespace re2 {
-class RE2;
-}
-
 namespace nibu {
 
-// Immutable; threads may share it.
-class Protector {
- public:
-  // `pattern`: an RE2 expression of what is protected, too; empty: none. InvalidArgument: it is
-  // none.
-  static absl::StatusOr<std::unique_ptr<const Protector>> Create(const ProtectedKinds& kinds,
-                                                                 const std::string& pattern);
-  // In order, apart from each other: what touches is one part. None is blank. Any bytes are text.
-  std::vector<TextSpan> Find(absl::string_view text) const;
+// The parts of a text: in order, apart from each other; what touches is one part. None is blank.
+// Any bytes are text. Threads may share it.
+using Protector = std::function<std::vector<TextSpan>(absl::string_view text)>;
 
- private:
-  std::shared_ptr<const re2::RE2> own_;    // the user's; null: none
-  std::shared_ptr<const re2::RE2> kinds_;  // null: none
-};
+// `pattern`: an RE2 expression of what is protected, too; empty: none. InvalidArgument: it is none.
+absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::string& pattern);
 
 }  // namespace nibu
 

@@ -80,7 +80,7 @@ struct TextHypothesis {
   Warnings warnings;                // of all sentences
   // Pairs of (source, target) tokens or words, by the target; and [target][source]. Of the source
   // without language tokens.
-  std::vector<std::pair<int, int>> alignment;
+  std::vector<std::pair<size_t, size_t>> alignment;
   std::vector<std::vector<float>> attention;
 };
 

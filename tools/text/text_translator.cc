@@ -124,8 +124,7 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
   plan->limit = static_cast<size_t>(
       std::min(options.max_input_length, translator_->max_source_length(plan->options.decoding)));
   if (!options.tokenized) {
-    NIBU_ASSIGN_OR_RETURN(plan->protector,
-                          Protector::Create(options.protect, options.protect_pattern));
+    NIBU_ASSIGN_OR_RETURN(plan->protector, MakeProtector(options.protect, options.protect_pattern));
   }
   if (options.split_sentences && !options.tokenized) {
     std::string language;
