@@ -62,7 +62,8 @@ class Placer {
   }
 
   std::string Write() {
-    MarkedText placed = {std::string(target_), {}, source_.markup, source_.entities};
+    MarkedText placed = {std::string(target_), std::move(replaced_), source_.markup,
+                         source_.entities};
     std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
     std::vector<size_t> open;    // stretches around nothing, at a byte of the target
     std::string* out = nullptr;  // theirs
@@ -104,11 +105,10 @@ class Placer {
       const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
       placed.carried.push_back({span, node.before, node.behind + node.after, false});
     }
-    absl::c_move(replaced_, std::back_inserter(placed.carried));
     // Points first, then what is around the others.
     absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
-      return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end) <
-             std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end);
+      return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end, a.replaces) <
+             std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end, b.replaces);
     });
     return nibu::Write(placed);
   }
