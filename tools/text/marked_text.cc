@@ -48,22 +48,19 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
 }
 
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans) {
-  std::vector<MarkedText> texts(spans.size());
-  for (size_t i = 0; i < spans.size(); ++i) {
-    texts[i] = {marked.text.substr(spans[i].begin, spans[i].end - spans[i].begin),
-                {},
-                marked.markup,
-                marked.entities};
+  std::vector<MarkedText> texts;
+  for (const auto& [begin, end] : spans) {
+    texts.push_back({marked.text.substr(begin, end - begin), {}, marked.markup, marked.entities});
   }
   for (const Carried& carried : marked.carried) {
     const TextSpan& all = carried.span;
     const bool is_point = all.begin == all.end;
     // The first that ends behind its begin, and one behind the last that begins before its end.
-    const auto open = std::partition_point(spans.begin(), spans.end(), [&](const TextSpan& span) {
+    const auto open = absl::c_partition_point(spans, [&](const TextSpan& span) {
       return is_point ? span.end < all.begin : span.end <= all.begin;
     });
-    const auto close = std::partition_point(
-        spans.begin(), spans.end(), [&](const TextSpan& span) { return span.begin < all.end; });
+    const auto close =
+        absl::c_partition_point(spans, [&](const TextSpan& span) { return span.begin < all.end; });
     const size_t first = std::min(spans.size() - 1, static_cast<size_t>(open - spans.begin()));
     const auto end = static_cast<size_t>(close - spans.begin());
     const size_t last = carried.replaces || end <= first ? first : end - 1;
@@ -79,11 +76,9 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
   return texts;
 }
 
-bool HasOnlyParts(MarkedText marked) {
-  std::erase_if(marked.carried, [](const Carried& carried) { return !carried.replaces; });
-  for (Carried& part : marked.carried) part.before.clear();
-  marked.markup = Markup::kNone;
-  return !marked.carried.empty() && !HasWords(Write(marked));
+bool HasOnlyParts(const MarkedText& marked) {
+  const bool has_parts = absl::c_any_of(marked.carried, [](const auto& c) { return c.replaces; });
+  return has_parts && !HasWords(WithNames(marked, {}).text);
 }
 
 std::string Write(const MarkedText& marked) {
@@ -124,9 +119,8 @@ Carried AsPoint(absl::string_view text, Carried carried) {
 MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names) {
   const absl::string_view text = marked.text;
   std::vector<absl::string_view> free;
-  for (const std::string& name : names) {
-    if (!absl::StrContains(text, name)) free.push_back(name);
-  }
+  absl::c_copy_if(names, std::back_inserter(free),
+                  [&](const std::string& name) { return !absl::StrContains(text, name); });
   MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
   std::vector<size_t> sizes;                // of the parts' names; 0: left out

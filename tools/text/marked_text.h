@@ -53,7 +53,7 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans);
 
 // Whether it carries protected parts, and there is no word beside them.
-bool HasOnlyParts(MarkedText marked);
+bool HasOnlyParts(const MarkedText& marked);
 
 // As it is, with all that it carries.
 std::string Write(const MarkedText& marked);

@@ -165,25 +165,25 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
 
 MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
-  std::vector<MarkupToken> tokens = ReadTokens(line);
+  ReadTokens(line);
+  const absl::Span<MarkupToken> tokens = absl::MakeSpan(tokens_);
   if (tokens.size() == 1 && IsText(tokens[0]) && tokens[0].value.empty()) {
     marked.segments.push_back({"", {std::string(line), {}, kind_, FindEntities(kind_, tokens)}});
     return marked;
   }
   size_t begin = 0;
   bool closed = false;  // by the last token but blanks
-  const absl::Span<MarkupToken> all = absl::MakeSpan(tokens);
   for (size_t i = 0; i < tokens.size(); ++i) {
     const bool block = tokens[i].kind == MarkupToken::kBlock;
     if (block || (kind_ == Markup::kXml && closed && tokens[i].kind == MarkupToken::kOpen)) {
-      AddSegment(kind_, all.subspan(begin, i - begin), &line, &marked);
+      AddSegment(kind_, tokens.subspan(begin, i - begin), &line, &marked);
       begin = block ? i + 1 : i;
     }
     if (tokens[i].kind != MarkupToken::kText || IsText(tokens[i])) {
       closed = tokens[i].kind == MarkupToken::kClose;
     }
   }
-  AddSegment(kind_, all.subspan(begin), &line, &marked);
+  AddSegment(kind_, tokens.subspan(begin), &line, &marked);
   marked.untouched = std::string(line);
   return marked;
 }

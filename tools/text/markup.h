@@ -61,8 +61,8 @@ class MarkupReader {
   };
 
  private:
-  // The tokens of a line: in order they are the line, into which they point. Linear time.
-  std::vector<MarkupToken> ReadTokens(absl::string_view line);
+  // Cuts a line: in order the tokens are the line, into which they point. Linear time.
+  void ReadTokens(absl::string_view line);
   // Adds a token, and the text in front of it.
   void Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value = {});
   void AddText(size_t end);

@@ -169,7 +169,7 @@ void MarkupReader::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::st
   done_ = end;
 }
 
-std::vector<MarkupToken> MarkupReader::ReadTokens(absl::string_view line) {
+void MarkupReader::ReadTokens(absl::string_view line) {
   line_ = line;
   tokens_.clear();
   done_ = 0;
@@ -181,7 +181,6 @@ std::vector<MarkupToken> MarkupReader::ReadTokens(absl::string_view line) {
   } else {
     AddText(line.size());
   }
-  return std::move(tokens_);
 }
 
 size_t MarkupReader::Next(size_t pos) {
