@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "models/files/errors.h"
 #include "tokenizer/characters.h"
@@ -33,9 +32,8 @@ std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
 absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text) {
   std::vector<GlossaryEntry> entries;
   size_t number = 0;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
-    if (absl::EndsWith(line, "\r")) line.remove_suffix(1);
     if (absl::StripAsciiWhitespace(line).empty() || line[0] == '#') continue;
     std::vector<absl::string_view> parts = absl::StrSplit(line, '\t');
     for (absl::string_view& part : parts) part = absl::StripAsciiWhitespace(part);

@@ -48,8 +48,7 @@ bool IsProtected(Markup kind, absl::string_view name) {
 
 bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
   if (absl::EqualsIgnoreCase(name, "class")) {
-    const std::vector<absl::string_view> classes = absl::StrSplit(value, absl::ByAnyChar(kBlank));
-    return absl::c_linear_search(classes, "notranslate");
+    return absl::c_linear_search(absl::StrSplit(value, absl::ByAnyChar(kBlank)), "notranslate");
   }
   absl::ConsumePrefix(&name, "its:");
   return absl::EqualsIgnoreCase(name, "translate") && absl::EqualsIgnoreCase(value, "no");

@@ -20,12 +20,9 @@ TextSpan WithoutBlanks(absl::string_view text, TextSpan span) {
   return {begin + text.size() - words.size(), begin + text.size()};
 }
 
-bool BeginsWord(absl::string_view text) {
-  return !IsWordBorder(absl::StrCat("a", text.substr(0, 4)), 1);
-}
+bool BeginsWord(absl::string_view text) { return !IsWordBorder(absl::StrCat("a", text), 1); }
 
 bool EndsWord(absl::string_view text) {
-  text.remove_prefix(text.size() - std::min<size_t>(text.size(), 4));
   return !IsWordBorder(absl::StrCat(text, "a"), text.size());
 }
 

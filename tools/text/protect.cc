@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "absl/strings/ascii.h"
@@ -52,15 +53,9 @@ absl::string_view TrimAddress(absl::string_view part) {
   const auto unopened = [&](char open, char close) {
     return std::count(part.begin(), part.end(), close) - std::count(part.begin(), part.end(), open);
   };
-  auto round = unopened('(', ')');
-  auto square = unopened('[', ']');
-  while (!part.empty()) {
-    const char last = part.back();
-    if (last == ')'   ? round-- <= 0
-        : last == ']' ? square-- <= 0
-                      : !absl::StrContains(".,;:!?'*_", last)) {
-      break;
-    }
+  std::map<char, ptrdiff_t> brackets = {{')', unopened('(', ')')}, {']', unopened('[', ']')}};
+  while (!part.empty() &&
+         (absl::StrContains(".,;:!?'*_", part.back()) || brackets[part.back()]-- > 0)) {
     part.remove_suffix(1);
   }
   return part;
