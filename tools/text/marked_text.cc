@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -25,20 +27,15 @@ bool IsWord(absl::string_view part) {
 }  // namespace
 
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
-  if (parts.empty()) return;
-  std::vector<bool> is_border(marked->text.size() + 1);
+  std::set<size_t> borders = {marked->text.size()};
   std::vector<bool> is_taken(marked->text.size());  // bytes
   for (const Carried& carried : marked->carried) {
     const TextSpan& span = carried.span;
-    is_border[span.begin] = is_border[span.end] = true;
+    borders.insert({span.begin, span.end});
     for (size_t at = span.begin; carried.replaces && at < span.end; ++at) is_taken[at] = true;
   }
   for (const TextSpan& part : parts) {
-    bool is_free = true;
-    for (size_t at = part.begin; at < part.end; ++at) {
-      is_free = is_free && !is_taken[at] && (at == part.begin || !is_border[at]);
-    }
-    if (!is_free) continue;
+    if (is_taken[part.begin] || *borders.upper_bound(part.begin) < part.end) continue;
     const auto text = absl::string_view(marked->text).substr(part.begin, part.end - part.begin);
     marked->carried.push_back({part, EscapeText(*marked, text), "", true});
   }

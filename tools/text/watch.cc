@@ -28,17 +28,10 @@ constexpr Size kShortOfSentences = {0.1, 0.4};  // where fewer sentences end tha
 constexpr Size kLong = {2.2, 3.5};
 constexpr Size kLongSlack = {4, 20};  // "Hi." may become a sentence
 
-bool IsShort(const Size& source, const Size& target, const Size& roots) {
-  return target.tokens < source.tokens - roots.tokens * std::sqrt(source.tokens) &&
-         target.characters < source.characters - roots.characters * std::sqrt(source.characters);
-}
-
-bool IsLong(const Size& source, const Size& target) {
-  const auto most = [](double length, double roots, double slack) {
-    return length + roots * std::sqrt(length + slack);
-  };
-  return target.tokens > most(source.tokens, kLong.tokens, kLongSlack.tokens) &&
-         target.characters > most(source.characters, kLong.characters, kLongSlack.characters);
+// Whether both lengths are greater, by more than so many roots of what is scattered.
+bool IsGreater(const Size& size, const Size& other, const Size& roots, const Size& scattered) {
+  return size.tokens - other.tokens > roots.tokens * std::sqrt(scattered.tokens) &&
+         size.characters - other.characters > roots.characters * std::sqrt(scattered.characters);
 }
 
 // May well be a word on the other side.
@@ -92,12 +85,13 @@ Warnings Watch(absl::string_view source, float expected_tokens, absl::string_vie
   const TextMeasure from = Measure(source);
   const TextMeasure to = Measure(target);
   const Size of = {expected_tokens, from.characters};
+  const Size with_slack = {of.tokens + kLongSlack.tokens, of.characters + kLongSlack.characters};
   const Size size = {static_cast<double>(hypothesis.tokens.size()), to.characters};
   const bool ends_less = to.sentence_ends > 0 && to.sentence_ends < from.sentence_ends;
   Warnings warnings;
-  warnings.set(Warning::kShort, target.empty() || IsShort(of, size, kShort) ||
-                                    (ends_less && IsShort(of, size, kShortOfSentences)));
-  warnings.set(Warning::kLong, IsLong(of, size));
+  warnings.set(Warning::kShort, target.empty() || IsGreater(of, size, kShort, of) ||
+                                    (ends_less && IsGreater(of, size, kShortOfSentences, of)));
+  warnings.set(Warning::kLong, IsGreater(size, of, kLong, with_slack));
   warnings.set(Warning::kRepetition, hypothesis.repetition);
   warnings.set(Warning::kUnfinished, !hypothesis.finished);
   warnings.set(Warning::kNumbers, !SameNumbers(from.numbers, to.numbers));
