@@ -44,8 +44,7 @@ using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
 std::vector<std::pair<size_t, size_t>> HardAlignment(const AttentionRows& attention);
 
 // Which word each piece belongs to: one begins at "\u2581" (SentencePiece), or behind a piece
-// without
-// "@@" (BPE); pieces that know neither are words.
+// without "@@" (BPE); pieces that know neither are words.
 std::vector<size_t> WordsOf(absl::Span<const std::string> pieces);
 
 // Alignments of pieces as those of words: each pair once; the sum over the pieces of a source word,

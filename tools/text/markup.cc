@@ -148,10 +148,12 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
   absl::string_view& front = tokens[begin].raw;
   absl::string_view& back = tokens[end - 1].raw;
   TextSpan own = {places[begin].span.begin, places[end - 1].span.end};
-  own.begin += front.size() - absl::StripLeadingAsciiWhitespace(front).size();
-  front = absl::StripLeadingAsciiWhitespace(front);
-  own.end -= back.size() - absl::StripTrailingAsciiWhitespace(back).size();
-  back = absl::StripTrailingAsciiWhitespace(back);
+  if (front.size() < rest->size()) {  // else text without markup, which keeps its blanks
+    own.begin += front.size() - absl::StripLeadingAsciiWhitespace(front).size();
+    front = absl::StripLeadingAsciiWhitespace(front);
+    own.end -= back.size() - absl::StripTrailingAsciiWhitespace(back).size();
+    back = absl::StripTrailingAsciiWhitespace(back);
+  }
 
   const MarkedText whole = {text, FindCarried(tokens, begin, end, places), kind,
                             FindEntities(kind, tokens.subspan(begin, end - begin))};
@@ -167,10 +169,6 @@ MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
   ReadTokens(line);
   const absl::Span<MarkupToken> tokens = absl::MakeSpan(tokens_);
-  if (tokens.size() == 1 && IsText(tokens[0]) && tokens[0].value.empty()) {
-    marked.segments.push_back({"", {std::string(line), {}, kind_, FindEntities(kind_, tokens)}});
-    return marked;
-  }
   size_t begin = 0;
   bool closed = false;  // by the last token but blanks
   for (size_t i = 0; i < tokens.size(); ++i) {
