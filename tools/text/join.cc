@@ -160,6 +160,7 @@ std::vector<std::pair<size_t, size_t>> AlignWords(
     words.emplace(target_words[t], source_words[s]);
   }
   std::vector<std::pair<size_t, size_t>> pairs;
+  pairs.reserve(words.size());
   for (const auto& [t, s] : words) pairs.emplace_back(s, t);
   return pairs;
 }
