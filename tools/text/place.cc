@@ -62,8 +62,8 @@ class Placer {
     MarkedText placed = {std::string(target_), std::move(replaced_), source_.markup,
                          source_.entities};
     std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
-    std::vector<size_t> open;    // stretches around nothing, at a byte of the target
-    std::string* out = nullptr;  // theirs
+    std::vector<size_t> open;                  // stretches around nothing, at a byte of the target
+    std::string* out = &nodes_[root_].before;  // theirs
     size_t at = 0;
     for (size_t i = 0; i <= root_; ++i) {
       const Node& node = nodes_[i];
