@@ -41,7 +41,8 @@ bool IsSaid(const Number& number) {
          (digits.size() == 1 || (digits.size() == 2 && (digits <= "12" || digits[1] == '0')));
 }
 
-// Digits count, however they are grouped: 1,000 or 1 000, month or day first.
+// Whether each digit is there as often, however they are grouped: 1,000 or 1 000, month or day
+// first. What is said may be missing on one side.
 bool SameNumbers(const std::vector<Number>& source, const std::vector<Number>& target) {
   std::map<Number, int> surplus;  // of the source; below 0: of the target
   for (const Number& number : source) ++surplus[number];
