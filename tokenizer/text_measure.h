@@ -1,8 +1,8 @@
 #ifndef NIBU_TOKENIZER_TEXT_MEASURE_H_
 #define NIBU_TOKENIZER_TEXT_MEASURE_H_
 
-#include <compare>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -15,7 +15,9 @@ struct TextMeasure {
   struct Number {
     std::string digits;
     bool alone = true;  // else a part of 1,000 or 3.5 or 18:30
-    auto operator<=>(const Number& other) const = default;
+    bool operator<(const Number& other) const {
+      return std::tie(digits, alone) < std::tie(other.digits, other.alone);
+    }
   };
 
   double characters = 0;  // an ideograph is 3, another wide one 2: as many as letters would say it

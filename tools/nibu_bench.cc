@@ -99,8 +99,11 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
                "--sentences and --repeat must be at least 1, --output_length not negative"},
               {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
                "--source_length is of random sources, without --src"}}));
+  if (!random) return workload;
   // Random weights have no text, nor what it needs.
-  if (random) workload.model = {config, true, workload.model.compute_type, TextModelOptions()};
+  TextModelOptions shape;
+  shape.encoder_attention = workload.model.text.encoder_attention;
+  workload.model = {config, true, workload.model.compute_type, std::move(shape)};
   return workload;
 }
 

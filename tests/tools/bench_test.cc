@@ -227,6 +227,8 @@ TEST(BenchTest, RefusesBeforeAnythingRuns) {
   ExpectUsageError("--src=x", "--src needs a model");
   ExpectUsageError("--norandom_weights", "go together");
   ExpectUsageError("--model=x", "not both");
+  // It is that of random weights, too.
+  ExpectOneLineError("nibu-bench", BenchTiny("--encoder_attention=mlp:4"), 1, "mlp:positions=4");
   ExpectUsageError("word", "unexpected argument \"word\"");
   ExpectOneLineError("nibu-bench",
                      Shell(absl::StrCat("'", kProgram, "' --src=x --source_length=4"), ""), 2,

@@ -199,6 +199,7 @@ TEST(MarkupTest, Xml) {
   EXPECT_EQ(Xml("<img>A <ns:b its:translate='no'>x</ns:b>"),
             "<img>[A {<ns:b its:translate='no'>x</ns:b>}]");
   EXPECT_EQ(Xml("<![CDATA[A < B &amp; <b>c</b>]]>] d"), "<![CDATA[[A < B & (<b>|c|</b>)]]]>[] d]");
+  EXPECT_EQ(Xml("<![CDATA[a ]amp; b]]>"), "<![CDATA[[a ]amp; b]]]>");
   EXPECT_EQ(Xml("<?xml version='1.0'?>a<?x > ?>b"), "<?xml version='1.0'?>[a(<?x > ?>)b]");
   EXPECT_EQ(
       Read(Markup::kXml, {"<!DOCTYPE a SYSTEM 'b'", "[ <!ENTITY c 'd'>", "x ]>e<![CDATA[", "f]]>"}),
