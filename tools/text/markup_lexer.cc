@@ -107,8 +107,8 @@ size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupReader::T
 }
 
 bool BeginsDeclaration(absl::string_view text) {
-  static const LazyRE2 pattern = {R"(^<(!--|![A-Za-z[]|\?[A-Za-z=]))"};
-  return RE2::PartialMatch({text.data(), text.size()}, *pattern);
+  static const RE2& pattern = *new RE2(R"(^<(!--|![A-Za-z[]|\?[A-Za-z=]))");
+  return RE2::PartialMatch({text.data(), text.size()}, pattern);
 }
 
 // Name and code: the 253 of HTML 4, HTML 5's for the rest of ASCII and Latin Extended-A, and a few
@@ -137,11 +137,11 @@ uint32_t FindCode(absl::string_view name) {
 
 std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
   // No name of HTML is longer.
-  static const LazyRE2 html = {"&(#[0-9A-Za-z]{1,31}|[A-Za-z][0-9A-Za-z]{1,31});"};
-  static const LazyRE2 xml = {"&(#[0-9A-Za-z._-]{1,31}|[A-Za-z][0-9A-Za-z._-]{0,31});"};
+  static const RE2& html = *new RE2("&(#[0-9A-Za-z]{1,31}|[A-Za-z][0-9A-Za-z]{1,31});");
+  static const RE2& xml = *new RE2("&(#[0-9A-Za-z._-]{1,31}|[A-Za-z][0-9A-Za-z._-]{0,31});");
   re2::StringPiece rest(text.data(), text.size());
   std::string name;
-  if (!RE2::Consume(&rest, kind == Markup::kXml ? *xml : *html, &name)) return std::nullopt;
+  if (!RE2::Consume(&rest, kind == Markup::kXml ? xml : html, &name)) return std::nullopt;
   const uint32_t code = FindCode(name);
   const bool control = code < ' ' && code != '\t' && code != '\n' && code != '\r';
   std::string character;
