@@ -6,12 +6,16 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 namespace fs = std::filesystem;
 
@@ -73,6 +77,14 @@ TEST_F(DefaultsTest, AreWhatBenchMeasures) {
   SetDefault("max_length_factor", 0.5);
   EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);  // of 4, and the EOS
   EXPECT_EQ(nlohmann::json::parse(Bench("--output_length=9").out)["target_tokens"], 9);
+}
+
+TEST_F(DefaultsTest, SayHowLongTranslationsAre) {
+  const std::string line = "'A man is riding a bicycle along the river with his brown dog.' ";
+  const std::string flags = line + "--max_decoding_length=3 --warnings";
+  EXPECT_THAT(Translate(flags).err, HasSubstr("short"));
+  SetDefault("length_ratio", 0.1);
+  EXPECT_THAT(Translate(flags).err, Not(HasSubstr("short")));
 }
 
 TEST_F(DefaultsTest, ThatMakeNoSenseAreTheModelsFault) {

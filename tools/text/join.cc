@@ -38,7 +38,8 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries ? &spans : nullptr);
   const std::string source = RoughText(part.source.own(), options.tokenized);
-  const auto expected = static_cast<float>(part.source.pieces.size()) * options.length_ratio;
+  const auto expected =
+      static_cast<float>(part.source.pieces.size()) * options.length_ratio.value_or(1);
   *warnings |= Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis);
   ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);

@@ -2,6 +2,7 @@
 #ifndef NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 #define NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +54,7 @@ struct TextOptions {
   std::string split_language;  // empty: src_lang, or the model's source language
   LongInput long_input = LongInput::kSplit;
   int max_input_length = 1024;  // tokens, EOS not counted; never more than the Translator's
-  float length_ratio = 1;       // the model's, see ModelDefaults
+  std::optional<float> length_ratio = {};  // see ModelDefaults; nullopt: the model's, or 1
   // Its frame is made from the languages, its end_tokens and suppress_sequences from the tokens
   // below.
   DecodingOptions decoding;

@@ -99,7 +99,6 @@ TextOptions TextTranslator::default_options() const {
   TextOptions options;
   options.decoding = DefaultDecoding(loaded_.defaults);
   options.decoding.shortlist = loaded_.shortlist;
-  options.length_ratio = loaded_.defaults.length_ratio.value_or(options.length_ratio);
   return options;
 }
 
@@ -108,6 +107,9 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
   const ModelVocabulary& vocabulary = loaded_.vocabulary;
   const ModelConfig& config = loaded_.model->config;
   auto plan = std::make_shared<Plan>(Plan{options, coder_});
+  if (!options.length_ratio.has_value()) {
+    plan->options.length_ratio = loaded_.defaults.length_ratio.value_or(1);
+  }
   if (options.tokenized) {
     plan->options.protect = kProtectNothing;
     plan->coder = coder_.Tokenized();
