@@ -68,7 +68,8 @@ void Drafter::Encode(Sentence* sentence) {
   sentence->state_.Start(draft_.model->config, &pool_, static_cast<int>(sentence->source_.size()),
                          /*beam_size=*/1, kMostGuesses);
   if (!sentence->shortlist_.empty()) {
-    sentence->output_ = output_.Select({sentence->shortlist_.begin(), sentence->shortlist_.end()});
+    sentence->output_.tokens.assign(sentence->shortlist_.begin(), sentence->shortlist_.end());
+    output_.Select({&sentence->output_});
   }
   ScopedTimer timer(&workspace_->profile.encoder);
   workspace_->arena.Rewind(0);

@@ -99,6 +99,7 @@ void Worker::Start() {
       sources.emplace_back(slot.job->source);
     }
     if (sources.empty()) return;
+    SelectOutputs(before);
     SetThreads(IsSolo() && solo_threads_.pay());
     ScopedTimer timer(&workspace_.profile.encoder);
     for (size_t m = 0; m < members_.size(); ++m) {
@@ -149,14 +150,23 @@ void Worker::AddSlot() {
     if (job.target.has_value()) {
       needed.insert(needed.end(), job.target->begin(), job.target->end());
     }
-    slot->output = output_layer_.Select(
-        job.options.shortlist->Candidates(job.source, options_.vocab_target, needed));
+    slot->output.tokens =
+        job.options.shortlist->Candidates(job.source, options_.vocab_target, needed);
   }
   if (HasDraft(*slot)) {
     std::vector<int> start = job.draft_start;
     start.insert(start.end(), job.search.prefix.begin(), job.search.prefix.end());
     slot->draft.Start(start, job.source, slot->output.tokens);
   }
+}
+
+void Worker::SelectOutputs(size_t first) {
+  ScopedTimer timer(&workspace_.profile.search);
+  std::vector<OutputSubset*> subsets;
+  for (size_t i = first; i < live_.size(); ++i) {
+    if (!live_[i]->output.tokens.empty()) subsets.push_back(&live_[i]->output);
+  }
+  if (!subsets.empty()) output_layer_.Select(subsets);
 }
 
 void Worker::Guess(Slot* slot) {

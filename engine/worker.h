@@ -88,6 +88,8 @@ class Worker {
   bool Fill();
   void Start();
   void AddSlot();
+  // The output layers of the sentences of live_ from `first` on that have shortlists.
+  void SelectOutputs(size_t first);
   // Whether there is a single sentence here, and none elsewhere, that threads could share.
   bool IsSolo() { return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone(); }
   void SetThreads(bool several) {

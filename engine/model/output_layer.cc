@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 
 namespace nibu {
@@ -42,15 +43,47 @@ void Take(const OutputLayer::Query& query, const LogitTokens& tokens, const floa
   top->Update(logits, tokens);
 }
 
+bool Share(const OutputSubset* a, const OutputSubset* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a->linears[0].packed() == b->linears[0].packed();
+}
+
+// The logits of a subset's tokens, in place of those of all that share its linears.
+void Pick(const OutputSubset& subset, float* logits) {
+  for (size_t i = 0; i < subset.columns.size(); ++i) {
+    logits[i] = logits[static_cast<size_t>(subset.columns[i])];
+  }
+}
+
 }  // namespace
 
-OutputSubset OutputLayer::Select(std::vector<int> tokens) const {
-  OutputSubset subset;
-  for (const Part& part : models_) {
-    subset.linears.push_back(Linear::Select(part.model->weights.output.blocks, tokens));
+void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
+  const bool is_exact = absl::c_all_of(models_, [](const Part& part) {
+    return part.model->weights.output.blocks[0].compute_type() == ComputeType::kInt8;
+  });
+  if (!is_exact && subsets.size() > 1) {
+    for (OutputSubset* const subset : subsets) Select({subset});
+    return;
   }
-  subset.tokens = std::move(tokens);
-  return subset;
+  std::vector<int> all;
+  for (const OutputSubset* subset : subsets) {
+    all.insert(all.end(), subset->tokens.begin(), subset->tokens.end());
+  }
+  absl::c_sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::vector<Linear> linears;
+  for (const Part& part : models_) {
+    linears.push_back(Linear::Select(part.model->weights.output.blocks, all));
+  }
+  for (OutputSubset* const subset : subsets) {
+    subset->linears = linears;
+    subset->columns.clear();
+    auto column = all.begin();
+    for (const int token : subset->tokens) {
+      column = std::find(column, all.end(), token);
+      subset->columns.push_back(static_cast<int>(column - all.begin()));
+    }
+  }
 }
 
 void OutputLayer::BestTokens(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
@@ -65,7 +98,7 @@ void OutputLayer::BestTokens(absl::Span<const float* const> hidden, absl::Span<c
   }
   for (size_t first = 0; first < queries.size();) {
     size_t end = first + 1;
-    while (end < queries.size() && queries[end].subset == queries[first].subset) ++end;
+    while (end < queries.size() && Share(queries[end].subset, queries[first].subset)) ++end;
     const auto some = queries.subspan(first, end - first);
     const Arena::Mark mark = workspace_->arena.mark();
     absl::InlinedVector<const float*, 1> rows;
@@ -120,8 +153,6 @@ void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
   for (size_t b = 0; b < count_of_blocks; ++b) {
     int width = blocks(0)[b].out();
     for (size_t m = 1; m < models; ++m) width = std::min(width, blocks(m)[b].out());
-    const LogitTokens tokens =
-        subset == nullptr ? LogitTokens(first, width) : LogitTokens(subset->tokens);
     for (int from = 0; from < rows; from += kMost) {
       const int count = std::min(kMost, rows - from);
       for (size_t m = 0; m < models; ++m) {
@@ -132,9 +163,13 @@ void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
       ScopedTimer timer(&workspace_->profile.search);
       for (size_t r = 0; r < static_cast<size_t>(count); ++r) {
         const size_t i = static_cast<size_t>(from) + r;
+        const OutputSubset* const own = queries[i].subset;
+        const LogitTokens tokens =
+            own == nullptr ? LogitTokens(first, width) : LogitTokens(own->tokens);
         absl::InlinedVector<float*, 1> row;
         for (size_t m = 0; m < models; ++m) {
           row.push_back(logits[m] + r * static_cast<size_t>(blocks(m)[b].out()));
+          if (own != nullptr) Pick(*own, row[m]);
           Edit(queries[i], tokens, row[m]);
           if (is_mixed) sums_[i * models + m].Update(row[m], tokens);
         }

@@ -12,10 +12,11 @@
 
 namespace nibu {
 
-// The output layer of a few tokens, ascending: those worth it for a sentence. Immutable.
+// The output layer of a few tokens, ascending: those worth it for a sentence.
 struct OutputSubset {
   std::vector<int> tokens;
-  std::vector<Linear> linears;  // of each model
+  std::vector<Linear> linears;  // of each model; several subsets may share them
+  std::vector<int> columns;     // of the linears, each token's
 };
 
 // What else a row of logits may be subject to, and asked for.
@@ -43,8 +44,10 @@ class OutputLayer {
   OutputLayer(const Model& model, Workspace* workspace)
       : OutputLayer(std::vector<Part>{{&model}}, workspace) {}
 
-  // REQUIRES: at least one token.
-  OutputSubset Select(std::vector<int> tokens) const;
+  // The subsets of sentences that are decoded together, by their tokens. In int8, which is exact,
+  // they share what all of them need: one product for all rows. REQUIRES: a subset, a token in
+  // each.
+  void Select(absl::Span<OutputSubset* const> subsets) const;
 
   // What is asked of a row of logits.
   struct Query {
@@ -58,14 +61,14 @@ class OutputLayer {
   // tops[i] is updated with the logits of row queries[i].row of each model's `hidden`,
   // Decoder::Step's, block by
   // block. Rows ascend; those that nobody asks for cost nothing. Rows of one subset lie side by
-  // side. A row's result depends on nothing else.
+  // side, and so do subsets that share their linears. A row's result depends on nothing else.
   void BestTokens(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
                   absl::Span<TopK> tops);
 
  private:
   // The rows of some queries, one after the other.
   const float* Gather(const float* hidden, size_t dim, absl::Span<const Query> queries);
-  // The same for queries of one subset.
+  // The same for queries whose subsets share their linears, or that have none.
   void BestOfSubset(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
                     absl::Span<TopK> tops);
   // The mean of the models' logits into the first one's.

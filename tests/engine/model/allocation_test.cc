@@ -143,7 +143,9 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
     worker->workspace.arena.Rewind(0);
     state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
     worker->decoder.Begin(Encode(*model, source, {sentence}, &worker->workspace), {&state});
-    const OutputSubset subset = worker->output.Select({1, 2, config.eos + 3});
+    OutputSubset subset;
+    subset.tokens = {1, 2, config.eos + 3};
+    worker->output.Select({&subset});
     for (int step = 0; step < 10; ++step) {
       worker->workspace.arena.Rewind(0);
       const float* hidden = worker->decoder.Step({{&state, tokens, consecutive}});

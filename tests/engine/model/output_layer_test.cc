@@ -46,14 +46,16 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
     OutputLayer output(*model, &workspace);
     const int rows = round % 4 == 0 ? random.Int(97, 230) : random.Int(1, 20);
     const AlignedBuffer<float> hidden = RandomHidden(&random, rows, config.d_model);
-    std::vector<OutputSubset> subsets;
-    for (int i = 0; i < 3; ++i) {
-      std::vector<int> tokens;
+    OutputSubset subsets[3];
+    OutputSubset own[3];  // with nothing in common
+    for (size_t i = 0; i < 3; ++i) {
       for (int token = 0; token < config.vocab_target; ++token) {
-        if (token == config.eos || random.Int(0, 2) == 0) tokens.push_back(token);
+        if (token == config.eos || random.Int(0, 2) == 0) subsets[i].tokens.push_back(token);
       }
-      subsets.push_back(output.Select(std::move(tokens)));
+      own[i].tokens = subsets[i].tokens;
+      output.Select({&own[i]});
     }
+    output.Select({&subsets[0], &subsets[1], &subsets[2]});
     const std::vector<int> suppressed = {0, config.vocab_target - 1};
     std::vector<OutputLayer::Query> queries;
     const OutputSubset* subset = nullptr;
@@ -71,7 +73,9 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
     EXPECT_EQ(workspace.arena.mark(), 0u);
     for (size_t i = 0; i < queries.size(); ++i) {
       TopK alone;
-      output.BestTokens({hidden.data()}, {&queries[i], 1}, {&alone, 1});
+      OutputLayer::Query query = queries[i];
+      if (query.subset != nullptr) query.subset = &own[query.subset - subsets];
+      output.BestTokens({hidden.data()}, {&query, 1}, {&alone, 1});
       const auto best = tops[i].Finish();
       ExpectSame(alone.Finish(), best);
       for (const Candidate& candidate : best) {
@@ -94,9 +98,9 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   Workspace workspace;
   OutputLayer output(*model, &workspace);
   const AlignedBuffer<float> hidden = RandomHidden(&random, 2, config.d_model);
-  std::vector<int> tokens;
-  for (int token = 0; token < config.vocab_target; token += 2) tokens.push_back(token);
-  const OutputSubset subset = output.Select(tokens);
+  OutputSubset subset;
+  for (int token = 0; token < config.vocab_target; token += 2) subset.tokens.push_back(token);
+  output.Select({&subset});
   const OutputLayer::Query queries[] = {{0, config.vocab_target, /*normalize=*/false, {}},
                                         {0, config.vocab_target, /*normalize=*/false, {}, &subset}};
   TopK tops[2];
@@ -105,7 +109,7 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   std::vector<float> all(static_cast<size_t>(config.vocab_target));
   for (const Candidate& c : tops[0].Finish()) all[static_cast<size_t>(c.token)] = c.log_prob;
   const auto some = tops[1].Finish();
-  ASSERT_EQ(some.size(), tokens.size());
+  ASSERT_EQ(some.size(), subset.tokens.size());
   for (const Candidate& c : some) EXPECT_NEAR(c.log_prob, all[static_cast<size_t>(c.token)], 1e-4);
 }
 
