@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
+#include "engine/core/token_set.h"
 
 namespace nibu {
 namespace {
@@ -65,12 +66,11 @@ void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
     for (OutputSubset* const subset : subsets) Select({subset});
     return;
   }
-  std::vector<int> all;
+  TokenSet needed(models_[0].model->config.vocab_target);
   for (const OutputSubset* subset : subsets) {
-    all.insert(all.end(), subset->tokens.begin(), subset->tokens.end());
+    for (const int token : subset->tokens) needed.Add(token);
   }
-  absl::c_sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const std::vector<int> all = needed.Ascending();
   std::vector<Linear> linears;
   for (const Part& part : models_) {
     linears.push_back(Linear::Select(part.model->weights.output.blocks, all));

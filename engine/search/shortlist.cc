@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
+#include "engine/core/token_set.h"
+
 namespace nibu {
 
 std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabulary,
                                        absl::Span<const int> needed) const {
-  std::vector<bool> chosen(static_cast<size_t>(vocabulary), false);
-  int count = 0;
+  TokenSet chosen(vocabulary);
   const auto choose = [&](int token) {
-    if (token < 0 || token >= vocabulary || chosen[static_cast<size_t>(token)]) return;
-    chosen[static_cast<size_t>(token)] = true;
-    ++count;
+    if (token >= 0 && token < vocabulary) chosen.Add(token);
   };
   for (int token = 0; token < std::min(first, vocabulary); ++token) choose(token);
   for (const int token : always) choose(token);
@@ -30,13 +29,8 @@ std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabul
       for (const int candidate : it->second) choose(candidate);
     }
   }
-  for (int token = 0; token < vocabulary && count % 8 != 0; ++token) choose(token);
-  std::vector<int> candidates;
-  candidates.reserve(static_cast<size_t>(count));
-  for (int token = 0; token < vocabulary; ++token) {
-    if (chosen[static_cast<size_t>(token)]) candidates.push_back(token);
-  }
-  return candidates;
+  for (int token = 0; token < vocabulary && chosen.size() % 8 != 0; ++token) choose(token);
+  return chosen.Ascending();
 }
 
 }  // namespace nibu

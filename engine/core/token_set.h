@@ -1,0 +1,43 @@
+// Tokens of a vocabulary, each once.
+#ifndef NIBU_ENGINE_CORE_TOKEN_SET_H_
+#define NIBU_ENGINE_CORE_TOKEN_SET_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nibu {
+
+class TokenSet {
+ public:
+  // Of tokens 0 .. vocabulary - 1.
+  explicit TokenSet(int vocabulary) : words_((static_cast<size_t>(vocabulary) + 63) / 64) {}
+
+  void Add(int token) {
+    uint64_t& word = words_[static_cast<size_t>(token) / 64];
+    const uint64_t bit = uint64_t{1} << (token % 64);
+    if ((word & bit) == 0) ++size_;
+    word |= bit;
+  }
+  size_t size() const { return size_; }
+
+  std::vector<int> Ascending() const {
+    std::vector<int> tokens;
+    tokens.reserve(size_);
+    for (size_t i = 0; i < words_.size(); ++i) {
+      for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        tokens.push_back(static_cast<int>(64 * i) + std::countr_zero(word));
+      }
+    }
+    return tokens;
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+  size_t size_ = 0;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_CORE_TOKEN_SET_H_
