@@ -115,9 +115,11 @@ Carried AsPoint(absl::string_view text, Carried carried) {
 
 MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names) {
   const absl::string_view text = marked.text;
+  const std::string small = absl::AsciiStrToLower(text);
   std::vector<absl::string_view> free;
-  absl::c_copy_if(names, std::back_inserter(free),
-                  [&](const std::string& name) { return !absl::StrContains(text, name); });
+  absl::c_copy_if(names, std::back_inserter(free), [&](const std::string& name) {
+    return !absl::StrContains(small, absl::AsciiStrToLower(name));  // nor in "tomatoes"
+  });
   MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
   std::vector<size_t> sizes;                // of the parts' names; 0: left out

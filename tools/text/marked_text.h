@@ -74,14 +74,15 @@ struct AlignedToken {
 
 // The translation of a text (of WithNames) with all that the text carries, each once, nested as it
 // was:
-// - A protected part stands in place of its name, or of the word that comes from it; names too many
-//   are left out.
+// - A protected part stands in place of its name, or of the word that comes from it and may be
+//   another form of it; names too many are left out.
 // - A stretch is around the words for which the sum over their tokens of +1 (comes from inside of
 //   it) or -1 is the greatest; one of all of its parent's text is around all of the parent's. One
 //   without `after` or `before` goes on behind, or began in front, of the text.
-// - All else is a point, behind the word of what is in front of it in the source.
+// - All else is a point, behind the word of what is in front of it in the source, but not among
+//   the first `prefix` bytes, of which nothing but names is replaced.
 std::string Place(const MarkedText& source, absl::string_view target,
-                  absl::Span<const AlignedToken> tokens);
+                  absl::Span<const AlignedToken> tokens, size_t prefix = 0);
 
 }  // namespace nibu
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +27,12 @@ bool EndsWord(absl::string_view text) {
   return !IsWordBorder(absl::StrCat(text, "a"), text.size());
 }
 
+// Whether a word may be what a language makes of a name ("Thomas", "Том").
+bool MayBeName(absl::string_view word, absl::string_view name) {
+  return !absl::ascii_isascii(word[0]) ||
+         absl::ascii_tolower(word[0]) == absl::ascii_tolower(name[0]);
+}
+
 bool IsInside(const TextSpan& inner, const TextSpan& outer) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
 }
@@ -48,8 +55,9 @@ struct Node : Carried {
 
 class Placer {
  public:
-  Placer(const MarkedText& source, absl::string_view target, absl::Span<const AlignedToken> tokens)
-      : source_(source), target_(target), root_(source.carried.size()) {
+  Placer(const MarkedText& source, absl::string_view target, absl::Span<const AlignedToken> tokens,
+         size_t prefix)
+      : source_(source), target_(target), prefix_(prefix), root_(source.carried.size()) {
     ReadUnits(tokens);
     ReadNodes();
     for (size_t i = 0; i < root_; ++i) FindName(i);
@@ -115,6 +123,11 @@ class Placer {
     return unit == units_.size() || IsWordBorder(target_, units_[unit].target.begin);
   }
 
+  absl::string_view TextOf(size_t unit) const {
+    const TextSpan& span = units_[unit].target;
+    return target_.substr(span.begin, span.end - span.begin);
+  }
+
   void ReadUnits(absl::Span<const AlignedToken> tokens) {
     for (const AlignedToken& token : tokens) {
       TextSpan span = WithoutBlanks(target_, token.target);
@@ -167,27 +180,32 @@ class Placer {
     const TextSpan span = nodes_[i].span;
     if (!nodes_[i].replaces || span.begin == span.end) return;
     const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
+    constexpr size_t kLongestEnding = 3;  // of "Toms", not of "Tomaten"
     std::vector<TextSpan> found;
-    size_t best = 0;
+    std::optional<size_t> best;
     for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
       if (!IsWordBorder(target_, at)) continue;
+      size_t end = at + name.size();
+      while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
+      if (end - at > name.size() + kLongestEnding) continue;
       const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
         return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
       });
-      if (comes_from_it && best == 0) best = found.size();
-      size_t end = at + name.size();  // with an ending ("Toms")
-      while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
+      if ((comes_from_it || at < prefix_) && !best.has_value()) best = found.size();
       found.push_back({at, end});
     }
     // The words that come from it, where the target writes it otherwise.
     for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
       size_t end = u;
-      while (end < units_.size() && IsInside(units_[end].source, span)) ++end;
-      if (end > u && IsCut(u) && IsCut(end)) {
+      while (end < units_.size() && IsInside(units_[end].source, span) && HasWords(TextOf(end))) {
+        ++end;
+      }
+      if (end > u && IsCut(u) && IsCut(end) && units_[u].target.begin >= prefix_ &&
+          MayBeName(TextOf(u), name)) {
         found.push_back({units_[u].target.begin, units_[end - 1].target.end});
       }
     }
-    for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best ? i : root_);
+    for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best.value_or(0) ? i : root_);
   }
 
   void PlaceStretch(size_t i) {
@@ -263,7 +281,8 @@ class Placer {
         anchor = behind ? unit + 1 : unit;
       }
     }
-    while (nearest % 2 == 0 && IsWordBorder(text, at) && !IsCut(anchor)) ++anchor;
+    const bool is_behind = nearest % 2 == 0;  // and words stay whole
+    while (anchor > 0 && IsWordBorder(text, at) && !IsCut(anchor)) anchor += is_behind ? 1 : -1;
     return anchor;
   }
 
@@ -271,7 +290,9 @@ class Placer {
     Node& point = nodes_[i];
     if (point.is_placed) return;
     const Node& parent = nodes_[point.parent];
-    size_t at = std::clamp(Anchor(point), parent.begin, parent.end);
+    size_t at = Anchor(point);
+    while (at < units_.size() && units_[at].target.begin < prefix_) ++at;
+    at = std::clamp(at, parent.begin, parent.end);
     if (at < parent.end && units_[at].owner != point.parent) {  // not into a sibling
       size_t sibling = units_[at].owner;
       while (nodes_[sibling].parent != point.parent) sibling = nodes_[sibling].parent;
@@ -302,6 +323,7 @@ class Placer {
 
   const MarkedText& source_;
   const absl::string_view target_;
+  const size_t prefix_;
   const size_t root_;  // the last node: all of the text
   std::vector<Unit> units_;
   std::vector<Node> nodes_;
@@ -311,8 +333,8 @@ class Placer {
 }  // namespace
 
 std::string Place(const MarkedText& source, absl::string_view target,
-                  absl::Span<const AlignedToken> tokens) {
-  return Placer(source, target, tokens).Write();
+                  absl::Span<const AlignedToken> tokens, size_t prefix) {
+  return Placer(source, target, tokens, prefix).Write();
 }
 
 }  // namespace nibu
