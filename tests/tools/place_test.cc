@@ -93,6 +93,11 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   };
   EXPECT_EQ(Place(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
   EXPECT_EQ(Place(red, "ein rotess Auto", in_pieces(10)), "ein <u></u> rotess Auto");
+  // Points leave words whole.
+  const MarkedText rock = Parse("A rock <b>concert</b>");
+  const std::vector<AlignedToken> compound = {
+      {{0, 3}, {0, 1}}, {{3, 8}, {1, 6}}, {{8, 15}, {6, 14}}};
+  EXPECT_EQ(Place(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert <b></b>");
   // It goes on, and has begun.
   MarkedText half = {"a b c", {{{0, 1}, "", "</i>", false}, {{2, 5}, "<b>", "", false}}};
   EXPECT_EQ(Place(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");
@@ -113,7 +118,25 @@ TEST(PlaceTest, PartsReplaceTheirNames) {
   EXPECT_EQ(placed("see {x} now", {{4, 7}}, "sieh jetzt", {0, 2}), "sieh {x} jetzt");
   EXPECT_EQ(placed("{x} and {y}", {{0, 3}, {8, 11}}, "Maria und Tom", {2, 1, 0}), "{y} und {x}");
   EXPECT_EQ(placed("Tom and {y}", {{8, 11}}, "Tom und Maria", {0, 1, 2}), "Tom und {y}");
+  // A name in the source, whatever its letters; words that only begin with it, or attend to it.
+  EXPECT_EQ(placed("tomatoes {y}", {{9, 12}}, "Tomaten Maria", {0, 1}), "Tomaten {y}");
+  EXPECT_EQ(placed("fruits {x}", {{7, 10}}, "Tomaten Tom", {1, 1}), "Tomaten {x}");
+  EXPECT_EQ(placed("a {x} market.", {{2, 5}}, "ein Markt .", {0, 2, 1}), "ein Markt {x} .");
+  EXPECT_EQ(placed("is {x} playing ball", {{3, 6}}, "spielt Ball", {2, 1}), "spielt {x} Ball");
   EXPECT_EQ(placed("I \xe2\x98\x83 you", {{2, 5}}, "ich dich", {0, 1}), "ich \xe2\x98\x83 dich");
+}
+
+TEST(PlaceTest, PrefixesStayAsTheyAre) {
+  const auto placed = [](size_t prefix) {
+    MarkedText marked = {"see {x} and {y}", {}};
+    AddParts({{4, 7}, {12, 15}}, &marked);
+    const MarkedText source = WithNames(marked, std::vector<std::string>{"Tom", "Maria"});
+    const std::string target = "Tim Maria geht";
+    return Place(source, target, Align(source.text, target, {1, 3, 0}), prefix);
+  };
+  EXPECT_EQ(placed(0), "{x} {y} geht");
+  EXPECT_EQ(placed(3), "Tim {x} {y} geht");
+  EXPECT_EQ(placed(9), "Tim {y} {x} geht");
 }
 
 // How often each tag is there, and whether they are nested.

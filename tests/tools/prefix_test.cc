@@ -37,6 +37,34 @@ TEST(TargetPrefixTest, LineByLine) {
             lines[0] + "\n");
 }
 
+// A prefix's sentences begin those of the line; alternatives are of the one in which it ends.
+TEST(TargetPrefixTest, SentenceBySentence) {
+  const auto with = [](const std::string& prefix, const std::string& flags = "") {
+    return With(prefix + "\n", flags, "A man runs. A dog sleeps.\n").out;
+  };
+  EXPECT_EQ(with("Ein"), "Ein Mann rennt. Ein Hund schläft.\n");
+  EXPECT_EQ(with("Ein Mann läuft. Ein Tier"), "Ein Mann läuft. Ein Tier schläft.\n");
+  EXPECT_THAT(with("Ein Mann läuft. Ein Hund schläft. Und"),
+              StartsWith("Ein Mann läuft. Ein Hund schläft. Und"));
+  const std::string expand = "--return_alternatives --num_hypotheses=3 --output_format=nbest";
+  for (const std::string& line : Lines(with("Ein Mann läuft. Ein", expand))) {
+    EXPECT_THAT(line, StartsWith("0 ||| Ein Mann läuft. Ein "));
+  }
+  const auto first = Lines(with("", expand));
+  ASSERT_EQ(first.size(), 3u);
+  for (const std::string& line : first) EXPECT_THAT(line, HasSubstr(". Ein Hund schläft. ||| "));
+}
+
+// Whatever is protected, and wherever it is.
+TEST(TargetPrefixTest, StandsInFrontOfParts) {
+  const std::string source = "The dog {0} and {1} runs at http://a.org/x now.\n";
+  for (const char* prefix : {"{1}", "Ein Mann", "http://a.org/x", "{0} und {1}", "Der Hund {0}"}) {
+    const std::string out = With(absl::StrCat(prefix, "\n"), "", source).out;
+    EXPECT_THAT(out, StartsWith(prefix));
+    for (const char* part : {"{0}", "{1}", "http://a.org/x"}) EXPECT_THAT(out, HasSubstr(part));
+  }
+}
+
 TEST(TargetPrefixTest, CountsInLengthsAndNotInScores) {
   for (const char* beam : {"--beam_size=1", "--beam_size=4", "--search_compat=marian",
                            "--search_compat=huggingface", "--sampling_topk=4"}) {

@@ -49,7 +49,8 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   for (const auto& [s, t] : HardAlignment(attention)) {
     if (t < aligned.size()) aligned[t].source = part.source.spans[part.source.front + s];
   }
-  text = Place(part.marked, text, aligned);
+  text = Place(part.marked, text, aligned,
+               absl::StartsWith(text, part.prefix) ? part.prefix.size() : 0);
   std::vector<std::string> protected_parts;
   for (const Carried& carried : part.marked.carried) {
     if (carried.replaces) {

@@ -20,13 +20,15 @@ struct LinePart {
   std::string untouched;  // text in front that is left alone
   std::string before;     // the white space in front
   CodedText source;
-  MarkedText marked = {};  // the source (of WithNames)
+  MarkedText marked = {};   // the source (of WithNames)
+  std::string prefix = {};  // what its translation begins with, in the source's names
   std::vector<Hypothesis> hypotheses = {};
 };
 
 struct LineParts {
   std::vector<LinePart> parts;
   std::string behind;      // white space, and text that is left alone
+  size_t expanded = 0;     // the part of which there are alternatives
   bool is_marked = false;  // what is carried or left alone may have line breaks
   bool is_scored = false;
   int source_tokens = 0;

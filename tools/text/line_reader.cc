@@ -59,14 +59,26 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
   return parts;
 }
 
+// What a translation begins with, in the words of a source (of WithNames).
+std::string PrefixWithNames(const MarkedText& source, std::string prefix) {
+  for (const Carried& carried : source.carried) {
+    if (!carried.replaces) continue;
+    const TextSpan& name = carried.span;
+    absl::StrReplaceAll({{std::string(absl::StripAsciiWhitespace(carried.before)),
+                          source.text.substr(name.begin, name.end - name.begin)}},
+                        &prefix);
+  }
+  return prefix;
+}
+
 // Reads one line; refers to all that it is given.
 class LineReader {
  public:
   explicit LineReader(const TextTranslator::Request& request)
       : plan_(*request.plan), prefix_(request.target_prefix) {
     line_.is_scored = request.target.has_value();
-    splits_ = plan_.splitter != nullptr && !line_.is_scored && prefix_.empty() &&
-              !plan_.options.decoding.return_alternatives;
+    splits_ = plan_.splitter != nullptr && !line_.is_scored;
+    if (splits_) prefixes_ = plan_.splitter->Split(prefix_);
   }
 
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
@@ -82,6 +94,7 @@ class LineReader {
       NIBU_RETURN_IF_ERROR(ReadText(std::move(text)));
     }
     line_.behind += line.untouched;
+    if (!line_.parts.empty()) SetPrefix(prefix_.size());  // all that is left
     return std::move(line_);
   }
 
@@ -133,7 +146,7 @@ class LineReader {
   // What the model sees of a sentence, and its pieces; none where there is no word in it.
   absl::StatusOr<CodedText> Code(const MarkedText& sentence, MarkedText* marked) const {
     if (HasOnlyParts(sentence)) return CodedText();
-    std::vector<std::string> names = plan_.coder.names();
+    std::vector<std::string> names = plan_.names;
     std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
     *marked = WithNames(sentence, names);
     return plan_.coder.Code(front_, marked->text);
@@ -155,18 +168,36 @@ class LineReader {
       source.spans.resize(std::min(source.spans.size(), plan_.limit));
       source.front = std::min(source.front, plan_.limit);
     }
+    const size_t first = line_.parts.size();
     for (LinePart& part : CutPieces(source, marked, plan_.limit)) {
       part.untouched = std::exchange(line_.behind, "");
       part.before = std::exchange(before, " ");
       line_.parts.push_back(std::move(part));
     }
+    newest_ = first;
+    if (sentences_ < prefixes_.size()) SetPrefix(prefixes_[sentences_++].end);
     return absl::OkStatus();
+  }
+
+  // The prefix up to there goes to the newest sentence.
+  void SetPrefix(size_t end) {
+    const auto prefix = absl::string_view(prefix_).substr(prefix_end_, end - prefix_end_);
+    prefix_end_ = end;
+    if (IsBlank(prefix)) return;
+    LinePart& part = line_.parts[newest_];
+    part.prefix += PrefixWithNames(part.marked, std::string(prefix));
+    absl::StripLeadingAsciiWhitespace(&part.prefix);
+    line_.expanded = newest_;
   }
 
   const TextPlan& plan_;
   const std::string& prefix_;
-  bool splits_ = false;    // into sentences
-  TextCoder::Line front_;  // what is said there holds for all segments
+  bool splits_ = false;             // into sentences
+  std::vector<TextSpan> prefixes_;  // sentences of prefix_
+  size_t sentences_ = 0;            // so many have been given to sentences
+  size_t prefix_end_ = 0;           // up to there
+  size_t newest_ = 0;               // the first part of the newest sentence
+  TextCoder::Line front_;           // what is said there holds for all segments
   LineParts line_;
 };
 
@@ -174,17 +205,6 @@ class LineReader {
 
 absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line) {
   return LineReader(request).Read(line);
-}
-
-std::string PrefixWithNames(const MarkedText& source, std::string prefix) {
-  for (const Carried& carried : source.carried) {
-    if (!carried.replaces) continue;
-    const TextSpan& name = carried.span;
-    absl::StrReplaceAll({{std::string(absl::StripAsciiWhitespace(carried.before)),
-                          source.text.substr(name.begin, name.end - name.begin)}},
-                        &prefix);
-  }
-  return prefix;
 }
 
 }  // namespace nibu

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tokenizer/sentence_splitter.h"
@@ -18,9 +19,10 @@ namespace nibu {
 
 // Options, checked and worked out: how lines are read.
 struct TextPlan {
-  TextOptions options;  // with the frame; nothing to be protected if tokenized
-  TextCoder coder;      // without tokenizers then
-  size_t limit = 0;     // pieces of a part
+  TextOptions options;                  // with the frame; nothing to be protected if tokenized
+  TextCoder coder;                      // without tokenizers then
+  std::vector<std::string> names = {};  // for protected parts; none is a part of a term
+  size_t limit = 0;                     // pieces of a part
   Glossary glossary = {};
   std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
   std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole
@@ -30,9 +32,6 @@ struct TextPlan {
 // The parts of a line, which is a request's. OutOfRange: LongInput::kError or a target, and a
 // sentence of too many tokens.
 absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line);
-
-// What a translation begins with, in the words of a source (of WithNames).
-std::string PrefixWithNames(const MarkedText& source, std::string prefix);
 
 }  // namespace nibu
 

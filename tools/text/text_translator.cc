@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
@@ -62,6 +63,12 @@ absl::Status PrepareTokens(TextPlan* plan) {
     }
     plan->glossary.Add(coder.SourceText(source.own()), std::move(target));
   }
+  plan->names = coder.names();
+  std::erase_if(plan->names, [&](const std::string& name) {
+    return absl::c_any_of(options.glossary, [&](const GlossaryEntry& entry) {
+      return absl::StrContains(entry.target, name);
+    });
+  });
   if (options.glossary.empty()) return absl::OkStatus();
   if (!decoding.allow_constraints()) {
     return Invalid(
@@ -214,9 +221,12 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Pending& pending
   made.priority = request.priority;
   made.deadline = request.deadline;
   made.key = (request.key << 20) + part;  // samples of a line's sentences differ
-  if (part == 0 && !request.target_prefix.empty()) {
-    NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(PrefixWithNames(
-                                                  text.marked, request.target_prefix)));
+  if (part != pending.line.expanded && made.options.return_alternatives) {
+    made.options.return_alternatives = false;
+    made.options.num_hypotheses = 1;
+  }
+  if (!text.prefix.empty()) {
+    NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(text.prefix));
   }
   if (request.target.has_value()) {
     NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(*request.target));
@@ -238,8 +248,11 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   if (!pending->status.ok()) return pending->status;
   const Plan& plan = *pending->request.plan;
   TextResult result = {{}, pending->line.source_tokens, 0, pending->line.too_long};
-  size_t count = pending->line.parts[0].hypotheses.size();
-  for (const LinePart& part : pending->line.parts) {
+  size_t count = pending->line.parts[pending->line.expanded].hypotheses.size();
+  for (LinePart& part : pending->line.parts) {
+    if (plan.options.decoding.return_alternatives && part.hypotheses.size() == 1) {
+      part.hypotheses.resize(count, Hypothesis(part.hypotheses[0]));
+    }
     count = std::min(count, part.hypotheses.size());
   }
   const bool truncated = result.too_long && plan.options.long_input == LongInput::kTruncate;

@@ -47,8 +47,8 @@ class TextTranslator {
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     // Handed back; samples depend on it.
     uint64_t key = 0;
-    // What the translation begins with: text, or pieces if tokenized. A line that has one is
-    // translated whole.
+    // What the translation begins with: text, or pieces if tokenized. Its sentences begin those of
+    // the line, one by one. Alternatives are of the sentence in which it ends.
     std::string target_prefix = {};
     // To be scored in place of a translation. The only hypothesis then has the EOS as a token.
     std::optional<std::string> target = {};
