@@ -45,6 +45,7 @@ std::string Json(const OutputOptions& options, uint64_t index, absl::string_view
     nlohmann::ordered_json& last = hypotheses.back();
     if (options.alignment != AlignmentKind::kNone) last["alignment"] = h.alignment;
     if (options.alignment == AlignmentKind::kSoft) {
+      last["attention"] = nlohmann::ordered_json::array();
       for (const auto& row : h.attention) last["attention"].push_back(Rounded(row));
     }
     if (!h.finished) last["finished"] = false;

@@ -102,6 +102,12 @@ TEST(AlignmentTest, OfEveryHypothesis) {
   }
 }
 
+TEST(AlignmentTest, OfABlankLine) {
+  const auto blank = Hypotheses("--alignment=soft", "");
+  EXPECT_EQ(blank[0]["alignment"], nlohmann::json::array());
+  EXPECT_EQ(blank[0]["attention"], nlohmann::json::array());
+}
+
 TEST(AlignmentTest, AddsNothingElse) {
   const std::string source = Captions(10);
   const auto with = JsonLines(Translate("--output_format=jsonl --alignment=soft", source));
