@@ -30,6 +30,8 @@ refused 2 one
 refused 1 "$tmp/no_input" "$tmp/no_output"
 echo >"$tmp/in"
 program="$tmp/no_program" refused 1 "$tmp/in" "$tmp/no_output"
+refused 1 "$tmp/in" "$tmp/no_folder/no_output"
+has "$tmp/err" "there is no folder $tmp/no_folder"
 mkdir "$tmp/bin"
 for tool in bash cat dirname iconv mktemp rm; do ln -s "$(command -v $tool)" "$tmp/bin"; done
 case $recipe in po | document)
@@ -60,6 +62,14 @@ case $recipe in
     done
     has "$tmp/out.srt" "- Ein Mann singt."
     has "$tmp/out.srt" '{\an8}Ein Hund rennt.'
+    tr '\n' '\r' <"$data/sample.vtt" >"$tmp/cr.vtt"
+    run "$tmp/cr.vtt" "$tmp/cr.out"
+    same <(tr '\n' '\r' <"$tmp/out.vtt") "$tmp/cr.out" "CR makes a difference"
+    for name in -x.srt a=b.srt; do
+      cp "$data/sample.srt" "$tmp/$name"
+      (cd "$tmp" && run "$name" "-out.$name")
+      same "$tmp/out.srt" "$tmp/-out.$name" "the name $name makes a difference"
+    done
     ;;
   po)
     need msgfilter gettext

@@ -12,7 +12,13 @@ if [ "$#" -lt 2 ]; then
 fi
 in=$1 out=$2
 shift 2
+# Names that tools would take for options, or awk for assignments.
+case $in in -* | *=*) [[ $in == /* ]] || in=./$in ;; esac
+[[ $out != -* ]] || out=./$out
 [ -f "$in" ] && [ -r "$in" ] || fail "cannot read $in"
+folder=$(dirname "$out")
+[ -d "$folder" ] || fail "cannot write $out: there is no folder $folder"
+[ ! -d "$out" ] || fail "cannot write $out: it is a folder"
 recipes=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 nibu=${NIBU_TRANSLATE:-$recipes/../../build/release/bin/nibu-translate}
 [ -n "${NIBU_TRANSLATE:-}" ] || [ -x "$nibu" ] || nibu="nibu-translate"
