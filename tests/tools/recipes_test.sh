@@ -99,7 +99,7 @@ case $recipe in
     same "$in" "$tmp/echo.eml" "not the same mail"
     texts "$(sed '1,/^$/d' "$in")"
     run "$in" "$out"
-    same <(sed '/^$/q' "$in") <(sed '/^$/q' "$out") "the header changed"
+    same <(sed '/^$/q' "$in" | sed 's/^$/MIME-Version: 1.0\n/') <(sed '/^$/q' "$out") "the header changed"
     [ "$(tail -n 2 "$out" | head -n 1)" = "-- " ] || fail "the signature is lost"
     for line in "> Ein Hund rennt." "> > Ein Mann singt." "* Eine Frau singt."; do
       grep -qx -e "$line" "$out" || { cat "$out"; fail "there is no line '$line'"; }
@@ -114,6 +114,38 @@ case $recipe in
     same <(sed 's/$/\r/' "$out") "$tmp/crlf.out" "CR LF makes a difference"
     sed 's,text/plain;.*,multipart/mixed; boundary=x,' "$in" >"$tmp/multipart"
     refused 1 "$tmp/multipart" "$tmp/no_output"
+    # Fields may go over several lines.
+    sed '/^Content-Transfer-/s/ base64/\n base64/' "$tmp/in.base64" >"$tmp/folded"
+    run "$tmp/folded" "$tmp/out.folded"
+    same <(sed '1,/^$/d' "$tmp/out.base64") <(sed '1,/^$/d' "$tmp/out.folded") "a folded field makes a difference"
+    mail() { printf '%b\n' "Subject: 7bit charset=x" "$1" "A d\xf6g runs." | sed "${2:-}" >"$tmp/in"; }  # FIELDS SED
+    for fields in 'Content-Type:\n multipart/mixed; boundary=x\n' 'content-type : (a) application/pdf\n' \
+      'Content-Type: text/plain; charset=unheard-of\n' 'Content-Transfer-Encoding: x-uuencode\n' \
+      'Content-Type: text/plain; charset=utf-8\n' ''; do
+      mail "$fields"
+      refused 1 "$tmp/in" "$tmp/no_output"
+    done
+    # The header says what the body has become, and says it only where that is new.
+    says() {  # FIELDS FIELDS: those of IN, those of OUT
+      mail "$1\n" 's/\xf6/o/'
+      run_echo "$tmp/in" "$tmp/echo.eml"
+      same "$tmp/in" "$tmp/echo.eml" "ASCII changed"
+      program=$tmp/umlaut run "$tmp/in" "$tmp/out"
+      mail "$2\n" 's/\xf6/ö/'
+      same "$tmp/in" "$tmp/out" "the header is wrong"
+    }
+    printf '#!/bin/sh\nexec sed s/o/ö/\n' >"$tmp/umlaut"
+    chmod +x "$tmp/umlaut"
+    version='MIME-Version: 1.0' type='Content-Type: text/plain' encoding='Content-Transfer-Encoding:'
+    says 'X: 7bit' "X: 7bit\n$version\n$type; charset=utf-8\n$encoding 8bit"
+    says "$version\n$type; format=flowed\n$encoding 7Bit" "$version\n$type; charset=utf-8; format=flowed\n$encoding 8bit"
+    says "$type;\n\tCharset = \"US-ASCII\"; x=y\nMime-version: 1.0\n$encoding\n  7bit" \
+      "$type;\n\tcharset=utf-8; x=y\nMime-version: 1.0\n$encoding\n  8bit"
+    says "$version\n$type; charset=\"UTF-8\"\n$encoding 8bit" "$version\n$type; charset=\"UTF-8\"\n$encoding 8bit"
+    mail "$version\n$type; charset=ISO-8859-1\n$encoding 8bit\n"
+    run_echo "$tmp/in" "$tmp/out.latin"
+    texts "A dög runs."
+    has "$tmp/out.latin" "$type; charset=utf-8"
     if perl -MMIME::QuotedPrint -e 1 2>/dev/null; then
       sed '/^$/q; s/8bit/quoted-printable/' "$in" >"$tmp/in.quoted"
       sed '1,/^$/d' "$in" | perl -MMIME::QuotedPrint -pe '$_ = encode_qp($_)' >>"$tmp/in.quoted"
