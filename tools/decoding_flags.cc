@@ -139,6 +139,9 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   std::vector<std::string> paths = {flags.path};
   std::error_code error;
   if (!std::filesystem::exists(flags.path, error)) paths = absl::StrSplit(flags.path, ',');
+  if (std::count(paths.begin(), paths.end(), "") > 0) {
+    return WrongUsage("--model=", flags.path, " has a comma with no model beside it");
+  }
   flags.path = paths[0];
   flags.text = {absl::GetFlag(FLAGS_sentencepiece),
                 absl::GetFlag(FLAGS_shortlist),

@@ -166,12 +166,16 @@ struct InputLines::File {
 absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
   const bool is_stdin = path == "-";
   const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+  const std::string name = is_stdin ? "standard input" : path;
+  // A directory can be opened, but not read.
+  if (fd < 0 || read(fd, nullptr, 0) < 0) {
+    const std::string why = std::strerror(errno);
+    if (fd > STDIN_FILENO) close(fd);
+    return absl::NotFoundError(absl::StrCat(name, ": cannot be read: ", why));
   }
   InputLines lines({});
   lines.more_ = true;
-  lines.file_ = std::make_shared<File>(is_stdin ? "standard input" : path, fd);
+  lines.file_ = std::make_shared<File>(name, fd);
   return lines;
 }
 
@@ -229,6 +233,7 @@ absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, cons
     if (src == "-") return InputLines(texts);
     return WrongUsage("give either TEXT or --src, not both");
   }
+  if (src.empty()) return WrongUsage("--src is empty; name a file, or - for standard input");
   NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(src));
   if (!out.empty() && file.IsSameFile(out)) {
     return WrongUsage(out == "-" ? "standard output" : out,

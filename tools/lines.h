@@ -30,7 +30,7 @@ class LineSource {
 // out), or it is compressed in another way.
 class InputLines : public LineSource {
  public:
-  // "-": standard input. NotFound naming the file.
+  // "-": standard input. NotFound naming the file, or directory.
   static absl::StatusOr<InputLines> Open(const std::string& path);
   // Lines that are there already; a text with line feeds is several.
   explicit InputLines(const std::vector<std::string>& texts);
@@ -67,7 +67,7 @@ class InputParagraphs : public LineSource {
 
 // What a program reads: each of the texts, or else each line of the file `src`. `out`: the file
 // that it writes, where it does so directly; else empty. UsageError: both are given, or `src` is
-// `out`. Else, naming the file: it cannot be read.
+// `out`, or empty. Else, naming the file: it cannot be read.
 absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, const std::string& src,
                                      const std::string& out);
 

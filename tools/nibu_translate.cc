@@ -11,7 +11,6 @@
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
-#include "models/files/file_bytes.h"
 #include "nlohmann/json.hpp"
 #include "tools/decoding_flags.h"
 #include "tools/flags.h"
@@ -211,6 +210,7 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
 }
 
+       {absl::GetFlag(FLAGS_glossary) == "-", "--glossary must be a file, not standard input"},
 absl::StatusOr<Settings> ReadFlags(const std::vector<std::string>& texts) {
   Settings settings;
   NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());
@@ -235,8 +235,13 @@ absl::StatusOr<Settings> ReadFlags(const std::vector<std::string>& texts) {
 absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossaryFlag() {
   const std::string path = absl::GetFlag(FLAGS_glossary);
   if (path.empty()) return std::vector<GlossaryEntry>();
-  NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
-  auto entries = ParseGlossary(file->bytes());
+  NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(path));
+  std::string text;
+  for (std::string line;; absl::StrAppend(&text, line, "\n")) {
+    NIBU_ASSIGN_OR_RETURN(const bool more, file.Next(&line));
+    if (!more) break;
+  }
+  auto entries = ParseGlossary(text);
   if (!entries.ok()) return Invalid(path, ": ", entries.status().message());
   return entries;
 }

@@ -70,6 +70,7 @@ absl::Status OutputFile::Failed(absl::string_view why) const {
 }
 
 absl::Status OutputFile::Open() {
+  if (path_.empty()) return WrongUsage("--out is empty; name a file, or - for standard output");
   if (pending_ == nullptr) {
     const std::filesystem::path target = FollowLinks(path_);
     std::error_code error;

@@ -42,7 +42,8 @@ class OutputFile {
 
   // The path, where bytes end up at once; else empty.
   std::string direct() const { return pending_ == nullptr ? path_ : ""; }
-  // Unavailable naming the file. A file that is there keeps its permissions.
+  // Unavailable naming the file; UsageError: it has no name. A file that is there keeps its
+  // permissions.
   absl::Status Open();
   // REQUIRES: it is open.
   int fd() const { return fd_; }

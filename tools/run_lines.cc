@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -89,7 +90,10 @@ absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags&
   if (translator.ok()) return translator;
   const absl::Status named = UsageOfFlag(translator.status());
   if (named != translator.status()) return named;
-  return Invalid(model.path, ": ", translator.status().message());
+  const absl::string_view message = translator.status().message();
+  const std::string& given = model.text.sentencepiece;  // in place of the model's own
+  const bool is_given = !given.empty() && absl::StartsWith(message, "SentencePiece");
+  return Invalid(is_given ? given : model.path, ": ", message);
 }
 
 absl::Status Pipeline::Run(LineSource* source) {

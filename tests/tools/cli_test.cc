@@ -195,6 +195,10 @@ TEST(CliTest, WrongUsage) {
   ExpectOneLineError(Translate("--max_input_length=0"), 2, "max_input_length");
   ExpectOneLineError(Translate("--threads=-1"), 2, "threads");
   ExpectOneLineError(Translate("--src=x 'A dog.'"), 2, "either TEXT or --src");
+  ExpectOneLineError(Translate("--src="), 2, "--src is empty");
+  ExpectOneLineError(Translate("--out= 'A dog.'"), 2, "--out is empty");
+  ExpectOneLineError(Translate("--model=x,"), 2, "--model=x, has a comma with no model beside it");
+  ExpectOneLineError(Translate("--model=,x"), 2, "--model=,x has a comma");
   EXPECT_EQ(Translate("--version").out.rfind("nibu-translate ", 0), 0u);
   EXPECT_EQ(Translate("--help").status, 0);
   EXPECT_NE(Translate("--help").out.find("--beam_size=4"), std::string::npos);
@@ -203,6 +207,12 @@ TEST(CliTest, WrongUsage) {
 TEST(CliTest, WorkThatFails) {
   ExpectOneLineError(Translate("--model=/nonexistent x"), 1, "/nonexistent");
   ExpectOneLineError(Translate("--src=/nonexistent"), 1, "/nonexistent");
+  // At once, with nothing printed.
+  ExpectOneLineError(Translate("--src=/usr"), 1, "/usr: cannot be read: Is a directory");
+  ExpectOneLineError(Translate("--target_prefix=/usr", "A dog.\nA dog.\n"), 1,
+                     "error: /usr: cannot be read: Is a directory");
+  ExpectOneLineError(Translate("--glossary=/usr", "A dog.\n"), 1,
+                     "/usr: cannot be read: Is a directory");
   ExpectOneLineError(Translate("--out=/nonexistent/x y"), 1, "/nonexistent/x");
   ExpectOneLineError(Translate("--out=/dev/full", "A dog.\n"), 1, "No space left");
   const fs::path damaged = fs::path(testing::TempDir()) / absl::StrCat("damaged_", getpid());

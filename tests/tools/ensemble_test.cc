@@ -67,7 +67,7 @@ TEST(EnsembleTest, WrongUsage) {
   const Outcome refused = run(Models({kBundled, other}));
   ExpectOneLineError("nibu-translate", refused, 1, other + ": has not the vocabulary of");
   ExpectOneLineError("nibu-translate", run(Models({kBundled, "/nonexistent"})), 1, "/nonexistent");
-  ExpectOneLineError("nibu-translate", run(Models({kBundled, ""})), 1, "");
+  ExpectUsageError(run(Models({kBundled, ""})), "has a comma with no model beside it");
 }
 
 // A file or directory whose name has a comma is one model.

@@ -155,6 +155,17 @@ TEST(GlossaryTest, IsTheSameWhateverTheBatch) {
   EXPECT_EQ(Translate(flags + "--threads=3", source).out, expected);
 }
 
+TEST(GlossaryTest, FromAPipe) {
+  const std::string path = TestFile("terms.tsv", "dog\tPudel\r\n");
+  const Outcome outcome =
+      Shell(absl::StrCat("cat '", path, "' | '" NIBU_BINARY_DIR "/bin/nibu-translate' ",
+                         "--glossary=/dev/stdin 'A dog runs.'"),
+            "");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Pudel"));
+  ExpectUsageError(Translate("--glossary=-", "a\n"), "--glossary must be a file");
+}
+
 TEST(GlossaryTest, Refused) {
   const std::string path = TestFile("terms.tsv", "dog\tHund\nx\n");
   ExpectOneLineError("nibu-translate", Translate(absl::StrCat("--glossary=", path), "a\n"), 1,

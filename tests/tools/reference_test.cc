@@ -137,7 +137,11 @@ TEST(SentencePieceTest, OfTheCommandLine) {
   ExpectOneLineError("nibu-translate", run("--sentencepiece=/nowhere.spm"), 1, "/nowhere.spm");
   ExpectOneLineError("nibu-translate",
                      run(absl::StrCat("--sentencepiece='", bundled, "/config.json'")), 1,
-                     "SentencePiece of the source");
+                     absl::StrCat("error: ", bundled, "/config.json: SentencePiece of the source"));
+  for (const char* files : {"a,b,c", "a,", ",b", ","}) {
+    ExpectOneLineError("nibu-translate", run(absl::StrCat("--sentencepiece=", files)), 2,
+                       absl::StrCat("SOURCE.spm[,TARGET.spm], not \"", files, "\""));
+  }
   ExpectOneLineError("nibu-translate", run(absl::StrCat("--tokenized --sentencepiece='", spm, "'")),
                      2, "--tokenized");
 }

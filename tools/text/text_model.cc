@@ -53,8 +53,11 @@ bool SameTokens(const std::vector<std::string>& a, const std::vector<std::string
 
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   if (!options.sentencepiece.empty()) {
-    const std::vector<std::string> files =
-        absl::StrSplit(options.sentencepiece, absl::MaxSplits(',', 1));
+    const std::vector<std::string> files = absl::StrSplit(options.sentencepiece, ',');
+    if (files.size() > 2 || files.front().empty() || files.back().empty()) {
+      return Invalid("sentencepiece must be SOURCE.spm[,TARGET.spm], not \"", options.sentencepiece,
+                     "\"");
+    }
     NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.front()));
     NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.back()));
     model->vocabulary.source_sentencepiece = std::string(source->bytes());

@@ -23,7 +23,7 @@ struct TextModelOptions {
 };
 
 // Puts the SentencePiece models, the shortlist and the encoder's attention in place of the model's
-// own. Errors name the file.
+// own. Errors name the file, or begin with sentencepiece (InvalidArgument).
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model);
 
 struct TextModel {
