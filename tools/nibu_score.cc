@@ -138,12 +138,7 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(const double seconds,
                         RunLines(source.get(), std::move(options), speed, &out, &signals));
   if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
-  NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
-  if (totals.too_long > 0) {
-    return Invalid(totals.too_long, " line(s) of more than ", translator->max_input_length(**plan),
-                   " tokens were not scored; raise --max_input_length, or cut them");
-  }
-  return absl::OkStatus();
+  return totals.Failure("scored");
 }
 
 }  // namespace

@@ -250,13 +250,10 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossaryFlag() {
 absl::Status Report(const Totals& totals, const TextOptions& text, int max_input_length) {
   NIBU_RETURN_IF_ERROR(totals.Failure("translated"));
   if (totals.too_long > 0) {
-    const std::string lines =
-        absl::StrCat(totals.too_long, " line(s) of more than ", max_input_length, " tokens were ");
-    if (text.long_input == LongInput::kError) {
-      return Invalid(lines + "not translated; use --long_input=split");
-    }
-    PrintWarning(lines + (text.long_input == LongInput::kSplit ? "split and translated in parts"
-                                                               : "truncated"));
+    const bool is_split = text.long_input == LongInput::kSplit;
+    PrintWarning(absl::StrCat(totals.too_long, " line(s) of more than ", max_input_length,
+                              " tokens were ",
+                              is_split ? "split and translated in parts" : "truncated"));
   }
   if (totals.unfinished > 0) {
     PrintWarning(absl::StrCat(

@@ -221,10 +221,11 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
     source_tokens += result->source_tokens;
     target_tokens += result->target_tokens;
     too_long += result->too_long ? 1 : 0;
-  } else if (absl::IsOutOfRange(result.status())) {
-    ++too_long;
-  } else if (failed++ == 0) {
-    first_failure = absl::StrCat(name(), result.status().message());
+  } else if (failed++ == 0 || line < first_failed) {
+    const bool is_long = absl::IsOutOfRange(result.status());
+    first_failed = line;
+    first_failure = absl::StrCat(name(), result.status().message(),
+                                 is_long ? "; raise --max_input_length, or split it" : "");
   }
   std::string warning;
   if (result.ok() && !result->hypotheses.empty()) {

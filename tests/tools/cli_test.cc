@@ -393,6 +393,13 @@ TEST(CliTest, LongLines) {
   const Outcome error = Translate(flags + "--long_input=error", input);
   EXPECT_EQ(error.status, 1);
   EXPECT_EQ(error.out, "\nEin Hund rennt.\n");
+  const Outcome second = Translate(flags + "--long_input=error --max_input_length=4",
+                                   "A dog.\nTwo dogs are playing.\nA dog.\n" + line + "\n");
+  EXPECT_EQ(second.status, 1);
+  EXPECT_NE(second.err.find("2 line(s) could not be translated; the first is line 2: a sentence "
+                            "of 5 tokens is longer than max_input_length, 4; raise"),
+            std::string::npos)
+      << second.err;
   // Sentences that fit are translated as if they stood alone.
   EXPECT_EQ(Translate(flags + "--max_input_length=6", "A dog runs. Two men are walking.\n").out,
             "Ein Hund rennt. Zwei Männer gehen.\n");

@@ -135,7 +135,7 @@ TEST(RepeatedLinesTest, CountEachLineAndSampleEach) {
   const Outcome failed =
       Nibu("--long_input=error --max_input_length=5", absl::StrCat("A dog.\n", line, line));
   EXPECT_EQ(failed.status, 1);
-  EXPECT_THAT(failed.err, HasSubstr("2 line(s) of more than 5 tokens"));
+  EXPECT_THAT(failed.err, HasSubstr("2 line(s) could not be translated; the first is line 2: "));
   const auto samples = Lines(Nibu("--sampling_topk=0", line + line + line + line).out);
   EXPECT_FALSE(samples[0] == samples[1] && samples[1] == samples[2] && samples[2] == samples[3]);
 }

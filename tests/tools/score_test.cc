@@ -178,8 +178,8 @@ TEST(ScoreTest, TooLongLinesKeepTheirPlaces) {
       "A dog runs.\tEin Hund rennt.\nA man is riding a bicycle.\tEin Mann.\nA dog.\tEin Hund.\n";
   const Outcome outcome = Score("--tsv --max_input_length=4", pairs);
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("1 line(s) of more than 4 tokens were not scored; raise "
-                                     "--max_input_length"));
+  EXPECT_THAT(outcome.err, HasSubstr("1 line(s) could not be scored; the first is line 2: "));
+  EXPECT_THAT(outcome.err, HasSubstr("longer than max_input_length, 4; raise --max_input_length"));
   const auto lines = Lines(outcome.out);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], "");
