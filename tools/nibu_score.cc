@@ -24,6 +24,9 @@ ABSL_FLAG(bool, tokenized, false, "Both are pieces separated by single spaces.")
 ABSL_FLAG(std::string, output_format, "text",
           "text: the mean log-probability of a line's tokens, end of sentence included; or jsonl: "
           "tokens and token_scores, too.");
+ABSL_FLAG(bool, stats, false,
+          "At the end one line of JSON on standard error: counts, times, memory; log_prob is of "
+          "all tokens, perplexity of a token.");
 
 namespace nibu {
 namespace {

@@ -52,6 +52,10 @@ ABSL_FLAG(
     "text; nbest (\"index ||| text ||| logprob= S ||| score\", a line a hypothesis); or jsonl "
     "(text, tokens, score and token_scores of every hypothesis; \"finished\": false where it was "
     "cut at a length limit, and \"warnings\" as of --warnings where there are any).");
+ABSL_FLAG(bool, stats, false,
+          "At the end one line of JSON on standard error: counts, times, memory; "
+          "unfinished_sentences were cut at a length limit, looping_sentences repeat themselves, "
+          "warnings are lines by what --warnings says of them.");
 ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a tab.");
 ABSL_FLAG(std::string, target_prefix, "",
           "File of what the translations begin with, line by line with the source; an empty line: "
@@ -206,11 +210,11 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
         "--wrap and --alignment do not go together"},
        {paragraphs && texts.size() > 1,
         "--text=paragraphs takes one TEXT, with line feeds; or a file with --src"},
+       {absl::GetFlag(FLAGS_glossary) == "-", "--glossary must be a file, not standard input"},
        {prefix == "-" && texts.empty() && absl::GetFlag(FLAGS_src) == "-",
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
 }
 
-       {absl::GetFlag(FLAGS_glossary) == "-", "--glossary must be a file, not standard input"},
 absl::StatusOr<Settings> ReadFlags(const std::vector<std::string>& texts) {
   Settings settings;
   NIBU_ASSIGN_OR_RETURN(settings.model, ReadModelFlags());

@@ -24,10 +24,6 @@ ABSL_FLAG(std::string, out, "-",
           "when it is whole.");
 ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool(),
           "Show progress on standard error; auto: when that is a terminal, and the output is not.");
-ABSL_FLAG(bool, stats, false,
-          "At the end one line of JSON on standard error: counts, times, memory; "
-          "unfinished_sentences were cut at a length limit, looping_sentences repeat themselves, "
-          "warnings are lines by what --warnings says of them.");
 ABSL_FLAG(bool, warnings, false,
           "A line on standard error for each suspicious translation, with the line's number: short "
           "or long for its source, repetition, unfinished (cut at a length limit), truncated (the "

@@ -1,6 +1,6 @@
 // What the programs have in common that turn each line of text into one of output: they read,
 // translate and write at the same time, in order, in bounded memory, equal lines together; and
-// their flags --out, --progress, --stats and --warnings.
+// their flags --out, --progress and --warnings.
 #ifndef NIBU_TOOLS_RUN_LINES_H_
 #define NIBU_TOOLS_RUN_LINES_H_
 
@@ -26,7 +26,6 @@
 #include "tools/text/text_translator.h"
 
 ABSL_DECLARE_FLAG(std::string, out);
-ABSL_DECLARE_FLAG(bool, stats);
 
 namespace nibu {
 
@@ -127,8 +126,8 @@ struct Totals {
   uint64_t unfinished = 0;                              // cut at a length limit
   uint64_t looping = 0;                                 // caught in a loop
   std::array<uint64_t, kWarningNames.size()> warned{};  // lines, by Warning
-  uint64_t first_failed = 0;  // of their lines
   uint64_t failed = 0;
+  uint64_t first_failed = 0;  // of their lines
   std::string first_failure;  // its line and message
   double log_prob = 0;        // of the best hypotheses
 

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using Scores = std::vector<double>;
 
@@ -224,7 +225,11 @@ TEST(ScoreTest, WrongUsage) {
   ExpectError(Score("--tsv --tgt_lang=de"), 2, "--tgt_lang");
   ExpectError(Score("--tsv --max_input_length=0"), 2, "--max_input_length");
   ExpectError(Score(absl::StrCat("--tsv --src=", tgt, " >>", tgt)), 2, "is the file that is read");
-  EXPECT_EQ(Score("--help").status, 0);
+  ExpectError(Score("--tsv --src="), 2, "--src is empty");
+  const Outcome help = Score("--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("perplexity"));
+  EXPECT_THAT(help.out, Not(HasSubstr("looping_sentences")));
 }
 
 TEST(ScoreTest, LanguagesOfAModelThatHasThem) {
