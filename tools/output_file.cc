@@ -29,7 +29,8 @@ SignalWatcher::SignalWatcher() {
     sigaddset(&signals_, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);  // writing fails, which is said
+  signal(SIGXFSZ, SIG_IGN);
   std::thread([this] {
     int number = 0;
     while (sigwait(&signals_, &number) != 0) {

@@ -15,7 +15,8 @@
 namespace nibu {
 
 // Ends the program on SIGINT, SIGTERM and SIGHUP, with the status 128 + number. Create it before
-// any other thread, which thus have the signals blocked; it must outlive main(). Ignores SIGPIPE.
+// any other thread, which thus have the signals blocked; it must outlive main(). Ignores SIGPIPE
+// and SIGXFSZ.
 class SignalWatcher {
  public:
   SignalWatcher();
