@@ -1,4 +1,5 @@
 // Protected parts and tags through the bundled model.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -142,6 +143,39 @@ TEST(CarriedTest, PartsStandWhereANameWould) {
             "https://x.y\n"
             "Der Hund heißt \xc5\x81\xc3\xb3\x64\xc5\xba.\n"
             "\xe6\xbc\xa2\xe5\xad\x97\n");
+}
+
+// Lines of which a part comes out as it is, whatever becomes of the rest.
+void ExpectKept(const std::string& flags, const std::vector<std::array<std::string, 3>>& lines) {
+  std::string input;
+  for (const auto& [front, part, behind] : lines)
+    absl::StrAppend(&input, front, part, behind, "\n");
+  const Outcome outcome = Translate(flags, input);
+  const std::vector<std::string> out = Lines(outcome.out);
+  ASSERT_EQ(out.size(), lines.size()) << outcome.err;
+  for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(Count(out[i], lines[i][1]), 1u) << out[i];
+}
+
+TEST(CarriedTest, UnknownCharactersTouchOtherParts) {
+  ExpectKept("", {{"The dog with ", "日本😀", " runs in the park."},
+                  {"", "{0}日本", " runs."},
+                  {"", "%s한국", " runs."},
+                  {"", "한국http://a.org/x", ""},
+                  {"Hello", "→😀", " dog"}});
+  ExpectKept("--protect_pattern='[0-9]+'", {{"", "Ж12", " runs."}});
+  ExpectKept("--markup=html", {{"A man in ", "東<b>京</b>", " runs."},
+                               {"", "東<wbr>京", ""},
+                               {"", "한국<img>日本", ""},
+                               {"A <b>dog</b> runs, ", "П<i>рив</i>ет", "."}});
+}
+
+TEST(CarriedTest, PartsWithTags) {
+  ExpectKept("--markup=html", {{"A man reads ", "http://example.org/<wbr>path/to", " now."},
+                               {"Mail ", "foo<b>@</b>bar.com", " now."},
+                               {"A dog reads ", "http://www.<em>example</em>.com/path", " today."},
+                               {"A <i>dog</i> runs, ", "{na<b>me</b>}", "."}});
+  EXPECT_EQ(Translate("--markup=html", "A <b>dog reads http://exa</b>mple.org today.\n").out,
+            "Ein <b>Hund liest</b> heute http://example.org.\n");
 }
 
 TEST(CarriedTest, PlainTextIsAsItWas) {

@@ -1,10 +1,12 @@
 // HTML and XML: what is text, what goes with it and what is left alone; nothing is lost.
 #include "tools/text/markup.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -23,7 +25,6 @@ using Lines = std::vector<std::string>;
 std::string Show(const MarkedLine& marked) {
   std::string shown;
   for (const MarkedLine::Segment& segment : marked.segments) {
-    EXPECT_TRUE(IsWellFormed(segment.marked));
     absl::StrAppend(&shown, segment.untouched, "[");
     MarkedText visible = segment.marked;
     visible.markup = Markup::kNone;
@@ -50,6 +51,7 @@ Lines Read(Markup kind, const Lines& lines) {
   for (const std::string& line : lines) {
     const MarkedLine marked = reader.Read(line);
     EXPECT_EQ(Write(marked), line);
+    for (const auto& segment : marked.segments) EXPECT_TRUE(IsWellFormed(segment.marked));
     shown.push_back(Show(marked));
   }
   return shown;
@@ -206,6 +208,26 @@ TEST(MarkupTest, Xml) {
       Lines({"<!DOCTYPE a SYSTEM 'b'", "[ <!ENTITY c 'd'>", "x ]>[e]<![CDATA[", "[f]]]>"}));
 }
 
+TEST(MarkupTest, PartsHoldTags) {
+  const auto with_parts = [](const std::string& line, const std::vector<TextSpan>& parts) {
+    MarkedLine marked = MarkupReader(Markup::kHtml).Read(line);
+    AddParts(parts, &marked.segments[0].marked);
+    return Show(marked);
+  };
+  EXPECT_EQ(with_parts("ab<img>c<b>d</b>ef", {{1, 5}}), "[a{b<img>c<b>d</b>e}f]");
+  EXPECT_EQ(with_parts("<b>ab</b> <img>cd<img>e", {{0, 2}, {3, 5}}),
+            "[(<b>|{ab}|</b>) (<img>){cd}(<img>)e]");
+  EXPECT_EQ(with_parts("<b>ab</b><i>cd</i>e", {{0, 4}}), "[{<b>ab</b><i>cd</i>}e]");
+  EXPECT_EQ(with_parts("<b>ab</b><i>cd</i>e", {{1, 3}}), "[(<b>|a{bc}|</b>)(<i>|d|</i>)e]");
+  EXPECT_EQ(with_parts("a<u><b>bc</b>d</u>e", {{0, 3}}), "[{a<b>bc</b>}(<u>|d|</u>)e]");
+  EXPECT_EQ(with_parts("a <code>x</code>b", {{0, 1}, {2, 6}}), "[{a} {<code>x</code>b}]");
+  // Those that are found later.
+  MarkedLine marked = MarkupReader(Markup::kHtml).Read("<b>abc</b>de");
+  AddParts({{1, 2}, {3, 4}}, &marked.segments[0].marked);
+  AddParts({{1, 2}, {2, 4}}, &marked.segments[0].marked);
+  EXPECT_EQ(Show(marked), "[(<b>|a{b}{cd}|</b>)e]");
+}
+
 // Pieces of markup in any order: nothing may be lost, and every tag comes once.
 const Lines& Pieces() {
   static const auto* pieces = new Lines({"<b>",
@@ -265,6 +287,28 @@ std::string OneWay(const std::string& text) {
   return absl::StrReplaceAll(text, {{"&amp;", "&"}, {"&lt;", "<"}, {"&nbsp;", "\u00a0"}});
 }
 
+// Parts of a text, some of which hold tags, or cross them.
+void ExpectNothingLostWithParts(const MarkedText& text) {
+  std::vector<TextSpan> parts;
+  std::mt19937 random(static_cast<unsigned>(text.text.size()));
+  for (size_t begin = random() % 3, end = 0; begin < text.text.size(); begin = end + random() % 5) {
+    end = begin + 1 + random() % 4;
+    while (!IsCharacterBorder(text.text, begin)) ++begin;
+    while (!IsCharacterBorder(text.text, end)) ++end;
+    end = std::min(end, text.text.size());
+    if (begin < end) parts.push_back({begin, end});
+  }
+  MarkedText with_parts = text;
+  AddParts(parts, &with_parts);
+  std::string expected = Write(text);
+  std::string written = Write(with_parts);
+  absl::c_sort(expected);
+  absl::c_sort(written);
+  ASSERT_EQ(written, expected);
+  for (Carried& carried : with_parts.carried) carried.replaces = false;
+  ASSERT_TRUE(IsWellFormed(with_parts));
+}
+
 void ExpectNothingLost(Markup kind, const Lines& lines) {
   MarkupReader reader(kind);
   MarkupReader written_reader(kind);
@@ -279,6 +323,7 @@ void ExpectNothingLost(Markup kind, const Lines& lines) {
       ASSERT_TRUE(IsWellFormed(text)) << absl::StrJoin(lines, "\n");
       ASSERT_FALSE(IsBlank(text.text));
       ASSERT_EQ(text.text.find('\n'), std::string::npos);
+      ExpectNothingLostWithParts(text);
       // A blank that came as an entity belongs to what is untouched.
       const auto words = [](absl::string_view from) {
         return absl::StrReplaceAll(from, {{"\u00a0", ""}, {" ", ""}});

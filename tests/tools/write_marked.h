@@ -30,34 +30,6 @@ inline bool IsWellFormed(const MarkedText& marked) {
   return true;
 }
 
-inline std::string Write(const MarkedText& marked) {
-  std::string line;
-  std::vector<const Carried*> open;
-  size_t pos = 0;
-  const auto write_text = [&](size_t end) {
-    absl::StrAppend(&line,
-                    EscapeText(marked, absl::string_view(marked.text).substr(pos, end - pos)));
-    pos = end;
-  };
-  const auto close_up_to = [&](size_t end) {
-    while (!open.empty() && open.back()->span.end <= end) {
-      if (!open.back()->replaces) write_text(open.back()->span.end);
-      pos = open.back()->span.end;
-      absl::StrAppend(&line, open.back()->after);
-      open.pop_back();
-    }
-  };
-  for (const Carried& carried : marked.carried) {
-    close_up_to(carried.span.begin);
-    write_text(carried.span.begin);
-    absl::StrAppend(&line, carried.before);
-    if (carried.span.end > carried.span.begin) open.push_back(&carried);
-  }
-  close_up_to(marked.text.size());
-  write_text(marked.text.size());
-  return line;
-}
-
 inline std::string Write(const MarkedLine& marked) {
   std::string line;
   for (const MarkedLine::Segment& segment : marked.segments) {

@@ -109,15 +109,7 @@ class LineReader {
     } else if (!IsBlank(text.text)) {
       spans = {{0, text.text.size()}};
     }
-    std::vector<TextSpan> cuts;  // what is in front of each, in turn with them; and behind the last
-    size_t end = 0;
-    for (const TextSpan& span : spans) {
-      cuts.push_back({end, span.begin});
-      cuts.push_back(span);
-      end = span.end;
-    }
-    cuts.push_back({end, text.text.size()});
-    std::vector<MarkedText> texts = Cut(text, cuts);
+    std::vector<MarkedText> texts = CutAround(text, spans);
     for (size_t i = 0;; i += 2) {
       std::string between = Write(texts[i]);
       const bool is_last = i + 1 == texts.size();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <set>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -27,21 +27,44 @@ bool IsWord(absl::string_view part) {
 }  // namespace
 
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
-  std::set<size_t> borders = {marked->text.size()};
-  std::vector<bool> is_taken(marked->text.size());  // bytes
+  std::vector<TextSpan> all(parts.begin(), parts.end());
   for (const Carried& carried : marked->carried) {
-    const TextSpan& span = carried.span;
-    borders.insert({span.begin, span.end});
-    for (size_t at = span.begin; carried.replaces && at < span.end; ++at) is_taken[at] = true;
+    if (carried.replaces) all.push_back(carried.span);
   }
-  for (const TextSpan& part : parts) {
-    if (is_taken[part.begin] || *borders.upper_bound(part.begin) < part.end) continue;
-    const auto text = absl::string_view(marked->text).substr(part.begin, part.end - part.begin);
-    marked->carried.push_back({part, EscapeText(*marked, text), "", true});
+  absl::c_sort(all, [](const TextSpan& x, const TextSpan& y) { return x.begin < y.begin; });
+  std::vector<TextSpan> whole;  // what overlaps is one
+  for (const TextSpan& part : all) {
+    if (whole.empty() || whole.back().end <= part.begin) whole.push_back(part);
+    whole.back().end = std::max(whole.back().end, part.end);
   }
-  absl::c_stable_sort(marked->carried, [](const Carried& x, const Carried& y) {
-    return x.span.begin < y.span.begin;
-  });
+  // The part that a byte is in, or the next one.
+  const auto part_at = [&](size_t at) {
+    return absl::c_partition_point(whole, [&](const TextSpan& part) { return part.end <= at; });
+  };
+  MarkedText inside = {marked->text, {}, marked->markup, marked->entities};
+  std::vector<Carried> outside;
+  for (Carried& carried : marked->carried) {
+    auto& [begin, end] = carried.span;
+    const auto part = part_at(begin);
+    const bool is_inside = part != whole.end() && part->begin <= begin && end <= part->end;
+    if (is_inside &&
+        (carried.replaces || part->begin < begin || (begin < end && end < part->end))) {
+      inside.carried.push_back(std::move(carried));
+      continue;
+    }
+    for (size_t* at : {&begin, &end}) {
+      const auto around = part_at(*at);
+      if (around != whole.end() && around->begin < *at) *at = around->end;
+    }
+    outside.push_back(std::move(carried));
+  }
+  const std::vector<MarkedText> texts = CutAround(inside, whole);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    outside.push_back({whole[i], Write(texts[2 * i + 1]), "", true});
+  }
+  absl::c_stable_sort(
+      outside, [](const Carried& x, const Carried& y) { return x.span.begin < y.span.begin; });
+  marked->carried = std::move(outside);
 }
 
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans) {
@@ -71,6 +94,18 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
     }
   }
   return texts;
+}
+
+std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const TextSpan> spans) {
+  std::vector<TextSpan> cuts;
+  size_t end = 0;
+  for (const TextSpan& span : spans) {
+    cuts.push_back({end, span.begin});
+    cuts.push_back(span);
+    end = span.end;
+  }
+  cuts.push_back({end, marked.text.size()});
+  return Cut(marked, cuts);
 }
 
 bool HasOnlyParts(const MarkedText& marked) {

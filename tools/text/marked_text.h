@@ -43,14 +43,19 @@ struct MarkedLine {
   bool is_marked = true;  // what is carried or left alone may have line breaks
 };
 
-// Makes each part (in order, apart from each other) one that is carried as it is, but for those
-// that what is carried begins, ends or lies in.
+// Makes each part (in order, apart from each other) one that is carried as it is, tags and all.
+// Parts that overlap become one; what begins or ends in one, and is not all in it, does so behind
+// it.
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);
 
 // The texts of spans, in order and apart from each other, with all that is carried: a point goes
 // with the first span that does not end before it; what goes over several opens in the first of
 // them and closes in the last. REQUIRES: a span; none begins or ends inside of a protected part.
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans);
+
+// The same with what is around them: in turn what is in front of each, and it; and what is behind
+// the last.
+std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const TextSpan> spans);
 
 // Whether it carries protected parts, and there is no word beside them.
 bool HasOnlyParts(const MarkedText& marked);
