@@ -79,4 +79,11 @@ bool HasWords(absl::string_view text) {
   return false;
 }
 
+bool HasLetters(absl::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    if (u_isalpha(NextCharacter(text, &i))) return true;
+  }
+  return false;
+}
+
 }  // namespace nibu

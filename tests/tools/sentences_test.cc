@@ -1,6 +1,7 @@
 // Lines of several sentences, as a user has them translated.
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,24 @@ TEST(SentencesTest, WhiteSpaceStaysAsItWas) {
         absl::StrCat(first, dog, between, man, last, "\n"));
   }
   EXPECT_EQ(Translate("", "A dog runs.\n \t\n\n\u200b\n").out, dog + "\n \t\n\n\u200b\n");
+}
+
+TEST(SentencesTest, WithoutLettersTheyStay) {
+  const std::string lines = "---\n...\n  123\n1,000.50\n12:30 - 13:45\n$5!? {0} 3\n- 5 %\n";
+  for (const char* flags : {"", "--protect=none", "--split_sentences=false --markup=html",
+                            "--num_hypotheses=2 --beam_size=2"}) {
+    EXPECT_EQ(Translate(flags, lines).out, lines) << flags;
+  }
+  const std::string cells = "<tr><td>1,000.50</td><td>***</td></tr>\n";
+  EXPECT_EQ(Translate("--markup=html", cells).out, cells);
+  EXPECT_EQ(Translate("--text=paragraphs", "1,000.50\n").out, "1,000.50\n");
+  EXPECT_EQ(Translate("", "A dog runs. 12:30. A man sleeps.\n").out,
+            "Ein Hund rennt. 12:30. Ein Mann schläft.\n");
+  // There, they are translated as ever.
+  EXPECT_NE(Json("--tokenized", "1 2")["hypotheses"][0]["tokens"].size(), 0u);
+  const std::string prefix = testing::TempDir() + "/sentences_prefix";
+  std::ofstream(prefix) << "Ein Hund\n";
+  EXPECT_EQ(Translate("--target_prefix=" + prefix, "123\n").out.find("Ein Hund"), 0u);
 }
 
 TEST(SentencesTest, ScoresOfSentencesAddUp) {

@@ -135,12 +135,13 @@ class LineReader {
     return absl::OkStatus();
   }
 
-  // What the model sees of a sentence, and its pieces; none where there is no word in it.
+  // What the model sees of a sentence, and its pieces; none where it stays as it is.
   absl::StatusOr<CodedText> Code(const MarkedText& sentence, MarkedText* marked) const {
-    if (HasOnlyParts(sentence)) return CodedText();
     std::vector<std::string> names = plan_.names;
     std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
     *marked = WithNames(sentence, names);
+    const bool is_free = plan_.coder.has_sentencepiece() && !line_.is_scored && prefix_.empty();
+    if (IsBlank(marked->text) || (is_free && !HasLetters(sentence))) return CodedText();
     return plan_.coder.Code(front_, marked->text);
   }
 

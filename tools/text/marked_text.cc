@@ -108,10 +108,7 @@ std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const Tex
   return Cut(marked, cuts);
 }
 
-bool HasOnlyParts(const MarkedText& marked) {
-  const bool has_parts = absl::c_any_of(marked.carried, [](const auto& c) { return c.replaces; });
-  return has_parts && !HasWords(WithNames(marked, {}).text);
-}
+bool HasLetters(const MarkedText& marked) { return HasLetters(WithNames(marked, {}).text); }
 
 std::string Write(const MarkedText& marked) {
   std::string out;

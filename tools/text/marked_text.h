@@ -57,8 +57,8 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
 // the last.
 std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const TextSpan> spans);
 
-// Whether it carries protected parts, and there is no word beside them.
-bool HasOnlyParts(const MarkedText& marked);
+// Whether there are letters beside its protected parts.
+bool HasLetters(const MarkedText& marked);
 
 // As it is, with all that it carries.
 std::string Write(const MarkedText& marked);
