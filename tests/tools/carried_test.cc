@@ -178,6 +178,14 @@ TEST(CarriedTest, PartsWithTags) {
             "Ein <b>Hund liest</b> heute http://example.org.\n");
 }
 
+TEST(CarriedTest, References) {
+  ExpectKept("--markup=html", {{"Write to ", "&#102;&#111;&#111;@bar.com", " about the dog food."},
+                               {"A dog at A&amp;B reads ", "http://a.org/?x=1&y=2", " now."},
+                               {"A &lt;dog&gt; reads A&B, ", "http://a.org/?x=1&amp;y=2", "."},
+                               {"", "1 & 2 &amp; 3 &#60; &#52;", ""}});
+  EXPECT_EQ(Translate("--markup=html", "A&#32;&#100;og runs.\n").out, "Ein Hund rennt.\n");
+}
+
 TEST(CarriedTest, PlainTextIsAsItWas) {
   const std::string captions = Captions(100);
   EXPECT_EQ(Translate("--beam_size=1 --output_format=jsonl", captions).out,

@@ -19,6 +19,8 @@ bool IsBlankAt(absl::string_view text, size_t i) {
   return i < text.size() && absl::ascii_isspace(text[i]);
 }
 
+bool IsBefore(const Carried& x, const Carried& y) { return x.span.begin < y.span.begin; }
+
 // Letters and ASCII make a word, pictures do not.
 bool IsWord(absl::string_view part) {
   return HasWords(part) || absl::c_any_of(part, absl::ascii_isgraph);
@@ -41,7 +43,7 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
   const auto part_at = [&](size_t at) {
     return absl::c_partition_point(whole, [&](const TextSpan& part) { return part.end <= at; });
   };
-  MarkedText inside = {marked->text, {}, marked->markup, marked->entities};
+  MarkedText inside = {marked->text, {}, marked->markup, marked->entities, marked->references};
   std::vector<Carried> outside;
   for (Carried& carried : marked->carried) {
     auto& [begin, end] = carried.span;
@@ -57,6 +59,12 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
       if (around != whole.end() && around->begin < *at) *at = around->end;
     }
     outside.push_back(std::move(carried));
+  }
+  if (marked->references.has_value()) {
+    std::erase_if(*marked->references, [&](const Carried& reference) {
+      const auto part = part_at(reference.span.begin);
+      return part != whole.end() && part->begin <= reference.span.begin;
+    });
   }
   const std::vector<MarkedText> texts = CutAround(inside, whole);
   for (size_t i = 0; i < whole.size(); ++i) {
@@ -93,6 +101,12 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
       if (i != last) part.after.clear();
     }
   }
+  if (!marked.references.has_value()) return texts;
+  std::vector<MarkedText> references = Cut({marked.text, *marked.references}, spans);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::vector<Carried>& own = texts[i].references.emplace(std::move(references[i].carried));
+    std::erase_if(own, [](const Carried& c) { return c.span.begin == c.span.end; });  // from beside
+  }
   return texts;
 }
 
@@ -111,6 +125,11 @@ std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const Tex
 bool HasLetters(const MarkedText& marked) { return HasLetters(WithNames(marked, {}).text); }
 
 std::string Write(const MarkedText& marked) {
+  if (marked.references.has_value()) {
+    MarkedText read = {marked.text};
+    absl::c_merge(marked.carried, *marked.references, std::back_inserter(read.carried), IsBefore);
+    return Write(read);
+  }
   std::string out;
   size_t written = 0;
   const auto write_up_to = [&](size_t at) {

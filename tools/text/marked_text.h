@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct MarkedText {
   // How text is written: see EscapeText. Characters, and the entities that stand for them.
   Markup markup = Markup::kNone;
   std::map<std::string, std::string, std::less<>> entities = {};
+  // Of text that was read: its references, by their begin, as what stands in their place; all else
+  // is as it was.
+  std::optional<std::vector<Carried>> references = std::nullopt;
 };
 
 // A line: stretches to be translated, each with what is left alone in front of it.
@@ -43,7 +47,7 @@ struct MarkedLine {
   bool is_marked = true;  // what is carried or left alone may have line breaks
 };
 
-// Makes each part (in order, apart from each other) one that is carried as it is, tags and all.
+// Makes each part one that is carried as it is, tags and all.
 // Parts that overlap become one; what begins or ends in one, and is not all in it, does so behind
 // it.
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);

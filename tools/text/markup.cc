@@ -114,7 +114,7 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
     if (token.kind != MarkupToken::kText) continue;
     if (token.value.empty()) {
       absl::StrAppend(&bare, token.raw);
-    } else {
+    } else if (token.value.size() > 1 || absl::StrContains("&<>\"'", token.value)) {
       entities.emplace(token.value, token.raw);
     }
   }
@@ -123,6 +123,15 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
     if (!absl::StrContains(bare, '&')) entities.emplace("&", "&amp;");
   }
   return entities;
+}
+
+std::vector<Carried> FindReferences(Tokens tokens, absl::Span<const TokenPlace> places) {
+  std::vector<Carried> references;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != MarkupToken::kText || tokens[i].value.empty()) continue;
+    references.push_back({places[i].span, std::string(tokens[i].raw), "", true});
+  }
+  return references;
 }
 
 // The segment that `tokens` are, if there is text in them; `rest`: what of the line follows the
@@ -156,7 +165,8 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
   }
 
   const MarkedText whole = {text, FindCarried(tokens, begin, end, places), kind,
-                            FindEntities(kind, tokens.subspan(begin, end - begin))};
+                            FindEntities(kind, tokens.subspan(begin, end - begin)),
+                            FindReferences(tokens, places)};
   const size_t untouched = front.data() - rest->data();
   marked->segments.push_back(
       {std::string(rest->substr(0, untouched)), std::move(Cut(whole, {own})[0])});

@@ -90,8 +90,8 @@ class MarkupReader {
 };
 
 // A part of a translation of `source`, for its place between tags: characters that came as entities
-// go as such, and so do a `<` and `&` that would be read as markup; in XML all, but those of a
-// source that has them as they are.
+// go as such (of ASCII, `& < > " '` alone), and so do a `<` and `&` that would be read as markup;
+// in XML all, but those of a source that has them as they are.
 std::string EscapeText(const MarkedText& source, absl::string_view text);
 
 // Whether what begins with a `<` would be read as markup.
