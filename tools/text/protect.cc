@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "models/files/errors.h"
@@ -24,6 +25,8 @@ constexpr char kUrl[] =
     R"(|\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|dev|info)\b)"
     R"((?:[/?#][^\s<>"`{}|\\^«»“”„]*)?)";
 constexpr char kEmail[] =
+    // user@host:path
+    R"([\w.-]+@[\w.-]+:[\w.~-]*/[\w@L@.+@~/-]*|)"
     R"((?:mailto:)?[\w@L@][0-9A-Za-z@L@._%+-]*@[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)"
     R"((?:\.[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)+)";
 constexpr char kPath[] =
@@ -108,7 +111,10 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   if (kinds.urls) chosen.push_back(kUrl);
   if (kinds.emails) chosen.push_back(kEmail);
   if (kinds.paths) chosen.push_back(kPath);
-  if (kinds.placeholders) chosen.push_back(kPlaceholder);
+  // With what joins several, which are one part.
+  const std::string placeholders =
+      absl::StrCat("(?:", kPlaceholder, ")(?:[!-'*-/:-@\\\\^_`|~]*(?:", kPlaceholder, "))*");
+  if (kinds.placeholders) chosen.push_back(placeholders);
   if (kinds.emoji) chosen.push_back(kEmoji);
   std::shared_ptr<const RE2> any;
   if (!chosen.empty()) {
