@@ -169,6 +169,14 @@ TEST(CarriedTest, UnknownCharactersTouchOtherParts) {
                                {"A <b>dog</b> runs, ", "П<i>рив</i>ет", "."}});
 }
 
+TEST(CarriedTest, UnknownBrackets) {
+  ExpectKept("", {{"In ", "[2012]", " a man runs."},
+                  {"A boy runs.", "[1]", ""},
+                  {"A dog ", "<b>", "sleeps</b> on the bench."},
+                  {"A dog ", "[[1]]", " runs."}});
+  ExpectKept("--markup=xml", {{"A dog ", "&lt;b&gt;", "sleeps&lt;/b&gt; on the bench."}});
+}
+
 TEST(CarriedTest, PartsWithTags) {
   ExpectKept("--markup=html", {{"A man reads ", "http://example.org/<wbr>path/to", " now."},
                                {"Mail ", "foo<b>@</b>bar.com", " now."},

@@ -1,5 +1,7 @@
 #include "tools/text/text_coder.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -47,11 +49,6 @@ size_t TranslateInstruction(absl::string_view line) {
   const bool is_one = colon != line.npos && absl::StartsWith(front, "translate ") &&
                       absl::StrContains(front, " to ") && front.find_first_of(".!?") == front.npos;
   return is_one ? colon + 2 : 0;
-}
-
-// Of a word, and not inside of a character.
-bool IsBorder(absl::string_view text, size_t at) {
-  return IsCharacterBorder(text, at) && IsWordBorder(text, at);
 }
 
 std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::string> pieces) {
@@ -147,6 +144,18 @@ bool TextCoder::HasUnknown(absl::Span<const std::string> pieces) const {
 }
 
 absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text) const {
+  // What is in brackets is a word, but for scripts without blanks between words.
+  static const RE2& pattern =
+      *new RE2(R"((\[[^\s\[\]\x{e00}-\x{10ffff}]*\]|<[^\s<>\x{e00}-\x{10ffff}]*>))");
+  std::vector<bool> in_brackets(text.size() + 1);  // by the byte behind
+  re2::StringPiece match;
+  for (re2::StringPiece rest(text.data(), text.size());
+       RE2::FindAndConsume(&rest, pattern, &match);) {
+    std::fill_n(in_brackets.begin() + (match.data() - text.data()) + 1, match.size() - 1, true);
+  }
+  const auto is_border = [&](size_t at) {  // of a word, and not inside of a character
+    return IsCharacterBorder(text, at) && IsWordBorder(text, at) && !in_brackets[at];
+  };
   std::vector<TextSpan> unknowns;
   std::vector<TextSpan> spans;
   NIBU_ASSIGN_OR_RETURN(const auto pieces, Encode(source_tokenizer_, text, &spans));
@@ -155,8 +164,8 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
     const size_t last = unknowns.empty() ? 0 : unknowns.back().end;
     if (!HasUnknown({&pieces[i], 1}) || span.end <= last) continue;
     while (span.begin < span.end && IsBlank(text.substr(span.begin, 1))) ++span.begin;
-    while (span.begin > last && !IsBorder(text, span.begin)) --span.begin;
-    while (!IsBorder(text, span.end)) ++span.end;
+    while (span.begin > last && !is_border(span.begin)) --span.begin;
+    while (!is_border(span.end)) ++span.end;
     if (span.begin < span.end) unknowns.push_back(span);
   }
   return unknowns;

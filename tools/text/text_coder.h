@@ -56,8 +56,8 @@ class TextCoder {
   std::string SourceText(absl::Span<const std::string> pieces) const;
 
   bool HasUnknown(absl::Span<const std::string> pieces) const;
-  // Characters of a text that the source vocabulary lacks, with the words they are in. REQUIRES: a
-  // tokenizer.
+  // Characters of a text that the source vocabulary lacks, with the words they are in, and brackets
+  // with what is in them, unless there are blanks. REQUIRES: a tokenizer.
   absl::StatusOr<std::vector<TextSpan>> Unknowns(absl::string_view text) const;
   // Names that the source tokenizer knows, best as one piece.
   const std::vector<std::string>& names() const { return names_; }
