@@ -150,6 +150,7 @@ TEST(MarkupTest, OverLines) {
             Lines({"[a] <a", "  title=\"b", "c\" d", "x='y'>[(|e|</a>) f]"}));
   EXPECT_EQ(Read(Markup::kHtml, {"<div translate=no", ">a</div", ">b"}),
             Lines({"<div translate=no", ">a</div", ">[b]"}));
+  EXPECT_EQ(Read(Markup::kXml, {"a <x:", " >b"}), Lines({"[a] <x:", " >[b]"}));
   // What turns out to be none.
   EXPECT_EQ(Read(Markup::kHtml, {"if a <b", "then c and d", "e"}),
             Lines({"[if a] <b", "[then c and d]", "[e]"}));

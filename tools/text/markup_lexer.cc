@@ -271,7 +271,7 @@ void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
     skipped_inline_ = whole && !block;
   } else if (block) {
     Add(MarkupToken::kBlock, begin, end);
-  } else if (absl::StrContains(name, '@') || absl::EndsWith(name, ":")) {
+  } else if (whole && (absl::StrContains(name, '@') || absl::EndsWith(name, ":"))) {
     Add(MarkupToken::kProtected, begin, end);  // <name@...>, <http://...>
   } else if (empty || !whole) {
     Add(MarkupToken::kPoint, begin, end);
