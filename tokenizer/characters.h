@@ -42,6 +42,7 @@ bool IsWordBorder(absl::string_view text, size_t at);
 
 // Whether there are letters or digits in a text.
 bool HasWords(absl::string_view text);
+// Whether there are letters.
 bool HasLetters(absl::string_view text);
 
 }  // namespace nibu

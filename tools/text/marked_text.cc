@@ -43,13 +43,16 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
   const auto part_at = [&](size_t at) {
     return absl::c_partition_point(whole, [&](const TextSpan& part) { return part.end <= at; });
   };
+  const auto is_inside = [&](const TextSpan& span) {
+    const auto part = part_at(span.begin);
+    return part != whole.end() && part->begin <= span.begin && span.end <= part->end;
+  };
   MarkedText inside = {marked->text, {}, marked->markup, marked->entities, marked->references};
   std::vector<Carried> outside;
   for (Carried& carried : marked->carried) {
     auto& [begin, end] = carried.span;
     const auto part = part_at(begin);
-    const bool is_inside = part != whole.end() && part->begin <= begin && end <= part->end;
-    if (is_inside &&
+    if (is_inside(carried.span) &&
         (carried.replaces || part->begin < begin || (begin < end && end < part->end))) {
       inside.carried.push_back(std::move(carried));
       continue;
@@ -61,17 +64,13 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
     outside.push_back(std::move(carried));
   }
   if (marked->references.has_value()) {
-    std::erase_if(*marked->references, [&](const Carried& reference) {
-      const auto part = part_at(reference.span.begin);
-      return part != whole.end() && part->begin <= reference.span.begin;
-    });
+    std::erase_if(*marked->references, [&](const Carried& c) { return is_inside(c.span); });
   }
   const std::vector<MarkedText> texts = CutAround(inside, whole);
   for (size_t i = 0; i < whole.size(); ++i) {
     outside.push_back({whole[i], Write(texts[2 * i + 1]), "", true});
   }
-  absl::c_stable_sort(
-      outside, [](const Carried& x, const Carried& y) { return x.span.begin < y.span.begin; });
+  absl::c_stable_sort(outside, IsBefore);
   marked->carried = std::move(outside);
 }
 

@@ -37,7 +37,9 @@ struct TokenPlace {
   size_t around = kNone;   // of a closing tag without one: the innermost open element's
 };
 
-std::vector<TokenPlace> FindPlaces(Tokens tokens, std::string* text) {
+// Adds to the text and its references.
+std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
+  std::string* text = &marked->text;
   std::vector<TokenPlace> places(tokens.size());
   std::vector<size_t> open;                   // tokens
   std::map<absl::string_view, int> has_open;  // how many of a name
@@ -48,6 +50,9 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, std::string* text) {
     if (token.kind == MarkupToken::kText || token.kind == MarkupToken::kProtected) {
       absl::StrAppend(text, token.kind == MarkupToken::kText ? Text(token) : kPlaceholder);
       place.span.end = text->size();
+      if (token.kind == MarkupToken::kText && !token.value.empty()) {
+        marked->references->push_back({place.span, std::string(token.raw), "", true});
+      }
     } else if (token.kind == MarkupToken::kOpen) {
       open.push_back(i);
       ++has_open[token.value];
@@ -125,22 +130,13 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
   return entities;
 }
 
-std::vector<Carried> FindReferences(Tokens tokens, absl::Span<const TokenPlace> places) {
-  std::vector<Carried> references;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind != MarkupToken::kText || tokens[i].value.empty()) continue;
-    references.push_back({places[i].span, std::string(tokens[i].raw), "", true});
-  }
-  return references;
-}
-
 // The segment that `tokens` are, if there is text in them; `rest`: what of the line follows the
 // segments.
 void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* rest,
                 MarkedLine* marked) {
   if (absl::c_none_of(tokens, IsText)) return;
-  std::string text;
-  const std::vector<TokenPlace> places = FindPlaces(tokens, &text);
+  MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Carried>()};
+  const std::vector<TokenPlace> places = FindPlaces(tokens, &whole);
   // What stands around the text needs no place in it: blanks, points, tags, except those of
   // elements that end within.
   const auto stands_in_text = [](const MarkupToken& token) {
@@ -164,9 +160,8 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
     back = absl::StripTrailingAsciiWhitespace(back);
   }
 
-  const MarkedText whole = {text, FindCarried(tokens, begin, end, places), kind,
-                            FindEntities(kind, tokens.subspan(begin, end - begin)),
-                            FindReferences(tokens, places)};
+  whole.carried = FindCarried(tokens, begin, end, places);
+  whole.entities = FindEntities(kind, tokens.subspan(begin, end - begin));
   const size_t untouched = front.data() - rest->data();
   marked->segments.push_back(
       {std::string(rest->substr(0, untouched)), std::move(Cut(whole, {own})[0])});

@@ -45,7 +45,7 @@ class MarkupReader {
  public:
   explicit MarkupReader(Markup kind) : kind_(kind) {}
 
-  // Any bytes are markup. The parts, each text with its tags and EscapeText, give the line back.
+  // Any bytes are markup. The parts, each text by Write, give the line back.
   MarkedLine Read(absl::string_view line);
   // Whether a comment, tag or element that is left alone goes on behind the last line.
   bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
