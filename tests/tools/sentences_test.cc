@@ -93,8 +93,8 @@ TEST(SentencesTest, WhiteSpaceStaysAsItWas) {
 
 TEST(SentencesTest, WithoutLettersTheyStay) {
   const std::string lines = "---\n...\n  123\n1,000.50\n12:30 - 13:45\n$5!? {0} 3\n- 5 %\n";
-  for (const char* flags : {"", "--protect=none", "--split_sentences=false --markup=html",
-                            "--num_hypotheses=2 --beam_size=2"}) {
+  for (const char* flags :
+       {"", "--protect=none", "--markup=html", "--num_hypotheses=2 --beam_size=2"}) {
     EXPECT_EQ(Translate(flags, lines).out, lines) << flags;
   }
   const std::string cells = "<tr><td>1,000.50</td><td>***</td></tr>\n";
@@ -103,6 +103,7 @@ TEST(SentencesTest, WithoutLettersTheyStay) {
   EXPECT_EQ(Translate("", "A dog runs. 12:30. A man sleeps.\n").out,
             "Ein Hund rennt. 12:30. Ein Mann schläft.\n");
   // There, they are translated as ever.
+  EXPECT_NE(Translate("--split_sentences=false", "123\n").out, "123\n");
   EXPECT_NE(Json("--tokenized", "1 2")["hypotheses"][0]["tokens"].size(), 0u);
   const std::string prefix = testing::TempDir() + "/sentences_prefix";
   std::ofstream(prefix) << "Ein Hund\n";

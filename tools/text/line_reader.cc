@@ -140,8 +140,8 @@ class LineReader {
     std::vector<std::string> names = plan_.names;
     std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
     *marked = WithNames(sentence, names);
-    const bool is_free = plan_.coder.has_sentencepiece() && !line_.is_scored && prefix_.empty();
-    if (IsBlank(marked->text) || (is_free && !HasLetters(sentence))) return CodedText();
+    const bool may_stay = prefix_.empty() && (splits_ || !sentence.carried.empty());
+    if (IsBlank(marked->text) || (may_stay && !HasLetters(sentence))) return CodedText();
     return plan_.coder.Code(front_, marked->text);
   }
 
