@@ -338,90 +338,6 @@ TEST(CliTest, ProgressOnAFileThatGrows) {
   fs::remove(file);
 }
 
-// Whatever the text is, a line comes out for every line, in order.
-TEST(CliTest, AnyText) {
-  const std::string known = "A dog runs.";
-  const std::vector<std::string> odd = {
-      "",
-      "   ",
-      std::string("nul \0 byte", 10),
-      "\xff\xfe\x80 invalid \xc3",
-      "\u200b\u202e",
-      "\u3000\u0085",
-      "日本語のテキストです。",
-      "e\u0301a\u0308 o\u0302",
-      "👩‍👩‍👧‍👦 🇩🇪",
-      "\t\v\f",
-      "<unk> </s> <pad> >>deu<<",
-      std::string(3000, 'a'),
-  };
-  std::string input;
-  for (const std::string& line : odd) absl::StrAppend(&input, line, "\n", known, "\r\n");
-  input += known;  // no final line feed
-  const Outcome outcome = Translate("", input);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  const auto lines = Lines(outcome.out);
-  ASSERT_EQ(lines.size(), 2 * odd.size() + 1);
-  for (size_t i = 1; i < lines.size(); i += 2) EXPECT_EQ(lines[i], "Ein Hund rennt.") << i;
-  EXPECT_EQ(lines.back(), "Ein Hund rennt.");
-  EXPECT_EQ(lines[0], "");
-  EXPECT_EQ(lines[1], "Ein Hund rennt.");
-}
-
-TEST(CliTest, EmptyInputAndManyEmptyLines) {
-  EXPECT_EQ(Translate("", "").out, "");
-  EXPECT_EQ(Translate("", "\n").out, "\n");
-  const std::string empty(100000, '\n');
-  EXPECT_EQ(Translate("", empty).out, empty);
-}
-
-TEST(CliTest, LongLines) {
-  const std::string flags = "--beam_size=1 --split_sentences=false ";
-  std::string line;
-  while (line.size() < 60000) absl::StrAppend(&line, "A dog runs. Two men are walking. ");
-  const std::string input = line + "\nA dog runs.\n";
-  const Outcome split = Translate(flags, input);
-  EXPECT_EQ(split.status, 0);
-  const auto lines = Lines(split.out);
-  ASSERT_EQ(lines.size(), 2u);
-  EXPECT_GT(lines[0].size(), 1000u);
-  EXPECT_EQ(lines[1], "Ein Hund rennt.");
-  EXPECT_NE(split.err.find("nibu-translate: warning: 1 line(s)"), std::string::npos) << split.err;
-  const Outcome truncated = Translate(flags + "--long_input=truncate", input);
-  EXPECT_EQ(truncated.status, 0);
-  EXPECT_LT(Lines(truncated.out)[0].size(), lines[0].size());
-  const Outcome error = Translate(flags + "--long_input=error", input);
-  EXPECT_EQ(error.status, 1);
-  EXPECT_EQ(error.out, "\nEin Hund rennt.\n");
-  const Outcome second = Translate(flags + "--long_input=error --max_input_length=4",
-                                   "A dog.\nTwo dogs are playing.\nA dog.\n" + line + "\n");
-  EXPECT_EQ(second.status, 1);
-  EXPECT_NE(second.err.find("2 line(s) could not be translated; the first is line 2: a sentence "
-                            "of 5 tokens is longer than max_input_length, 4; raise"),
-            std::string::npos)
-      << second.err;
-  // Sentences that fit are translated as if they stood alone.
-  EXPECT_EQ(Translate(flags + "--max_input_length=6", "A dog runs. Two men are walking.\n").out,
-            "Ein Hund rennt. Zwei Männer gehen.\n");
-}
-
-TEST(CliTest, AMegabyteInOneLine) {
-  std::string unknown;
-  while (unknown.size() < size_t{1} << 20) unknown += "\u65e5";
-  const Outcome outcome = Translate(
-      "--beam_size=1", absl::StrCat(unknown, "\n", std::string(1 << 20, ' '), "\nA dog runs.\n"));
-  EXPECT_EQ(outcome.status, 0);
-  const auto lines = Lines(outcome.out);
-  ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[1], std::string(1 << 20, ' '));
-  EXPECT_EQ(lines[2], "Ein Hund rennt.");
-  // A million tokens.
-  const Outcome truncated =
-      Translate("--beam_size=1 --long_input=truncate", std::string(1 << 20, 'x') + "\n");
-  EXPECT_EQ(truncated.status, 0);
-  EXPECT_EQ(Lines(truncated.out).size(), 1u);
-}
-
 TEST(CliTest, Stats) {
   const Outcome outcome = Translate("--stats --threads=1 --noprogress", "A dog runs.\n\n");
   const auto stats = nlohmann::json::parse(outcome.err);
@@ -434,42 +350,6 @@ TEST(CliTest, Stats) {
   for (const char* field : {"load_seconds", "seconds", "tokens_per_second", "peak_rss_bytes"}) {
     EXPECT_GT(stats[field], 0) << field;
   }
-}
-
-TEST(CliTest, NothingIsCutSilently) {
-  const std::string input = "A dog runs.\nA man is riding a bicycle.\n\n";
-  // "Ein Hund rennt." is four tokens and the EOS.
-  const Outcome outcome =
-      Translate("--max_decoding_length=5 --output_format=jsonl --stats --noprogress", input);
-  EXPECT_EQ(outcome.status, 0);
-  const auto lines = Lines(outcome.out);
-  ASSERT_EQ(lines.size(), 3u);
-  for (const size_t i : {0, 1, 2}) {
-    const auto best = nlohmann::json::parse(lines[i])["hypotheses"][0];
-    EXPECT_EQ(best.value("finished", true), i != 1) << lines[i];
-  }
-  const auto messages = Lines(outcome.err);
-  ASSERT_EQ(messages.size(), 2u);
-  EXPECT_EQ(messages[0].rfind("nibu-translate: warning: 1 line(s)", 0), 0u) << messages[0];
-  EXPECT_EQ(nlohmann::json::parse(messages[1])["unfinished_sentences"], 1);
-  EXPECT_EQ(Translate("--max_decoding_length=6", "A dog runs.\n").err, "");
-  // A line is cut when one of its parts is.
-  const Outcome split = Translate("--max_input_length=7 --max_decoding_length=5",
-                                  "A man is riding a bicycle. A dog runs.\n");
-  EXPECT_NE(split.err.find("1 line(s) were cut"), std::string::npos) << split.err;
-}
-
-// More lines, longer and shorter ones, take no more memory.
-TEST(CliTest, PeakMemoryIsOfAFewLines) {
-  const std::string some = ReadFile(NIBU_TESTDATA "/multi30k.en");
-  std::string more;
-  for (int i = 0; i < 20; ++i) more += some;
-  const auto peak = [](const std::string& input) {
-    const Outcome outcome =
-        Translate("--compute_type=int8 --beam_size=1 --threads=1 --stats --noprogress", input);
-    return nlohmann::json::parse(outcome.err)["peak_rss_bytes"].get<double>();
-  };
-  EXPECT_LT(peak(more), 1.15 * peak(some + some));
 }
 
 }  // namespace
