@@ -139,6 +139,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   fastest.matmul_floor_seconds = engine.MatmulFloor(fastest.measurement);
   fastest.weight_bytes = model_.loaded.model->weight_bytes() +
                          (model_.draft != nullptr ? model_.draft->weight_bytes() : 0);
+  for (const auto& other : model_.ensemble) fastest.weight_bytes += other->weight_bytes();
   return fastest;
 }
 

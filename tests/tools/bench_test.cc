@@ -209,12 +209,17 @@ TEST(BenchTest, TranslatesText) {
 
 TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
   const std::string model = NIBU_SOURCE_DIR "/models/pretrained/en-de";
-  const Outcome outcome =
-      Shell(absl::StrCat("'", kProgram, "' --json --threads=1 --sentences=2 --output_length=2 ",
-                         "--model=", model, ",", model, " --ensemble_weights=1,2"),
-            "");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(nlohmann::json::parse(outcome.out)["target_tokens"], 4);
+  const auto run = [](const std::string& models) {
+    const Outcome outcome =
+        Shell(absl::StrCat("'", kProgram, "' --json --threads=1 --sentences=2 --output_length=2 ",
+                           "--model=", models),
+              "");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json both = run(absl::StrCat(model, ",", model, " --ensemble_weights=1,2"));
+  EXPECT_EQ(both["target_tokens"], 4);
+  EXPECT_EQ(both["weight_bytes"], 2 * run(model)["weight_bytes"].get<size_t>());
 }
 
 TEST(BenchTest, RefusesBeforeAnythingRuns) {
