@@ -18,6 +18,13 @@ bool IsOfWords(int32_t character) {
          line_break != U_LB_CONDITIONAL_JAPANESE_STARTER && line_break != U_LB_NONSTARTER;
 }
 
+bool HasAny(absl::string_view text, UBool (*is_one)(UChar32)) {
+  for (size_t i = 0; i < text.size();) {
+    if (is_one(NextCharacter(text, &i))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int32_t NextCharacter(absl::string_view text, size_t* i) {
@@ -72,18 +79,8 @@ bool IsWordBorder(absl::string_view text, size_t at) {
          !IsOfWords(FirstCharacter(text.substr(at)));
 }
 
-bool HasWords(absl::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    if (u_isalnum(NextCharacter(text, &i))) return true;
-  }
-  return false;
-}
+bool HasWords(absl::string_view text) { return HasAny(text, u_isalnum); }
 
-bool HasLetters(absl::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    if (u_isalpha(NextCharacter(text, &i))) return true;
-  }
-  return false;
-}
+bool HasLetters(absl::string_view text) { return HasAny(text, u_isalpha); }
 
 }  // namespace nibu

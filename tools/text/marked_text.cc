@@ -43,16 +43,19 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
   const auto part_at = [&](size_t at) {
     return absl::c_partition_point(whole, [&](const TextSpan& part) { return part.end <= at; });
   };
-  const auto is_inside = [&](const TextSpan& span) {
+  // The part that a span lies in; null: none.
+  const auto part_around = [&](const TextSpan& span) {
     const auto part = part_at(span.begin);
-    return part != whole.end() && part->begin <= span.begin && span.end <= part->end;
+    const bool is_inside =
+        part != whole.end() && part->begin <= span.begin && span.end <= part->end;
+    return is_inside ? &*part : nullptr;
   };
   MarkedText inside = {marked->text, {}, marked->markup, marked->entities, marked->references};
   std::vector<Carried> outside;
   for (Carried& carried : marked->carried) {
     auto& [begin, end] = carried.span;
-    const auto part = part_at(begin);
-    if (is_inside(carried.span) &&
+    const TextSpan* const part = part_around(carried.span);
+    if (part != nullptr &&
         (carried.replaces || part->begin < begin || (begin < end && end < part->end))) {
       inside.carried.push_back(std::move(carried));
       continue;
@@ -64,7 +67,8 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
     outside.push_back(std::move(carried));
   }
   if (marked->references.has_value()) {
-    std::erase_if(*marked->references, [&](const Carried& c) { return is_inside(c.span); });
+    std::erase_if(*marked->references,
+                  [&](const Carried& c) { return part_around(c.span) != nullptr; });
   }
   const std::vector<MarkedText> texts = CutAround(inside, whole);
   for (size_t i = 0; i < whole.size(); ++i) {
