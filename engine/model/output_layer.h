@@ -59,9 +59,9 @@ class OutputLayer {
     const RowRules* rules = nullptr;       // null: nothing else
   };
   // tops[i] is updated with the logits of row queries[i].row of each model's `hidden`,
-  // Decoder::Step's, block by
-  // block. Rows ascend; those that nobody asks for cost nothing. Rows of one subset lie side by
-  // side, and so do subsets that share their linears. A row's result depends on nothing else.
+  // Decoder::Step's, block by block. Rows ascend; those that nobody asks for cost nothing. Rows of
+  // one subset lie side by side, and so do subsets that share their linears. A row's result depends
+  // on nothing else.
   void BestTokens(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
                   absl::Span<TopK> tops);
 
