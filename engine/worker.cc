@@ -1,12 +1,10 @@
 #include "engine/worker.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "engine/core/exception_status.h"
 #include "engine/model/encoder.h"
-#include "engine/search/logit_rules.h"
 
 namespace nibu {
 namespace {
@@ -45,7 +43,7 @@ void Worker::Run() noexcept {
       SetThreads(solo && solo_threads_.Next());
       const auto start = std::chrono::steady_clock::now();
       // With more sentences a step has enough rows already.
-      if (live_.size() == 1 && HasDraft(*live_[0])) Guess(live_[0].get());
+      if (live_.size() == 1 && live_[0]->is_drafted) live_[0]->Guess(drafter_.get());
       Step();
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       if (solo) solo_threads_.Took(seconds.count());
@@ -115,48 +113,24 @@ void Worker::Start() {
 
 // The next of taken_ to live_: all that its decoding begins with, but for the encoder's part.
 void Worker::AddSlot() {
-  std::unique_ptr<Slot> added;
+  std::unique_ptr<Slot> slot;
   if (free_.empty()) {
-    added = std::make_unique<Slot>(members_.size());
+    slot = std::make_unique<Slot>(members_.size());
   } else {
-    added = std::move(free_.back());
+    slot = std::move(free_.back());
     free_.pop_back();
   }
-  live_.push_back(std::move(added));
-  Slot* const slot = live_.back().get();
-  slot->job = taken_.TakeFront();
-  slot->start = std::chrono::steady_clock::now();
-  slot->job->Begin();
-  const Job& job = *slot->job;
-  slot->starts.resize(members_.size() - 1);
-  for (size_t m = 0; m < members_.size(); ++m) {
-    slot->states[m].Start(members_[m].prepared.model->config, &members_[m].pool,
-                          static_cast<int>(job.source.size()), static_cast<int>(job.rows),
-                          HasDraft(*slot) ? Drafter::kMostGuesses : 0);
-  }
-  slot->search.Reset(job.search);
-  slot->tokens = job.start;
-  // A prefix may leave nothing to ask.
-  slot->forced = slot->search.done() ? job.start.size() : job.forced;
-  if (job.options.shortlist != nullptr) {
+  live_.push_back(std::move(slot));
+  Slot& added = *live_.back();
+  {
     ScopedTimer timer(&workspace_.profile.search);
-    std::vector<int> needed = job.search.ends;
-    needed.insert(needed.end(), job.target_prefix.begin(), job.target_prefix.end());
-    for (const Constraint& constraint : job.constraints) {
-      for (const auto& phrase : constraint) {
-        needed.insert(needed.end(), phrase.begin(), phrase.end());
-      }
-    }
-    if (job.target.has_value()) {
-      needed.insert(needed.end(), job.target->begin(), job.target->end());
-    }
-    slot->output.tokens =
-        job.options.shortlist->Candidates(job.source, options_.vocab_target, needed);
+    added.Begin(taken_.TakeFront(), drafter_ != nullptr, options_.vocab_target);
   }
-  if (HasDraft(*slot)) {
-    std::vector<int> start = job.draft_start;
-    start.insert(start.end(), job.search.prefix.begin(), job.search.prefix.end());
-    slot->draft.Start(start, job.source, slot->output.tokens);
+  for (size_t m = 0; m < members_.size(); ++m) {
+    added.states[m].Start(members_[m].prepared.model->config, &members_[m].pool,
+                          static_cast<int>(added.job->source.size()),
+                          static_cast<int>(added.job->rows),
+                          added.is_drafted ? Drafter::kMostGuesses : 0);
   }
 }
 
@@ -167,79 +141,6 @@ void Worker::SelectOutputs(size_t first) {
     if (!live_[i]->output.tokens.empty()) subsets.push_back(&live_[i]->output);
   }
   if (!subsets.empty()) output_layer_.Select(subsets);
-}
-
-void Worker::Guess(Slot* slot) {
-  // The token behind the guesses is one of those that are left, too.
-  drafter_->Guess(&slot->draft, slot->search.steps_left() - 1,
-                  Suppressed(*slot->job, static_cast<size_t>(slot->search.length())),
-                  &slot->tokens);
-}
-
-absl::Span<const int> Worker::Suppressed(const Job& job, size_t generated) const {
-  const auto all = absl::MakeConstSpan(job.suppressed);
-  const bool may_end = generated >= static_cast<size_t>(job.options.min_decoding_length) ||
-                       (job.target.has_value() && generated + 1 == job.target->size() &&
-                        job.search.is_end(job.target->back()));
-  return may_end ? all.first(all.size() - job.search.ends.size()) : all;
-}
-
-const RowRules* Worker::MakeRules(const Slot& slot, size_t i) {
-  const Job& job = *slot.job;
-  if (!job.has_rules) return nullptr;
-  RowRules& rules = rules_[rules_used_++];
-  rules.suppressed.clear();
-  rules.repeated.clear();
-  rules.noises.clear();
-  rules.repetition_penalty = job.options.repetition_penalty;
-  rules.wanted.clear();
-  rules.sampling = nullptr;
-  // The row's hypothesis, and the tokens behind it that have not been taken yet.
-  const size_t h = slot.is_consecutive() ? 0 : i;
-  std::vector<int>& tokens = history_;
-  slot.search.Tokens(h, &tokens);
-  if (slot.is_consecutive()) {
-    const auto first = slot.tokens.begin() + static_cast<long>(slot.forced);
-    tokens.insert(tokens.end(), first + 1, first + 1 + static_cast<long>(i - slot.forced));
-  }
-  FindRules(job.options, tokens, &rules.suppressed, &rules.repeated);
-  if (job.target.has_value()) {
-    rules.wanted.push_back((*job.target)[i - slot.forced]);
-  } else {
-    if (slot.search.favoured(h) >= 0) rules.wanted.push_back(slot.search.favoured(h));
-    slot.search.FindNext(h, tokens, &rules.wanted);
-  }
-  // Of the rows of guesses none but the first.
-  const bool branches_out = !job.target.has_value() && slot.search.branches_out() &&
-                            tokens.size() == static_cast<size_t>(slot.search.length());
-  const bool was_expanded =
-      !job.first.empty() && job.target.has_value() && tokens.size() == job.target_prefix.size();
-  if ((branches_out || was_expanded) && job.options.return_alternatives) {
-    rules.suppressed.insert(rules.suppressed.end(), job.search.ends.begin(), job.search.ends.end());
-  }
-  if (job.options.sampling.is_on()) {
-    rules.sampling = &job.options.sampling;
-    const size_t first = branches_out ? 0 : slot.search.branch(h);
-    const size_t count = branches_out ? static_cast<size_t>(job.options.num_hypotheses) : 1;
-    for (size_t n = first; n < first + count; ++n) {
-      rules.noises.emplace_back(job.options.sampling.seed, job.key, n, tokens.size());
-    }
-  }
-  return &rules;
-}
-
-OutputLayer::Query Worker::Ask(const Slot& slot, size_t i, int row) {
-  const Job& job = *slot.job;
-  const bool is_scored = job.target.has_value();
-  const size_t ahead = slot.is_consecutive() ? i - slot.forced : 0;
-  const int k = is_scored ? 1 : slot.search.candidates(ahead);
-  return {row,
-          k,
-          is_scored || k > 1 || job.options.return_scores || job.options.return_alternatives ||
-              job.options.on_repetition == OnRepetition::kRetry,
-          Suppressed(job, static_cast<size_t>(slot.search.length()) + ahead),
-          job.options.shortlist == nullptr ? nullptr : &slot.output,
-          MakeRules(slot, i)};
 }
 
 Decoder::Input Worker::InputOf(Slot* slot, size_t member) {
@@ -268,16 +169,16 @@ Decoder::Input Worker::InputOf(Slot* slot, size_t member) {
 void Worker::Step() {
   workspace_.arena.Rewind(0);
   queries_.clear();
-  rules_used_ = 0;
-  size_t rows = 0;
-  for (const auto& slot : live_) rows += slot->tokens.size();
-  if (rules_.size() < rows) rules_.resize(rows);
-  int first_row = 0;
+  size_t asked = 0;
+  for (const auto& slot : live_) asked += slot->asked();
+  if (rules_.size() < asked) rules_.resize(asked);
+  if (tops_.size() < asked) tops_.resize(asked);
+  size_t first_row = 0;
   for (const auto& slot : live_) {
     for (size_t i = slot->forced; i < slot->tokens.size(); ++i) {
-      queries_.push_back(Ask(*slot, i, first_row + static_cast<int>(i)));
+      queries_.push_back(slot->Ask(i, static_cast<int>(first_row + i), &rules_[queries_.size()]));
     }
-    first_row += static_cast<int>(slot->tokens.size());
+    first_row += slot->tokens.size();
   }
   hidden_.clear();
   for (size_t m = 0; m < members_.size(); ++m) {
@@ -285,75 +186,16 @@ void Worker::Step() {
     for (const auto& slot : live_) inputs_.push_back(InputOf(slot.get(), m));
     hidden_.push_back(members_[m].decoder.Step(inputs_));
   }
-  if (tops_.size() < queries_.size()) tops_.resize(queries_.size());
   output_layer_.BestTokens(hidden_, queries_, absl::MakeSpan(tops_));
 
   ScopedTimer timer(&workspace_.profile.search);
-  candidates_.clear();
-  for (size_t r = 0; r < queries_.size(); ++r) candidates_.push_back(tops_[r].Finish());
-  size_t row = 0;
+  auto tops = absl::MakeSpan(tops_);
   for (const auto& slot : live_) {
-    const size_t asked = slot->tokens.size() - slot->forced;
-    if (asked > 0) Advance(slot.get(), row, asked);
-    row += asked;
+    const auto own = tops.first(slot->asked());
+    tops.remove_prefix(own.size());
+    if (!own.empty()) slot->Advance(own);
   }
   RemoveEnded();
-}
-
-void Worker::AddWanted(const Slot& slot, size_t first, size_t rows) {
-  if (widened_.size() < rows) widened_.resize(rows);
-  for (size_t h = 0; h < rows; ++h) {
-    const absl::Span<const Candidate> wanted = tops_[first + h].wanted();
-    if (wanted.empty()) continue;
-    Widen(slot.search.favoured(h) >= 0 ? slot.job->options.prefix_bias_beta : 0,
-          candidates_[first + h], wanted, &widened_[h]);
-    candidates_[first + h] = widened_[h];
-  }
-}
-
-void Worker::TakeScores(Slot* slot, size_t first, size_t rows) {
-  std::vector<Candidate> scores;
-  for (size_t i = 0; i < rows; ++i) {
-    const absl::Span<const Candidate> wanted = tops_[first + i].wanted();
-    const int token = (*slot->job->target)[i];
-    scores.push_back(wanted.empty() ? Candidate{token, -std::numeric_limits<float>::infinity()}
-                                    : wanted[0]);
-  }
-  slot->search.Take(scores);
-}
-
-void Worker::Advance(Slot* slot, size_t first, size_t rows) {
-  if (slot->job->target.has_value()) return TakeScores(slot, first, rows);
-  if (slot->job->has_rules) AddWanted(*slot, first, rows);
-  const auto candidates = absl::MakeConstSpan(candidates_).subspan(first, rows);
-  if (HasDraft(*slot)) return Verify(slot, candidates);
-  slot->search.Advance(candidates);
-  if (slot->search.done()) return;
-  slot->forced = 0;
-  slot->tokens.clear();
-  slot->parents.clear();
-  for (const BeamSearch::Live& live : slot->search.live()) {
-    slot->tokens.push_back(live.token);
-    slot->parents.push_back(live.parent);
-  }
-  for (DecoderState& state : slot->states) state.Reorder(slot->parents);
-}
-
-void Worker::Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates) {
-  std::vector<int>& tokens = slot->tokens;
-  const size_t forced = std::exchange(slot->forced, 0);
-  size_t row = forced;  // up to here they are right
-  do {
-    slot->search.Advance(candidates.subspan(row++ - forced, 1));
-    if (slot->search.done()) return;
-  } while (row < tokens.size() && slot->search.live()[0].token == tokens[row]);
-  for (DecoderState& state : slot->states) {
-    state.Truncate(state.length() - static_cast<int>(tokens.size() - row));
-  }
-  tokens.resize(row);
-  tokens.push_back(slot->search.live()[0].token);
-  slot->draft.Append(absl::MakeConstSpan(tokens).subspan(forced + 1));
-  tokens.erase(tokens.begin(), tokens.end() - 1);
 }
 
 void Worker::RemoveEnded() {
@@ -372,10 +214,7 @@ void Worker::RemoveEnded() {
     } else {
       slot->job->result = std::move(status);
     }
-    for (DecoderState& state : slot->states) state.Release();
-    slot->draft.Release();
-    slot->output = {};
-    slot->attention.clear();
+    slot->Release();
     if (goes_on) {
       again_.Append(std::move(slot->job));
     } else {

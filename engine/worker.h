@@ -16,7 +16,7 @@
 #include "engine/model/prepared_model.h"
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
-#include "engine/search/beam_search.h"
+#include "engine/slot.h"
 #include "engine/solo_threads.h"
 
 namespace nibu {
@@ -61,28 +61,6 @@ class Worker {
     PagePool pool;
     Decoder decoder;
   };
-  // A sentence being decoded.
-  struct Slot {
-    explicit Slot(size_t models) : states(models) {}
-
-    std::shared_ptr<Job> job;  // null: it has ended
-    std::chrono::steady_clock::time_point start;
-    std::vector<DecoderState> states;  // of each model
-    BeamSearch search;
-    OutputSubset output;      // with a shortlist
-    Drafter::Sentence draft;  // with a draft model
-    // What the next step reads: first decoder_start, then the newest token of each live hypothesis;
-    // of a beam of 1 perhaps with guesses of those behind it.
-    std::vector<int> tokens;
-    size_t forced = 0;                     // tokens at the front that nothing is asked about
-    std::vector<int> parents;              // which hypothesis of the last step it continues
-    std::vector<std::vector<int>> starts;  // of the models behind the first, in the first step
-    std::vector<float> attention;          // if asked for: [row][source]
-
-    // The tokens are of one hypothesis.
-    bool is_consecutive() const { return job->rows == 1 || is_first(); }
-    bool is_first() const { return search.length() == static_cast<int>(job->search.forced()); }
-  };
 
   // False: there is nothing left to do.
   bool Fill();
@@ -95,23 +73,8 @@ class Worker {
   void SetThreads(bool several) {
     workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
   }
-  bool HasDraft(const Slot& slot) const {
-    return drafter_ != nullptr && slot.job->rows == 1 && !slot.job->target.has_value();
-  }
-  void Guess(Slot* slot);
   void Step();
   Decoder::Input InputOf(Slot* slot, size_t member);
-  // What is suppressed where so many tokens have been generated.
-  absl::Span<const int> Suppressed(const Job& job, size_t generated) const;
-  // For the row of slot->tokens[i].
-  const RowRules* MakeRules(const Slot& slot, size_t i);
-  OutputLayer::Query Ask(const Slot& slot, size_t i, int row);
-  // What the rows from `first` on say is next: the candidates of as many hypotheses, or tokens.
-  void Advance(Slot* slot, size_t first, size_t rows);
-  void AddWanted(const Slot& slot, size_t first, size_t rows);
-  void TakeScores(Slot* slot, size_t first, size_t rows);
-  // Keeps the tokens that were guessed right, and the one that follows them.
-  void Verify(Slot* slot, absl::Span<const absl::Span<const Candidate>> candidates);
   // Takes the sentences that have ended, or must, out of live_.
   void RemoveEnded();
   void Recover(const absl::Status& status) noexcept;
@@ -139,11 +102,7 @@ class Worker {
   std::vector<const float*> hidden_;
   std::vector<OutputLayer::Query> queries_;
   std::vector<TopK> tops_;
-  std::vector<absl::Span<const Candidate>> candidates_;
   std::vector<RowRules> rules_;
-  std::vector<int> history_;
-  size_t rules_used_ = 0;
-  std::vector<std::vector<Candidate>> widened_;
 };
 
 }  // namespace nibu
