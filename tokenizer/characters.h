@@ -10,6 +10,9 @@
 
 namespace nibu {
 
+// SentencePiece's, in place of a blank: a piece that begins with it begins a word.
+inline constexpr absl::string_view kWordMark = "\u2581";
+
 // The character at byte *i, which becomes the one behind it; negative where there is no UTF-8.
 // REQUIRES: *i < text.size().
 int32_t NextCharacter(absl::string_view text, size_t* i);

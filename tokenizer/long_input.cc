@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "tokenizer/characters.h"
 
 namespace nibu {
 namespace {
-
-constexpr int32_t kWordMark = 0x2581;
 
 // Marks of many scripts. The wide ones stand without a blank behind them; so do the others in East
 // Asian text (SentencePiece's usual normalization turns wide commas into narrow ones).
@@ -48,7 +47,7 @@ Cut CutBefore(absl::Span<const std::string> pieces, size_t i) {
   absl::string_view before = WithoutClosing(pieces[at]);
   for (int n = 0; n < 4 && before.empty() && at > 0; ++n) before = WithoutClosing(pieces[--at]);
   const int32_t last = LastCharacter(before);
-  const bool word = first == kWordMark;
+  const bool word = absl::StartsWith(pieces[i], kWordMark);
   const bool narrow = word || IsEastAsian(first);
   if (IsOneOf(last, kWideSentenceEnds) || (narrow && IsOneOf(last, kSentenceEnds))) {
     return kSentence;

@@ -22,9 +22,9 @@ class SentenceSplitter {
   static absl::StatusOr<std::unique_ptr<SentenceSplitter>> Create(absl::string_view language);
   ~SentenceSplitter();
 
-  // The sentences of a line, in order; only white space lies outside of them, none at their ends.
-  // Any bytes: what is not UTF-8 belongs to the sentence around it. Takes time linear in the
-  // line's length.
+  // The sentences of a line, in order; only white space (IsBlank) lies outside of them, none at
+  // their ends. Any bytes: what is not UTF-8 belongs to the sentence around it. Takes time linear
+  // in the line's length.
   std::vector<TextSpan> Split(absl::string_view line) const;
 
  private:

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/typesetting.h"
 #include "tools/text/markup.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r", " "}}, text); }
 
-bool StartsWord(absl::string_view piece) { return absl::StartsWith(piece, "\u2581"); }
+bool StartsWord(absl::string_view piece) { return absl::StartsWith(piece, kWordMark); }
 
 // The attention of a part's tokens, [target][source] without language tokens.
 AttentionRows AttentionOf(const LinePart& part, const Hypothesis& hypothesis, const Frame& frame) {

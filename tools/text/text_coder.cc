@@ -202,7 +202,7 @@ std::vector<bool> TextCoder::WordParts() const {
   bool has_words = false;
   for (int id = 0; id < target_vocabulary_->size(); ++id) {
     const std::string& token = target_vocabulary_->Token(id);
-    has_words |= absl::StartsWith(token, "\u2581");
+    has_words |= absl::StartsWith(token, kWordMark);
     parts.push_back(!token.empty() && !IsWordBorder(absl::StrCat("a", token), 1));
   }
   return has_words ? parts : std::vector<bool>();

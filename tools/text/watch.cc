@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/text_measure.h"
 
 namespace nibu {
@@ -77,7 +78,7 @@ std::string RoughText(absl::Span<const std::string> pieces, bool tokenized) {
   for (const std::string& piece : pieces) {
     if (!absl::StartsWith(piece, "<0x")) text += piece;
   }
-  absl::StrReplaceAll({{"\u2581", " "}}, &text);
+  absl::StrReplaceAll({{kWordMark, " "}}, &text);
   return text.substr(absl::StartsWith(text, " ") ? 1 : 0);
 }
 
