@@ -122,6 +122,15 @@ TEST(GlossaryTest, OfTheBundledModel) {
   EXPECT_EQ(With("bicycle\tMotorrad\n", "", ""), "\n");
 }
 
+// What stands for a protected part is no term.
+TEST(GlossaryTest, NamesBesideParts) {
+  for (const char* line : {"The man likes {0}.", "Open notes.md and {0}."}) {
+    const std::string out = With("Tom\tTim\nMaria\tMarie\n", "", line);
+    EXPECT_EQ(out.find("Tim"), std::string::npos) << out;
+    EXPECT_EQ(out.find("Marie"), std::string::npos) << out;
+  }
+}
+
 TEST(GlossaryTest, SeveralTermsAndSentences) {
   const std::string out = With("dog\tPudel\ncat\tKater\n", "", "A dog and a cat. A dog runs.");
   EXPECT_THAT(out, HasSubstr("Kater"));

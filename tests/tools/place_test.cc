@@ -122,6 +122,14 @@ TEST(PlaceTest, PartsReplaceTheirNames) {
   EXPECT_EQ(placed("tomatoes {y}", {{9, 12}}, "Tomaten Maria", {0, 1}), "Tomaten {y}");
   EXPECT_EQ(placed("fruits {x}", {{7, 10}}, "Tomaten Tom", {1, 1}), "Tomaten {x}");
   EXPECT_EQ(placed("a {x} market.", {{2, 5}}, "ein Markt .", {0, 2, 1}), "ein Markt {x} .");
+  // What somebody else is called comes out as it was; what the model says twice, once.
+  EXPECT_EQ(placed("Thomas likes {x}", {{13, 16}}, "Tom mag Tom", {0, 1, 2}), "Thomas mag {x}");
+  EXPECT_EQ(placed("John likes {x}", {{11, 14}}, "Tom mag Tom", {0, 1, 2}), "mag {x}");
+  EXPECT_EQ(placed("I like John and {x}", {{16, 19}}, "ich mag Tom und Tom", {0, 1, 2, 3, 4}),
+            "ich mag John und {x}");
+  EXPECT_EQ(placed("I like John and {x}", {{16, 19}}, "ich mag John Tom Tom", {0, 1, 2, 2, 4}),
+            "ich mag John {x}");
+  EXPECT_EQ(placed("I like {x} men", {{7, 10}}, "Tom mag Tom Mann", {0, 1, 3, 3}), "{x} mag Mann");
   EXPECT_EQ(placed("is {x} playing ball", {{3, 6}}, "spielt Ball", {2, 1}), "spielt {x} Ball");
   EXPECT_EQ(placed("I \xe2\x98\x83 you", {{2, 5}}, "ich dich", {0, 1}), "ich \xe2\x98\x83 dich");
 }

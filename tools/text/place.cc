@@ -154,26 +154,47 @@ class Placer {
     nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
   }
 
-  // The units there become one, which a part replaces; the root: nothing does.
-  void Replace(TextSpan target, size_t i) {
+  // The units there become one that comes from `source`, and the text stands in their place.
+  void Replace(TextSpan target, const TextSpan& source, std::string text) {
     const auto begin = absl::c_partition_point(
         units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
     const auto end = std::partition_point(
         begin, units_.end(), [&](const Unit& unit) { return unit.target.begin < target.end; });
     if (begin == end) return;
     begin->target.end = (end - 1)->target.end;
+    begin->source = source;
     units_.erase(begin + 1, end);
-    if (i != root_) {
-      begin->source = nodes_[i].span;
-      nodes_[i].is_placed = true;
-    } else {  // with the blank in front, or the first one
+    if (text.empty()) {  // with the blank in front, or the first one
       target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
       const auto behind = target_.substr(target.end);
       if (target.begin == 0) {
         target.end = target_.size() - absl::StripLeadingAsciiWhitespace(behind).size();
       }
     }
-    replaced_.push_back({target, nodes_[i].before, "", true});
+    replaced_.push_back({target, std::move(text), "", true});
+  }
+
+  // The word of the source that a unit comes from, if it is a name itself, of which nothing else
+  // comes: "Thomas", which may have become "Tom", too. Else empty.
+  TextSpan NameBehind(const Unit& unit, absl::string_view name) const {
+    const absl::string_view text = source_.text;
+    TextSpan word = unit.source;
+    while (!IsWordBorder(text, word.begin)) --word.begin;
+    while (!IsWordBorder(text, word.end)) ++word.end;
+    const absl::string_view own = text.substr(word.begin, word.end - word.begin);
+    const bool is_part = absl::c_any_of(source_.carried, [&](const Carried& carried) {
+      return carried.replaces && carried.span.begin < word.end && word.begin < carried.span.end;
+    });
+    const bool is_said = absl::c_any_of(units_, [&](const Unit& other) {
+      return other.source.begin < other.source.end && IsInside(other.source, word) &&
+             other.target.begin != unit.target.begin;
+    });
+    // The first word of a sentence is no name for its capital letter.
+    const bool is_first = !HasWords(text.substr(0, word.begin));
+    const bool is_name =
+        own.size() > 1 && HasWords(own) && !absl::ascii_islower(own[0]) &&
+        (!is_first || (MayBeName(own, name) && target_.find(name) != target_.rfind(name)));
+    return is_name && !is_part && !is_said ? word : TextSpan{0, 0};
   }
 
   void FindName(size_t i) {
@@ -181,18 +202,20 @@ class Placer {
     if (!nodes_[i].replaces || span.begin == span.end) return;
     const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
     constexpr size_t kLongestEnding = 3;  // of "Toms", not of "Tomaten"
-    std::vector<TextSpan> found;
+    std::vector<AlignedToken> found;      // with what stands for something else
     std::optional<size_t> best;
     for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
       if (!IsWordBorder(target_, at)) continue;
       size_t end = at + name.size();
       while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
       if (end - at > name.size() + kLongestEnding) continue;
-      const bool comes_from_it = absl::c_any_of(units_, [&](const Unit& unit) {
-        return IsInside({at, at + 1}, unit.target) && IsInside(unit.source, span);
+      AlignedToken& place = found.emplace_back(AlignedToken{{at, end}, {0, 0}});
+      const auto unit = absl::c_find_if(units_, [&](const Unit& u) {
+        return IsInside({at, at + 1}, u.target);
       });
-      if ((comes_from_it || at < prefix_) && !best.has_value()) best = found.size();
-      found.push_back({at, end});
+      const bool comes_from_it = unit != units_.end() && IsInside(unit->source, span);
+      if (unit != units_.end() && at >= prefix_) place.source = NameBehind(*unit, name);
+      if ((comes_from_it || at < prefix_) && !best.has_value()) best = found.size() - 1;
     }
     // The words that come from it, where the target writes it otherwise.
     for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
@@ -202,10 +225,19 @@ class Placer {
       }
       if (end > u && IsCut(u) && IsCut(end) && units_[u].target.begin >= prefix_ &&
           MayBeName(TextOf(u), name)) {
-        found.push_back({units_[u].target.begin, units_[end - 1].target.end});
+        found.push_back({{units_[u].target.begin, units_[end - 1].target.end}, {0, 0}});
       }
     }
-    for (size_t k = 0; k < found.size(); ++k) Replace(found[k], k == best.value_or(0) ? i : root_);
+    for (size_t k = 0; k < found.size(); ++k) {
+      const auto& [target, source] = found[k];
+      const bool is_other = source.begin < source.end;
+      if (!best.has_value() && !is_other) best = k;
+      const bool is_it = k == best;
+      nodes_[i].is_placed |= is_it;
+      Replace(
+          target, is_it ? span : source,
+          is_it ? nodes_[i].before : source_.text.substr(source.begin, source.end - source.begin));
+    }
   }
 
   void PlaceStretch(size_t i) {

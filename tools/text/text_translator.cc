@@ -66,7 +66,7 @@ absl::Status PrepareTokens(TextPlan* plan) {
   plan->names = coder.names();
   std::erase_if(plan->names, [&](const std::string& name) {
     return absl::c_any_of(options.glossary, [&](const GlossaryEntry& entry) {
-      return absl::StrContains(entry.target, name);
+      return absl::StrContains(entry.source, name) || absl::StrContains(entry.target, name);
     });
   });
   if (options.glossary.empty()) return absl::OkStatus();
