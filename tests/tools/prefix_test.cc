@@ -65,6 +65,13 @@ TEST(TargetPrefixTest, StandsInFrontOfParts) {
   }
 }
 
+TEST(TargetPrefixTest, StaysAsItWasGiven) {
+  for (const char* prefix : {"[Ein", "Ein {0} Mann", "\u2167 Ein", "Ein  Mann"}) {
+    EXPECT_THAT(With(absl::StrCat(prefix, "\n"), "", "A man runs.\n").out, StartsWith(prefix));
+    EXPECT_THAT(With(absl::StrCat(prefix, "\n"), "", "{0} A man runs.\n").out, StartsWith(prefix));
+  }
+}
+
 TEST(TargetPrefixTest, CountsInLengthsAndNotInScores) {
   for (const char* beam : {"--beam_size=1", "--beam_size=4", "--search_compat=marian",
                            "--search_compat=huggingface", "--sampling_topk=4"}) {

@@ -134,6 +134,17 @@ TEST(SentencesTest, ScoresOfSentencesAddUp) {
   }
 }
 
+TEST(SentencesTest, PartsWithWhiteSpace) {
+  const auto out = [](const std::string& pattern, const std::string& line) {
+    return Translate(absl::StrCat("--protect_pattern='", pattern, "'"), line + "\n").out;
+  };
+  EXPECT_EQ(out("^\\s*#.*", "  # The dog runs."), "  # The dog runs.\n");
+  EXPECT_EQ(out("\\s*TODO:.*", "A dog runs. TODO: the man eats an apple."),
+            "Ein Hund rennt. TODO: the man eats an apple.\n");
+  EXPECT_NE(out("runs.\\s*A", "A dog runs.  A man sleeps.").find("runs.  A"), std::string::npos);
+  EXPECT_EQ(out(".*", "  A dog runs.  "), "  A dog runs.  \n");
+}
+
 TEST(SentencesTest, Flags) {
   const std::string line = "A dog runs. A man sleeps.";
   EXPECT_NE(Json("--split_sentences=false", line)["hypotheses"], Json("", line)["hypotheses"]);

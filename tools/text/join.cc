@@ -31,13 +31,34 @@ AttentionRows AttentionOf(const LinePart& part, const Hypothesis& hypothesis, co
   return rows;
 }
 
+// Writes the prefix as it was given, of which the vocabulary may lack characters, in place of what
+// its tokens say. Its bytes, if the text begins with it.
+size_t TakePrefix(const TextCoder& coder, const TextOptions& options, const LinePart& part,
+                  std::string* text, std::vector<TextSpan>* spans) {
+  const absl::string_view given = absl::StripTrailingAsciiWhitespace(part.prefix);
+  const auto ids = coder.TargetIds(part.prefix);
+  const size_t tokens = ids.ok() ? ids->size() : 0;
+  if (options.decoding.prefix_bias_beta > 0 || tokens == 0 || tokens > spans->size()) {
+    return absl::StartsWith(*text, given) ? given.size() : 0;
+  }
+  const size_t written = (*spans)[tokens - 1].end;
+  text->replace(0, written, given.data(), given.size());
+  for (TextSpan& span : *spans) {
+    for (size_t* at : {&span.begin, &span.end}) {
+      *at = *at < written ? std::min(*at, given.size()) : *at - written + given.size();
+    }
+  }
+  return given.size();
+}
+
 // What a hypothesis' tokens say, with all that the part carries. Adds to the warnings.
 std::string Text(const TextCoder& coder, const TextOptions& options, const LinePart& part,
                  const Hypothesis& hypothesis, const AttentionRows& attention,
                  absl::Span<const std::string> tokens, Warnings* warnings) {
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
-  std::string text = coder.Text(tokens, carries ? &spans : nullptr);
+  std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
+  const size_t prefix = TakePrefix(coder, options, part, &text, &spans);
   const std::string source = RoughText(part.source.own(), options.tokenized);
   const auto expected =
       static_cast<float>(part.source.pieces.size()) * options.length_ratio.value_or(1);
@@ -50,8 +71,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   for (const auto& [s, t] : HardAlignment(attention)) {
     if (t < aligned.size()) aligned[t].source = part.source.spans[part.source.front + s];
   }
-  text = Place(part.marked, text, aligned,
-               absl::StartsWith(text, part.prefix) ? part.prefix.size() : 0);
+  text = Place(part.marked, text, aligned, prefix);
   std::vector<std::string> protected_parts;
   for (const Carried& carried : part.marked.carried) {
     if (carried.replaces) {

@@ -15,15 +15,18 @@
 namespace nibu {
 namespace {
 
-// Sentences, none of which ends inside of a protected part.
+// Sentences, none of which begins or ends inside of a protected part.
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {
   std::vector<TextSpan> whole;
   auto part = text.carried.begin();  // the first that may end behind the last sentence
-  for (const TextSpan& span : splitter.Split(text.text)) {
-    const size_t end = whole.empty() ? 0 : whole.back().end;
-    while (part != text.carried.end() && (!part->replaces || part->span.end <= end)) ++part;
-    if (part != text.carried.end() && part->span.begin < end) {
-      whole.back().end = span.end;
+  for (TextSpan span : splitter.Split(text.text)) {
+    const size_t last = whole.empty() ? 0 : whole.back().end;
+    for (; part != text.carried.end() && part->span.begin < span.end; ++part) {
+      if (!part->replaces || part->span.end <= last) continue;
+      span = {std::min(span.begin, part->span.begin), std::max(span.end, part->span.end)};
+    }
+    if (!whole.empty() && span.begin < last) {
+      whole.back().end = std::max(last, span.end);
     } else {
       whole.push_back(span);
     }
