@@ -6,6 +6,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/check_range.h"
@@ -292,6 +293,15 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
+// The row of a table, cell by cell.
+MarkedLine CellsOf(absl::string_view row) {
+  MarkedLine line = {{}, "", /*is_marked=*/false};
+  for (const absl::string_view cell : absl::StrSplit(row, '|')) {
+    line.segments.push_back({line.segments.empty() ? "" : "|", {std::string(cell)}});
+  }
+  return line;
+}
+
 absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
@@ -353,9 +363,11 @@ absl::Status Run(int argc, char** argv) {
       done = repeats.Add(absl::StrCat(text, "\n", request.target_prefix), index, end);
       if (done == nullptr) return;
     }
-    const auto ticket =
-        is_marked ? translator->Submit(markup.Read(text), request, done, TextTranslator::kForever)
-                  : translator->Submit(text, request, done, TextTranslator::kForever);
+    const bool is_row = settings.paragraphs && absl::StartsWith(text, "|");
+    const auto ticket = is_marked || is_row
+                            ? translator->Submit(is_row ? CellsOf(text) : markup.Read(text),
+                                                 request, done, TextTranslator::kForever)
+                            : translator->Submit(text, request, done, TextTranslator::kForever);
     if (!ticket.ok()) done(index, ticket.status());
   };
   LineSource& units = settings.paragraphs ? static_cast<LineSource&>(paragraphs) : source;

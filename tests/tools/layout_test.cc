@@ -86,6 +86,12 @@ TEST(LayoutTest, BulletsAndNumbers) {
   EXPECT_THAT(Parts("it was on the\n3. October when\nA. Dog came"),
               ElementsAre("|it was on the 3. October when A. Dog came"));
   EXPECT_THAT(Parts("- item\n\n  of two\n  lines"), ElementsAre("- |item", "|", "  |of two lines"));
+  EXPECT_THAT(Parts("i. a\nii. b\niii. c\niv. d\nv. e\n(h) f\n(i) g\n(j) h\nII. i\nIII. j\n"),
+              ElementsAre("i. |a", "ii. |b", "iii. |c", "iv. |d", "v. |e", "(h) |f", "(i) |g",
+                          "(j) |h", "II. |i", "III. |j"));
+  EXPECT_THAT(
+      Parts("  o  a dog\n     runs\n  o  b\n- [ ] c\n- [x] d\n✓ e\n✓ f\no g"),
+      ElementsAre("  o  |a dog runs", "  o  |b", "- [ ] |c", "- [x] |d", "✓ |e", "✓ |f o g"));
   EXPECT_THAT(Parts("-x\n*bold* is\n*more*"), ElementsAre("|-x *bold* is *more*"));
 }
 

@@ -76,6 +76,13 @@ TEST(ParagraphsTest, AMail) {
   EXPECT_THAT(wrapped.out, HasSubstr("\n> "));
 }
 
+TEST(ParagraphsTest, CellByCell) {
+  const std::string table = "| A dog runs. | A man sleeps. |\n|---|:-:|\n|\tTwo cats sleep.|5|\n";
+  EXPECT_EQ(Nibu("--text=paragraphs", table).out,
+            absl::StrCat("| ", Of("A dog runs."), " | ", Of("A man sleeps."), " |\n|---|:-:|\n|\t",
+                         Of("Two cats sleep."), "|5|\n"));
+}
+
 TEST(ParagraphsTest, OutputFormats) {
   const auto lines = JsonLines(
       Nibu("--text=paragraphs --output_format=jsonl", "> Two cats\n> sleep.\n\nA dog runs.\n"));

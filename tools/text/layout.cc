@@ -23,8 +23,9 @@ constexpr size_t kFull = 60;                    // what may go on with more inde
 constexpr size_t kUsual = 80;
 
 struct Patterns {
-  // "- ", "• ", "## ", "12. ", "(b) ", "1.3) ", without the blanks.
-  const RE2 bullet{R"([-*+•‣◦▪●·–—]|#{1,6}|\(?(?:\d{1,3}\.)*(?:(\d{1,3})|([A-Za-z]))[.)])"};
+  // "- ", "- [x] ", "• ", "o  ", "## ", "12. ", "(b) ", "1.3) ", "iv. ", without the blanks.
+  const RE2 bullet{R"([-*+](?: \[[ xX]\])?|[•‣◦▪●■□·–—➢➤►✓✔→]|o |#{1,6}|)"
+                   R"(\(?(?:\d{1,3}\.)*(?:(\d{1,3})|([A-Za-z]|[ivx]{2,5}|[IVX]{2,5}))[.)])"};
   const RE2 field{R"([A-Z][A-Za-z0-9-]{0,28}:(?: |$))"};  // "Subject: ..."
   const RE2 row{R"(\||\$ )"};                             // of a table; a command
   const RE2 quote{"(?: *>)+ ?"};
@@ -54,6 +55,19 @@ bool EndsSentence(absl::string_view text) {
   return !text.empty() && absl::string_view(".:!?").find(text.back()) != absl::string_view::npos;
 }
 
+// 0: it is none.
+int RomanNumeral(absl::string_view letters) {
+  int value = 0;
+  int largest = 0;
+  for (size_t i = letters.size(); i-- > 0;) {
+    const int digit = letters[i] == 'i' ? 1 : letters[i] == 'v' ? 5 : letters[i] == 'x' ? 10 : 0;
+    if (digit == 0) return 0;
+    value += digit < largest ? -digit : digit;
+    largest = std::max(largest, digit);
+  }
+  return value;
+}
+
 // What joins two lines.
 absl::string_view Between(absl::string_view before, absl::string_view after) {
   const absl::string_view end = before.substr(before.size() - std::min<size_t>(before.size(), 8));
@@ -80,11 +94,13 @@ struct ParagraphReader::Line {
     const size_t blanks = BlankPrefix(rest.substr(matched[0].size()));
     if (blanks == 0) return;
     bullet = rest.substr(0, matched[0].size() + blanks);
-    const auto [all, number, letter] = matched;
+    const auto [all, number, letters] = matched;
     std::from_chars(number.data(), number.data() + number.size(), ordinal);
-    if (letter.empty()) return;
-    ordinal = absl::ascii_tolower(letter[0]) - 'a' + 1;
-    is_initial = absl::ascii_isupper(letter[0]) && all[all.size() - 1] == '.';
+    if (letters.empty()) return;
+    roman = RomanNumeral(absl::AsciiStrToLower({letters.data(), letters.size()}));
+    ordinal = letters.size() > 1 ? roman : absl::ascii_tolower(letters[0]) - 'a' + 1;
+    is_initial =
+        letters.size() == 1 && absl::ascii_isupper(letters[0]) && all[all.size() - 1] == '.';
   }
 
   size_t depth = 0;
@@ -93,6 +109,7 @@ struct ParagraphReader::Line {
   absl::string_view bullet;
   absl::string_view rest;   // from the bullet on
   int ordinal = 0;          // what comes last in the bullet, 0 if it has none
+  int roman = 0;            // the same as a Roman numeral; 0: it is none
   bool is_initial = false;  // "A.", which may be somebody's
   // Set for lines of words.
   size_t column = 0;  // of rest, without the quote
@@ -115,7 +132,10 @@ bool ParagraphReader::IsIndentedAsBefore(const Line& line) const {
 }
 
 bool ParagraphReader::Continues(const Line& line) const {
-  const bool counts = line.ordinal <= 1 ? !line.is_initial : line.ordinal == ordinal_ + 1;
+  const bool begins = line.ordinal <= 1 || line.roman == 1;
+  const bool goes_on =
+      line.ordinal == ordinal_ + 1 || (line.roman > 1 && line.roman == ordinal_ + 1);
+  const bool counts = begins ? !line.is_initial : goes_on;
   if (is_single_ || line.depth != depth_ || open_.text.size() + line.rest.size() > kMostBytes ||
       Begins(line.rest, Re().row) || absl::StrContains(line.indent, '\f') ||
       absl::StrContains(line.indent, "\u3000") || (!line.bullet.empty() && counts) ||
@@ -134,7 +154,8 @@ void ParagraphReader::Begin(const Line& line) {
   is_signature_ = is_signature_ && line.depth == depth_;
   depth_ = line.depth;
   indent_ = line.column;
-  ordinal_ = line.bullet.empty() ? -1 : line.ordinal;
+  const bool is_roman = line.roman > 0 && line.ordinal != ordinal_ + 1;  // not "i." behind "h."
+  ordinal_ = line.bullet.empty() ? -1 : is_roman ? line.roman : line.ordinal;
   is_field_ = line.bullet.empty() && Begins(line.rest, Re().field);
   is_single_ = is_signature_ || Begins(line.rest, Re().row) || absl::StartsWith(line.bullet, "#");
   open_.first = absl::StrCat(line.quote, line.indent, line.bullet);
