@@ -139,9 +139,12 @@ absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
     opened->facts = ReadModelFacts(IsDirectory(path) ? path : DirectoryOf(path));
   }
   // What the format's reader knows is better.
-  std::string& language = opened->vocabulary.source_language;
-  if (!language.empty()) opened->facts["source_language"] = language;
-  if (opened->facts.contains("source_language")) language = opened->facts["source_language"];
+  for (const auto& [name, language] :
+       {std::pair("source_language", &opened->vocabulary.source_language),
+        {"target_language", &opened->vocabulary.target_language}}) {
+    if (!language->empty()) opened->facts[name] = *language;
+    if (opened->facts.contains(name)) *language = opened->facts[name];
+  }
   std::vector<int>& suppressed = opened->config.suppressed;
   std::sort(suppressed.begin(), suppressed.end());
   suppressed.erase(std::unique(suppressed.begin(), suppressed.end()), suppressed.end());

@@ -30,6 +30,7 @@ Kind Classify(UChar32 c) {
   if (c == 0xa1 || c == 0xbf) return Kind::kOpen;  // inverted marks
   if (c == '\'') return Kind::kQuote;
   if (c == ';') return Kind::kContinue;  // only newer versions of Unicode say so
+  if (IsOneOf(c, U"\u17d4\u17d5\u0f0d\u0f0e")) return Kind::kStrong;  // Khmer, Tibetan
   const int8_t category = u_charType(c);
   if (category == U_DASH_PUNCTUATION) return Kind::kDash;
   switch (u_getIntPropertyValue(c, UCHAR_SENTENCE_BREAK)) {

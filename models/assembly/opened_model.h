@@ -46,7 +46,9 @@ struct ModelVocabulary {
   // A leading ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400) of a source line is one token when the
   // vocabulary has it.
   bool language_tokens = false;
-  std::string source_language;  // as its files call it: "en", "eng_Latn"; empty: they do not
+  // As its files call them: "en", "eng_Latn"; empty: they do not.
+  std::string source_language;
+  std::string target_language;
   ModelLanguages languages;
 };
 

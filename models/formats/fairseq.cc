@@ -252,7 +252,7 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
   ModelVocabulary& vocabulary = opened.vocabulary;
   vocabulary.source_language = config.source_language;
   opened.facts = ReadModelFacts(directory);
-  opened.facts["target_language"] = config.target_language;
+  vocabulary.target_language = config.target_language;
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens, Dictionary(directory, config.source_language));
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens, Dictionary(directory, config.target_language));
   config.model.vocab_source = static_cast<int>(vocabulary.source_tokens.size());

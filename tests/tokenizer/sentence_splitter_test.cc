@@ -69,6 +69,14 @@ TEST(SentenceSplitterTest, SentencesOfManyLanguages) {
   }
 }
 
+// Marks that older versions of Unicode do not call ends of sentences.
+TEST(SentenceSplitterTest, KhmerAndTibetan) {
+  EXPECT_EQ(Split("km", "នាវាបានចេញទៅ។ យើងខកខានហើយ៕ ចប់។"),
+            Sentences({"នាវាបានចេញទៅ។", "យើងខកខានហើយ៕", "ចប់។"}));
+  EXPECT_EQ(Split("bo", "ང་ཁྱི་ལ་དགའ། ཁྱི་ནི་ཡག་པོ་རེད།། ང་འགྲོ།"),
+            Sentences({"ང་ཁྱི་ལ་དགའ།", "ཁྱི་ནི་ཡག་པོ་རེད།།", "ང་འགྲོ།"}));
+}
+
 // What does not depend on a language works for all.
 TEST(SentenceSplitterTest, LanguagesWithoutWordsOfTheirOwn) {
   for (const char* language : {"xx", "ceb_Latn", "ko", "no such language", "../../etc", "*", "#"}) {

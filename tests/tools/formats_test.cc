@@ -108,6 +108,17 @@ TEST_F(FormatsTest, ArgosPackage) {
     pieces.push_back(Translate(*std::move(loaded), Greedy(), source_));
   }
   EXPECT_EQ(pieces[0], pieces[1]);
+  // The languages that it states may be said.
+  auto translator = TextTranslator::Create(
+      {.loaded = *LoadModel(folder.string(), ComputeType::kFloat32)}, TranslatorOptions());
+  ASSERT_TRUE(translator.ok()) << translator.status();
+  TextOptions options;
+  options.src_lang = "eng";
+  options.tgt_lang = "de_DE";
+  EXPECT_TRUE((*translator)->Prepare(options).ok());
+  options.tgt_lang = "fr";
+  EXPECT_EQ((*translator)->Prepare(options).status().message(),
+            "tgt_lang=fr is not for this model, which is for de");
   fs::remove_all(folder);
 }
 

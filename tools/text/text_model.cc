@@ -1,6 +1,7 @@
 #include "tools/text/text_model.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -116,13 +117,18 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& voca
                                                      const std::string& tgt_lang) {
   const ModelLanguages& model = vocabulary.languages;
   if (model.languages.empty()) {
-    if (src_lang.empty() && tgt_lang.empty()) return std::nullopt;
-    return Invalid(src_lang.empty() ? "tgt_lang" : "src_lang",
-                   " is not for this model, which has no languages to choose from",
-                   vocabulary.language_tokens
-                       ? "; one of several targets is chosen by its token in front of "
-                         "a line, as >>xx<< or <2xx>"
-                       : "");
+    for (const auto& [option, given, own] :
+         {std::tuple("src_lang", src_lang, vocabulary.source_language),
+          {"tgt_lang", tgt_lang, vocabulary.target_language}}) {
+      if (given.empty() || !SameLanguage(given, {own}).empty()) continue;
+      return Invalid(option, "=", given, " is not for this model, which ",
+                     own.empty() ? "has no languages to choose from" : "is for " + own,
+                     vocabulary.language_tokens
+                         ? "; one of several targets is chosen by its token in front of "
+                           "a line, as >>xx<< or <2xx>"
+                         : "");
+    }
+    return std::nullopt;
   }
   NIBU_ASSIGN_OR_RETURN(const int source,
                         FindLanguage(model, "src_lang", src_lang, model.default_source));
