@@ -119,6 +119,13 @@ case $recipe in
     sed '/^Content-Transfer-/s/ base64/\n base64/' "$tmp/in.base64" >"$tmp/folded"
     run "$tmp/folded" "$tmp/out.folded"
     same <(sed '1,/^$/d' "$tmp/out.base64") <(sed '1,/^$/d' "$tmp/out.folded") "a folded field makes a difference"
+    # A charset without ASCII.
+    printf '%s\n' 'Content-Type: text/plain; charset=utf-16' 'Content-Transfer-Encoding: base64' '' \
+      "$(printf 'A dog runs.\n' | iconv -t UTF-16 | base64)" >"$tmp/utf16"
+    run "$tmp/utf16" "$tmp/out.utf16"
+    has "$tmp/out.utf16" "charset=utf-8"
+    sed '1,/^$/d' "$tmp/out.utf16" | base64 -d >"$tmp/utf8"
+    has "$tmp/utf8" "Ein Hund"
     mail() { printf '%b\n' "Subject: 7bit charset=x" "$1" "A d\xf6g runs." | sed "${2:-}" >"$tmp/in"; }  # FIELDS SED
     for fields in 'Content-Type:\n multipart/mixed; boundary=x\n' 'content-type : (a) application/pdf\n' \
       'Content-Type: text/plain; charset=unheard-of\n' 'Content-Transfer-Encoding: x-uuencode\n' \
@@ -173,6 +180,13 @@ case $recipe in
     sed 's/$/\r/' "$in" >"$tmp/crlf.md"
     run "$tmp/crlf.md" "$tmp/crlf.out.md"
     same <(sed 's/$/\r/' "$out") "$tmp/crlf.out.md" "CR LF makes a difference"
+    printf 'A dog runs.\n\n$$\nE = m c^2\n$$\n\nThe man who has $x_1^2$ sings.\n' >"$tmp/math.md"
+    run_echo "$tmp/math.md" "$tmp/math.echo.md"
+    same "$tmp/math.md" "$tmp/math.echo.md" "formulas changed"
+    (! grep -e 'm c' "$tmp/texts") || fail "formulas were translated"
+    echo 'It costs $5, and a dog $10.' >"$tmp/dollars.md"
+    run_echo "$tmp/dollars.md" "$tmp/dollars.echo.md"
+    same "$tmp/dollars.md" "$tmp/dollars.echo.md" "dollars changed"
     (cd "$data" && run "$in" "$tmp/from_md.docx" 2>/dev/null) || fail "Markdown became no docx"
     pandoc "$tmp/from_md.docx" --standalone --to=gfm >"$tmp/from_md.md"
     has "$tmp/from_md.md" "title: Ein Hund rennt."

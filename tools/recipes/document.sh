@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # document.sh IN OUT [nibu-translate flags]: Markdown (.md), Word (.docx) and what else pandoc reads and writes.
-# shellcheck disable=SC1091,SC2154 # common.sh sets in, out, recipes, nibu, tmp
+# shellcheck disable=SC1091,SC2016,SC2154 # common.sh sets in, out, recipes, nibu, tmp
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need pandoc pandoc
 
 from=() to=() body=$in front=/dev/null markdown=gfm+footnotes-emoji
+# Elsewhere dollars would be escaped.
+! grep -qE '\$\$|\$[^ $]([^$]*[^ $])?\$([^0-9]|$)' "$in" || markdown+=+tex_math_dollars
 case ${in##*.}:${out##*.} in
   md:md) # what stands between --- and --- in front is no text
     body="$tmp/in.md" front="$tmp/front" from=(--from="$markdown") to=(--to="$markdown" --wrap=none)
@@ -18,8 +20,8 @@ case ${in##*.}:${out##*.} in
 esac
 [ "${in##*.}" != md ] || utf8 "$in"
 filter=(--lua-filter="$recipes/document.lua")
-TEXTS="$tmp/source" pandoc "${from[@]}" "$body" "${filter[@]}" --to=plain --output=/dev/null
+TEXTS="$tmp/source" pandoc "${from[@]}" "$body" "${filter[@]}" --to=plain --output=/dev/null || exit 1
 "$nibu" --markup=html "$@" <"$tmp/source" >"$tmp/target"
 TRANSLATIONS="$tmp/target" pandoc "${from[@]}" "$body" "${filter[@]}" "${to[@]}" --standalone \
-  --output="$tmp/out.${out##*.}"
+  --output="$tmp/out.${out##*.}" || exit 1
 cat "$front" "$tmp/out.${out##*.}" >"$out"

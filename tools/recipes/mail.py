@@ -47,7 +47,11 @@ if done.returncode != 0:
     sys.exit(done.returncode)
 
 # The header says what the body is, if that has changed.
-if header and not done.stdout.isascii() and (charset != "utf-8" or encoding == "7bit"):
+try:
+    fits = done.stdout.decode().encode(charset) == done.stdout and (done.stdout.isascii() or encoding != "7bit")
+except ValueError:
+    fits = False
+if header and not fits:
     kept = re.sub(rb"(?im)^(?:mime-version|content-type|content-transfer-encoding)[ \t]*:.*\n(?:[ \t].*\n)*", b"", header)
     fields = b"MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: %s\n" % (
         encoding.replace("7bit", "8bit").encode())
