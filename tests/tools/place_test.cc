@@ -123,7 +123,11 @@ TEST(PlaceTest, PartsReplaceTheirNames) {
   EXPECT_EQ(placed("fruits {x}", {{7, 10}}, "Tomaten Tom", {1, 1}), "Tomaten {x}");
   EXPECT_EQ(placed("a {x} market.", {{2, 5}}, "ein Markt .", {0, 2, 1}), "ein Markt {x} .");
   // What somebody else is called comes out as it was; what the model says twice, once.
-  EXPECT_EQ(placed("Thomas likes {x}", {{13, 16}}, "Tom mag Tom", {0, 1, 2}), "Thomas mag {x}");
+  EXPECT_EQ(placed("Thomas likes {x} and {y}", {{13, 16}, {21, 24}}, "Tom mag Maria und Tom",
+                   {0, 1, 2, 3, 4}),
+            "Thomas mag {x} und {y}");
+  EXPECT_EQ(placed("Mary likes {x}", {{11, 14}}, "Maria mag Tom", {0, 1, 2}), "Maria mag {x}");
+  EXPECT_EQ(placed("Tommy likes {x}", {{12, 15}}, "Tom mag Maria", {0, 1, 2}), "Tom mag {x}");
   EXPECT_EQ(placed("John likes {x}", {{11, 14}}, "Tom mag Tom", {0, 1, 2}), "mag {x}");
   EXPECT_EQ(placed("I like John and {x}", {{16, 19}}, "ich mag Tom und Tom", {0, 1, 2, 3, 4}),
             "ich mag John und {x}");

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tokenizer/characters.h"
 #include "tools/text/markup.h"
 
@@ -24,6 +25,13 @@ bool IsBefore(const Carried& x, const Carried& y) { return x.span.begin < y.span
 // Letters and ASCII make a word, pictures do not.
 bool IsWord(absl::string_view part) {
   return HasWords(part) || absl::c_any_of(part, absl::ascii_isgraph);
+}
+
+// Whether a word may become the name in translation: "Thomas" and "Tom", "Mary" and "Maria".
+bool IsLike(absl::string_view word, absl::string_view name) {
+  size_t same = 0;  // of the name's letters, in order
+  for (const char c : word) same += same < name.size() && c == name[same] ? 1 : 0;
+  return same >= 3 && word[0] == name[0];
 }
 
 }  // namespace
@@ -173,6 +181,10 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
   std::vector<absl::string_view> free;
   absl::c_copy_if(names, std::back_inserter(free), [&](const std::string& name) {
     return !absl::StrContains(small, absl::AsciiStrToLower(name));  // nor in "tomatoes"
+  });
+  const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
+  std::stable_partition(free.begin(), free.end(), [&](absl::string_view name) {
+    return absl::c_none_of(words, [&](absl::string_view word) { return IsLike(word, name); });
   });
   MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
