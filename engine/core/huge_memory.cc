@@ -37,10 +37,11 @@ std::shared_ptr<char> AllocateHuge(size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<char> block = current.lock();
   if (block == nullptr || size - used < bytes) {
-    size = RoundUp(std::max(bytes, kBlock), kHugePage);
-    used = 0;
-    block = NewBlock(size);
+    const size_t room = RoundUp(std::max(bytes, kBlock), kHugePage);
+    block = NewBlock(room);  // which may throw
     current = block;
+    size = room;
+    used = 0;
   }
   char* const memory = block.get() + used;
   used += bytes;

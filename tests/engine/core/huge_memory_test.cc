@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,6 +32,21 @@ TEST(HugeMemoryTest, PiecesAreAlignedAndApart) {
   for (int i = 0; i < 20; ++i) pieces.erase(pieces.begin() + 2 * i);
   check();
   EXPECT_NE(AllocateHuge(0), nullptr);
+}
+
+// What cannot be had leaves the block that others have pieces of as it was.
+TEST(HugeMemoryTest, SurvivesAFailure) {
+  constexpr size_t kSize = size_t{1} << 20;
+  std::vector<std::shared_ptr<char>> pieces = {AllocateHuge(kSize)};
+  EXPECT_THROW(AllocateHuge(size_t{1} << 47), std::bad_alloc);
+  while (pieces.size() < 80) pieces.push_back(AllocateHuge(kSize));
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    std::memset(pieces[i].get(), static_cast<char>(i), kSize);
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    EXPECT_EQ(pieces[i].get()[0], static_cast<char>(i));
+    EXPECT_EQ(pieces[i].get()[kSize - 1], static_cast<char>(i));
+  }
 }
 
 TEST(HugeMemoryTest, Threads) {
