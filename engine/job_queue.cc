@@ -235,7 +235,7 @@ void JobQueue::Delivered() {
     const std::lock_guard<std::mutex> lock(mutex_);
     --undelivered_;
   }
-  room_.notify_one();
+  room_.notify_all();  // of one alone, memory might run out
 }
 
 }  // namespace nibu

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/engine/memory_hooks.h"
 
 namespace nibu {
 namespace {
@@ -146,6 +148,34 @@ TEST(JobQueueTest, SaysWhenItIsFull) {
   waiting.join();
   queue.Close();
   EXPECT_EQ(push(nanoseconds::max()).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// Of those who wait, the one that is woken runs out of memory: another takes the room.
+TEST(JobQueueTest, RoomIsNotLostWithMemory) {
+  JobQueue queue(1, 1);
+  EXPECT_TRUE(queue.Push(MakeJob(1), nanoseconds(0)).ok());
+  std::atomic<int> pushed = 0;
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&, job = MakeJob(1)] {
+      try {
+        pushed += queue.Push(job, nanoseconds::max()).ok() ? 1 : 0;
+      } catch (const std::bad_alloc&) {
+        ++failed;
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until they wait
+  FailAllocation(1);
+  queue.Delivered();
+  const auto late = Job::Clock::now() + std::chrono::seconds(10);
+  while (pushed + failed < 2 && Job::Clock::now() < late) std::this_thread::yield();
+  StopFailing();
+  EXPECT_EQ(failed, 1);
+  EXPECT_EQ(pushed, 1);
+  queue.Close();
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(JobQueueTest, EndsWaitingJobsThatAreCancelledOrLate) {
