@@ -106,9 +106,9 @@ class MatmulContext {
   MatmulContext(const MatmulContext&) = delete;
   MatmulContext& operator=(const MatmulContext&) = delete;
 
-  // OpenMP threads that calls use from now on, as far as OMP_THREAD_LIMIT and the like allow; 1 at
-  // first. With more, sums of float32 and bfloat16
-  // may be taken in another order; those of int8 are exact.
+  // OpenMP threads that calls use from now on, as far as OMP_THREAD_LIMIT and the like allow, and
+  // the system has threads when so many are first asked for; 1 at first. With more, sums of float32
+  // and bfloat16 may be taken in another order; those of int8 are exact.
   void SetThreads(int threads);
 
   // Rows of a single matmul at most: what it writes is still in L2 for the pass after it.

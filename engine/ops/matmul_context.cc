@@ -5,6 +5,9 @@
 #include <deque>
 #include <dnnl.hpp>
 #include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -55,6 +58,17 @@ struct Kernel {
   int threads;  // that it was made for
 };
 
+// Whether the system has so many more threads at once.
+bool HasThreads(int count) try {
+  std::mutex mutex;
+  std::vector<std::jthread> threads;
+  const std::lock_guard<std::mutex> all(mutex);
+  while (count-- > 0) threads.emplace_back([&] { const std::lock_guard<std::mutex> one(mutex); });
+  return true;
+} catch (const std::system_error&) {
+  return false;
+}
+
 }  // namespace
 
 struct MatmulTrace {
@@ -83,6 +97,8 @@ struct MatmulContext::State {
   AlignedBuffer<float> row_scales;
   const void* prepared = nullptr;  // what the next matmul reads
   int threads = 1;
+  int asked_threads = 1;               // at most, so far
+  int most_threads = 1;                // that the system had then
   std::shared_ptr<MatmulTrace> trace;  // null: none is made
 
   // `packed`: one of the weights, for kPacked.
@@ -228,7 +244,14 @@ MatmulContext::MatmulContext() : state_(std::make_unique<State>()) {}
 void MatmulContext::SetThreads(int threads) {
   // A primitive shares its work out to the threads it was made for, whether or not it gets them.
   const int most = omp_get_max_active_levels() < 1 ? 1 : omp_get_thread_limit();
-  state_->threads = std::clamp(threads, 1, std::max(most, 1));
+  threads = std::clamp(threads, 1, std::max(most, 1));
+  // OpenMP ends the process where it gets no thread. Twice as many: those that were started here
+  // may count for a moment longer.
+  if (threads > state_->asked_threads) {
+    state_->asked_threads = threads;
+    if (HasThreads(2 * (threads - 1))) state_->most_threads = threads;
+  }
+  state_->threads = std::min(threads, state_->most_threads);
 }
 
 MatmulContext::~MatmulContext() = default;

@@ -1,7 +1,12 @@
+#include <pthread.h>
+
 #include <cmath>
 #include <cstring>
+#include <system_error>
+#include <thread>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/quantize.h"
 #include "gtest/gtest.h"
@@ -10,10 +15,15 @@
 namespace nibu {
 namespace {
 
-TEST(MatmulContextTest, CreatesPrimitivesOnce) {
+// 64 inputs and outputs, weights of 0.5.
+Linear SmallLinear() {
   const std::vector<float> w(64 * 64, 0.5f);
-  const Linear linear = *Linear::Create({MatrixView{View(w, {64, 64}), true, {}}}, {},
-                                        Activation::kNone, ComputeType::kFloat32);
+  return *Linear::Create({MatrixView{View(w, {64, 64}), true, {}}}, {}, Activation::kNone,
+                         ComputeType::kFloat32);
+}
+
+TEST(MatmulContextTest, CreatesPrimitivesOnce) {
+  const Linear linear = SmallLinear();
   MatmulContext context;
   AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(300)) * 64);
   AlignedBuffer<float> y(x.size());
@@ -23,6 +33,31 @@ TEST(MatmulContextTest, CreatesPrimitivesOnce) {
   EXPECT_LE(warm, 16);
   for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
   EXPECT_EQ(context.primitives(), warm);
+}
+
+// OpenMP would end the process.
+TEST(MatmulContextTest, WithoutAThreadToShareWith) {
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
+  GTEST_SKIP() << "a sanitizer's threads have a stack of their own";
+#endif
+  const Linear linear = SmallLinear();
+  std::thread([&] {  // whose OpenMP has no threads yet
+    pthread_attr_t usual;
+    pthread_attr_t endless;
+    ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+    ASSERT_EQ(pthread_attr_init(&endless), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&endless, size_t{1} << 47), 0);
+    ASSERT_EQ(pthread_setattr_default_np(&endless), 0);
+    EXPECT_THROW(std::thread([] {}), std::system_error);
+    MatmulContext context;
+    context.SetThreads(2);
+    const std::vector<float> x(64 * MatmulContext::kMostRows, 1.0f);
+    std::vector<float> y(x.size());
+    context.Apply(linear, x.data(), MatmulContext::kMostRows, y.data());
+    EXPECT_EQ(y, std::vector<float>(x.size(), 32.0f));
+    ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  })
+      .join();
 }
 
 // A matrix in bfloat16, and what is left of its numbers.
