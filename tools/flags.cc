@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <map>
 #include <new>
 #include <set>
+#include <system_error>
 
 #include "absl/flags/commandlineflag.h"
 #include "absl/flags/marshalling.h"
@@ -26,7 +28,7 @@ namespace {
 
 // What the process has been told.
 struct State {
-  std::string program;                                                 // its name
+  std::string program = program_invocation_short_name;
   std::map<std::string, std::vector<std::string>, std::less<>> given;  // flags with their values
   std::string fatal_note;
 };
@@ -69,16 +71,24 @@ void ReserveStandardDescriptors() {
   }
 }
 
+// Takes no memory.
+[[noreturn]] void EndFor(const char* error) {
+  std::fprintf(stderr, "%s: error: %s%s\n", TheState().program.c_str(), error,
+               TheState().fatal_note.c_str());
+  _exit(1);
+}
+
 // What std::terminate calls.
-[[noreturn]] void EndOutOfMemory() {
+[[noreturn]] void EndExhausted() {
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr,
-                 "%s: error: out of memory; free some, or use fewer threads or smaller batches%s\n",
-                 TheState().program.c_str(), TheState().fatal_note.c_str());
-    _exit(1);
+    EndFor("out of memory; free some, or use fewer threads or smaller batches");
   } catch (const std::exception& e) {
+    const auto* error = dynamic_cast<const std::system_error*>(&e);
+    if (error != nullptr && error->code() == std::errc::resource_unavailable_try_again) {
+      EndFor("the system has no more threads; use fewer, or end other programs");
+    }
     std::fprintf(stderr, "%s: fatal: %s\n", TheState().program.c_str(), e.what());
   }
   std::abort();
@@ -203,12 +213,14 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value) {
                     parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")"));
 }
 
+void EndInOneLine() { std::set_terminate(EndExhausted); }
+
 void SetFatalNote(std::string note) { TheState().fatal_note = std::move(note); }
 
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv) {
   ReserveStandardDescriptors();
   TheState().program = program.name;
-  std::set_terminate(EndOutOfMemory);
+  EndInOneLine();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   for (const std::string& argument : arguments) {
     if (argument == "--") break;

@@ -58,10 +58,13 @@ bool WasGiven(absl::string_view flag);
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
-// one line and status 2 on wrong usage, arguments that it does not take included. From then on the
-// program also ends with one line, and status 1, when there is no memory left, on whatever thread;
-// and descriptors 0, 1 and 2 are what they are meant for, or closed.
+// one line and status 2 on wrong usage, arguments that it does not take included. Calls
+// EndInOneLine; from then on descriptors 0, 1 and 2 are what they are meant for, or closed.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv);
+
+// From now on the program ends with one line, and status 1, when there is no memory left, or no
+// thread can be started, on whatever thread.
+void EndInOneLine();
 
 // What is added to that last line from now on.
 void SetFatalNote(std::string note);

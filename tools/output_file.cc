@@ -21,6 +21,7 @@
 namespace nibu {
 
 SignalWatcher::SignalWatcher() {
+  EndInOneLine();  // where there is no thread for it
   sigemptyset(&signals_);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action;

@@ -156,6 +156,28 @@ TEST(CliTest, OutOfMemoryOrThreads) {
         Shell(absl::StrCat(command, "'", kProgram, "' --threads=1024 'A dog.'"), "");
     ExpectOneLineError(outcome, 1, "");
   }
+  // So many stacks of so many KB as there is room for; then none, not even for who waits for
+  // signals.
+  int failed = 0;
+  for (int stack = 2'000'000; stack > 200'000; stack = stack * 8 / 9) {
+    const Outcome outcome = Shell(absl::StrCat("ulimit -v 3000000; ulimit -s ", stack, "; '",
+                                               kProgram, "' --threads=2 'A dog runs.'"),
+                                  "");
+    if (outcome.status == 0) {
+      EXPECT_EQ(outcome.out, "Ein Hund rennt.\n");
+    } else {
+      ExpectOneLineError(outcome, 1, "threads");
+      ++failed;
+    }
+  }
+  EXPECT_GT(failed, 3);
+  for (const std::string name : {"nibu-translate", "nibu-split"}) {
+    ExpectOneLineError(name,
+                       Shell(absl::StrCat("ulimit -s 200000000000; '" NIBU_BINARY_DIR "/bin/", name,
+                                          "' 'A dog runs.'"),
+                             ""),
+                       1, "no more threads; use fewer");
+  }
 }
 
 TEST(CliTest, OutputFormats) {
