@@ -19,7 +19,7 @@ std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabul
     const int token = source[begin];
     if (copy_source) choose(token);
     if (token >= 0 && static_cast<size_t>(token) + 1 < offsets.size()) {
-      const size_t end = offsets[static_cast<size_t>(token) + 1];
+      const size_t end = std::min<size_t>(offsets[static_cast<size_t>(token) + 1], ids.size());
       for (size_t i = offsets[static_cast<size_t>(token)]; i < end; ++i) choose(ids[i]);
     }
     for (int n = 2; n <= longest_phrase && begin + static_cast<size_t>(n) <= source.size(); ++n) {

@@ -19,7 +19,7 @@ struct Shortlist {
   std::vector<int> always;
   // Source and target share their vocabulary: the source's own tokens are candidates.
   bool copy_source = false;
-  // Candidates of source token s: ids[offsets[s]] ... ids[offsets[s + 1] - 1].
+  // Candidates of source token s: ids[offsets[s]] ... ids[offsets[s + 1] - 1], those there are.
   std::vector<uint32_t> offsets;
   std::vector<int> ids;
   // Candidates of longer sequences of source tokens, none longer than longest_phrase.

@@ -40,6 +40,13 @@ TEST(ShortlistTest, FindsPhrases) {
   EXPECT_THAT(shortlist.Candidates({6, 7}, 40, {0}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 32));
 }
 
+TEST(ShortlistTest, OffsetsBeyondTheIdsAddNothing) {
+  Shortlist shortlist;
+  shortlist.offsets = {0, 400'000'000, 3, 500'000'000, 500'000'000};
+  shortlist.ids = {9};
+  EXPECT_THAT(shortlist.Candidates({0, 1, 2, 3}, 40, {7}), ElementsAre(0, 1, 2, 3, 4, 5, 7, 9));
+}
+
 TEST(ShortlistTest, SmallVocabulariesAreNotFilledUp) {
   Shortlist shortlist;
   shortlist.first = 100;
