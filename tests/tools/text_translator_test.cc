@@ -241,13 +241,17 @@ TEST(TextTranslatorTest, AFullQueueRefusesALineOfManySentencesWhole) {
   options.max_input_length = 1;
   const auto plan = *translator->Prepare(options);
   std::string line = "▁w6";
-  for (int i = 0; i < 50; ++i) line += " ▁w7";
+  for (int i = 0; i < 500; ++i) line += " ▁w7";
   std::atomic<int> called = 0;
   const auto count = [&](uint64_t, absl::StatusOr<TextResult>) { ++called; };
   EXPECT_EQ(translator->Submit(line, {.plan = plan}, count).status().code(),
             absl::StatusCode::kResourceExhausted);
   // With patience there is room for it.
   EXPECT_EQ(translator->Translate({line}, options)->size(), 1u);
+  // It is the line's, not each sentence's.
+  EXPECT_EQ(
+      translator->Submit(line, {.plan = plan}, count, std::chrono::milliseconds(5)).status().code(),
+      absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(called, 0);
 }
 

@@ -188,20 +188,21 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   pending->tickets.reserve(parts);
   // If some part is missing for ever, nothing is delivered.
   absl::Cleanup cancel = [&] { Cancel(pending); };
+  const auto queueing = Clock::now();
   for (size_t i = 0; i < parts; ++i) {
-    NIBU_ASSIGN_OR_RETURN(pending->tickets.emplace_back(),
-                          translator_->Submit(
-                              std::move(requests[i]),
-                              [this, pending, i](uint64_t, Result result) {
-                                pending->status.Update(result.status());
-                                if (result.ok())
-                                  pending->line.parts[i].hypotheses = *std::move(result);
-                                if (--pending->missing > 0) return;
-                                const auto end = Clock::now();
-                                Deliver(pending.get(), Finish(pending.get()));
-                                finishing_ += SecondsSince(end);
-                              },
-                              patience));
+    NIBU_ASSIGN_OR_RETURN(
+        pending->tickets.emplace_back(),
+        translator_->Submit(
+            std::move(requests[i]),
+            [this, pending, i](uint64_t, Result result) {
+              pending->status.Update(result.status());
+              if (result.ok()) pending->line.parts[i].hypotheses = *std::move(result);
+              if (--pending->missing > 0) return;
+              const auto end = Clock::now();
+              Deliver(pending.get(), Finish(pending.get()));
+              finishing_ += SecondsSince(end);
+            },
+            std::max(patience, std::chrono::nanoseconds(0)) - (Clock::now() - queueing)));
   }
   std::move(cancel).Cancel();
   return pending;

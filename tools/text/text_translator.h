@@ -23,7 +23,7 @@ namespace nibu {
 
 struct TextPlan;
 
-// Thread-safe. No exception comes out of it.
+// Thread-safe. No exception comes out of it. Destroy it on no thread of its own, such as in a Done.
 class TextTranslator {
  public:
   // InvalidArgument: options or a vocabulary that make no sense.
@@ -45,7 +45,7 @@ class TextTranslator {
     // See nibu::Request; a line's sentences share them.
     int priority = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    // Handed back; samples depend on it.
+    // Handed back; samples depend on its lower 44 bits.
     uint64_t key = 0;
     // What the translation begins with: text, or pieces if tokenized. Its sentences begin those of
     // the line, one by one. Alternatives are of the sentence in which it ends.
@@ -64,8 +64,9 @@ class TextTranslator {
   // Tokenizes a line (any bytes but a line feed) on the calling thread and queues its sentences.
   // OK: `done` is called exactly once, perhaps before Submit returns, else as Translator::Submit's.
   // Otherwise never: OutOfRange: LongInput::kError or a target, and a sentence of too many tokens;
-  // InvalidArgument: a target for a blank line; and Translator::Submit's errors; `patience` is its,
-  // too, and has to be above 0 for a line of more sentences than the queue has room for.
+  // InvalidArgument: a target for a blank line; and Translator::Submit's errors (ResourceExhausted,
+  // FailedPrecondition). `patience` is the whole line's, and has to be above 0 for one of more
+  // sentences than the queue has room for.
   absl::StatusOr<TextTicket> Submit(
       absl::string_view line, const Request& request, Done done,
       std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
