@@ -46,8 +46,8 @@ struct TranslatorOptions {
 };
 
 // Thread-safe. No exception comes out of it, but of what is for benchmarks; destroy it on no thread
-// of its own, such as in a Done. A request that fails leaves the others, and the
-// translator, as they are.
+// of its own, such as in a Done. A request that fails leaves the others, and the translator, as
+// they are.
 class Translator {
  public:
   // InvalidArgument: options or a configuration that make no sense. ResourceExhausted: not so much
@@ -60,7 +60,8 @@ class Translator {
   // Queues a request. OK: `done` is called exactly once, from a thread of the translator's that
   // decodes nothing, and may Submit in turn. Otherwise never: InvalidArgument: ids, lengths or
   // options that make no sense; ResourceExhausted: no memory, or the queue has been full for
-  // `patience` (which must be 0 where `done` submits).
+  // `patience` (which must be 0 where `done` submits); FailedPrecondition: the translator has ended
+  // (MatmulFloor, or its destructor has begun while a `done` submits).
   // Requests with different options share the decoder's steps. Waiting ones are taken by priority,
   // then longest first within windows of arrival, so that workers end together.
   absl::StatusOr<Ticket> Submit(Request request, Done done,

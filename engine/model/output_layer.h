@@ -37,8 +37,8 @@ class OutputLayer {
     const Model* model;
     float weight = 1;
   };
-  // All outlive the output layer. The models have one target vocabulary, as far as
-  // that of each goes.
+  // All outlive the output layer. The models have one target vocabulary, as far as that of each
+  // goes.
   OutputLayer(std::vector<Part> models, Workspace* workspace)
       : models_(std::move(models)), workspace_(workspace) {}
   OutputLayer(const Model& model, Workspace* workspace)

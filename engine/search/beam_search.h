@@ -24,8 +24,7 @@
 //    many, and the worst of them scores no less than the best live one would now. At max_length the
 //    live ones are finished, too.
 //  * Constraints: the beam is shared out (see constraints.h). A hypothesis ends only when it has
-//  met
-//    them all, unless none has got any further for kPatience steps. What meets more of them is
+//    met them all, unless none has got any further for kPatience steps. What meets more of them is
 //    better, whatever its score; then what has the larger S.
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
