@@ -144,9 +144,17 @@ TEST(MarkupTest, OverLines) {
   EXPECT_EQ(Read(Markup::kHtml, {"<div translate=no", ">a</div", ">b"}),
             Lines({"<div translate=no", ">a</div", ">[b]"}));
   EXPECT_EQ(Read(Markup::kXml, {"a <x:", " >b"}), Lines({"[a] <x:", " >[b]"}));
+  for (const char* attribute :
+       {"async", "defer CrossOrigin", "autoplay loop muted", "v-cloak", "@click.prevent /"}) {
+    const std::string begin = absl::StrCat("<video ", attribute);
+    EXPECT_EQ(Read(Markup::kHtml, {begin, attribute, "src='a'>b"}),
+              Lines({begin, attribute, "src='a'>[b]"}));
+  }
   // What turns out to be none.
   EXPECT_EQ(Read(Markup::kHtml, {"if a <b", "then c and d", "e"}),
             Lines({"[if a] <b", "[then c and d]", "[e]"}));
+  EXPECT_EQ(Read(Markup::kHtml, {"a <b and c", "a <b open too", "a <b c.", "a <b -"}),
+            Lines({"[a <b and c]", "[a <b open too]", "[a <b c.]", "[a <b -]"}));
   EXPECT_EQ(Read(Markup::kHtml, {"<a x=\"b", "c <i>d</i> e"}),
             Lines({"<a x=\"b", "c <i>[(|d|</i>) e]"}));
   Lines lines = {"<a x=\"b"};

@@ -36,6 +36,11 @@ constexpr absl::string_view kRaw = " iframe noembed noframes script style textar
 constexpr absl::string_view kXmlProtected = " bpt ept it ph ";
 constexpr absl::string_view kVoid =
     " area base br col embed frame hr img input link meta param source track wbr ";
+// Attributes without a value.
+constexpr absl::string_view kNoValue =
+    " / allowfullscreen async autofocus autoplay checked compact controls crossorigin default "
+    "defer disabled download formnovalidate hidden inert ismap itemscope loop multiple muted "
+    "nomodule noshade novalidate nowrap open playsinline readonly required reversed selected ";
 
 bool IsIn(absl::string_view names, absl::string_view name) {
   return absl::StrContains(names, absl::StrCat(" ", name, " "));
@@ -52,6 +57,13 @@ bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
   }
   absl::ConsumePrefix(&name, "its:");
   return absl::EqualsIgnoreCase(name, "translate") && absl::EqualsIgnoreCase(value, "no");
+}
+
+// Frameworks' attributes have marks in their names: x-show, @click.
+bool IsWord(absl::string_view attribute) {
+  static const RE2& marked = *new RE2("[-:@.][A-Za-z]", RE2::Latin1);
+  return !IsIn(kNoValue, absl::AsciiStrToLower(attribute)) &&
+         !RE2::PartialMatch({attribute.data(), attribute.size()}, marked);
 }
 
 // Reads a tag's attributes from `pos` on. Where the tag ends; 0: it is none; kNowhere: not in this
@@ -78,7 +90,7 @@ size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag
     tag->self_closing = absl::StartsWith(line.substr(pos - 1), "/>");
     size_t value = line.find_first_not_of(kBlank, pos);
     if (value == kNowhere || line[value] != '=') {
-      tag->words += name == "/" ? 0 : 1;
+      tag->words += IsWord(name) ? 1 : 0;
       continue;
     }
     tag->values = true;
