@@ -110,6 +110,8 @@ TEST(MarkupTest, DamagedTags) {
   // Quotes: up to the next one; if the line has none, up to the next `>`.
   EXPECT_EQ(Html("a <i x='>b</i> c"), "[a (<i x='>|b|</i>) c]");
   EXPECT_EQ(Html("a <i x='\"'\">b</i> c"), "[a (<i x='\"'\">|b|</i>) c]");
+  EXPECT_EQ(Html("a <i x='1 -> 2 >b</i> c"), "[a (<i x='1 -> 2 >|b|</i>) c]");
+  EXPECT_EQ(Html("a <i x='()=>\xff>b</i> c"), "[a (<i x='()=>\xff>|b|</i>) c]");
   // A tag does not hold a `<`.
   EXPECT_EQ(Html("a <b<i>c</i> d <b e=f<i>c</i> d"), "[a <b(<i>|c|</i>) d <b e=f(<i>|c|</i>) d]");
   EXPECT_EQ(Html("See <http://x.org/?a=b&c> and <me@x.org>."),
@@ -150,6 +152,19 @@ TEST(MarkupTest, OverLines) {
     EXPECT_EQ(Read(Markup::kHtml, {begin, attribute, "src='a'>b"}),
               Lines({begin, attribute, "src='a'>[b]"}));
   }
+  for (const char* value :
+       {"A dog -> a man", "() => {", "if (a > b) {", "a >= b", "a ->\t", "=>"}) {
+    const std::string begin = absl::StrCat("<x-y z='", value);
+    const Lines lines = {begin, value, "c' d='e'>[f]"};
+    EXPECT_EQ(Read(Markup::kHtml, {begin, value, "c' d='e'>f"}), lines);
+    EXPECT_EQ(Read(Markup::kXml, {begin, value, "c' d='e'>f"}), lines);
+  }
+  for (const char* end : {">", "> ", " >", " > \r", "/>"}) {
+    const std::string tag = absl::StrCat("<img alt='b", end);
+    EXPECT_EQ(Read(Markup::kHtml, {tag, "c"}), Lines({tag, "[c]"}));
+  }
+  EXPECT_EQ(Read(Markup::kHtml, {"<p class='b>A man", "eats."}),
+            Lines({"<p class='b>[A man]", "[eats.]"}));
   // What turns out to be none.
   EXPECT_EQ(Read(Markup::kHtml, {"if a <b", "then c and d", "e"}),
             Lines({"[if a] <b", "[then c and d]", "[e]"}));

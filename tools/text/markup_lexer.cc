@@ -66,6 +66,14 @@ bool IsWord(absl::string_view attribute) {
          !RE2::PartialMatch({attribute.data(), attribute.size()}, marked);
 }
 
+// Where the `>` is that ends a tag whose quote was forgotten: not that of `->`, `=>`, ` >=`, ` > `.
+size_t FindForgotten(absl::string_view line, size_t pos) {
+  static const RE2& pattern = *new RE2(R"(((?:^|[^-=\s])>|\s>(?:[^=\s]|\s*$)))", RE2::Latin1);
+  re2::StringPiece found;
+  if (!RE2::PartialMatch({line.data() + pos, line.size() - pos}, pattern, &found)) return kNowhere;
+  return line.find('>', found.data() - line.data());
+}
+
 // Reads a tag's attributes from `pos` on. Where the tag ends; 0: it is none; kNowhere: not in this
 // line. Of tags that begin in one another only the last quotes are read twice: linear time.
 size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
@@ -74,7 +82,7 @@ size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag
   while (true) {
     if (tag->quote != 0) {
       const size_t close = line.find(tag->quote, pos);
-      const size_t end = close != kNowhere ? close : line.find('>', pos);
+      const size_t end = close != kNowhere ? close : FindForgotten(line, pos);
       if (end == kNowhere) return kNowhere;
       tag->quote = 0;
       pos = end + 1;
