@@ -177,6 +177,11 @@ TEST(MarkupTest, OverLines) {
   const Lines shown = Read(Markup::kHtml, lines);
   EXPECT_EQ(shown[50], "c");
   EXPECT_EQ(shown[150], "[c]");
+  // Data is no text, however long.
+  lines.assign(200, absl::StrCat(" ", std::string(76, 'c'), "\r"));
+  lines.front() = "<img src=\"data:";
+  lines.back() = "\">c";
+  EXPECT_EQ(Read(Markup::kHtml, lines).back(), "\">[c]");
 }
 
 TEST(MarkupTest, Entities) {

@@ -21,6 +21,7 @@ namespace nibu {
 namespace {
 
 constexpr int kMaxTagLines = 100;
+constexpr size_t kMaxWord = 40;  // what is longer is data
 constexpr size_t kNowhere = absl::string_view::npos;
 constexpr char kBlank[] = " \t\r\n\f";
 
@@ -263,7 +264,10 @@ size_t MarkupReader::ReadTag(size_t pos) {
   // If its end is not in the line it goes on in the next one, if it looks like one so far.
   const bool looks_like_one = tag_.values || tag_.words <= (begins ? 0 : 1);
   if (end == kNowhere && looks_like_one && tag_lines_ < kMaxTagLines) {
-    ++tag_lines_;
+    const absl::string_view part = absl::StripAsciiWhitespace(line_.substr(pos));
+    const bool data =
+        tag_.quote != 0 && part.size() > kMaxWord && absl::c_all_of(part, absl::ascii_isgraph);
+    tag_lines_ += !begins && data ? 0 : 1;
     Add(MarkupToken::kPoint, pos, line_.size());
     return line_.size();
   }
