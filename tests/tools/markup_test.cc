@@ -130,6 +130,8 @@ TEST(MarkupTest, WhatIsLeftAlone) {
             "[A]<script>if (a<b) '</p>'</script>[B]<style>p{}</style><pre>c</pre>");
   EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>B</p>[C]");
   EXPECT_EQ(Html("<code>x</code>"), "<code>x</code>");
+  EXPECT_EQ(Html("A <svg><text>x</text></svg>b<template>c</template>"),
+            "[A {<svg><text>x</text></svg>}b]<template>c</template>");
   EXPECT_EQ(Html("<!DOCTYPE html><?= x ?>a <?= $b > 1 ?> c<!-->d<?xml x>"),
             "<!DOCTYPE html>[{<?= x ?>}a {<?= $b > 1 ?>} c(<!-->)d{<?xml x>}]");
 }
@@ -225,6 +227,8 @@ TEST(MarkupTest, Xml) {
             "[A (<B>|(|dog|</b>)|</B>) (<x/>)runs {<ph>{0}</ph>}.]");
   EXPECT_EQ(Xml("<img>A <ns:b its:translate='no'>x</ns:b>"),
             "<img>[A {<ns:b its:translate='no'>x</ns:b>}]");
+  EXPECT_EQ(Xml("<svg><text>A</text></svg><template>b<code>c</code></template>"),
+            "<svg><text>[A]</text></svg><template>[b{<code>c</code>}]</template>");
   EXPECT_EQ(Xml("<![CDATA[A < B &amp; <b>c</b>]]>] d"), "<![CDATA[[A < B & (<b>|c|</b>)]]]>[] d]");
   EXPECT_EQ(Xml("<![CDATA[a ]amp; b]]>"), "<![CDATA[[a ]amp; b]]]>");
   EXPECT_EQ(Xml("<?xml version='1.0'?>a<?x > ?>b"), "<?xml version='1.0'?>[a(<?x > ?>)b]");

@@ -31,9 +31,11 @@ constexpr absl::string_view kBlocks =
     "head header hgroup hr html iframe legend li link main menu meta nav noembed noframes noscript "
     "ol optgroup option p pre script section select style summary table tbody td template textarea "
     "tfoot th thead title tr ul xmp ";
-// Elements that are left alone; those whose text is no markup; those of XLIFF and TMX for code.
-constexpr absl::string_view kProtected = " code math pre svg template ";
+// Elements that are left alone; those whose text is no markup; those of HTML alone; those of XLIFF
+// and TMX for code.
+constexpr absl::string_view kProtected = " code math pre ";
 constexpr absl::string_view kRaw = " iframe noembed noframes script style textarea xmp ";
+constexpr absl::string_view kHtmlProtected = " svg template ";
 constexpr absl::string_view kXmlProtected = " bpt ept it ph ";
 constexpr absl::string_view kVoid =
     " area base br col embed frame hr img input link meta param source track wbr ";
@@ -49,7 +51,7 @@ bool IsIn(absl::string_view names, absl::string_view name) {
 
 bool IsProtected(Markup kind, absl::string_view name) {
   return IsIn(kProtected, name) || IsIn(kRaw, name) ||
-         (kind == Markup::kXml && IsIn(kXmlProtected, name));
+         IsIn(kind == Markup::kXml ? kXmlProtected : kHtmlProtected, name);
 }
 
 bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
