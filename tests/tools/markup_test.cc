@@ -128,6 +128,12 @@ TEST(MarkupTest, WhatIsLeftAlone) {
       "[By {<i class='a notranslate\tb'>X</i>}, (<b class=notranslated translate=yes>|x|</b>).]");
   EXPECT_EQ(Html("A<script>if (a<b) '</p>'</script>B<style>p{}</style><pre>c</pre>"),
             "[A]<script>if (a<b) '</p>'</script>[B]<style>p{}</style><pre>c</pre>");
+  EXPECT_EQ(Html("<script>'</p ' + \" x='\"</scripts x='</SCRIPT\t>A<style></ <//</style"),
+            "<script>'</p ' + \" x='\"</scripts x='</SCRIPT\t>[A]<style></ <//</style");
+  EXPECT_EQ(Html("<!--->a<!----!>b<!--!>c--!d--!-->e<!---!>f--!>g<!-->h"),
+            "<!--->[a(<!----!>)b(<!--!>c--!d--!-->)e(<!---!>f--!>)g(<!-->)h]");
+  EXPECT_EQ(Read(Markup::kHtml, {"a <!--", "b -", "--!>c"}), Lines({"[a] <!--", "b -", "--!>[c]"}));
+  EXPECT_EQ(Xml("<!--a--!>b<c>-->d"), "<!--a--!>b<c>-->[d]");
   EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>B</p>[C]");
   EXPECT_EQ(Html("<code>x</code>"), "<code>x</code>");
   EXPECT_EQ(Html("A <svg><text>x</text></svg>b<template>c</template>"),

@@ -134,6 +134,10 @@ bool BeginsDeclaration(absl::string_view text) {
   return RE2::PartialMatch({text.data(), text.size()}, pattern);
 }
 
+bool EndsComment(absl::string_view text) {
+  return absl::StartsWith(text, "-->") || absl::StartsWith(text, "--!>");
+}
+
 // Name and code: the 253 of HTML 4, HTML 5's for the rest of ASCII and Latin Extended-A, and a few
 // more; and the numbers that HTML reads as Windows-1252.
 constexpr char kNames[] =
@@ -212,6 +216,10 @@ size_t MarkupReader::Next(size_t pos) {
   pos = raw ? line_.find("</", pos) : line_.find_first_of(cdata_ ? "<&]" : "<&", pos);
   if (pos == kNowhere) return line_.size();
   const absl::string_view rest = line_.substr(pos);
+  if (raw) {  // only its own end tag is one
+    const absl::string_view name = rest.substr(2, rest.find_first_of(" \t\r\n\f/>", 2) - 2);
+    return absl::EqualsIgnoreCase(name, skipped_) ? ReadTag(pos) : pos + 2;
+  }
   const bool begins_cdata = !html && absl::StartsWith(rest, "<![CDATA[");
   if (begins_cdata || absl::StartsWith(rest, "]]>")) {
     const size_t end = pos + (begins_cdata ? 9 : 3);
@@ -224,8 +232,11 @@ size_t MarkupReader::Next(size_t pos) {
     // Office's `<?xml:namespace ... />` has no other end.
     if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until_ = "?>";
     if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until_ = "[>";
-    if (absl::StartsWith(rest, "<!--")) until_ = "-->";
-    return ReadUntil(pos, pos + (html || until_ != "-->" ? 2 : 4));  // in HTML `<!-->` is one
+    if (!absl::StartsWith(rest, "<!--")) return ReadUntil(pos, pos + 2);
+    until_ = html ? "--" : "-->";
+    // In HTML these are comments.
+    const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
+    return ReadUntil(pos, pos + (html && empty ? 2 : 4));
   }
   if (rest[0] == '<') return ReadTag(pos);
   std::optional<std::string> character = ReadReference(kind_, rest);
@@ -245,14 +256,18 @@ size_t MarkupReader::ReadUntil(size_t begin, size_t pos) {
       kind_ == Markup::kHtml && absl::StartsWith(line_.substr(begin, pos - begin), "<?");
   while (!until_.empty()) {
     const bool either = until_ == "[>";  // a document type, perhaps with declarations in [ ]
-    const size_t end = either ? line_.find_first_of(until_, pos) : line_.find(until_, pos);
+    size_t end = either ? line_.find_first_of(until_, pos) : line_.find(until_, pos);
+    const bool comment = until_ == "--";  // of HTML: up to `-->` or `--!>`
+    while (comment && end != kNowhere && !EndsComment(line_.substr(end))) {
+      end = line_.find(until_, end + 1);
+    }
     if (end == kNowhere) {
       Add(MarkupToken::kPoint, begin, line_.size());
       return line_.size();
     }
     pos = end + (either ? 1 : until_.size());
     const bool list = either && line_[end] == '[';
-    until_ = list ? "]" : until_ == "]" ? ">" : "";
+    until_ = list ? "]" : comment || until_ == "]" ? ">" : "";
   }
   Add(words ? MarkupToken::kProtected : MarkupToken::kPoint, begin, pos);
   return pos;
