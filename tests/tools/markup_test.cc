@@ -134,6 +134,9 @@ TEST(MarkupTest, WhatIsLeftAlone) {
             "<!--->[a(<!----!>)b(<!--!>c--!d--!-->)e(<!---!>f--!>)g(<!-->)h]");
   EXPECT_EQ(Read(Markup::kHtml, {"a <!--", "b -", "--!>c"}), Lines({"[a] <!--", "b -", "--!>[c]"}));
   EXPECT_EQ(Xml("<!--a--!>b<c>-->d"), "<!--a--!>b<c>-->[d]");
+  EXPECT_EQ(Html("A <%= b[\"<i>\"] %> c <% if d < 9 % 2 && '%d\xff' -%>e<%%> <% f <%>%> g %>"),
+            "[A {<%= b[\"<i>\"] %>} c {<% if d < 9 % 2 && '%d\xff' -%>}e{<%%>} <% f {<%>%>} g %>]");
+  EXPECT_EQ(Xml("A <% b %> c"), "[A <% b %> c]");
   EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>B</p>[C]");
   EXPECT_EQ(Html("<code>x</code>"), "<code>x</code>");
   EXPECT_EQ(Html("A <svg><text>x</text></svg>b<template>c</template>"),
@@ -205,6 +208,7 @@ TEST(MarkupTest, Entities) {
   const MarkedText plain = reader.Read("A < B & C").segments[0].marked;
   EXPECT_EQ(EscapeText(plain, "< & &lt; <b> <b </b> <!--"),
             "< & &amp;lt; &lt;b> <b &lt;/b> &lt;!--");
+  EXPECT_EQ(EscapeText(plain, "<% b %> <% c"), "&lt;% b %> <% c");
   EXPECT_EQ(EscapeText({.text = "", .markup = Markup::kXml}, "< &"), "< &");
   EXPECT_EQ(EscapeText({}, "<b>"), "<b>");
   const MarkedText xml = MarkupReader(Markup::kXml).Read("A dog").segments[0].marked;

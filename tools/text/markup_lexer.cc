@@ -138,6 +138,14 @@ bool EndsComment(absl::string_view text) {
   return absl::StartsWith(text, "-->") || absl::StartsWith(text, "--!>");
 }
 
+// The size of a template's <% ... %>, of which none is within; 0: there is none in the line.
+size_t TemplateSize(Markup kind, absl::string_view text) {
+  static const RE2& pattern = *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>", RE2::Latin1);
+  re2::StringPiece rest(text.data(), text.size());
+  if (kind == Markup::kHtml) RE2::Consume(&rest, pattern);
+  return text.size() - rest.size();
+}
+
 // Name and code: the 253 of HTML 4, HTML 5's for the rest of ASCII and Latin Extended-A, and a few
 // more; and the numbers that HTML reads as Windows-1252.
 constexpr char kNames[] =
@@ -178,7 +186,8 @@ std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
 
 bool BeginsMarkup(Markup kind, absl::string_view text) {
   MarkupReader::Tag tag;
-  return BeginsDeclaration(text) || BeginTag(kind, text, 0, &tag) + 1 > 1;
+  return BeginsDeclaration(text) || TemplateSize(kind, text) > 0 ||
+         BeginTag(kind, text, 0, &tag) + 1 > 1;
 }
 
 void MarkupReader::AddText(size_t end) {
@@ -237,6 +246,10 @@ size_t MarkupReader::Next(size_t pos) {
     // In HTML these are comments.
     const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
     return ReadUntil(pos, pos + (html && empty ? 2 : 4));
+  }
+  if (const size_t size = TemplateSize(kind_, rest); size > 0) {
+    Add(MarkupToken::kProtected, pos, pos + size);
+    return pos + size;
   }
   if (rest[0] == '<') return ReadTag(pos);
   std::optional<std::string> character = ReadReference(kind_, rest);
