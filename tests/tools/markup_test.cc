@@ -237,6 +237,15 @@ TEST(MarkupTest, Xml) {
             "[A (<B>|(|dog|</b>)|</B>) (<x/>)runs {<ph>{0}</ph>}.]");
   EXPECT_EQ(Xml("<img>A <ns:b its:translate='no'>x</ns:b>"),
             "<img>[A {<ns:b its:translate='no'>x</ns:b>}]");
+  // XLIFF's and TMX's halves of a pair.
+  EXPECT_EQ(
+      Xml("A <bpt id='1'>&lt;b></bpt>big<ept id='1'>&lt;/b></ept> <bpt>i</bpt>dog<ept/>."),
+      "[A (<bpt id='1'>&lt;b></bpt>|big|<ept id='1'>&lt;/b></ept>) (<bpt>i</bpt>|dog|<ept/>).]");
+  EXPECT_EQ(Xml("<seg>a<bx/>b <sc/>c<ec/></seg><seg>d<ex/> <bx/>e<ec/></seg>"),
+            "<seg>[a(<bx/>|b (<sc/>|c|<ec/>)|)]</seg><seg>[(|d|<ex/>) (<bx/>|e|<ec/>)]</seg>");
+  EXPECT_EQ(Xml("a <sc>b</sc> <sc translate='no'>c</sc>,"),
+            "[a (<sc>|b|</sc>) {<sc translate='no'>c</sc>},]");
+  EXPECT_EQ(Html("a <bx/>b<ex/> c"), "[a (<bx/>)b(<ex/>) c]");
   EXPECT_EQ(Xml("<svg><text>A</text></svg><template>b<code>c</code></template>"),
             "<svg><text>[A]</text></svg><template>[b{<code>c</code>}]</template>");
   EXPECT_EQ(Xml("<![CDATA[A < B &amp; <b>c</b>]]>] d"), "<![CDATA[[A < B & (<b>|c|</b>)]]]>[] d]");

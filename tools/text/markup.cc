@@ -178,12 +178,13 @@ MarkedLine MarkupReader::Read(absl::string_view line) {
   bool closed = false;  // by the last token but blanks
   for (size_t i = 0; i < tokens.size(); ++i) {
     const bool block = tokens[i].kind == MarkupToken::kBlock;
-    if (block || (kind_ == Markup::kXml && closed && tokens[i].kind == MarkupToken::kOpen)) {
+    const bool opens = tokens[i].kind == MarkupToken::kOpen && !tokens[i].value.empty();
+    if (block || (kind_ == Markup::kXml && closed && opens)) {
       AddSegment(kind_, tokens.subspan(begin, i - begin), &line, &marked);
       begin = block ? i + 1 : i;
     }
     if (tokens[i].kind != MarkupToken::kText || IsText(tokens[i])) {
-      closed = tokens[i].kind == MarkupToken::kClose;
+      closed = tokens[i].kind == MarkupToken::kClose && !tokens[i].value.empty();
     }
   }
   AddSegment(kind_, tokens.subspan(begin), &line, &marked);

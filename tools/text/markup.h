@@ -17,7 +17,7 @@ namespace nibu {
 struct MarkupToken {
   enum Kind {
     kText,
-    kOpen,       // an inline tag
+    kOpen,       // an inline tag, or an element of XLIFF or TMX that stands for one: <bpt>...</bpt>
     kClose,      // one
     kPoint,      // what stands between words: a comment, <img>, half a tag
     kProtected,  // what stands for words, and is left alone: a whole <code>...</code>
@@ -25,7 +25,8 @@ struct MarkupToken {
   };
   Kind kind;
   absl::string_view raw;
-  std::string value = {};  // a tag's name; or the character that the reference `raw` stands for
+  std::string value = {};  // a tag's name, but not of XLIFF's and TMX's codes; or the character
+                           // that the reference `raw` stands for
   bool cdata = false;      // is within XML's <![CDATA[ ]]>
 };
 

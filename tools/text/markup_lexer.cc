@@ -37,6 +37,9 @@ constexpr absl::string_view kProtected = " code math pre ";
 constexpr absl::string_view kRaw = " iframe noembed noframes script style textarea xmp ";
 constexpr absl::string_view kHtmlProtected = " svg template ";
 constexpr absl::string_view kXmlProtected = " bpt ept it ph ";
+// XLIFF's and TMX's code for an opening tag, and for a closing one; `/`: an empty element.
+constexpr absl::string_view kXmlOpen = " bpt bpt/ bx/ sc/ ";
+constexpr absl::string_view kXmlClose = " ept ept/ ex/ ec/ ";
 constexpr absl::string_view kVoid =
     " area base br col embed frame hr img input link meta param source track wbr ";
 // Attributes without a value.
@@ -52,6 +55,13 @@ bool IsIn(absl::string_view names, absl::string_view name) {
 bool IsProtected(Markup kind, absl::string_view name) {
   return IsIn(kProtected, name) || IsIn(kRaw, name) ||
          IsIn(kind == Markup::kXml ? kXmlProtected : kHtmlProtected, name);
+}
+
+// `other`: where an element is no code for a tag.
+MarkupToken::Kind CodeKind(Markup kind, absl::string_view name, MarkupToken::Kind other) {
+  if (kind != Markup::kXml) return other;
+  if (IsIn(kXmlOpen, name)) return MarkupToken::kOpen;
+  return IsIn(kXmlClose, name) ? MarkupToken::kClose : other;
 }
 
 bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
@@ -317,7 +327,8 @@ void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
     if (name != skipped_ || empty || (name == "p" && !tag_.closing)) return;
     skipped_depth_ += tag_.closing ? -1 : 1;
     if (skipped_depth_ > 0) return;
-    Add(skipped_inline_ ? MarkupToken::kProtected : MarkupToken::kBlock, done_, end);
+    Add(skipped_inline_ ? CodeKind(kind_, name, MarkupToken::kProtected) : MarkupToken::kBlock,
+        done_, end);
   } else if (!empty && !tag_.closing && (tag_.no_translation || IsProtected(kind_, name))) {
     AddText(begin);
     skipped_ = name;
@@ -328,7 +339,8 @@ void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
   } else if (whole && (absl::StrContains(name, '@') || absl::EndsWith(name, ":"))) {
     Add(MarkupToken::kProtected, begin, end);  // <name@...>, <http://...>
   } else if (empty || !whole) {
-    Add(MarkupToken::kPoint, begin, end);
+    const MarkupToken::Kind kind = CodeKind(kind_, name + "/", MarkupToken::kPoint);
+    Add(whole ? kind : MarkupToken::kPoint, begin, end);
   } else {
     Add(tag_.closing ? MarkupToken::kClose : MarkupToken::kOpen, begin, end, name);
   }
