@@ -69,7 +69,16 @@ const Lines& Pieces() {
                                          "=",
                                          "é",
                                          "\u00a0",
-                                         "<x:y/>"});
+                                         "<x:y/>",
+                                         "<%",
+                                         "%>",
+                                         "--!>",
+                                         "<bpt>",
+                                         "</bpt>",
+                                         "<ex/>",
+                                         "<li translate=no>",
+                                         "<li>",
+                                         "</ul>"});
   return *pieces;
 }
 
@@ -162,14 +171,13 @@ TEST(AnyMarkupTest, NothingIsLostOfDamagedMarkup) {
 }
 
 TEST(AnyMarkupTest, LongLinesOfAnything) {
-  for (const std::string piece : {"<",          "<a ",        "<a x='", "<a x=\"<b y='",
-                                  "&",          "&amp;",      "&a",     "<b>",
-                                  "</b>",       "<b>x",       "x</b>",  "<b>x<i>y</b>z",
-                                  "<!--",       "<!-->",      "<?",     "<? >",
-                                  "<?>",        "<![CDATA[",  "]]>",    "]",
-                                  "<script>",   "<script></", "<code>", "<b>x</b> ",
-                                  "<!DOCTYPE[", "<a x='> ",   "&#65;",  " ",
-                                  "\xc2\xa0",   "<a/"}) {
+  for (const std::string piece :
+       {"<",          "<a ",      "<a x='",   "<a x=\"<b y='", "&",         "&amp;",
+        "&a",         "<b>",      "</b>",     "<b>x",          "x</b>",     "<b>x<i>y</b>z",
+        "<!--",       "<!-->",    "<?",       "<? >",          "<?>",       "<![CDATA[",
+        "]]>",        "]",        "<script>", "<script></",    "<code>",    "<b>x</b> ",
+        "<!DOCTYPE[", "<a x='> ", "<%",       "<!--!",         "<a x=' > ", "<bx/>x",
+        "<a b-c ",    "&#65;",    " ",        "\xc2\xa0",      "<a/"}) {
     std::string line;
     while (line.size() < 1 << 16) line += piece;
     for (Markup kind : {Markup::kHtml, Markup::kXml}) {

@@ -137,12 +137,35 @@ TEST(MarkupTest, WhatIsLeftAlone) {
   EXPECT_EQ(Html("A <%= b[\"<i>\"] %> c <% if d < 9 % 2 && '%d\xff' -%>e<%%> <% f <%>%> g %>"),
             "[A {<%= b[\"<i>\"] %>} c {<% if d < 9 % 2 && '%d\xff' -%>}e{<%%>} <% f {<%>%>} g %>]");
   EXPECT_EQ(Xml("A <% b %> c"), "[A <% b %> c]");
-  EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>B</p>[C]");
   EXPECT_EQ(Html("<code>x</code>"), "<code>x</code>");
   EXPECT_EQ(Html("A <svg><text>x</text></svg>b<template>c</template>"),
             "[A {<svg><text>x</text></svg>}b]<template>c</template>");
   EXPECT_EQ(Html("<!DOCTYPE html><?= x ?>a <?= $b > 1 ?> c<!-->d<?xml x>"),
             "<!DOCTYPE html>[{<?= x ?>}a {<?= $b > 1 ?>} c(<!-->)d{<?xml x>}]");
+}
+
+// As HTML has it: in front of a sibling, and of their parent's end tag.
+TEST(MarkupTest, WhatIsLeftAloneEndsWithoutEndTag) {
+  EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>[B]</p>[C]");
+  EXPECT_EQ(Html("<div><p translate=no>A<b>b<br></b></div>C"),
+            "<div><p translate=no>A<b>b<br></b></div>[C]");
+  EXPECT_EQ(Html("<ul><li translate=no>A<li>B<li translate=no>C</ul>D"),
+            "<ul><li translate=no>A<li>[B]<li translate=no>C</ul>[D]");
+  EXPECT_EQ(Html("<li translate=no>A<ul><li>B<li>C</ul>D<p>E</p></li>F"),
+            "<li translate=no>A<ul><li>B<li>C</ul>D<p>E</p></li>[F]");
+  EXPECT_EQ(Html("<li translate=no>A<ul><li>B</li></li>C"),
+            "<li translate=no>A<ul><li>B</li></li>[C]");
+  EXPECT_EQ(Html("<dl><dt translate=no>A<dd>B<dd translate=no>C</dl>D"),
+            "<dl><dt translate=no>A<dd>[B]<dd translate=no>C</dl>[D]");
+  EXPECT_EQ(Html("<td translate=no>A<table><tr><td>B<tr></table>C<th>D<td translate=no>E<tr>F"),
+            "<td translate=no>A<table><tr><td>B<tr></table>C<th>[D]<td translate=no>E<tr>[F]");
+  EXPECT_EQ(Html("<tr translate=no><td>A<td>B<tr><td>C<tbody translate=no><tr><td>D</table>E"),
+            "<tr translate=no><td>A<td>B<tr><td>[C]<tbody translate=no><tr><td>D</table>[E]");
+  EXPECT_EQ(Html("<select><option translate=no>A<option>B<option translate=no>C</select>D"),
+            "<select><option translate=no>A<option>[B]<option translate=no>C</select>[D]");
+  EXPECT_EQ(Read(Markup::kHtml, {"<li class=notranslate>A", "<LI", "id=a>B"}),
+            Lines({"<li class=notranslate>A", "<LI", "id=a>[B]"}));
+  EXPECT_EQ(Xml("<p translate='no'>A<p>B</p>C</p>D"), "<p translate='no'>A<p>B</p>C</p>[D]");
 }
 
 TEST(MarkupTest, OverLines) {

@@ -72,6 +72,8 @@ class MarkupReader {
   size_t ReadUntil(size_t begin, size_t pos);
   size_t ReadTag(size_t pos);
   void AddTag(size_t begin, size_t end, bool whole);
+  // Whether the tag ends the element that is left alone, and is not a part of it.
+  bool EndsSkipped();
 
   const Markup kind_;
   absl::string_view line_;
@@ -83,10 +85,11 @@ class MarkupReader {
   bool cdata_ = false;
   int tag_lines_ = 0;  // a tag: lines so far
   Tag tag_;
-  // An element that is left alone: its name, how many of this name are open, and whether it is a
-  // part of a sentence.
+  // An element that is left alone: its name, how many of this name are open, how many elements that
+  // may hold others of it, and whether it is a part of a sentence.
   std::string skipped_;
   int64_t skipped_depth_ = 0;
+  int64_t skipped_parents_ = 0;
   bool skipped_inline_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -47,6 +48,21 @@ constexpr absl::string_view kNoValue =
     " / allowfullscreen async autofocus autoplay checked compact controls crossorigin default "
     "defer disabled download formnovalidate hidden inert ismap itemscope loop multiple muted "
     "nomodule noshade novalidate nowrap open playsinline readonly required reversed selected ";
+
+// HTML's elements that may have no end tag, and what they end before; and in which elements there
+// may be others of them: before such a one's end tag they end, too.
+constexpr std::pair<absl::string_view, absl::string_view> kEnders[] = {
+    {" li ", " li "},
+    {" dd dt ", " dd dt "},
+    {" td th ", " tbody td tfoot th thead tr "},
+    {" tr ", " tbody tfoot thead tr "},
+    {" tbody tfoot thead ", " tbody tfoot thead "},
+    {" option ", " optgroup option "},
+    {" p ",
+     " address article aside blockquote caption center dd details dialog dir div dl dt fieldset "
+     "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre "
+     "search section summary table tbody td tfoot th thead tr ul xmp "}};
+constexpr absl::string_view kParents = " datalist dir dl menu ol select table ul ";
 
 bool IsIn(absl::string_view names, absl::string_view name) {
   return absl::StrContains(names, absl::StrCat(" ", name, " "));
@@ -317,14 +333,30 @@ size_t MarkupReader::ReadTag(size_t pos) {
   return end;
 }
 
+bool MarkupReader::EndsSkipped() {
+  const auto* const enders =
+      absl::c_find_if(kEnders, [&](const auto& names) { return IsIn(names.first, skipped_); });
+  if (kind_ != Markup::kHtml || enders == std::end(kEnders)) return false;
+  const std::string& name = tag_.name;
+  const bool parent = IsIn(kParents, name);
+  const bool ends = IsIn(enders->second, name) && !(tag_.closing && name == skipped_);
+  if (skipped_parents_ == 0 && (ends || (parent && tag_.closing))) return true;
+  if (parent) skipped_parents_ += tag_.closing ? -1 : 1;
+  if (skipped_parents_ == 0) skipped_depth_ = 1;
+  return false;
+}
+
 // `whole`: the tag begins in this line.
 void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
   const std::string& name = tag_.name;
   const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsIn(kVoid, name));
   const bool block = IsIn(kBlocks, name);
+  if (skipped_depth_ > 0 && EndsSkipped()) {
+    skipped_depth_ = 0;
+    Add(MarkupToken::kBlock, done_, begin);
+  }
   if (skipped_depth_ > 0) {
-    // In a paragraph there is none.
-    if (name != skipped_ || empty || (name == "p" && !tag_.closing)) return;
+    if (name != skipped_ || empty) return;
     skipped_depth_ += tag_.closing ? -1 : 1;
     if (skipped_depth_ > 0) return;
     Add(skipped_inline_ ? CodeKind(kind_, name, MarkupToken::kProtected) : MarkupToken::kBlock,
@@ -333,6 +365,7 @@ void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
     AddText(begin);
     skipped_ = name;
     skipped_depth_ = 1;
+    skipped_parents_ = 0;
     skipped_inline_ = whole && !block;
   } else if (block) {
     Add(MarkupToken::kBlock, begin, end);
