@@ -22,16 +22,17 @@ namespace nibu {
 namespace {
 
 constexpr int kMaxTagLines = 100;
-constexpr size_t kMaxWord = 40;  // what is longer is data
 constexpr size_t kNowhere = absl::string_view::npos;
 constexpr char kBlank[] = " \t\r\n\f";
 
+// Blocks; those that do not end a paragraph.
 constexpr absl::string_view kBlocks =
-    " address article aside base blockquote body br canvas caption center col colgroup dd details "
-    "dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 "
-    "head header hgroup hr html iframe legend li link main menu meta nav noembed noframes noscript "
-    "ol optgroup option p pre script section select style summary table tbody td template textarea "
-    "tfoot th thead title tr ul xmp ";
+    " address article aside blockquote body caption center dd details dialog dir div dl dt "
+    "fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html li "
+    "main menu nav ol p pre section summary table tbody td tfoot th thead tr ul xmp ";
+constexpr absl::string_view kOtherBlocks =
+    " base br canvas col colgroup frame head iframe legend link meta noembed noframes noscript "
+    "optgroup option script select style template textarea title ";
 // Elements that are left alone; those whose text is no markup; those of HTML alone; those of XLIFF
 // and TMX for code.
 constexpr absl::string_view kProtected = " code math pre ";
@@ -58,10 +59,7 @@ constexpr std::pair<absl::string_view, absl::string_view> kEnders[] = {
     {" tr ", " tbody tfoot thead tr "},
     {" tbody tfoot thead ", " tbody tfoot thead "},
     {" option ", " optgroup option "},
-    {" p ",
-     " address article aside blockquote caption center dd details dialog dir div dl dt fieldset "
-     "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre "
-     "search section summary table tbody td tfoot th thead tr ul xmp "}};
+    {" p ", kBlocks}};
 constexpr absl::string_view kParents = " datalist dir dl menu ol select table ul ";
 
 bool IsIn(absl::string_view names, absl::string_view name) {
@@ -95,23 +93,24 @@ bool IsWord(absl::string_view attribute) {
          !RE2::PartialMatch({attribute.data(), attribute.size()}, marked);
 }
 
-// Where the `>` is that ends a tag whose quote was forgotten: not that of `->`, `=>`, ` >=`, ` > `.
-size_t FindForgotten(absl::string_view line, size_t pos) {
-  static const RE2& pattern = *new RE2(R"(((?:^|[^-=\s])>|\s>(?:[^=\s]|\s*$)))", RE2::Latin1);
+// As find, for a pattern's group.
+size_t Find(absl::string_view line, size_t pos, const RE2& pattern) {
   re2::StringPiece found;
-  if (!RE2::PartialMatch({line.data() + pos, line.size() - pos}, pattern, &found)) return kNowhere;
-  return line.find('>', found.data() - line.data());
+  const bool any = RE2::PartialMatch({line.data() + pos, line.size() - pos}, pattern, &found);
+  return any ? found.data() - line.data() : kNowhere;
 }
 
 // Reads a tag's attributes from `pos` on. Where the tag ends; 0: it is none; kNowhere: not in this
 // line. Of tags that begin in one another only the last quotes are read twice: linear time.
 size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
+  // The `>` that ends a tag whose quote was forgotten: not that of `->`, `=>`, ` >=`, ` > `.
+  static const RE2& forgotten = *new RE2(R"(((?:^|[^-=\s])>|\s>(?:[^=\s]|\s*$)))", RE2::Latin1);
   tag->values = tag->quote != 0;
   tag->words = 0;
   while (true) {
     if (tag->quote != 0) {
       const size_t close = line.find(tag->quote, pos);
-      const size_t end = close != kNowhere ? close : FindForgotten(line, pos);
+      const size_t end = close != kNowhere ? close : line.find('>', Find(line, pos, forgotten));
       if (end == kNowhere) return kNowhere;
       tag->quote = 0;
       pos = end + 1;
@@ -155,21 +154,12 @@ size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupReader::T
   return ReadAttributes(line, end, tag);
 }
 
-bool BeginsDeclaration(absl::string_view text) {
-  static const RE2& pattern = *new RE2(R"(^<(!--|![A-Za-z[]|\?[A-Za-z=]))");
-  return RE2::PartialMatch({text.data(), text.size()}, pattern);
-}
-
-bool EndsComment(absl::string_view text) {
-  return absl::StartsWith(text, "-->") || absl::StartsWith(text, "--!>");
-}
-
-// The size of a template's <% ... %>, of which none is within; 0: there is none in the line.
-size_t TemplateSize(Markup kind, absl::string_view text) {
-  static const RE2& pattern = *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>", RE2::Latin1);
+// Or a template's <% ... %>, of which none is within, if it ends in the line.
+bool BeginsDeclaration(Markup kind, absl::string_view text) {
+  static const RE2& xml = *new RE2(R"(<(!--|![A-Za-z[]|\?[A-Za-z=]))");
+  static const RE2& html = *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>", RE2::Latin1);
   re2::StringPiece rest(text.data(), text.size());
-  if (kind == Markup::kHtml) RE2::Consume(&rest, pattern);
-  return text.size() - rest.size();
+  return RE2::Consume(&rest, xml) || (kind == Markup::kHtml && RE2::Consume(&rest, html));
 }
 
 // Name and code: the 253 of HTML 4, HTML 5's for the rest of ASCII and Latin Extended-A, and a few
@@ -212,8 +202,7 @@ std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
 
 bool BeginsMarkup(Markup kind, absl::string_view text) {
   MarkupReader::Tag tag;
-  return BeginsDeclaration(text) || TemplateSize(kind, text) > 0 ||
-         BeginTag(kind, text, 0, &tag) + 1 > 1;
+  return BeginsDeclaration(kind, text) || BeginTag(kind, text, 0, &tag) + 1 > 1;
 }
 
 void MarkupReader::AddText(size_t end) {
@@ -262,8 +251,8 @@ size_t MarkupReader::Next(size_t pos) {
     cdata_ = begins_cdata;
     return end;
   }
-  if (BeginsDeclaration(rest)) {
-    until_ = ">";
+  if (BeginsDeclaration(kind_, rest)) {
+    until_ = rest[1] == '%' ? "%>" : ">";
     // Office's `<?xml:namespace ... />` has no other end.
     if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until_ = "?>";
     if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until_ = "[>";
@@ -272,10 +261,6 @@ size_t MarkupReader::Next(size_t pos) {
     // In HTML these are comments.
     const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
     return ReadUntil(pos, pos + (html && empty ? 2 : 4));
-  }
-  if (const size_t size = TemplateSize(kind_, rest); size > 0) {
-    Add(MarkupToken::kProtected, pos, pos + size);
-    return pos + size;
   }
   if (rest[0] == '<') return ReadTag(pos);
   std::optional<std::string> character = ReadReference(kind_, rest);
@@ -290,16 +275,16 @@ size_t MarkupReader::Next(size_t pos) {
 }
 
 size_t MarkupReader::ReadUntil(size_t begin, size_t pos) {
-  // PHP's <?= $name ?> stands for words.
-  const bool words =
-      kind_ == Markup::kHtml && absl::StartsWith(line_.substr(begin, pos - begin), "<?");
+  // PHP's <?= $name ?> stands for words, and so does <%= name %>.
+  const absl::string_view start = line_.substr(begin, pos - begin);
+  const bool words = kind_ == Markup::kHtml && (start == "<?" || start == "<%");
+  static const RE2& comment_end = *new RE2("(--)!?>", RE2::Latin1);
   while (!until_.empty()) {
-    const bool either = until_ == "[>";  // a document type, perhaps with declarations in [ ]
-    size_t end = either ? line_.find_first_of(until_, pos) : line_.find(until_, pos);
-    const bool comment = until_ == "--";  // of HTML: up to `-->` or `--!>`
-    while (comment && end != kNowhere && !EndsComment(line_.substr(end))) {
-      end = line_.find(until_, end + 1);
-    }
+    const bool either = until_ == "[>";   // a document type, perhaps with declarations in [ ]
+    const bool comment = until_ == "--";  // of HTML
+    const size_t end = either    ? line_.find_first_of(until_, pos)
+                       : comment ? Find(line_, pos, comment_end)
+                                 : line_.find(until_, pos);
     if (end == kNowhere) {
       Add(MarkupToken::kPoint, begin, line_.size());
       return line_.size();
@@ -320,10 +305,11 @@ size_t MarkupReader::ReadTag(size_t pos) {
   // If its end is not in the line it goes on in the next one, if it looks like one so far.
   const bool looks_like_one = tag_.values || tag_.words <= (begins ? 0 : 1);
   if (end == kNowhere && looks_like_one && tag_lines_ < kMaxTagLines) {
-    const absl::string_view part = absl::StripAsciiWhitespace(line_.substr(pos));
-    const bool data =
-        tag_.quote != 0 && part.size() > kMaxWord && absl::c_all_of(part, absl::ascii_isgraph);
-    tag_lines_ += !begins && data ? 0 : 1;
+    // What is longer than a word is data.
+    static const RE2& data = *new RE2(R"(\s*[!-~]{40,}\s*)", RE2::Latin1);
+    if (begins || tag_.quote == 0 || !RE2::FullMatch({line_.data(), line_.size()}, data)) {
+      ++tag_lines_;
+    }
     Add(MarkupToken::kPoint, pos, line_.size());
     return line_.size();
   }
@@ -350,7 +336,7 @@ bool MarkupReader::EndsSkipped() {
 void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
   const std::string& name = tag_.name;
   const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsIn(kVoid, name));
-  const bool block = IsIn(kBlocks, name);
+  const bool block = IsIn(kBlocks, name) || IsIn(kOtherBlocks, name);
   if (skipped_depth_ > 0 && EndsSkipped()) {
     skipped_depth_ = 0;
     Add(MarkupToken::kBlock, done_, begin);
