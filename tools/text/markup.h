@@ -40,8 +40,8 @@ struct MarkupToken {
 // markup is one segment, blanks and all; a blank line has none.
 //
 // In XML, which does not say what a block is, a closing tag directly in front of an opening one,
-// blanks or nothing between them, separates segments, and so do HTML's block tags. CDATA is text
-// whose tags and references are read.
+// blanks or nothing between them, separates segments, unless one is XLIFF's or TMX's code for a
+// tag, and so do HTML's block tags. CDATA is text whose tags and references are read.
 class MarkupReader {
  public:
   explicit MarkupReader(Markup kind) : kind_(kind) {}
