@@ -25,9 +25,9 @@ using Json = nlohmann::json;
 
 class NativeFile {
  public:
-  static absl::StatusOr<NativeFile> Create(const std::string& path) {
-    NIBU_ASSIGN_OR_RETURN(NewFile file, NewFile::Create(path));
-    NativeFile native(std::move(file));
+  static absl::StatusOr<NativeFile> Create(const PendingPath& path) {
+    NIBU_ASSIGN_OR_RETURN(const int fd, path.Create());
+    NativeFile native(NewFile(path.path(), fd));
     NIBU_RETURN_IF_ERROR(native.file_.Append(std::string(kNativePreamble, '\0')));
     return native;
   }
@@ -178,7 +178,7 @@ absl::Status AddPacked(const std::string& path, ComputeType compute_type, Native
 absl::Status Write(const OpenedModel& model, const NativeOptions& options,
                    const std::string& path) {
   PendingPath pending(path);
-  NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending.path()));
+  NIBU_ASSIGN_OR_RETURN(NativeFile file, NativeFile::Create(pending));
   NIBU_RETURN_IF_ERROR(WriteModel(model, options.quantization, &file));
   if (options.packed.has_value()) {
     NIBU_RETURN_IF_ERROR(AddPacked(pending.path(), *options.packed, &file));

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,11 +54,7 @@ void SignalWatcher::Finish(const std::function<void()>& last) {
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (path.empty() || path == "-" || path.back() == '/') return;
-  const std::string target = FollowLinks(path);
-  struct stat info;
-  if (lstat(target.c_str(), &info) == 0 ? S_ISREG(info.st_mode) : errno == ENOENT) {
-    pending_ = std::make_unique<PendingPath>(target);
-  }
+  if (PendingPath::CanReplace(path)) pending_ = std::make_unique<PendingPath>(path);
 }
 
 OutputFile::~OutputFile() {
@@ -87,18 +82,7 @@ absl::Status OutputFile::Open() {
     }
     return fd_ >= 0 ? absl::OkStatus() : Failed(std::strerror(errno));
   }
-  struct stat info;
-  const bool exists = stat(path_.c_str(), &info) == 0;
-  if (exists && access(path_.c_str(), W_OK) != 0) return Failed(std::strerror(errno));
-  const char* beside = pending_->path().c_str();
-  fd_ = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, exists ? info.st_mode & 0777 : 0666);
-  // Only root may give a file away, and has to.
-  if (fd_ >= 0 && exists && geteuid() == 0 && fchown(fd_, info.st_uid, info.st_gid) != 0) {
-    return Failed(std::strerror(errno));
-  }
-  if (fd_ < 0 || (exists && fchmod(fd_, info.st_mode & 07777) != 0)) {
-    return Failed(absl::StrCat(beside, " cannot be made: ", std::strerror(errno)));
-  }
+  NIBU_ASSIGN_OR_RETURN(fd_, pending_->Create());
   return absl::OkStatus();
 }
 

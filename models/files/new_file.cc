@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -21,8 +22,11 @@
 namespace nibu {
 namespace {
 
+absl::Status CannotWrite(const std::string& path, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", why));
+}
 absl::Status CannotWrite(const std::string& path, int error) {
-  return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+  return CannotWrite(path, std::strerror(error));
 }
 
 // The paths of all PendingPaths.
@@ -124,6 +128,32 @@ PendingPath::~PendingPath() {
   std::error_code error;
   std::filesystem::remove_all(path_, error);
   Keep();  // there is nothing to be removed
+}
+
+bool PendingPath::CanReplace(const std::string& target) {
+  std::error_code error;
+  using Type = std::filesystem::file_type;
+  const Type type = std::filesystem::symlink_status(FollowLinks(target), error).type();
+  // None: what hinders stat() hinders Create(), which says so.
+  return type == Type::regular || type == Type::not_found || type == Type::none;
+}
+
+absl::StatusOr<int> PendingPath::Create() const {
+  if (!CanReplace(target_)) return CannotWrite(target_, "it is not a regular file");
+  struct stat info;
+  const bool exists = stat(target_.c_str(), &info) == 0;
+  if (exists && access(target_.c_str(), W_OK) != 0) return CannotWrite(target_, errno);
+  const int fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                      exists ? info.st_mode & 0777 : 0666);
+  // Only root may give a file away, and has to.
+  const auto alike = [&] {
+    return (geteuid() != 0 || fchown(fd, info.st_uid, info.st_gid) == 0) &&
+           fchmod(fd, info.st_mode & 07777) == 0;
+  };
+  if (fd >= 0 && (!exists || alike())) return fd;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  return CannotWrite(target_, absl::StrCat(path_, " cannot be made: ", std::strerror(error)));
 }
 
 void PendingPath::Keep() {

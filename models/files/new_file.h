@@ -16,6 +16,8 @@ class NewFile {
  public:
   // Creates `path`, which must not be there.
   static absl::StatusOr<NewFile> Create(const std::string& path);
+  // An empty file that is open; `path` names it in messages.
+  NewFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
@@ -32,7 +34,6 @@ class NewFile {
   absl::Status Sync();
 
  private:
-  NewFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   absl::Status Failed() const;
 
   std::string path_;
@@ -54,7 +55,14 @@ class PendingPath {
   PendingPath& operator=(const PendingPath&) = delete;
   ~PendingPath();
 
+  // Whether `target` is a file or not there: devices, pipes, sockets and directories are never
+  // replaced, nor is what a descriptor stands for.
+  static bool CanReplace(const std::string& target);
+
   const std::string& path() const { return path_; }
+  // The descriptor of a file that it creates at path(), with permissions and owner of the one to be
+  // replaced. Unavailable naming the target: that one must not be written or replaced, or why.
+  absl::StatusOr<int> Create() const;
   // Removes all that are not committed, for a program that ends at once. Any thread.
   static void RemoveAll();
 

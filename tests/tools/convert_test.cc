@@ -1,5 +1,6 @@
 // nibu-convert and nibu-inspect as a user runs them.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,6 +164,33 @@ TEST_F(ConvertTest, WrongUsage) {
               "/no/model: no such file or directory");
   ExpectError("nibu-convert --out=/no/folder/x.nibu", 1, "cannot be written");
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
+}
+
+// What is no file stays; of a file, its permissions.
+TEST_F(ConvertTest, WhatIsReplaced) {
+  const std::string convert = "nibu-convert --prepack=none --format=nibu --out=";
+  const std::string socket_path = Out("socket");
+  ASSERT_EQ(mkfifo(Out("fifo").c_str(), 0600), 0);
+  ASSERT_EQ(mknod(socket_path.c_str(), S_IFSOCK | 0600, 0), 0);
+  fs::create_directory(Out("folder"));
+  fs::create_symlink("fifo", Out("link"));
+  for (const char* name : {"fifo", "socket", "folder", "link"}) {
+    ExpectError(convert + Out(name), 1, "cannot be written: it is not a regular file");
+  }
+  EXPECT_TRUE(fs::is_fifo(Out("fifo")) && fs::is_socket(socket_path));
+  ExpectError(convert + "/dev/stdout", 1, "cannot be written: it is not a regular file");
+
+  std::ofstream(Out("m.nibu")) << "old";
+  fs::permissions(Out("m.nibu"), fs::perms(0640));
+  const mode_t mask = umask(077);
+  const Outcome converted = Run(convert + Out("m.nibu"));
+  umask(mask);
+  EXPECT_EQ(converted.status, 0) << converted.err;
+  EXPECT_GT(fs::file_size(Out("m.nibu")), 1'000'000u);
+  EXPECT_EQ(fs::status(Out("m.nibu")).permissions(), fs::perms(0640));
+  if (geteuid() == 0) return;  // who may write anything
+  fs::permissions(Out("m.nibu"), fs::perms(0444));
+  ExpectError(convert + Out("m.nibu"), 1, "cannot be written: Permission denied");
 }
 
 // Killed at any moment, it leaves the old file or the new one under the name; asked to end, also
