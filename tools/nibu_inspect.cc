@@ -1,6 +1,5 @@
 // nibu-inspect: what a model is made of, and what it attends to.
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,8 +78,7 @@ absl::StatusOr<ModelFlags> ReadOneModel() {
   return flags;
 }
 
-absl::Status ShowAttention(int argc, char** argv) {
-  static SignalWatcher& signals = *new SignalWatcher();
+absl::Status ShowAttention(int argc, char** argv, SignalWatcher* signals) {
   const std::vector<std::string> texts = ParseCommandLineOrExit(AttentionProgram(), argc, argv);
   const std::string html = absl::GetFlag(FLAGS_html);
   const bool json = absl::GetFlag(FLAGS_json);
@@ -102,13 +100,13 @@ absl::Status ShowAttention(int argc, char** argv) {
   if (view.layer < 0) view.layer += layers;
   NIBU_RETURN_IF_ERROR(
       UsageOfFlag(CheckRange("head", view.head, -1, view.config.heads_decoder - 1)));
-  if (!html.empty()) NIBU_RETURN_IF_ERROR(Write(html, AttentionPage(view), &signals));
-  if (json) return Write("-", AttentionJson(view), &signals);
-  if (ascii) return Write("-", AttentionGrid(view), &signals);
+  if (!html.empty()) NIBU_RETURN_IF_ERROR(Write(html, AttentionPage(view), signals));
+  if (json) return Write("-", AttentionJson(view), signals);
+  if (ascii) return Write("-", AttentionGrid(view), signals);
   return absl::OkStatus();
 }
 
-absl::Status ShowModel(int argc, char** argv) {
+absl::Status ShowModel(int argc, char** argv, SignalWatcher* signals) {
   ParseCommandLineOrExit(Program(), argc, argv);
   NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModel());
   NIBU_ASSIGN_OR_RETURN(const Inspection inspection,
@@ -117,7 +115,7 @@ absl::Status ShowModel(int argc, char** argv) {
       absl::GetFlag(FLAGS_json)
           ? inspection.facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
           : inspection.text;
-  std::fputs(text.c_str(), stdout);
+  NIBU_RETURN_IF_ERROR(Write("-", text, signals));
   return inspection.status;
 }
 
@@ -125,7 +123,8 @@ absl::Status ShowModel(int argc, char** argv) {
 }  // namespace nibu
 
 int main(int argc, char** argv) {
+  static nibu::SignalWatcher& signals = *new nibu::SignalWatcher();
   const bool attention = argc > 1 && std::string(argv[1]) == "attention";
-  return nibu::ExitStatus(attention ? nibu::ShowAttention(argc - 1, argv + 1)
-                                    : nibu::ShowModel(argc, argv));
+  return nibu::ExitStatus(attention ? nibu::ShowAttention(argc - 1, argv + 1, &signals)
+                                    : nibu::ShowModel(argc, argv, &signals));
 }

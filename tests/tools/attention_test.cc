@@ -222,12 +222,15 @@ TEST(AttentionTest, Refusals) {
   expect("\"$(yes dog | head -n 600 | tr '\\n' ' ')\"", 1, "source has 600 tokens");
   const std::string many = "\"$(yes dog | head -n 500 | tr '\\n' ' ')\"";
   expect(absl::StrCat(many, " --target=", many), 1, "more than can be looked at");
-  const auto expect_plain = [](const std::string& flags, const std::string& part) {
-    ExpectOneLineError("nibu-inspect", Shell("'" NIBU_BINARY_DIR "/bin/nibu-inspect' " + flags, ""),
-                       2, part);
+  const std::string inspect = "'" NIBU_BINARY_DIR "/bin/nibu-inspect' ";
+  const auto expect_plain = [&](const std::string& flags, int status, const std::string& part) {
+    ExpectOneLineError("nibu-inspect", Shell(inspect + flags, ""), status, part);
   };
-  expect_plain("--html=x attention", "--html");
-  expect_plain("--model=a,b", "one model");
+  expect_plain("--html=x attention", 2, "--html");
+  expect_plain("--model=a,b", 2, "one model");
+  expect_plain("--json >/dev/full", 1, "standard output: cannot be written: No space");
+  // The reader goes away first.
+  EXPECT_EQ(Shell(absl::StrCat("( ", inspect, "; echo $? >&2 ) | head -n 0"), "").err, "0\n");
 }
 
 }  // namespace
