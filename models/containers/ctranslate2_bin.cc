@@ -86,7 +86,7 @@ absl::Status AttachScales(const FileBytes& file, TensorSource* source) {
     }
     std::vector<float> values(static_cast<size_t>(scale->view.elements()));
     if (!values.empty()) std::memcpy(values.data(), scale->view.data, scale->view.bytes());
-    target->scales = std::move(values);
+    target->OwnScales(std::move(values));
     source->Ignore(name);
   }
   return absl::OkStatus();
@@ -118,6 +118,7 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
   for (uint32_t i = 0; i < count; ++i) {
     NIBU_RETURN_IF_ERROR(ReadVariable(version, file, &reader, &result.source));
   }
+  NIBU_RETURN_IF_ERROR(AttachScales(*file, &result.source));
   if (version >= 3) {
     const auto aliases = reader.Read<uint32_t>();
     for (uint32_t i = 0; i < aliases && reader.ok(); ++i) {
@@ -129,16 +130,11 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
         return Damaged(
             *file, absl::StrCat("\"", alias, "\" stands for \"", name, "\", which is not there"));
       }
-      const StoredTensor* scale = result.source.Find(absl::StrCat(name, kScale));
-      if (scale != nullptr) {
-        NIBU_RETURN_IF_ERROR(result.source.Add(absl::StrCat(alias, kScale), *scale));
-      }
       NIBU_RETURN_IF_ERROR(result.source.Add(std::move(alias), *target));
     }
   }
   if (!reader.ok()) return Damaged(*file, "it ends too early");
   if (reader.remaining() > 0) return Damaged(*file, "it goes on after its last variable");
-  NIBU_RETURN_IF_ERROR(AttachScales(*file, &result.source));
   return result;
 }
 

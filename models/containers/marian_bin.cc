@@ -98,7 +98,7 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
     tensor.view.data = data.data();
     tensor.file = file;
     if (quantized) {
-      tensor.scales = {ByteReader(data.substr(*bytes)).Read<float>()};
+      tensor.OwnScales({ByteReader(data.substr(*bytes)).Read<float>()});
       tensor.transposed = !absl::EndsWith(names[i], "Wemb");
     }
     NIBU_RETURN_IF_ERROR(source.Add(std::move(names[i]), std::move(tensor)));

@@ -41,6 +41,12 @@ std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape) {
   return bytes;
 }
 
+void StoredTensor::OwnScales(std::vector<float> values) {
+  auto owner = std::make_shared<const std::vector<float>>(std::move(values));
+  scales = *owner;
+  scales_owner = std::move(owner);
+}
+
 bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
   return a.view.dtype == b.view.dtype && a.view.shape == b.view.shape && a.scales == b.scales &&
          a.transposed == b.transposed &&

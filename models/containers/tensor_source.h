@@ -31,11 +31,15 @@ struct StoredTensor {
   TensorView view;  // points into `file`
   std::shared_ptr<const FileBytes> file;
   // Integer tensors: weight = value / scale; one scale, or one for each output. Empty: none known.
-  std::vector<float> scales;
+  absl::Span<const float> scales;
+  std::shared_ptr<const void> scales_owner;  // null: they lie in `file`
   // The data are laid out as the transpose of what `view.shape` says.
   bool transposed = false;
   // Static multiplier of the inputs of this matrix; 0: none.
   float activation_scale = 0;
+
+  // Sets scales, which copies of this tensor share.
+  void OwnScales(std::vector<float> values);
 };
 
 // Bytes of a tensor; none: a size is negative, or they overflow.

@@ -1,7 +1,6 @@
 #include "models/native/native.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -167,15 +166,14 @@ constexpr std::pair<absl::string_view, ComputeType> kComputeTypes[] = {
     {"bfloat16", ComputeType::kBFloat16},
     {"int8", ComputeType::kInt8}};
 
-absl::StatusOr<std::vector<float>> ReadScales(const Layout& layout, const Json& json,
-                                              const std::string& name) {
+absl::StatusOr<absl::Span<const float>> ReadScales(const Layout& layout, const Json& json,
+                                                   const std::string& name) {
   NIBU_ASSIGN_OR_RETURN(const absl::string_view bytes, CheckedBytes(layout, json, name));
   if (bytes.size() % sizeof(float) != 0) {
     return Damaged(layout.file->path(), absl::StrCat("\"", name, "\" has half a scale"));
   }
-  std::vector<float> scales(bytes.size() / sizeof(float));
-  if (!scales.empty()) std::memcpy(scales.data(), bytes.data(), bytes.size());
-  return scales;
+  return absl::Span<const float>(reinterpret_cast<const float*>(bytes.data()),
+                                 bytes.size() / sizeof(float));
 }
 
 absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string& name,

@@ -52,7 +52,7 @@ Json TensorFacts(const std::string& name, const StoredTensor& tensor) {
   const auto rows = static_cast<size_t>(view.shape.empty() ? 1 : view.shape[0]);
   std::vector<float> row(static_cast<size_t>(view.elements()) / std::max<size_t>(1, rows));
   const char* data = static_cast<const char*>(view.data);
-  const std::vector<float>& scales = tensor.scales;
+  const absl::Span<const float> scales = tensor.scales;
   float min = std::numeric_limits<float>::infinity();
   float max = -min;
   int64_t nan = 0;

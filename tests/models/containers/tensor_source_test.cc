@@ -20,7 +20,11 @@ class TensorSourceTest : public ::testing::Test {
     ASSERT_TRUE(source_.Add(name, Stored(dtype, shape, scales)).ok());
   }
   StoredTensor Stored(DType dtype, Shape shape, std::vector<float> scales = {}) {
-    return {TensorView{dtype, shape, file_->bytes().data()}, file_, scales};
+    StoredTensor stored;
+    stored.view = {dtype, shape, file_->bytes().data()};
+    stored.file = file_;
+    stored.OwnScales(std::move(scales));
+    return stored;
   }
 
   std::shared_ptr<const FileBytes> file_ = FileBytes::InMemory("file", std::string(100, 0));

@@ -229,7 +229,9 @@ TEST(CTranslate2Bin, RefusesDamage) {
   };
   const absl::StatusOr<CTranslate2File> file = read(whole);
   ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_EQ(file->source.Find("alias")->scales.size(), 24u);
+  const StoredTensor* alias = file->source.Find("alias");
+  EXPECT_EQ(alias->scales.size(), 24u);
+  EXPECT_EQ(alias->scales.data(), file->source.Find(tiny.variables[2].name)->scales.data());
   for (size_t n = 0; n < whole.size(); ++n) EXPECT_FALSE(read(whole.substr(0, n)).ok()) << n;
   EXPECT_FALSE(read(whole + "x").ok());
   for (const auto& variable :

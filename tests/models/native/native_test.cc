@@ -269,9 +269,7 @@ TEST(Native, KeepsInt8) {
       EXPECT_EQ(
           std::memcmp(split.view.data, static_cast<const char*>(fused.view.data) + i * part, part),
           0);
-      EXPECT_EQ(split.scales,
-                std::vector<float>(fused.scales.begin() + static_cast<long>(i) * 8,
-                                   fused.scales.begin() + static_cast<long>(i) * 8 + 8));
+      EXPECT_EQ(split.scales, fused.scales.subspan(i * 8, 8));
     }
   }
 }
