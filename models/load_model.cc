@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -113,7 +112,7 @@ absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   return config.Wrong("model_type", "\"marian\", \"m2m_100\", \"mbart\", \"t5\" or \"mt5\"");
 }
 
-absl::StatusOr<OpenedModel> Open(const std::string& path) {
+absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
@@ -121,56 +120,33 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   return IsDirectory(path) ? OpenDirectory(path) : OpenFile(path);
 }
 
-// Names in files may hold anything; a message is one line.
-absl::Status OneLine(const absl::Status& status) {
-  std::string message(status.message());
-  for (char& c : message) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
-  }
-  return absl::Status(status.code(), message);
-}
-
-}  // namespace
-
-absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
-  absl::StatusOr<OpenedModel> opened = WithinMemory(path, [&] { return Open(path); });
-  if (!opened.ok()) return OneLine(opened.status());
-  if (opened->format != "nibu" && opened->facts.empty()) {
-    opened->facts = ReadModelFacts(IsDirectory(path) ? path : DirectoryOf(path));
+absl::StatusOr<OpenedModel> Open(const std::string& path) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenPath(path));
+  if (opened.format != "nibu" && opened.facts.empty()) {
+    opened.facts = ReadModelFacts(IsDirectory(path) ? path : DirectoryOf(path));
   }
   // What the format's reader knows is better.
   for (const auto& [name, language] :
-       {std::pair("source_language", &opened->vocabulary.source_language),
-        {"target_language", &opened->vocabulary.target_language}}) {
-    if (!language->empty()) opened->facts[name] = *language;
-    if (opened->facts.contains(name)) *language = opened->facts[name];
+       {std::pair("source_language", &opened.vocabulary.source_language),
+        {"target_language", &opened.vocabulary.target_language}}) {
+    if (!language->empty()) opened.facts[name] = *language;
+    if (opened.facts.contains(name)) *language = opened.facts[name];
   }
-  std::vector<int>& suppressed = opened->config.suppressed;
+  std::vector<int>& suppressed = opened.config.suppressed;
   std::sort(suppressed.begin(), suppressed.end());
   suppressed.erase(std::unique(suppressed.begin(), suppressed.end()), suppressed.end());
-  if (const absl::Status status = opened->config.Validate(); !status.ok()) {
-    return OneLine(
-        absl::Status(status.code(), absl::StrCat(opened->config_file, ": ", status.message())));
+  if (const absl::Status status = opened.config.Validate(); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(opened.config_file, ": ", status.message()));
   }
   return opened;
 }
 
-absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
-  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(path));
-  return LoadModel(std::move(opened), compute_type);
-}
-
-absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type) {
-  const absl::StatusOr<std::shared_ptr<const Model>> model = WithinMemory(opened.config_file, [&] {
-    return BuildModel(opened.config, opened.names, compute_type, opened.source.get());
-  });
-  if (!model.ok()) return OneLine(model.status());
-  LoadedModel loaded{*model,
-                     std::move(opened.vocabulary),
-                     opened.defaults,
-                     std::move(opened.shortlist),
-                     std::move(opened.format),
-                     ""};
+absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type) {
+  NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
+                        BuildModel(opened.config, opened.names, compute_type, opened.source.get()));
+  LoadedModel loaded{std::move(model),         std::move(opened.vocabulary),
+                     opened.defaults,          std::move(opened.shortlist),
+                     std::move(opened.format), ""};
   const PackedLinears& packed = opened.source->packed();
   if (!packed.linears.empty() && packed.compute_type == compute_type &&
       packed.fingerprint != PackFingerprint()) {
@@ -179,6 +155,38 @@ absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_ty
                                "; they were packed again (converting the model does so for good)");
   }
   return loaded;
+}
+
+// f(), its message in one short line: names in files may be long, and hold anything.
+template <typename F>
+auto WithShortMessage(const std::string& path, F f) -> decltype(f()) {
+  constexpr size_t kMost = 1000;
+  constexpr size_t kEnd = 200;  // says what to do
+  return WithinMemory(path, [&]() -> decltype(f()) {
+    auto result = f();
+    if (result.ok()) return result;
+    std::string message(result.status().message());
+    if (message.size() > kMost) {
+      message.replace(kMost - kEnd, message.size() - kMost, "...");
+    }
+    return absl::Status(result.status().code(), PrintableLine(message));
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<OpenedModel> OpenModel(const std::string& path) {
+  return WithShortMessage(path, [&] { return Open(path); });
+}
+
+absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(path));
+  return LoadModel(std::move(opened), compute_type);
+}
+
+absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type) {
+  return WithShortMessage(opened.config_file,
+                          [&] { return Load(std::move(opened), compute_type); });
 }
 
 }  // namespace nibu

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/exception_status.h"
 #include "tokenizer/sentence_rules.h"
 #include "tokenizer/sentence_text.h"
 
@@ -235,7 +237,7 @@ struct SentenceSplitter::Language {
 };
 
 absl::StatusOr<std::unique_ptr<SentenceSplitter>> SentenceSplitter::Create(
-    absl::string_view language) {
+    absl::string_view language) try {
   const icu::Locale locale = LocaleOf(language.empty() ? "en" : language);
   UErrorCode status = U_ZERO_ERROR;
   std::unique_ptr<icu::BreakIterator> icu(
@@ -246,6 +248,8 @@ absl::StatusOr<std::unique_ptr<SentenceSplitter>> SentenceSplitter::Create(
   }
   return absl::WrapUnique(new SentenceSplitter(std::unique_ptr<const Language>(
       new Language{SentenceRules(locale.getLanguage()), std::move(icu)})));
+} catch (const std::bad_alloc&) {
+  return StatusOfException();
 }
 
 SentenceSplitter::SentenceSplitter(std::unique_ptr<const Language> language)

@@ -18,7 +18,8 @@ namespace nibu {
 class SentenceSplitter {
  public:
   // `language`: any code ("de", "de-DE", "deu_Latn", "zh_CN"). The empty one stands for English; an
-  // unknown one gets the rules that hold for all. FailedPrecondition: ICU lacks its data.
+  // unknown one gets the rules that hold for all. FailedPrecondition: ICU lacks its data;
+  // ResourceExhausted: memory is short.
   static absl::StatusOr<std::unique_ptr<SentenceSplitter>> Create(absl::string_view language);
   ~SentenceSplitter();
 

@@ -8,6 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/elastic_memory.h"
+#include "engine/core/exception_status.h"
 
 namespace nibu {
 
@@ -22,17 +24,26 @@ absl::Status NotSupported(const Parts&... parts) {
   return absl::UnimplementedError(absl::StrCat(parts...));
 }
 
+// nlohmann's values do not survive a failed allocation: this one, of as much as a document of so
+// many bytes may take, fails first, with std::bad_alloc.
+inline void ReserveForJson(size_t bytes) { ElasticMemory().Resize((size_t{1} << 20) + 32 * bytes); }
+
 // f(), a status or StatusOr; ResourceExhausted naming `path` where memory does not suffice.
 template <typename F>
 auto WithinMemory(const std::string& path, F f) -> decltype(f()) {
   try {
-    return f();
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
+    try {
+      ReserveForJson(0);
+      return f();
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    }
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": there is not enough memory for it; close other programs, or use a ",
+                     "smaller model"));
+  } catch (...) {
+    return StatusOfException();
   }
-  return absl::ResourceExhaustedError(
-      absl::StrCat(path, ": there is not enough memory for it; close other programs, or use a ",
-                   "smaller model"));
 }
 
 }  // namespace nibu

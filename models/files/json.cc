@@ -1,5 +1,6 @@
 #include "models/files/json.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
@@ -96,6 +97,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) {
+  ReserveForJson(text.size());
   Builder builder;
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
     return Invalid(file, ": ", builder.error);
@@ -105,6 +107,7 @@ absl::StatusOr<Json> ParseJson(absl::string_view text, const std::string& file) 
 
 absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& file,
                                      const std::string& key) {
+  ReserveForJson(text.size());
   Builder builder;
   builder.wanted = key;
   if (!Json::sax_parse(text.begin(), text.end(), &builder) && !builder.found) {
@@ -119,6 +122,15 @@ absl::StatusOr<Json> ParseJsonMember(absl::string_view text, const std::string& 
 std::string QuotedJson(const Json& value) {
   const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.size() > kMaxQuoted ? absl::StrCat(text.substr(0, kMaxQuoted), "...") : text;
+}
+
+std::string PrintableLine(absl::string_view text) {
+  const Json json = std::string(text);
+  std::string line = Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::ignore));
+  for (char& c : line) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  return line;
 }
 
 absl::StatusOr<ConfigFile> ConfigFile::OpenOptional(const std::string& path) {

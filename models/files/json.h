@@ -17,7 +17,8 @@
 namespace nibu {
 
 // A JSON document. InvalidArgument naming `file`: not JSON, nested deeper than 32, or an object
-// with the same key twice.
+// with the same key twice. Throws std::bad_alloc, as all that have to do with these values may; see
+// ReserveForJson.
 absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::string& file);
 
 // The value of one key of a document that is an object, reading no further than it; null when it is
@@ -27,6 +28,9 @@ absl::StatusOr<nlohmann::json> ParseJsonMember(absl::string_view text, const std
 
 // A value for a message: in one line, any bytes that are not UTF-8 replaced, cut where it is long.
 std::string QuotedJson(const nlohmann::json& value);
+
+// Text in one line of UTF-8: control characters become spaces, what is not UTF-8 is left out.
+std::string PrintableLine(absl::string_view text);
 
 // Typed look-ups in a configuration file that is one object. Errors name file, field, what was
 // expected and what is there. Null counts as absent.

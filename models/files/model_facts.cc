@@ -25,10 +25,7 @@ constexpr size_t kMostFact = 200;
 
 void Add(const char* fact, std::string text, ModelFacts* facts) {
   text.resize(std::min(text.size(), kMostFact));
-  text = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore));
-  for (char& c : text) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
-  }
+  text = PrintableLine(text);
   absl::StripAsciiWhitespace(&text);
   if (!text.empty()) facts->try_emplace(fact, text);
 }

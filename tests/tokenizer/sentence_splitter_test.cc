@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "tests/engine/memory_hooks.h"
 #include "tests/tokenizer/sentence_cases.h"
 #include "tokenizer/characters.h"
 #include "tokenizer/typesetting.h"
@@ -300,6 +301,21 @@ TEST(SentenceSplitterTest, FindsTheJoinsOfSharedLines) {
   ExpectJoinsFound(data + "multi30k.test_2016_flickr.en", "en");
   ExpectJoinsFound(data + "multi30k.test_2016_flickr.de", "de");
   ExpectJoinsFound(data + "newstest2014.en", "en");
+}
+
+// The n-th allocation fails, for every n.
+TEST(SentenceSplitterTest, IsCreatedOrNotWhateverTheMemory) {
+  for (int64_t n = 1;; ++n) {
+    FailAllocation(n);
+    const auto splitter = SentenceSplitter::Create("de");
+    const bool has_failed = StopFailing();
+    if (splitter.ok()) {
+      EXPECT_EQ((*splitter)->Split("Ja. Nein.").size(), 2u);
+    } else {
+      EXPECT_EQ(splitter.status().code(), absl::StatusCode::kResourceExhausted);
+    }
+    if (!has_failed) break;
+  }
 }
 
 }  // namespace

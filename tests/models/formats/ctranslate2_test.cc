@@ -212,6 +212,13 @@ TEST(CTranslate2, NamesWhatIsWrong) {
               HasSubstr("source_vocabulary: 6 tokens, expected 5, the size in model.bin"));
   EXPECT_THAT(Error([](TinyCTranslate2* t) { t->target_vocabulary = "[\"a\", 1]"; }),
               HasSubstr("not an array of tokens"));
+  // A name of any bytes does not make the message long.
+  const std::string longest = Error([](TinyCTranslate2* t) {
+    t->variables.push_back({std::string(60'000, '\xe4') + "_scale", {}, 0, "1234"});
+  });
+  EXPECT_LT(longest.size(), 1010u);
+  EXPECT_THAT(longest, HasSubstr("is not the scale of anything; download it again"));
+  EXPECT_EQ(longest.find('\xe4'), std::string::npos);
   const TempFolder folder;
   TinyCTranslate2().Write(folder);
   std::filesystem::remove(folder / "source_vocabulary.txt");
