@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <istream>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -21,7 +22,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxBytes = 1 << 26;
+constexpr size_t kMaxBytes = 1 << 24;
+// yaml-cpp reads lists and maps in brackets to their end before it tells of them.
+constexpr size_t kMaxAhead = 1 << 16;
 constexpr size_t kMaxDepth = 32;
 // Which yaml-cpp takes for the end of its input.
 constexpr char kEnd = 4;
@@ -47,6 +50,7 @@ class Builder final : public YAML::EventHandler {
 
   Json root;
   int documents = 0;
+  YAML::Mark last;  // of what was told
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents > 1) throw YAML::ParserException(mark, "begins a second document");
@@ -94,12 +98,14 @@ class Builder final : public YAML::EventHandler {
   }
 
   void Key(const YAML::Mark& mark, const std::string& key) {
+    last = mark;
     auto [it, inserted] = open_.back()->get_ref<Json::object_t&>().try_emplace(key);
     if (!inserted) throw YAML::ParserException(mark, "has a key that is there twice");
     slot_ = &it->second;
   }
 
   Json* Place(const YAML::Mark& mark, absl::string_view tag, YAML::anchor_t anchor, Json value) {
+    last = mark;
     if (anchor != YAML::NullAnchor) throw YAML::ParserException(mark, "has an anchor");
     if (!tag.empty() && tag != "?" && tag != "!") {
       throw YAML::ParserException(mark, "has a tag");
@@ -126,6 +132,24 @@ class Builder final : public YAML::EventHandler {
   Json* slot_ = nullptr;  // of the key that was read last
 };
 
+// The text, no further than kMaxAhead beyond what the builder was told.
+class Reader final : public std::stringbuf {
+ public:
+  Reader(absl::string_view text, const Builder& builder)
+      : std::stringbuf(std::string(text), std::ios::in), builder_(builder) {}
+
+ protected:
+  std::streamsize xsgetn(char* to, std::streamsize n) override {
+    if (gptr() - eback() > builder_.last.pos + static_cast<std::streamsize>(kMaxAhead)) {
+      throw YAML::ParserException(builder_.last, "begins a value that is too long");
+    }
+    return std::stringbuf::xsgetn(to, n);
+  }
+
+ private:
+  const Builder& builder_;
+};
+
 }  // namespace
 
 absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) {
@@ -133,12 +157,14 @@ absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) 
   const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(text);
   if (!stripped.empty() && (stripped[0] == '{' || stripped[0] == '[')) return ParseJson(text, file);
   if (text.size() > kMaxBytes || text.find(kEnd) != absl::string_view::npos) {
-    return Invalid(file, text.size() > kMaxBytes ? ": larger than 64 MB" : ": has a byte 4",
+    return Invalid(file, text.size() > kMaxBytes ? ": larger than 16 MB" : ": has a byte 4",
                    ", which no YAML file of a model is; is it damaged?");
   }
+  ReserveForJson(text.size());
   Builder builder(text);
   try {
-    std::istringstream stream{std::string(text)};
+    Reader reader(text, builder);
+    std::istream stream(&reader);
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }

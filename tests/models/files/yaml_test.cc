@@ -111,7 +111,21 @@ TEST(Yaml, RefusesDepthAndSize) {
     for (int i = 0; i < 100'000; ++i) text += open;
     EXPECT_THAT(Error(text), HasSubstr("f.yml: ")) << open;
   }
-  EXPECT_THAT(Error("a: " + std::string(1 << 26, 'x')), HasSubstr("f.yml: larger than 64 MB"));
+  EXPECT_THAT(Error("a: " + std::string(1 << 24, 'x')), HasSubstr("f.yml: larger than 16 MB"));
+  for (const char* part : {"[", "{", "[a, ", "x", "\n"}) {
+    std::string text = "z: 1\na: [";
+    while (text.size() < 15'000'000) text += part;
+    EXPECT_THAT(Error(text + "]\n"), HasSubstr("f.yml: line 2 begins a value that is too long"));
+  }
+}
+
+// As of a vocabulary, in whose tokens brackets mean nothing.
+TEST(Yaml, LongDocuments) {
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) absl::StrAppend(&text, "\"[{", i, "\": ", i, "\n");
+  const absl::StatusOr<Json> value = ParseYaml(text, "f.yml");
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ((*value)["[{49999"], 49999);
 }
 
 TEST(Yaml, NamesTheLine) { EXPECT_THAT(Error("a: 1\n\n# x\n- b\n"), HasSubstr("f.yml: line 4 ")); }
