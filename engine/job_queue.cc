@@ -86,14 +86,14 @@ bool Job::GoesOn(std::vector<Hypothesis> found) {
       first[0] = std::move(second[0]);
     }
     result = std::move(first);
-  } else if (!first.empty()) {
-    options.no_repeat_ngram_size = 0;
+  } else if (!first.empty() && !found.empty() && !found[0].token_scores.empty()) {
+    std::vector<int> tokens = found[0].tokens;
+    if (found[0].finished) tokens.push_back(found[0].end_token);
+    target = std::move(tokens);  // nothing throws from here on
     second = std::move(found);
-    if (!second.empty() && !second[0].token_scores.empty()) {
-      target = second[0].tokens;
-      if (second[0].finished) target->push_back(second[0].end_token);
-      return true;
-    }
+    options.no_repeat_ngram_size = 0;
+    return true;
+  } else if (!first.empty()) {
     result = std::move(first);
   } else if (loops && options.on_repetition == OnRepetition::kRetry &&
              options.no_repeat_ngram_size == 0 && !target.has_value()) {

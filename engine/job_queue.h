@@ -46,7 +46,8 @@ struct Job : Request {
 
   // Works out the first step from options, prefix and target, each time that it is decoded.
   void Begin();
-  // Takes what has been found; true: it is to be decoded once more.
+  // Takes what has been found; true: it is to be decoded once more. Throws std::bad_alloc, and has
+  // done nothing then.
   bool GoesOn(std::vector<Hypothesis> found);
   // Leaves the constraints that are met; whether there are others.
   bool DropsConstraints(Met met);

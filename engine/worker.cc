@@ -207,17 +207,17 @@ void Worker::RemoveEnded() {
     if (measuring_) {
       latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
     }
-    bool goes_on = false;
-    if (slot->search.done()) {
-      goes_on = slot->job->GoesOn(slot->search.Finish(
-          slot->attention.empty() ? nullptr : slot->attention.data(), slot->job->source.size()));
-    } else {
-      slot->job->result = std::move(status);
+    const bool is_done = slot->search.done();
+    std::vector<Hypothesis> found;
+    if (is_done) {
+      found = slot->search.Finish(slot->attention.empty() ? nullptr : slot->attention.data(),
+                                  slot->job->source.size());
     }
-    slot->Release();
-    if (goes_on) {
+    slot->Release();  // may throw, too: before the job changes
+    if (is_done && slot->job->GoesOn(std::move(found))) {
       again_.Append(std::move(slot->job));
     } else {
+      if (!is_done) slot->job->result = std::move(status);
       queue_->Finish(std::move(slot->job));
     }
     any = true;

@@ -141,12 +141,13 @@ TEST_P(OutOfMemoryTest, OfALaterRequest) {
 }
 
 // One of several sentences that share their steps fails; the others are as they are alone.
-TEST_P(OutOfMemoryTest, LeavesOtherRequestsAsTheyAre) {
-  const Sources sources = RandomSources(8, 12, 50);
-  auto translator = *Translator::Create(model_, options_);
-  const auto expected = *translator->Translate(sources, case_.options);
+void ExpectOthersAsTheyAre(const std::shared_ptr<const Model>& model,
+                           const TranslatorOptions& options, const DecodingOptions& decoding,
+                           const Sources& sources, int64_t most, int64_t stride) {
+  auto translator = *Translator::Create(model, options);
+  const auto expected = *translator->Translate(sources, decoding);
   std::vector<Result> results(sources.size());
-  for (int64_t n = 1; n < 400; n += 7) {
+  for (int64_t n = 1; n < most; n += stride) {
     std::atomic<size_t> missing = sources.size();
     const std::function<void(uint64_t, Result)> done = [&](uint64_t key, Result result) {
       results[key] = std::move(result);
@@ -156,22 +157,32 @@ TEST_P(OutOfMemoryTest, LeavesOtherRequestsAsTheyAre) {
     for (size_t i = 0; i < sources.size(); ++i) {
       absl::StatusOr<Ticket> ticket;
       try {
-        ticket =
-            translator->Submit({.source = sources[i], .options = case_.options, .key = i}, done);
+        ticket = translator->Submit({.source = sources[i], .options = decoding, .key = i}, done);
       } catch (const std::bad_alloc&) {  // of the request's copy
         ticket = absl::ResourceExhaustedError("");
       }
       if (!ticket.ok()) done(i, ticket.status());
     }
     while (missing > 0) std::this_thread::yield();
-    StopFailing();
+    const bool has_failed = StopFailing();
     int failed = 0;
     for (size_t i = 0; i < sources.size(); ++i) {
       failed += results[i].ok() ? 0 : 1;
       ExpectOneOf(results[i], expected[i]);
     }
     EXPECT_LE(failed, 1) << n;
+    if (!has_failed) break;
   }
+}
+
+TEST_P(OutOfMemoryTest, LeavesOtherRequestsAsTheyAre) {
+  ExpectOthersAsTheyAre(model_, options_, case_.options, RandomSources(8, 12, 50), 400, 7);
+}
+
+// All there is to allocate of two that loop, and do not once they are retried.
+TEST_P(OutOfMemoryTest, LeavesAnotherRetryAsItIs) {
+  ExpectOthersAsTheyAre(model_, options_, case_.options, {{47, 8, 17}, {47, 8, 17}}, 100000,
+                        OneIn());
 }
 
 }  // namespace
