@@ -90,9 +90,7 @@ const RowRules* Slot::FindRules(size_t i, RowRules* rules) {
   // Of the rows of guesses none but the first.
   const bool branches_out = !job->target.has_value() && search.branches_out() &&
                             history_.size() == static_cast<size_t>(search.length());
-  const bool was_expanded = !job->first.empty() && job->target.has_value() &&
-                            history_.size() == job->target_prefix.size();
-  if ((branches_out || was_expanded) && job->options.return_alternatives) {
+  if (branches_out && job->options.return_alternatives) {
     const std::vector<int>& ends = job->search.ends;
     rules->suppressed.insert(rules->suppressed.end(), ends.begin(), ends.end());
   }

@@ -45,6 +45,10 @@ absl::Status CheckTogether(const DecodingOptions& options) {
                               "prefix_bias_beta does not go with coverage_penalty"));
   NIBU_RETURN_IF_ERROR(refuse(options.return_alternatives && options.coverage_penalty != 0,
                               "return_alternatives do not go with coverage_penalty"));
+  NIBU_RETURN_IF_ERROR(
+      refuse(options.on_repetition == OnRepetition::kRetry &&
+                 (options.return_alternatives || options.branches() > 1),
+             "on_repetition=retry does not go with return_alternatives, nor with several samples"));
   return refuse(other_rules && options.patience != 1,
                 "patience is a rule of search_compat=nibu and ctranslate2");
 }

@@ -33,10 +33,12 @@ struct Frame {
 // Whose rules say when a beam search ends, and what it keeps: see BeamSearch.
 enum class SearchCompat : uint8_t { kNibu, kCTranslate2, kMarian, kHuggingFace };
 
-// What becomes of a hypothesis that is caught in a loop.
+// What becomes of the best hypothesis where it is caught in a loop.
 enum class OnRepetition : uint8_t {
   kKeep,
-  kRetry,  // once more with no_repeat_ngram_size; the better one by the plain score is taken
+  // Once more with no_repeat_ngram_size; the better one by the plain score is taken. Of an n-best
+  // list the others stay. Neither with alternatives nor with several samples.
+  kRetry,
 };
 
 // S: sum of the log-probabilities of the generated tokens. L: their number, EOS included.

@@ -30,5 +30,32 @@ TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
             std::string::npos);
 }
 
+// The first word of why it is refused.
+template <typename Change>
+std::string Blamed(const Change& change) {
+  DecodingOptions options;
+  change(&options);
+  const std::string message(options.Validate().message());
+  return message.substr(0, message.find_first_of(" ="));
+}
+
+TEST(DecodingOptionsTest, RetriesAreOfTheBestHypothesis) {
+  const auto blamed = [](bool alternatives, bool samples, int hypotheses) {
+    return Blamed([&](auto* o) {
+      o->on_repetition = OnRepetition::kRetry;
+      o->return_alternatives = alternatives;
+      o->num_hypotheses = hypotheses;
+      if (!samples) return;
+      o->beam_size = 1;
+      o->sampling.topk = 0;
+    });
+  };
+  EXPECT_EQ(blamed(false, false, 4), "");
+  EXPECT_EQ(blamed(false, true, 1), "");
+  EXPECT_EQ(blamed(false, true, 2), "on_repetition");
+  EXPECT_EQ(blamed(true, false, 1), "on_repetition");
+  EXPECT_EQ(blamed(true, false, 4), "on_repetition");
+}
+
 }  // namespace
 }  // namespace nibu

@@ -174,7 +174,7 @@ std::string Describe(const Request& request) {
 bool NamesAnOption(const std::string& message) {
   for (const char* name : {"beam_size", "patience", "num_hypotheses", "min_decoding_length",
                            "sampling_topk", "return_alternatives", "prefix_bias_beta", "target",
-                           "frame", "alignment_layer", "alignment_heads"}) {
+                           "frame", "alignment_layer", "alignment_heads", "on_repetition"}) {
     if (message.rfind(name, 0) == 0) return true;
   }
   return false;

@@ -51,6 +51,8 @@ TEST(SearchRefusalsTest, WhatDoesNotGoTogether) {
       {"--sampling_topk=5 --prefix_bias_beta=0.5", "--prefix_bias_beta"},
       {"--return_alternatives --prefix_bias_beta=0.5", "--prefix_bias_beta"},
       {"--return_alternatives --coverage_penalty=1", "--return_alternatives"},
+      {"--on_repetition=retry --return_alternatives", "--on_repetition"},
+      {"--on_repetition=retry --sampling_topk=0 --num_hypotheses=2", "--on_repetition"},
       {"--prefix_bias_beta=0.5 --beam_size=1", "--prefix_bias_beta"},
       {"--prefix_bias_beta=0.5 --coverage_penalty=1", "--prefix_bias_beta"},
       {"--search_compat=marian --patience=2", "--patience"},
@@ -107,7 +109,9 @@ TEST(SearchRefusalsTest, EndsOfWhatIsTaken) {
         "--return_alternatives --num_hypotheses=5 --repetition_penalty=1.2 --alignment=hard "
         "--search_compat=huggingface --min_alternative_expansion_prob=0.0001",
         "--sampling_topk=0 --num_hypotheses=8 --repetition_penalty=1.5 --no_repeat_ngram_size=2 "
-        "--on_repetition=retry --min_decoding_length=30 --max_decoding_length=40"}) {
+        "--min_decoding_length=30 --max_decoding_length=40",
+        "--sampling_topk=0 --on_repetition=retry --min_decoding_length=30 "
+        "--max_decoding_length=40"}) {
     for (const std::string& more : {std::string(), " --target_prefix=" + prefix}) {
       SCOPED_TRACE(flags + more);
       const Outcome outcome =

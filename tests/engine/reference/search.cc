@@ -325,8 +325,7 @@ class Searcher {
     Path path;
     for (size_t i = 0; i < target.size(); ++i) {
       const bool is_end = i + 1 == target.size() && i >= given && rules_.IsEnd(target[i]);
-      const bool expands = !request_.target && options_.return_alternatives && i == given;
-      const auto log_probs = rules_.LogProbs(path.tokens, !expands && (rules_.MayEnd(i) || is_end));
+      const auto log_probs = rules_.LogProbs(path.tokens, rules_.MayEnd(i) || is_end);
       path = path.Then(target[i], i < given ? 0 : log_probs[static_cast<size_t>(target[i])]);
     }
     path.given = given;
