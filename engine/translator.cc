@@ -289,7 +289,9 @@ absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done d
   if (options.max_length_factor > 0) {
     const float longest = options.max_length_factor * static_cast<float>(job->source.size());
     if (longest < static_cast<float>(job->search.max_length)) {
-      job->search.max_length = std::max(1, static_cast<int>(longest));
+      job->search.max_length =
+          std::min(job->search.max_length,
+                   std::max({1, options.min_decoding_length, static_cast<int>(longest)}));
     }
   }
   if (options.end_tokens.empty()) job->search.ends = {config.eos};

@@ -219,10 +219,6 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
   if (WasGiven("beam_size")) options.beam_size = absl::GetFlag(FLAGS_beam_size);
   if (WasGiven("length_penalty")) options.length_penalty = absl::GetFlag(FLAGS_length_penalty);
   if (WasGiven("word_penalty")) options.word_penalty = absl::GetFlag(FLAGS_word_penalty);
-  // A length that the command line asks for is not cut.
-  if (WasGiven("min_decoding_length") || WasGiven("max_decoding_length")) {
-    options.max_length_factor = 0;
-  }
   options.patience = absl::GetFlag(FLAGS_patience);
   options.num_hypotheses = absl::GetFlag(FLAGS_num_hypotheses);
   NIBU_ASSIGN_OR_RETURN(

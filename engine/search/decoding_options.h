@@ -62,7 +62,7 @@ struct DecodingOptions {
   int min_decoding_length = 1;
   int max_decoding_length = 256;
   // Above 0: a sentence is cut at this many generated tokens a source token (EOS counted in both),
-  // too.
+  // too, but not before min_decoding_length.
   float max_length_factor = 0;
   // Any of them ends a hypothesis. Empty: the model's EOS.
   std::vector<int> end_tokens;

@@ -337,11 +337,12 @@ TEST_F(SearchEdgesTest, LengthsFromOneOn) {
       Hypothesis found = ExpectOne(request);
       EXPECT_EQ(found.token_scores.size(), static_cast<size_t>(length));
       EXPECT_FALSE(found.finished);
-      request.options.min_decoding_length = length - 1;
-      ExpectOne(request);
-      request.options.max_length_factor = 1e-9f;  // a token at least
+      request.options.max_length_factor = 1e-9f;
+      EXPECT_EQ(ExpectOne(request).token_scores.size(), static_cast<size_t>(length));
+      request.options.min_decoding_length = 0;  // a token at least
       found = ExpectOne(request);
       EXPECT_LE(found.token_scores.size(), 1u);
+      request.options.min_decoding_length = length - 1;
       request.options.max_length_factor = 1e30f;
       ExpectOne(request);
     }

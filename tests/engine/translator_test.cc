@@ -127,13 +127,14 @@ TEST(TranslatorTest, ShortlistsEqualSearchOverTheirTokens) {
 TEST(TranslatorTest, LengthsFollowTheSource) {
   const auto model = reference::Transformer(SmallConfig(), 13).Build(ComputeType::kFloat32);
   DecodingOptions decoding;
-  decoding.min_decoding_length = 20;
+  decoding.suppress_sequences = {{0}};  // no end
+  decoding.min_decoding_length = 4;
   decoding.max_decoding_length = 20;
   decoding.max_length_factor = 1.5f;
   const Results results =
       Translate(model, decoding, {}, {{5}, {5, 6, 7, 8}, std::vector<int>(30, 9)});
-  EXPECT_EQ(results[0][0].tokens.size(), 3u);  // EOS counts: 2 * 1.5
-  EXPECT_EQ(results[1][0].tokens.size(), 7u);
+  EXPECT_EQ(results[0][0].tokens.size(), 4u);  // not 2 * 1.5
+  EXPECT_EQ(results[1][0].tokens.size(), 7u);  // EOS counts: 5 * 1.5
   EXPECT_EQ(results[2][0].tokens.size(), 20u);
   for (const auto& sentence : results) EXPECT_FALSE(sentence[0].finished);
 }

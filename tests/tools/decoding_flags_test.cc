@@ -73,10 +73,23 @@ TEST_F(DefaultsTest, AreWhatBenchMeasures) {
   SetDefault("num_beams", 1);
   const Outcome draft = Bench(absl::StrCat("--draft_model='", folder_.string(), "'"));
   EXPECT_EQ(draft.status, 0) << draft.err;
-  // Lengths that are asked for come before the model's own limit.
+  // A fixed length comes before the model's own limit.
   SetDefault("max_length_factor", 0.5);
   EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);  // of 4, and the EOS
   EXPECT_EQ(nlohmann::json::parse(Bench("--output_length=9").out)["target_tokens"], 9);
+}
+
+TEST_F(DefaultsTest, LimitLengthsThatAreAskedFor) {
+  SetDefault("max_length_factor", 0.5);  // of 5 tokens
+  const auto tokens = [this](const std::string& flags) {
+    const Outcome outcome = Translate(flags + "--output_format=jsonl");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["hypotheses"][0]["tokens"].size();
+  };
+  EXPECT_EQ(tokens(""), 2u);
+  EXPECT_EQ(tokens("--min_decoding_length=1 --max_decoding_length=256 "), 2u);
+  EXPECT_EQ(tokens("--max_decoding_length=1 "), 1u);
+  EXPECT_EQ(tokens("--min_decoding_length=4 "), 4u);
 }
 
 TEST_F(DefaultsTest, SayHowLongTranslationsAre) {

@@ -49,7 +49,8 @@ Rules::Rules(const std::vector<Member>& models, const Request& request)
                       positions - (frame_.decoder_start.size() - 1));
   if (options_.max_length_factor > 0) {
     const float most = options_.max_length_factor * static_cast<float>(source_.size());
-    longest_ = std::min(longest_, std::max<size_t>(1, static_cast<size_t>(std::min(most, 1e6f))));
+    longest_ = std::min(longest_, std::max({size_t{1}, static_cast<size_t>(std::min(most, 1e6f)),
+                                            static_cast<size_t>(options_.min_decoding_length)}));
   }
   if (options_.shortlist != nullptr) {
     Tokens needed = ends_;
