@@ -49,6 +49,11 @@ absl::Status CheckTogether(const DecodingOptions& options) {
       refuse(options.on_repetition == OnRepetition::kRetry &&
                  (options.return_alternatives || options.branches() > 1),
              "on_repetition=retry does not go with return_alternatives, nor with several samples"));
+  NIBU_RETURN_IF_ERROR(
+      refuse(options.coverage_penalty != 0 &&
+                 (options.alignment_layer.has_value() || options.alignment_heads.has_value()),
+             "coverage_penalty needs the model's own attention, without alignment_layer and "
+             "alignment_heads"));
   return refuse(other_rules && options.patience != 1,
                 "patience is a rule of search_compat=nibu and ctranslate2");
 }

@@ -91,7 +91,7 @@ struct DecodingOptions {
   // false: scores may be left 0, which spares greedy search the log-softmax.
   bool return_scores = true;
   // Fills Hypothesis::attention with the cross-attention of a layer (negative: from the last one
-  // on), the mean of its first heads (0: of all). No value: what the model says.
+  // on), the mean of its first heads (0: of all). No value: what the model says, as coverage wants.
   bool return_attention = false;
   std::optional<int> alignment_layer;
   std::optional<int> alignment_heads;

@@ -57,5 +57,21 @@ TEST(DecodingOptionsTest, RetriesAreOfTheBestHypothesis) {
   EXPECT_EQ(blamed(true, false, 4), "on_repetition");
 }
 
+TEST(DecodingOptionsTest, CoverageIsOfTheModelsOwnAttention) {
+  const auto layer = [](auto* o) { o->alignment_layer = -1; };
+  const auto heads = [](auto* o) { o->alignment_heads = 0; };
+  EXPECT_EQ(Blamed(layer), "");
+  EXPECT_EQ(Blamed(heads), "");
+  const auto with_coverage = [](auto change) {
+    return [change](auto* o) {
+      o->coverage_penalty = -0.5f;
+      change(o);
+    };
+  };
+  EXPECT_EQ(Blamed(with_coverage([](auto*) {})), "");
+  EXPECT_EQ(Blamed(with_coverage(layer)), "coverage_penalty");
+  EXPECT_EQ(Blamed(with_coverage(heads)), "coverage_penalty");
+}
+
 }  // namespace
 }  // namespace nibu

@@ -172,9 +172,10 @@ std::string Describe(const Request& request) {
 
 // Whoever reads it knows which option it is about.
 bool NamesAnOption(const std::string& message) {
-  for (const char* name : {"beam_size", "patience", "num_hypotheses", "min_decoding_length",
-                           "sampling_topk", "return_alternatives", "prefix_bias_beta", "target",
-                           "frame", "alignment_layer", "alignment_heads", "on_repetition"}) {
+  for (const char* name :
+       {"beam_size", "patience", "num_hypotheses", "min_decoding_length", "sampling_topk",
+        "return_alternatives", "prefix_bias_beta", "target", "frame", "alignment_layer",
+        "alignment_heads", "on_repetition", "coverage_penalty"}) {
     if (message.rfind(name, 0) == 0) return true;
   }
   return false;

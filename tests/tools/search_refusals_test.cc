@@ -55,6 +55,8 @@ TEST(SearchRefusalsTest, WhatDoesNotGoTogether) {
       {"--on_repetition=retry --sampling_topk=0 --num_hypotheses=2", "--on_repetition"},
       {"--prefix_bias_beta=0.5 --beam_size=1", "--prefix_bias_beta"},
       {"--prefix_bias_beta=0.5 --coverage_penalty=1", "--prefix_bias_beta"},
+      {"--coverage_penalty=1 --alignment_layer=-1", "--coverage_penalty"},
+      {"--coverage_penalty=1 --alignment_heads=0", "--coverage_penalty"},
       {"--search_compat=marian --patience=2", "--patience"},
       {"--search_compat=huggingface --patience=2", "--patience"},
       {"--beam_size=1 --num_hypotheses=2", "--num_hypotheses"},
