@@ -203,6 +203,8 @@ void BeamSearch::AdvanceBranch(Branch* branch,
   }
   const SearchCompat compat = options().search_compat;
   const bool last = steps_left() == 0;
+  // Hugging Face's rule looks at what would go on, first.
+  const bool cuts = last && compat != SearchCompat::kHuggingFace;
   const size_t beam = branch->width;
   // Behind a hard prefix only the best continuation may end it.
   const bool is_first = task_.forced() > 0 && length_ == static_cast<int>(task_.forced()) + 1;
@@ -220,7 +222,7 @@ void BeamSearch::AdvanceBranch(Branch* branch,
   for (size_t k = 0; k < std::min(beam, n); ++k) {
     size_t chosen = k;
     const bool is_end = task_.is_end(ranked_[k].token);
-    if (is_end || last) {
+    if (is_end || cuts) {
       const bool counts = k == 0 || !is_end || !is_first || last;
       if (counts) {
         const Open ended = add(ranked_[k]);
@@ -229,13 +231,8 @@ void BeamSearch::AdvanceBranch(Branch* branch,
       }
       if (compat == SearchCompat::kMarian) continue;
       while (spare < n && task_.is_end(ranked_[spare].token)) ++spare;
-      if (spare >= n || (last && (!is_end || compat != SearchCompat::kHuggingFace))) continue;
+      if (spare >= n || cuts) continue;
       chosen = spare++;
-      if (last) {
-        const Open cut = add(ranked_[chosen]);
-        branch->finished.push_back({cut.node, cut.log_prob, length_, cut.met});
-        continue;
-      }
     }
     const Ranked& r = ranked_[chosen];
     next_.push_back(add(r));
@@ -243,7 +240,13 @@ void BeamSearch::AdvanceBranch(Branch* branch,
   }
   branch->open.swap(next_);
   if (compat == SearchCompat::kMarian) branch->width = branch->open.size();
-  if (!last && !IsDone(*branch)) return;
+  const bool is_done = IsDone(*branch);
+  if (!last && !is_done) return;
+  if (!is_done) {
+    for (const Open& open : branch->open) {
+      branch->finished.push_back({open.node, open.log_prob, length_, open.met});
+    }
+  }
   branch->open.clear();
   live_.resize(live_before);
 }
@@ -255,7 +258,7 @@ bool BeamSearch::IsDone(const Branch& branch) const {
   if (branch.open.empty()) return true;
   if (o.search_compat == SearchCompat::kMarian) return false;
   if (o.search_compat == SearchCompat::kHuggingFace) {
-    if (finished < beam) return false;
+    if (finished < beam || o.early_stopping) return finished >= beam;
     std::vector<float> scores;
     for (const Finished& f : branch.finished) scores.push_back(Score(f));
     std::nth_element(scores.begin(), scores.begin() + static_cast<long>(beam) - 1, scores.end(),

@@ -21,8 +21,8 @@
 //  * Marian: no continuation takes the place of a finished one, so the beam shrinks; the sentence
 //    stops when it is empty.
 //  * Hugging Face: the best `beam` finished ones are kept; the sentence stops when there are so
-//    many, and the worst of them scores no less than the best live one would now. At max_length the
-//    live ones are finished, too.
+//    many and, without early_stopping, the worst of them scores no less than the best live one
+//    would now. Where it has not stopped, max_length finishes the live ones, too.
 //  * Constraints: the beam is shared out (see constraints.h). A hypothesis ends only when it has
 //    met them all, unless none has got any further for kPatience steps. What meets more of them is
 //    better, whatever its score; then what has the larger S.

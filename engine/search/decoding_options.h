@@ -49,6 +49,9 @@ struct DecodingOptions {
   float patience = 1.0f;
   int num_hypotheses = 1;
   SearchCompat search_compat = SearchCompat::kNibu;
+  // Of kHuggingFace alone, its early_stopping: true, or false. ("never", which compares with the
+  // best score that a live hypothesis may have at max_length, is taken for false.)
+  bool early_stopping = false;
 
   // score = (S - word_penalty * L) / L^length_penalty
   //       + coverage_penalty * sum over source positions of log min(attention they got, 1)

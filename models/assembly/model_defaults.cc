@@ -14,7 +14,7 @@ struct Number {
   float least;
   float most;
 };
-constexpr Number kNumbers[] = {{"length_penalty", &ModelDefaults::length_penalty, -1000, 1000},
+constexpr Number kNumbers[] = {{"length_penalty", &ModelDefaults::length_penalty, -8, 8},
                                {"word_penalty", &ModelDefaults::word_penalty, -1000, 1000},
                                {"max_length_factor", &ModelDefaults::max_length_factor, 0, 1000},
                                {"length_ratio", &ModelDefaults::length_ratio, 0.1f, 10}};
@@ -35,6 +35,8 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const 
     }
     defaults.*number.field = value;
   }
+  const nlohmann::json* const stops = object.Find("early_stopping");
+  defaults.early_stopping = stops != nullptr && *stops == true;  // it may be "never"
   return defaults;
 }
 
@@ -44,6 +46,7 @@ nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const c
   for (const Number& number : kNumbers) {
     if (const auto& value = defaults.*number.field) json[number.name] = *value;
   }
+  if (defaults.early_stopping) json["early_stopping"] = true;
   return json;
 }
 

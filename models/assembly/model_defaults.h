@@ -7,7 +7,7 @@
 
 namespace nibu {
 
-// Numbers of an object, under the names that they have here; the beam's size is `beam` there.
+// Those of an object, under the names that they have here; the beam's size is `beam` there.
 // InvalidArgument naming the one that is out of range.
 absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam);
 nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam);

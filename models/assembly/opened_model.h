@@ -58,6 +58,7 @@ struct ModelDefaults {
   std::optional<float> length_penalty;
   std::optional<float> word_penalty;
   std::optional<float> max_length_factor;  // see DecodingOptions
+  bool early_stopping = false;             // likewise
   // Tokens of a translation for one token of its source, in the mean: what is far from it is
   // suspicious.
   std::optional<float> length_ratio;

@@ -83,6 +83,7 @@ Request RandomRequest(Random* random, const ModelConfig& config) {
   o.beam_size = random->Int(1, 5);
   o.num_hypotheses = random->Int(1, o.beam_size);
   o.search_compat = static_cast<SearchCompat>(random->Int(0, 3));
+  o.early_stopping = random->Chance();
   o.max_decoding_length = random->Int(0, 5) == 0 ? random->Int(20, 30) : random->Int(1, 12);
   if (random->Int(0, 3) == 0) o.patience = OneOf(random, {0.3f, 0.5f, 1.6f, 2});
   RandomKind(random, &request);
@@ -140,6 +141,7 @@ std::string Describe(const Request& request) {
     if (value != usual) text += absl::StrCat(" ", name, "=", value);
   };
   add("compat", static_cast<int>(o.search_compat), 0);
+  add("early_stopping", o.early_stopping, 0);
   add("beam_size", o.beam_size, -1);
   add("patience", o.patience, 1);
   add("num_hypotheses", o.num_hypotheses, 1);

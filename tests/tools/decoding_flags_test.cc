@@ -92,6 +92,15 @@ TEST_F(DefaultsTest, LimitLengthsThatAreAskedFor) {
   EXPECT_EQ(tokens("--min_decoding_length=4 "), 4u);
 }
 
+TEST_F(DefaultsTest, EarlyStoppingIsHuggingFaces) {
+  const std::string flags = "--num_hypotheses=4 --output_format=nbest --length_penalty=0.2 ";
+  const std::string late = Translate(flags + "--search_compat=huggingface").out;
+  const std::string ours = Translate(flags).out;
+  SetDefault("early_stopping", true);
+  EXPECT_NE(Translate(flags + "--search_compat=huggingface").out, late);
+  EXPECT_EQ(Translate(flags).out, ours);
+}
+
 TEST_F(DefaultsTest, SayHowLongTranslationsAre) {
   const std::string line = "'A man is riding a bicycle along the river with his brown dog.' ";
   const std::string flags = line + "--max_decoding_length=3 --warnings";

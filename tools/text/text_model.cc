@@ -108,6 +108,7 @@ DecodingOptions DefaultDecoding(const ModelDefaults& defaults) {
   options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
   options.word_penalty = defaults.word_penalty.value_or(0);
   options.max_length_factor = defaults.max_length_factor.value_or(0);
+  options.early_stopping = defaults.early_stopping;
   return options;
 }
 

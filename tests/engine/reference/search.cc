@@ -202,8 +202,9 @@ class Searcher {
           if (last || width == 0) return done;
           break;
         case SearchCompat::kHuggingFace:
+          if (IsDone(done, live)) return done;
           if (last) done.insert(done.end(), live.begin(), live.end());
-          if (last || IsDone(done, live)) return done;
+          if (last) return done;
           break;
         case SearchCompat::kNibu:
         case SearchCompat::kCTranslate2:
@@ -225,11 +226,13 @@ class Searcher {
     }
   }
 
-  // Hugging Face's: as many as the beam, and none of the live ones would be better now.
+  // Hugging Face's: as many as the beam, and without early_stopping none of the live ones would be
+  // better now.
   bool IsDone(const std::vector<Path>& done, const std::vector<Path>& live) {
     const auto beam = static_cast<size_t>(options_.beam_size);
     if (live.empty()) return true;
     if (done.size() < beam) return false;
+    if (options_.early_stopping) return true;
     std::vector<double> scores;
     scores.reserve(done.size());
     for (const Path& path : done) scores.push_back(Normalized(path));

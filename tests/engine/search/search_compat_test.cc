@@ -109,6 +109,19 @@ TEST(SearchCompatTest, HuggingFaceGoesOnWhileALiveOneIsBetter) {
   EXPECT_EQ(search.length(), 3);  // the best live one would score -3.2 / 3 now
 }
 
+TEST(SearchCompatTest, HuggingFaceStopsEarly) {
+  SearchCase options = Case(SearchCompat::kHuggingFace);
+  options.early_stopping = true;
+  BeamSearch search;
+  for (const int max_length : {2, 3}) {  // where two have finished, live ones are not cut either
+    options.max_length = max_length;
+    EXPECT_EQ(TokensOf(Search(&search, options, Promising)), (std::vector<Tokens>{{1}, {}}));
+    EXPECT_EQ(search.length(), 2);
+  }
+  options.max_length = 1;
+  EXPECT_EQ(TokensOf(Search(&search, options, Promising)), (std::vector<Tokens>{{1}, {}}));
+}
+
 TEST(SearchCompatTest, HuggingFaceFinishesTheLiveOnesAtTheLimit) {
   SearchCase options = Case(SearchCompat::kHuggingFace);
   options.max_length = 2;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/hugging_face_writer.h"
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 using testing::TempFolder;
 
 constexpr char kAll[] =
-    R"({"beam":3,"length_penalty":0.5,"word_penalty":-0.25,"max_length_factor":2.0,"length_ratio":1.25})";
+    R"({"beam":3,"length_penalty":0.5,"word_penalty":-0.25,"max_length_factor":2.0,"length_ratio":1.25,"early_stopping":true})";
 
 absl::StatusOr<ModelDefaults> Read(const std::string& text) {
   absl::StatusOr<ConfigFile> file = ConfigFile::Parse(text, "some.json");
@@ -34,11 +35,19 @@ TEST(ModelDefaults, AreReadAsTheyAreWritten) {
   }
 }
 
+TEST(ModelDefaults, EarlyStoppingIsTrueOrNot) {
+  for (const char* value : {"false", "null", "\"never\""}) {
+    const auto defaults = Read(absl::StrCat("{\"early_stopping\":", value, "}"));
+    ASSERT_TRUE(defaults.ok()) << defaults.status();
+    EXPECT_FALSE(defaults->early_stopping) << value;
+  }
+}
+
 TEST(ModelDefaults, OutOfRange) {
   for (const auto& [text, expected] :
        {std::pair(R"({"beam":0})", "1 to 1000"), std::pair(R"({"length_ratio":0})", "0.1 to 10"),
         std::pair(R"({"length_ratio":"1"})", "length_ratio"),
-        std::pair(R"({"length_penalty":1e9})", "-1000 to 1000"),
+        std::pair(R"({"length_penalty":1e9})", "-8 to 8"),
         std::pair(R"({"max_length_factor":-1})", "0 to 1000")}) {
     const absl::Status status = Read(text).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
