@@ -54,6 +54,9 @@ absl::Status CheckTogether(const DecodingOptions& options) {
                  (options.alignment_layer.has_value() || options.alignment_heads.has_value()),
              "coverage_penalty needs the model's own attention, without alignment_layer and "
              "alignment_heads"));
+  NIBU_RETURN_IF_ERROR(
+      refuse(options.beam_size == 1 && options.num_hypotheses > options.branches(),
+             "num_hypotheses above 1 needs a beam, sampling_topk or return_alternatives"));
   return refuse(other_rules && options.patience != 1,
                 "patience is a rule of search_compat=nibu and ctranslate2");
 }

@@ -22,10 +22,9 @@ std::vector<DecodingOptions> ManyOptions(const ModelConfig& config) {
   all[4].max_length_factor = 0.8f;
   all[5].frame = Frame{{3, 4}, {5, 0}, {9, 7, 8}};
   all[6].patience = 2;
-  all[6].num_hypotheses = 2;
   all[7].patience = 2;
   all[7].return_alternatives = true;
-  all[7].length_penalty = 10;
+  all[7].length_penalty = 8;
   all[7].max_decoding_length = 5;
   all[7].end_tokens = {0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15};  // soon
   return all;

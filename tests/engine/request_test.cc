@@ -73,5 +73,18 @@ TEST(DecodingOptionsTest, CoverageIsOfTheModelsOwnAttention) {
   EXPECT_EQ(Blamed(with_coverage(heads)), "coverage_penalty");
 }
 
+TEST(DecodingOptionsTest, PatienceIsNoBeam) {
+  const auto blamed = [](int beam, int hypotheses) {
+    return Blamed([=](auto* o) {
+      o->patience = 2;
+      o->beam_size = beam;
+      o->num_hypotheses = hypotheses;
+    });
+  };
+  EXPECT_EQ(blamed(1, 1), "");
+  EXPECT_EQ(blamed(1, 2), "num_hypotheses");
+  EXPECT_EQ(blamed(2, 4), "");
+}
+
 }  // namespace
 }  // namespace nibu

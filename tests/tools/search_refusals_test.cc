@@ -60,6 +60,7 @@ TEST(SearchRefusalsTest, WhatDoesNotGoTogether) {
       {"--search_compat=marian --patience=2", "--patience"},
       {"--search_compat=huggingface --patience=2", "--patience"},
       {"--beam_size=1 --num_hypotheses=2", "--num_hypotheses"},
+      {"--beam_size=1 --num_hypotheses=2 --patience=2", "--num_hypotheses"},
       {"--return_alternatives --beam_size=4 --num_hypotheses=257", "--num_hypotheses"},
       {"--sampling_topk=0 --num_hypotheses=1025", "--num_hypotheses"},
       {"--min_decoding_length=9 --max_decoding_length=8", "--min_decoding_length"},
