@@ -70,10 +70,7 @@ absl::Status CheckModels(const Model& model, const TranslatorOptions& options) {
                                                    options.ensemble_weights.size()));
   }
   for (const float weight : options.ensemble_weights) {
-    if (!(weight > 0 && std::isfinite(weight))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("ensemble_weights must be more than 0, not ", weight));
-    }
+    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
   }
   return absl::OkStatus();
 }

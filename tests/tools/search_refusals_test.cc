@@ -33,7 +33,7 @@ TEST(SearchRefusalsTest, ValuesNameTheirFlag) {
       {"--sampling_topp", {"0", "1.1", "nan"}},
       {"--sampling_temperature", {"0", "-1", "nan", "inf"}},
       {"--seed", {"-1", "x"}},
-      {"--ensemble_weights", {"x", "0", "-1", "nan", "inf", "1,1"}},
+      {"--ensemble_weights", {"x", "0", "-1", "nan", "inf", "1,1", "3e38", "1e-30"}},
       {"--disable_unk", {"x"}},
       {"--return_alternatives", {"2"}}};
   for (const auto& [flag, values] : flags) {
