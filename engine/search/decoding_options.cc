@@ -8,11 +8,6 @@
 namespace nibu {
 namespace {
 
-absl::Status CheckFinite(absl::string_view name, float value) {
-  if (std::isfinite(value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(name, " must be a number, not ", value));
-}
-
 // Of numbers that may not be 0.
 absl::Status CheckPositive(absl::string_view name, float value, float most) {
   if (value > 0 && value <= most) return absl::OkStatus();
@@ -76,9 +71,9 @@ absl::Status DecodingOptions::Validate() const {
                        num_hypotheses, "; more need a beam, sampling_topk or return_alternatives"));
     }
   }
-  NIBU_RETURN_IF_ERROR(CheckFinite("length_penalty", length_penalty));
-  NIBU_RETURN_IF_ERROR(CheckFinite("word_penalty", word_penalty));
-  NIBU_RETURN_IF_ERROR(CheckFinite("coverage_penalty", coverage_penalty));
+  NIBU_RETURN_IF_ERROR(CheckRange("length_penalty", length_penalty, -8.0f, 8.0f));
+  NIBU_RETURN_IF_ERROR(CheckRange("word_penalty", word_penalty, -1e6f, 1e6f));
+  NIBU_RETURN_IF_ERROR(CheckRange("coverage_penalty", coverage_penalty, -1e6f, 1e6f));
   NIBU_RETURN_IF_ERROR(CheckRange("max_decoding_length", max_decoding_length, 1));
   NIBU_RETURN_IF_ERROR(CheckRange("max_length_factor", max_length_factor, 0.0f));
   if (min_decoding_length < 0 || min_decoding_length > max_decoding_length) {
@@ -86,7 +81,7 @@ absl::Status DecodingOptions::Validate() const {
         absl::StrCat("min_decoding_length must be 0 to max_decoding_length = ", max_decoding_length,
                      ", not ", min_decoding_length));
   }
-  NIBU_RETURN_IF_ERROR(CheckPositive("repetition_penalty", repetition_penalty, 1e6f));
+  NIBU_RETURN_IF_ERROR(CheckRange("repetition_penalty", repetition_penalty, 1e-3f, 1e6f));
   NIBU_RETURN_IF_ERROR(CheckRange("no_repeat_ngram_size", no_repeat_ngram_size, 0));
   for (const auto& sequence : suppress_sequences) {
     if (sequence.empty()) return absl::InvalidArgumentError("suppress_sequences has an empty one");
