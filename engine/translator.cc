@@ -1,7 +1,6 @@
 #include "engine/translator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <system_error>

@@ -101,6 +101,18 @@ void PrintStats(const Totals& totals, double load_seconds, double seconds) {
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
+// An error where the model gives a token no probability at all.
+absl::StatusOr<TextResult> CheckScores(absl::StatusOr<TextResult> result) {
+  if (!result.ok() || result->hypotheses.empty()) return result;
+  const TextHypothesis& scored = result->hypotheses[0];
+  for (size_t i = 0; i < scored.token_scores.size(); ++i) {
+    if (std::isfinite(scored.token_scores[i])) continue;
+    return Invalid("its target has \"", scored.tokens[i],
+                   "\" where the model never generates it; leave it out");
+  }
+  return result;
+}
+
 absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
@@ -124,8 +136,9 @@ absl::Status Run(int argc, char** argv) {
   Totals totals;
   Pipeline::Options options;
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
-    const auto end = [&, deliver = std::move(deliver)](
-                         uint64_t key, const absl::StatusOr<TextResult>& result) noexcept {
+    const auto end = [&, deliver = std::move(deliver)](uint64_t key,
+                                                       absl::StatusOr<TextResult> found) noexcept {
+      const absl::StatusOr<TextResult> result = CheckScores(std::move(found));
       totals.Add(key, key, result);
       deliver(FormatScore(json, key, result.value_or(TextResult())));
     };

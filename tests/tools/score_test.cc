@@ -174,6 +174,19 @@ TEST(ScoreTest, BadLinesKeepTheirPlaces) {
   }
 }
 
+TEST(ScoreTest, WhatIsNeverGeneratedHasNoScore) {
+  for (const std::string format : {"text", "jsonl"}) {
+    const Outcome outcome = Score("--tokenized --tsv --stats --output_format=" + format,
+                                  "▁A ▁dog .\t▁Ein ▁Hund .\n▁A ▁dog .\t▁Ein <pad>\n");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("nibu-score: error: 1 line(s) could not be scored; the "
+                                       "first is line 2: its target has \"<pad>\" where"));
+    EXPECT_THAT(outcome.err, HasSubstr("\"target_tokens\":4,\"log_prob\":-"));
+    ASSERT_EQ(Lines(outcome.out).size(), 2u);
+    EXPECT_EQ(Lines(outcome.out)[1], "");
+  }
+}
+
 TEST(ScoreTest, TooLongLinesKeepTheirPlaces) {
   const std::string pairs =
       "A dog runs.\tEin Hund rennt.\nA man is riding a bicycle.\tEin Mann.\nA dog.\tEin Hund.\n";
