@@ -142,13 +142,16 @@ absl::StatusOr<ProtectedKinds> ReadProtectFlag() {
 }
 
 absl::Status CheckCompanions() {
+  const auto is_set = [](const char* flag) {
+    const absl::CommandLineFlag& given = *absl::FindCommandLineFlag(flag);
+    return given.CurrentValue() != given.DefaultValue();
+  };
   for (const auto& [flag, companion] : {std::pair{"sampling_topp", "sampling_topk"},
                                         {"sampling_temperature", "sampling_topk"},
                                         {"prefix_bias_beta", "target_prefix"},
                                         {"min_alternative_expansion_prob", "return_alternatives"},
                                         {"alignment_level", "alignment"}}) {
-    const absl::CommandLineFlag& given = *absl::FindCommandLineFlag(flag);
-    if (given.CurrentValue() != given.DefaultValue() && !WasGiven(companion)) {
+    if (is_set(flag) && !is_set(companion)) {
       return WrongUsage("--", flag, " means nothing without --", companion);
     }
   }

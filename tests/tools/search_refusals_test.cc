@@ -69,6 +69,11 @@ TEST(SearchRefusalsTest, WhatDoesNotGoTogether) {
       {"--prefix_bias_beta=0.5", "--prefix_bias_beta"},
       {"--min_alternative_expansion_prob=0.5", "--min_alternative_expansion_prob"},
       {"--alignment_level=words", "--alignment_level"},
+      {"--sampling_topk=1 --sampling_topp=0.5", "--sampling_topp"},
+      {"--target_prefix= --prefix_bias_beta=0.5", "--prefix_bias_beta"},
+      {"--return_alternatives=false --min_alternative_expansion_prob=0.5",
+       "--min_alternative_expansion_prob"},
+      {"--alignment=none --alignment_level=words", "--alignment_level"},
       {"--draft_model=x", "--draft_model"}};
   for (const auto& [flags, name] : refused) {
     SCOPED_TRACE(flags);
