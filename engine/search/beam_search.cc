@@ -325,7 +325,6 @@ Hypothesis BeamSearch::Make(const Finished& finished, const float* attention,
 }
 
 std::vector<Hypothesis> BeamSearch::Finish(const float* attention, size_t positions) const {
-  // The mean would favour phrases that are put behind the end of a sentence.
   const bool by_sum = !task_.constraints.empty();
   const auto best_first = [by_sum](std::vector<Hypothesis>* list, size_t most) {
     std::stable_sort(list->begin(), list->end(),

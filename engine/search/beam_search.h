@@ -25,7 +25,8 @@
 //    would now. Where it has not stopped, max_length finishes the live ones, too.
 //  * Constraints: the beam is shared out (see constraints.h). A hypothesis ends only when it has
 //    met them all, unless none has got any further for kPatience steps. What meets more of them is
-//    better, whatever its score; then what has the larger S.
+//    better, whatever its score; then what has the larger S: by their scores, longer ones with the
+//    phrases put behind the end of the sentence would win, and meet no more of them.
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 
