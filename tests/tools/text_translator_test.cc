@@ -286,7 +286,7 @@ TEST(TextTranslatorTest, OptionsAreCheckedAgainstTheModel) {
     change(&options);
     return std::string(translator->Prepare(options).status().message());
   };
-  EXPECT_EQ(refused([](TextOptions* o) { o->src_lang = "de"; }).find("src_lang is not for"), 0u);
+  EXPECT_EQ(refused([](TextOptions* o) { o->src_lang = "de"; }).find("src_lang=de is not for"), 0u);
   EXPECT_EQ(refused([](TextOptions* o) { o->decoding.beam_size = 0; }).find("beam_size must"), 0u);
   EXPECT_EQ(refused([](TextOptions* o) { o->max_input_length = 0; }).find("max_input_length"), 0u);
   EXPECT_FALSE(translator->Submit("▁w6", {}, [](uint64_t, const auto&) {}).ok());  // no plan
