@@ -213,7 +213,7 @@ TEST(AttentionTest, Refusals) {
   expect("--html=- --json A", 2, "--html=-");
   expect("--layer=3 A", 2, "--layer must be -3 to 2, not 3");
   expect("--head=4 A", 2, "--head must be -1 to 3, not 4");
-  expect("--tgt_lang=de A", 2, "--tgt_lang");
+  expect("--tgt_lang=fr A", 2, "--tgt_lang");
   expect("--model=a,b A", 2, "one model");
   expect("--heads=1 A", 2, "did you mean --head?");
   expect("--html=/nowhere/page.html A", 1, "/nowhere/page.html");

@@ -85,10 +85,10 @@ TEST(LanguagesTest, CodesOfAnyForm) {
   }
 }
 
-TEST(LanguagesTest, OtherModelsHaveNone) {
+TEST(LanguagesTest, OtherModelsHaveTheirOwn) {
   const Outcome outcome =
-      Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' --tgt_lang=de a"), "");
-  ExpectUsageError(outcome, "--tgt_lang is not for this model");
+      Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' --tgt_lang=fr a"), "");
+  ExpectUsageError(outcome, "--tgt_lang=fr is not for this model, which is for de");
   EXPECT_THAT(outcome.err, HasSubstr(">>xx<<"));
 }
 

@@ -235,7 +235,7 @@ TEST(ScoreTest, WrongUsage) {
   ExpectError(Score("--tsv --output_format=nbest"), 2, "output_format");
   ExpectError(Score("--tsv --beam_size=4"), 2, "unknown flag --beam_size");
   ExpectError(Score("--tsv text"), 2, "unexpected argument");
-  ExpectError(Score("--tsv --tgt_lang=de"), 2, "--tgt_lang");
+  ExpectError(Score("--tsv --tgt_lang=fr"), 2, "--tgt_lang");
   ExpectError(Score("--tsv --max_input_length=0"), 2, "--max_input_length");
   ExpectError(Score(absl::StrCat("--tsv --src=", tgt, " >>", tgt)), 2, "is the file that is read");
   ExpectError(Score("--tsv --src="), 2, "--src is empty");
