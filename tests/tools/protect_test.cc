@@ -47,6 +47,8 @@ TEST(ProtectTest, FindsParts) {
             Found({"{0}{1}", "%s/%s", "{a}-{b}", "%d:%02d:%(x)s", "%s", "%s", "%s", "%s"}));
   EXPECT_EQ(Parts("git@github.com:a/b.git, me@host:~/x and (a@b.co:c/d). From a@b.co: and/or"),
             Found({"git@github.com:a/b.git", "me@host:~/x", "a@b.co:c/d", "a@b.co"}));
+  EXPECT_EQ(Parts("a@b.org/c, mailto:x@y.org https://a@b.co/c?d=e@f.org foo@bar.md"),
+            Found({"a@b.org/c", "mailto:x@y.org", "https://a@b.co/c?d=e@f.org", "foo@bar.md"}));
   EXPECT_EQ(Parts("{x[0]} {x:>10} ${a.b()} {{{x}}} {{}} :+1: C:/a/b.txt"),
             Found({"{x[0]}", "{x:>10}", "${a.b()}", "{{{x}}}", "{{}}", ":+1:", "C:/a/b.txt"}));
   EXPECT_EQ(Parts("\u263a\ufe0e"), Found({"\u263a\ufe0e"}));

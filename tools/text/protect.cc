@@ -64,17 +64,19 @@ absl::string_view TrimAddress(absl::string_view part) {
   return part;
 }
 
-// What the user's pattern and that of the kinds find; null: there is none.
-std::vector<TextSpan> FindParts(const RE2* own, const RE2* kinds, absl::string_view text) {
+// What the user's pattern and those of the kinds find; null: there is none.
+std::vector<TextSpan> FindParts(const RE2* own, const RE2* kinds, const RE2* emails,
+                                absl::string_view text) {
+  if (!absl::StrContains(text, '@')) emails = nullptr;
   std::vector<bool> is_found(text.size());  // bytes
   const re2::StringPiece all(text.data(), text.size());
-  for (const RE2* pattern : {own, kinds}) {
+  for (const RE2* pattern : {own, kinds, emails}) {
     re2::StringPiece match;
     for (size_t at = 0; pattern != nullptr && at < text.size() &&
                         pattern->Match(all, at, text.size(), RE2::UNANCHORED, &match, 1);) {
       const auto begin = static_cast<size_t>(match.data() - text.data());
       absl::string_view part = text.substr(begin, match.size());
-      if (pattern == kinds) {  // never empty
+      if (pattern != own) {  // never empty
         const auto front = static_cast<unsigned char>(begin > 0 ? text[begin - 1] : ' ');
         if (!absl::StrContains("{$#%<:", part[0])) part = TrimAddress(part);
         // "50%d", "US$x", and the end of an address are none.
@@ -109,19 +111,22 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   if (own != nullptr && !own->ok()) return Invalid("protect_pattern: ", own->error());
   std::vector<absl::string_view> chosen;
   if (kinds.urls) chosen.push_back(kUrl);
-  if (kinds.emails) chosen.push_back(kEmail);
   if (kinds.paths) chosen.push_back(kPath);
   // With what joins several, which are one part.
   const std::string placeholders =
       absl::StrCat("(?:", kPlaceholder, ")(?:[!-'*-/:-@\\\\^_`|~]*(?:", kPlaceholder, "))*");
   if (kinds.placeholders) chosen.push_back(placeholders);
   if (kinds.emoji) chosen.push_back(kEmoji);
-  std::shared_ptr<const RE2> any;
-  if (!chosen.empty()) {
-    any = std::make_shared<const RE2>(
-        absl::StrReplaceAll(absl::StrJoin(chosen, "|"), {{"@L@", kLetters}}), options);
-  }
-  return [own, any](absl::string_view text) { return FindParts(own.get(), any.get(), text); };
+  const auto make = [&](const std::string& wanted) {
+    return wanted.empty() ? nullptr
+                          : std::make_shared<const RE2>(
+                                absl::StrReplaceAll(wanted, {{"@L@", kLetters}}), options);
+  };
+  // Few lines have any e-mails.
+  return [own, any = make(absl::StrJoin(chosen, "|")),
+          emails = make(kinds.emails ? kEmail : "")](absl::string_view text) {
+    return FindParts(own.get(), any.get(), emails.get(), text);
+  };
 }
 
 }  // namespace nibu
