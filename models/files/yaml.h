@@ -13,8 +13,7 @@ namespace nibu {
 // The one document of a text with JSON's types: plain scalars that look like null, booleans or
 // numbers become such, keys are always text. InvalidArgument naming file and line: not YAML, a key
 // that is there twice, or what no model's file has: anchors, aliases, tags, several documents,
-// nesting deeper than 32, a value of more than 64 KB, more than
-// 16 MB.
+// nesting deeper than 32, a value of more than 64 KB, more than 16 MB.
 absl::StatusOr<nlohmann::json> ParseYaml(absl::string_view text, const std::string& file);
 
 }  // namespace nibu

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/engine/asking.h"
+#include "tests/engine/random_config.h"
 #include "tests/engine/reference/expect.h"
 #include "tests/engine/small_model.h"
 

@@ -33,11 +33,10 @@ AttentionRows AttentionOf(const LinePart& part, const Hypothesis& hypothesis, co
 
 // Writes the prefix as it was given, of which the vocabulary may lack characters, in place of what
 // its tokens say. Its bytes, if the text begins with it.
-size_t TakePrefix(const TextCoder& coder, const TextOptions& options, const LinePart& part,
-                  std::string* text, std::vector<TextSpan>* spans) {
+size_t TakePrefix(const TextOptions& options, const LinePart& part, std::string* text,
+                  std::vector<TextSpan>* spans) {
   const absl::string_view given = absl::StripTrailingAsciiWhitespace(part.prefix);
-  const auto ids = coder.TargetIds(part.prefix);
-  const size_t tokens = ids.ok() ? ids->size() : 0;
+  const size_t tokens = part.prefix_tokens;
   if (options.decoding.prefix_bias_beta > 0 || tokens == 0 || tokens > spans->size()) {
     return absl::StartsWith(*text, given) ? given.size() : 0;
   }
@@ -58,7 +57,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
-  const size_t prefix = TakePrefix(coder, options, part, &text, &spans);
+  const size_t prefix = TakePrefix(options, part, &text, &spans);
   const std::string source = RoughText(part.source.own(), options.tokenized);
   const auto expected =
       static_cast<float>(part.source.pieces.size()) * options.length_ratio.value_or(1);

@@ -22,6 +22,7 @@ struct LinePart {
   CodedText source;
   MarkedText marked = {};   // the source (of WithNames)
   std::string prefix = {};  // what its translation begins with, in the source's names
+  size_t prefix_tokens = 0;
   std::vector<Hypothesis> hypotheses = {};
 };
 

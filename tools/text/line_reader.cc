@@ -18,14 +18,14 @@ namespace {
 // Sentences, none of which begins or ends inside of a protected part.
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {
   std::vector<TextSpan> whole;
-  auto part = text.carried.begin();  // the first that may end behind the last sentence
+  auto part = text.carried.begin();  // the first that begins behind the last sentence
   for (TextSpan span : splitter.Split(text.text)) {
     const size_t last = whole.empty() ? 0 : whole.back().end;
     for (; part != text.carried.end() && part->span.begin < span.end; ++part) {
       if (!part->replaces || part->span.end <= last) continue;
       span = {std::min(span.begin, part->span.begin), std::max(span.end, part->span.end)};
     }
-    if (!whole.empty() && span.begin < last) {
+    if (span.begin < last) {
       whole.back().end = std::max(last, span.end);
     } else {
       whole.push_back(span);

@@ -34,6 +34,21 @@ bool IsLike(absl::string_view word, absl::string_view name) {
   return same >= 3 && word[0] == name[0];
 }
 
+// The names that a text does not have; last those that other words of it may become.
+std::vector<absl::string_view> FreeNames(absl::string_view text,
+                                         absl::Span<const std::string> names) {
+  const std::string small = absl::AsciiStrToLower(text);
+  std::vector<absl::string_view> free;
+  absl::c_copy_if(names, std::back_inserter(free), [&](const std::string& name) {
+    return !absl::StrContains(small, absl::AsciiStrToLower(name));  // nor in "tomatoes"
+  });
+  const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
+  std::stable_partition(free.begin(), free.end(), [&](absl::string_view name) {
+    return absl::c_none_of(words, [&](absl::string_view word) { return IsLike(word, name); });
+  });
+  return free;
+}
+
 }  // namespace
 
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
@@ -177,15 +192,9 @@ Carried AsPoint(absl::string_view text, Carried carried) {
 
 MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names) {
   const absl::string_view text = marked.text;
-  const std::string small = absl::AsciiStrToLower(text);
-  std::vector<absl::string_view> free;
-  absl::c_copy_if(names, std::back_inserter(free), [&](const std::string& name) {
-    return !absl::StrContains(small, absl::AsciiStrToLower(name));  // nor in "tomatoes"
-  });
-  const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
-  std::stable_partition(free.begin(), free.end(), [&](absl::string_view name) {
-    return absl::c_none_of(words, [&](absl::string_view word) { return IsLike(word, name); });
-  });
+  const bool has_parts =
+      absl::c_any_of(marked.carried, [](const Carried& c) { return c.replaces; });
+  const auto free = has_parts ? FreeNames(text, names) : std::vector<absl::string_view>();
   MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
   std::vector<size_t> sizes;                // of the parts' names; 0: left out

@@ -154,17 +154,19 @@ class Placer {
     nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
   }
 
-  // The units there become one that comes from `source`, and the text stands in their place.
-  void Replace(TextSpan target, const TextSpan& source, std::string text) {
+  // The units there become one, in whose place the text stands, which comes from `source`; or
+  // nothing does. False: there are none.
+  bool Replace(TextSpan target, const TextSpan& source, std::string text) {
     const auto begin = absl::c_partition_point(
         units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
     const auto end = std::partition_point(
         begin, units_.end(), [&](const Unit& unit) { return unit.target.begin < target.end; });
-    if (begin == end) return;
+    if (begin == end) return false;
     begin->target.end = (end - 1)->target.end;
-    begin->source = source;
     units_.erase(begin + 1, end);
-    if (text.empty()) {  // with the blank in front, or the first one
+    if (!text.empty()) {
+      begin->source = source;
+    } else {  // with the blank in front, or the first one
       target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
       const auto behind = target_.substr(target.end);
       if (target.begin == 0) {
@@ -172,6 +174,7 @@ class Placer {
       }
     }
     replaced_.push_back({target, std::move(text), "", true});
+    return true;
   }
 
   // The word of the source that a unit comes from, if it is a name itself, of which nothing else
@@ -233,10 +236,10 @@ class Placer {
       const bool is_other = source.begin < source.end;
       if (!best.has_value() && !is_other) best = k;
       const bool is_it = k == best;
-      nodes_[i].is_placed |= is_it;
-      Replace(
+      const bool stands = Replace(
           target, is_it ? span : source,
           is_it ? nodes_[i].before : source_.text.substr(source.begin, source.end - source.begin));
+      nodes_[i].is_placed |= is_it && stands;
     }
   }
 

@@ -24,8 +24,9 @@ constexpr char kUrl[] =
     R"(\b(?i:(?:https?|ftps?|sftp|file|ssh|git|wss?|ircs?|s3)://|www\.)[^\s<>"`{}|\\^«»“”„]+)"
     R"(|\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|dev|info)\b)"
     R"((?:[/?#][^\s<>"`{}|\\^«»“”„]*)?)";
-constexpr char kEmail[] =  // with bounds: what has no @ is not looked through to its end
-                           // user@host:path
+// With bounds: what has no @ is not looked through to its end.
+constexpr char kEmail[] =
+    // user@host:path
     R"([\w.-]{1,64}@[\w.-]+:[\w.~-]*/[\w@L@.+@~/-]*|)"
     R"((?:mailto:)?[\w@L@][0-9A-Za-z@L@._%+-]{0,63}@[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)"
     R"((?:\.[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)+)";

@@ -172,7 +172,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   const size_t parts = pending->line.parts.size();
   std::vector<nibu::Request> requests;
   for (size_t i = 0; i < parts; ++i) {
-    NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(*pending, i));
+    NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(pending.get(), i));
   }
   tokenizing_ += SecondsSince(start);
   if (parts == 0) {
@@ -210,11 +210,10 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   return StatusOfException();
 }
 
-absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Pending& pending,
-                                                          size_t part) const {
-  const Request& request = pending.request;
+absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(Pending* pending, size_t part) const {
+  const Request& request = pending->request;
   const Plan& plan = *request.plan;
-  const LinePart& text = pending.line.parts[part];
+  LinePart& text = pending->line.parts[part];
   nibu::Request made;
   made.source = plan.coder.Ids(text.source.pieces);
   made.options = plan.options.decoding;
@@ -222,12 +221,13 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(const Pending& pending
   made.priority = request.priority;
   made.deadline = request.deadline;
   made.key = (request.key << 20) + part;  // samples of a line's sentences differ
-  if (part != pending.line.expanded && made.options.return_alternatives) {
+  if (part != pending->line.expanded && made.options.return_alternatives) {
     made.options.return_alternatives = false;
     made.options.num_hypotheses = 1;
   }
   if (!text.prefix.empty()) {
     NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(text.prefix));
+    text.prefix_tokens = made.target_prefix.size();
   }
   if (request.target.has_value()) {
     NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(*request.target));

@@ -95,7 +95,7 @@ class TextTranslator {
 
  private:
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
-  absl::StatusOr<nibu::Request> MakeRequest(const Pending& pending, size_t part) const;
+  absl::StatusOr<nibu::Request> MakeRequest(Pending* pending, size_t part) const;
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
 
   const TextCoder coder_;

@@ -9,6 +9,7 @@
 #include "engine/model/encoder.h"
 #include "gtest/gtest.h"
 #include "tests/engine/memory_hooks.h"
+#include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
@@ -118,7 +119,8 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
 // Wherever memory runs out, in the encoder or a step: it is an exception, and the same objects then
 // give the same results.
 TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
-  const auto [type, consecutive] = GetParam();
+  const ComputeType type = std::get<0>(GetParam());
+  const bool consecutive = std::get<1>(GetParam());
   if (!IsSupported(type)) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(5);
   ModelConfig config = RandomConfig(&random);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
 #include "tests/engine/testing.h"

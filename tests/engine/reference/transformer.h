@@ -93,9 +93,6 @@ class Transformer {
 
 }  // namespace reference
 
-// A random small shape: odd sizes, any option.
-ModelConfig RandomConfig(Random* random);
-
 }  // namespace nibu
 
 #endif  // NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_
