@@ -1,0 +1,40 @@
+// Of what a signal ends: which test it was, and where. What happens once in a hundred runs leaves
+// nothing else.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "absl/base/config.h"
+#include "absl/debugging/failure_signal_handler.h"
+#include "absl/debugging/symbolize.h"
+#include "gtest/gtest.h"
+
+namespace nibu {
+namespace {
+
+void Say(const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); }
+
+// Null: the handler has said what it knows.
+void SayTest(const char* text) {
+  const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
+  if (text != nullptr || test == nullptr) return;
+  Say("in ");
+  Say(test->test_suite_name());
+  Say(".");
+  Say(test->name());
+  Say("\n");
+}
+
+// Sanitizers have reports of their own.
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
+[[maybe_unused]] const bool is_installed = [] {
+  absl::InitializeSymbolizer("");
+  absl::FailureSignalHandlerOptions options;
+  options.writerfn = &SayTest;
+  absl::InstallFailureSignalHandler(options);
+  return true;
+}();
+#endif
+
+}  // namespace
+}  // namespace nibu
