@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "absl/base/config.h"
 #include "absl/debugging/failure_signal_handler.h"
 #include "absl/debugging/symbolize.h"
 #include "gtest/gtest.h"
@@ -25,8 +24,6 @@ void SayTest(const char* text) {
   Say("\n");
 }
 
-// Sanitizers have reports of their own.
-#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
 [[maybe_unused]] const bool is_installed = [] {
   absl::InitializeSymbolizer("");
   absl::FailureSignalHandlerOptions options;
@@ -34,7 +31,6 @@ void SayTest(const char* text) {
   absl::InstallFailureSignalHandler(options);
   return true;
 }();
-#endif
 
 }  // namespace
 }  // namespace nibu

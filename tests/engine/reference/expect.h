@@ -31,13 +31,16 @@ inline void ExpectEqual(const Answer& answer, const Request& request,
     ASSERT_EQ(expected.tokens, actual.tokens) << n;
     EXPECT_EQ(expected.finished, actual.finished) << n;
     EXPECT_EQ(Loops(actual.tokens), actual.repetition);
-    const bool rows = request.options.return_attention;
-    ASSERT_EQ(expected.attention.size(), rows ? actual.tokens.size() : 0);
-    size_t i = 0;
+    std::vector<double> attention;
     for (const auto& row : expected.attention) {
-      for (const double a : row) EXPECT_NEAR(a, static_cast<double>(actual.attention[i++]), 1e-3);
+      attention.insert(attention.end(), row.begin(), row.end());
     }
-    ASSERT_EQ(i, actual.attention.size());
+    const bool has_rows = request.options.return_attention;
+    ASSERT_EQ(expected.attention.size(), has_rows ? actual.tokens.size() : 0);
+    ASSERT_EQ(attention.size(), actual.attention.size());
+    for (size_t i = 0; i < attention.size(); ++i) {
+      EXPECT_NEAR(attention[i], static_cast<double>(actual.attention[i]), 1e-3);
+    }
     if (!request.options.return_scores || (n > 0 && answer.took_retry)) continue;
     ASSERT_EQ(expected.token_scores.size(), actual.token_scores.size());
     for (size_t t = 0; t < actual.token_scores.size(); ++t) {
