@@ -22,7 +22,7 @@ struct LinePart {
   CodedText source;
   MarkedText marked = {};   // the source (of WithNames)
   std::string prefix = {};  // what its translation begins with, in the source's names
-  size_t prefix_tokens = 0;
+  size_t prefix_tokens = 0;  // that the prefix is in the target vocabulary
   std::vector<Hypothesis> hypotheses = {};
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/engine/testing.h"
+
 namespace nibu {
 namespace reference {
 namespace {

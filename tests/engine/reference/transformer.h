@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/model/weights.h"
-#include "tests/engine/testing.h"
 
 namespace nibu {
 namespace reference {
