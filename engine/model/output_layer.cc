@@ -131,19 +131,19 @@ void OutputLayer::Mix(absl::Span<float* const> logits, size_t n) const {
 
 void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
                                absl::Span<const Query> queries, absl::Span<TopK> tops) {
-  constexpr int kMost = MatmulContext::kMostRows;
   const OutputSubset* const subset = queries[0].subset;
   const size_t models = models_.size();
   const auto blocks = [&](size_t m) {
     return subset == nullptr ? absl::MakeConstSpan(models_[m].model->weights.output.blocks)
                              : absl::MakeConstSpan(&subset->linears[m], 1);
   };
+  const int most = MatmulContext::PieceRows(blocks(0)[0]);
   const int rows = static_cast<int>(queries.size());
   const bool is_mixed = models > 1;
   absl::InlinedVector<float*, 1> logits;
   size_t count_of_blocks = blocks(0).size();
   for (size_t m = 0; m < models; ++m) {
-    logits.push_back(workspace_->Rows(std::min(rows, kMost), blocks(m)[0].out()));
+    logits.push_back(workspace_->Rows(std::min(rows, most), blocks(m)[0].out()));
     count_of_blocks = std::min(count_of_blocks, blocks(m).size());
   }
   if (is_mixed && sums_.size() < queries.size() * models) sums_.resize(queries.size() * models);
@@ -153,8 +153,8 @@ void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
   for (size_t b = 0; b < count_of_blocks; ++b) {
     int width = blocks(0)[b].out();
     for (size_t m = 1; m < models; ++m) width = std::min(width, blocks(m)[b].out());
-    for (int from = 0; from < rows; from += kMost) {
-      const int count = std::min(kMost, rows - from);
+    for (int from = 0; from < rows; from += most) {
+      const int count = std::min(most, rows - from);
       for (size_t m = 0; m < models; ++m) {
         ScopedTimer timer(&workspace_->profile.decoder_matmul);
         if (is_mixed || (first == 0 && from == 0)) matmul.SetInput(blocks(m)[b], hidden[m], rows);

@@ -111,8 +111,10 @@ class MatmulContext {
   // and bfloat16 may be taken in another order; those of int8 are exact.
   void SetThreads(int threads);
 
-  // Rows of a single matmul at most: what it writes is still in L2 for the pass after it.
+  // Rows of a single matmul, at most kMostRows: what it writes is still in L2 for the pass after
+  // it, and its weights for the next piece.
   static constexpr int kMostRows = 96;
+  static int PieceRows(const Linear& linear);
 
   // Rows that the buffers of a call with `rows` rows must have room for.
   static int PaddedRows(int rows);
@@ -122,7 +124,7 @@ class MatmulContext {
 
   // The same for maps with an input in common (the blocks of an output layer), which is quantized
   // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x.
-  // `first` is a multiple of kMostRows, n at most kMostRows, `linear` one of the maps. x stays
+  // `first` is a multiple of PieceRows, n at most kMostRows, `linear` one of the maps. x stays
   // valid; other calls end it.
   void SetInput(const Linear& linear, const float* x, int rows);
   void ApplyToInput(const Linear& linear, int first, int n, float* y);

@@ -29,11 +29,15 @@ int RoundUpRows(const MatmulRule& rule, int rows) {
   return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
 }
 
-// Calls f(first, n) for pieces of `rows` rows that a single matmul takes.
+// Rows of an int8 hidden layer that go through one map before they go through the next one, whose
+// weights then stay in L2 for all of them.
+constexpr int kHiddenRows = 4 * MatmulContext::kMostRows;
+
+// Calls f(first, n) for pieces of `rows` rows, at most `most` each.
 template <typename F>
-void ForEachPiece(int rows, F f) {
-  for (int first = 0; first < rows; first += MatmulContext::kMostRows) {
-    f(static_cast<size_t>(first), std::min(MatmulContext::kMostRows, rows - first));
+void ForEachPiece(int rows, int most, F f) {
+  for (int first = 0; first < rows; first += most) {
+    f(static_cast<size_t>(first), std::min(most, rows - first));
   }
 }
 
@@ -90,10 +94,11 @@ struct MatmulContext::State {
   dnnl::stream stream{CpuEngine()};
   std::map<Key, Kernel> kernels;
   AlignedBuffer<char> scratchpad;
-  AlignedBuffer<char> input;       // activations as the int8 and bfloat16 matmuls read them
-  AlignedBuffer<char> part_input;  // the same, for a part of the weights
-  AlignedBuffer<char> output;      // with more padding rows than the caller has room for
-  AlignedBuffer<float> hidden;     // of ApplyBoth
+  AlignedBuffer<char> input;         // activations as the int8 and bfloat16 matmuls read them
+  AlignedBuffer<char> part_input;    // the same, for a part of the weights
+  AlignedBuffer<char> output;        // with more padding rows than the caller has room for
+  AlignedBuffer<float> hidden;       // of ApplyBoth, a piece
+  AlignedBuffer<char> hidden_input;  // int8: all of it, as the second matmul reads it
   AlignedBuffer<float> row_scales;
   const void* prepared = nullptr;  // what the next matmul reads
   int threads = 1;
@@ -115,9 +120,9 @@ struct MatmulContext::State {
   void Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
   void Dequantize(const Linear::Packed& packed, const float* scales, int rows, float* y);
-  // int8: the sums of `packed` into the input of `next`, a row at a time while it is in L1.
-  // Overwrites `y`.
-  void Requantize(const Linear::Packed& packed, int rows, float* y, const Linear::Packed& next);
+  // int8: the sums of `packed` in `hidden` into rows of hidden_input from `first` on, for `next`, a
+  // row at a time while it is in L1.
+  void Requantize(const Linear::Packed& packed, size_t first, int rows, const Linear::Packed& next);
 };
 
 Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int rows,
@@ -162,7 +167,8 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
   const int count = RoundUpRows(packed.rule, rows);
   const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
   void* to = y;
-  if (count > PaddedRows(rows)) {
+  // Others may follow a whole piece.
+  if (count > (rows == PieceRows(linear) ? rows : UsualRows(rows))) {
     output.Reserve(static_cast<size_t>(count) * row);
     to = output.data();
   }
@@ -224,19 +230,16 @@ void MatmulContext::State::Dequantize(const Linear::Packed& packed, const float*
                  static_cast<size_t>(packed.spec.out), y);
 }
 
-void MatmulContext::State::Requantize(const Linear::Packed& packed, int rows, float* y,
+void MatmulContext::State::Requantize(const Linear::Packed& packed, size_t first, int rows,
                                       const Linear::Packed& next) {
   const auto columns = static_cast<size_t>(packed.spec.out);
-  input.Reserve(static_cast<size_t>(PaddedRows(rows)) * columns);
-  auto* quantized = reinterpret_cast<uint8_t*>(input.data());
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
-    float* values = y + row * columns;
-    float* scale = row_scales.data() + row;
+    float* const values = hidden.data() + row * columns;
+    float* const scale = row_scales.data() + first + row;
     Dequantize(packed, scale, 1, values);
     QuantizeRows(values, 1, columns, ActivationRange(CurrentIsa()), next.header().static_scale,
-                 quantized + row * columns, scale);
+                 reinterpret_cast<uint8_t*>(hidden_input.data()) + (first + row) * columns, scale);
   }
-  prepared = quantized;
 }
 
 MatmulContext::MatmulContext() : state_(std::make_unique<State>()) {}
@@ -256,16 +259,20 @@ void MatmulContext::SetThreads(int threads) {
 
 MatmulContext::~MatmulContext() = default;
 
-// What few small maps need beyond it, they keep to themselves.
+// Whatever the pieces. What few small maps need beyond it, they keep to themselves.
 int MatmulContext::PaddedRows(int rows) {
-  const int rest = rows % kMostRows;
-  return rows - rest + UsualRows(rest);
+  const auto padded = [rows](int piece) { return rows - rows % piece + UsualRows(rows % piece); };
+  return std::max(padded(kLeastPieceRows), padded(kMostRows));
+}
+
+int MatmulContext::PieceRows(const Linear& linear) {
+  return nibu::PieceRows(linear.compute_type(), CurrentIsa());
 }
 
 // Piece by piece, so that what one pass writes is in L2 when the next one reads it.
 void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float* y) {
   const Linear::Packed& packed = *linear.packed();
-  ForEachPiece(rows, [&](size_t first, int n) {
+  ForEachPiece(rows, PieceRows(linear), [&](size_t first, int n) {
     float* const to = y + first * static_cast<size_t>(packed.spec.out);
     SetInput(linear, x + first * static_cast<size_t>(packed.spec.in), n);
     ApplyToInput(linear, 0, n, to);
@@ -291,23 +298,39 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
                               float* y) {
   const Linear::Packed& up = *first.packed();
   const Linear::Packed& down = *second.packed();
+  const bool is_int8 = up.spec.type == ComputeType::kInt8;
+  const int piece = PieceRows(first);
+  const auto in = static_cast<size_t>(up.spec.in);
+  const auto width = static_cast<size_t>(up.spec.out);
   // The hidden layer is made in the type the second matmul reads: oneDNN itself writes bfloat16.
   MatmulSpec spec = up.spec;
   spec.bfloat16_output = up.spec.type == ComputeType::kBFloat16 && up.parts.size() == 1;
-  ForEachPiece(rows, [&](size_t row, int n) {
-    const int room = spec.bfloat16_output ? (n + kMostPaddedRows) / 2 + 1 : PaddedRows(n);
-    state_->hidden.Reserve(static_cast<size_t>(room) * static_cast<size_t>(up.spec.out));
-    float* const hidden = state_->hidden.data();
-    SetInput(first, x + row * static_cast<size_t>(up.spec.in), n);
-    state_->Run(spec, first, state_->prepared, n, hidden);
-    if (up.spec.type == ComputeType::kInt8) {
-      state_->Requantize(up, n, hidden, down);
-    } else if (spec.bfloat16_output) {
-      state_->prepared = hidden;
+  ForEachPiece(rows, is_int8 ? kHiddenRows : piece, [&](size_t row, int n) {
+    const int most = std::min(n, piece);
+    const int room = spec.bfloat16_output ? (most + kMostPaddedRows) / 2 + 1 : PaddedRows(most);
+    state_->hidden.Reserve(static_cast<size_t>(room) * width);
+    SetInput(first, x + row * in, n);
+    if (is_int8) {
+      state_->hidden_input.Reserve(static_cast<size_t>(PaddedRows(n)) * width);
+      const char* const input = state_->input.data();
+      ForEachPiece(n, piece, [&](size_t from, int some) {
+        state_->Run(spec, first, input + from * in, some, state_->hidden.data());
+        state_->Requantize(up, from, some, down);
+      });
+      state_->prepared = state_->hidden_input.data();
     } else {
-      state_->Prepare(down, hidden, n);
+      state_->Run(spec, first, state_->prepared, n, state_->hidden.data());
+      if (spec.bfloat16_output) {
+        state_->prepared = state_->hidden.data();
+      } else {
+        state_->Prepare(down, state_->hidden.data(), n);
+      }
     }
-    ApplyToInput(second, 0, n, y + row * static_cast<size_t>(down.spec.out));
+    float* const to = y + row * static_cast<size_t>(down.spec.out);
+    ForEachPiece(n, piece, [&](size_t from, int some) {
+      ApplyToInput(second, static_cast<int>(from), some,
+                   to + from * static_cast<size_t>(down.spec.out));
+    });
   });
 }
 

@@ -64,6 +64,11 @@ QuantizationRange ActivationRange(Isa isa) {
   return has_vnni ? kFullRange : kSevenBitRange;  // else pairs of products are summed in 16 bits
 }
 
+int PieceRows(ComputeType type, Isa isa) {
+  return isa >= Isa::kAmx && type != ComputeType::kFloat32 ? kLeastPieceRows
+                                                           : MatmulContext::kMostRows;
+}
+
 MatmulRule RuleFor(const MatmulKind& kind) {
   MatmulRule rule;
   absl::Span<const int> counts = kBrgemm;

@@ -34,6 +34,11 @@ bool HasFastBFloat16(Isa isa, bool is_amd);
 // How int8 kernels want activations.
 QuantizationRange ActivationRange(Isa isa);
 
+// Rows of a single matmul at most, from kLeastPieceRows to MatmulContext::kMostRows. With AMX
+// weights are what fills L2; in float32 fetching them again takes longer than that.
+int PieceRows(ComputeType type, Isa isa);
+constexpr int kLeastPieceRows = 64;
+
 struct MatmulKind {
   ComputeType type;
   int in;

@@ -108,7 +108,6 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
   MatmulContext context;
   for (const int in : {48, 256, 1536}) {
     constexpr int kMost = 200;
-    constexpr int kPiece = MatmulContext::kMostRows;
     const auto columns = static_cast<size_t>(in);
     AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
@@ -121,6 +120,7 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
       c.weights = {random.Floats(columns * static_cast<size_t>(out))};
       blocks.push_back(*c.Create(GetParam()));
     }
+    const int piece = MatmulContext::PieceRows(blocks[0]);
     const auto apply = [&](const Linear& block, const float* input, int rows, int first, int n) {
       AlignedBuffer<float> y(static_cast<size_t>(MatmulContext::PaddedRows(n)) *
                              static_cast<size_t>(block.out()));
@@ -130,8 +130,8 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
     };
     for (const Linear& block : blocks) {
       const auto row = static_cast<size_t>(block.out());
-      for (const int first : {0, kPiece, 2 * kPiece}) {
-        const int n = std::min(kPiece, kMost - first);
+      for (const int first : {0, piece, 2 * piece}) {
+        const int n = std::min(piece, kMost - first);
         const AlignedBuffer<float> all = apply(block, x.data(), kMost, first, n);
         for (const int r : {0, n / 2, n - 1}) {
           AlignedBuffer<float> alone(static_cast<size_t>(MatmulContext::PaddedRows(1)) * columns);

@@ -55,10 +55,20 @@ TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
     ASSERT_LE(rule.part_inputs, kind.in);
     // Callers' buffers have so much room; bfloat16's small maps bring their own.
     if (kind.type == ComputeType::kBFloat16 && (kind.in < 64 || kind.out < 129)) return;
-    for (int rows = 1; rows <= MatmulContext::kMostRows; ++rows) {
-      const int padded = *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
-      ASSERT_LE(padded, MatmulContext::PaddedRows(rows));
+    const int piece = PieceRows(kind.type, kind.isa);
+    for (int rows = 1; rows <= 400; ++rows) {
+      const int last = rows % piece;
+      if (last == 0) continue;  // a whole piece brings its own, too
+      const int padded = *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), last);
+      ASSERT_LE(rows - last + padded, MatmulContext::PaddedRows(rows));
     }
+  });
+}
+
+TEST(MatmulRuleTest, PiecesAreSmallerWithAmx) {
+  ForEachKind([](const MatmulKind& kind) {
+    const bool is_small = kind.isa >= Isa::kAmx && kind.type != ComputeType::kFloat32;
+    ASSERT_EQ(PieceRows(kind.type, kind.isa), is_small ? 64 : 96);
   });
 }
 
