@@ -20,8 +20,8 @@ struct LinePart {
   std::string untouched;  // text in front that is left alone
   std::string before;     // the white space in front
   CodedText source;
-  MarkedText marked = {};   // the source (of WithNames)
-  std::string prefix = {};  // what its translation begins with, in the source's names
+  MarkedText marked = {};    // the source (of WithNames)
+  std::string prefix = {};   // what its translation begins with, in the source's names
   size_t prefix_tokens = 0;  // that the prefix is in the target vocabulary
   std::vector<Hypothesis> hypotheses = {};
 };
