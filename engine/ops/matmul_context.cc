@@ -15,6 +15,7 @@
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/elastic_memory.h"
 #include "engine/core/profile.h"
+#include "engine/ops/amx.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 
@@ -76,13 +77,20 @@ bool HasThreads(int count) try {
 }  // namespace
 
 struct MatmulTrace {
-  // A kernel, its weights (null: any that end with their sentence), and which part of them.
-  using Call = std::tuple<Kernel*, const Linear::Packed*, size_t>;
+  // A kernel (null: MultiplyOnAmx for so many rows), its weights (null: any that end with their
+  // sentence), and which part of them.
+  using Call = std::tuple<Kernel*, int, const Linear::Packed*, size_t>;
   // The different calls with the first such weights, and the order in which they were made. Not
   // Abseil's, whose maps do not survive a failed allocation.
   std::map<Call, std::shared_ptr<const Linear::Packed>> calls;
   std::deque<const decltype(calls)::value_type*> order;
   double seconds = 0;  // of all calls, where they were made
+
+  void Note(Kernel* kernel, int rows, const Linear& linear, size_t part) {
+    const Linear::Packed* const packed = linear.packed().get();
+    const Call call(kernel, rows, packed->lasting ? packed : nullptr, part);
+    order.push_back(&*calls.try_emplace(call, linear.packed()).first);
+  }
 };
 
 struct MatmulContext::State {
@@ -101,6 +109,7 @@ struct MatmulContext::State {
   AlignedBuffer<char> hidden_input;  // int8: all of it, as the second matmul reads it
   AlignedBuffer<float> row_scales;
   const void* prepared = nullptr;  // what the next matmul reads
+  const int8_t* in_l2 = nullptr;   // the latest weights of MultiplyOnAmx
   int threads = 1;
   int asked_threads = 1;               // at most, so far
   int most_threads = 1;                // that the system had then
@@ -111,8 +120,10 @@ struct MatmulContext::State {
                const memory* packed);
   // `bias`: null for none.
   void Execute(Kernel& kernel, const void* x, const memory& weights, dnnl_memory_t bias, void* y);
-  // y = x W (+ b, activation), all in the types of `spec`. At most kMostRows.
-  void Run(const MatmulSpec& spec, const Linear& linear, const void* x, int rows, void* y);
+  // y = x W (+ b, activation), all in the types of `spec`; whether it is finished: false for sums
+  // of int8. `scales`: of the rows. At most kMostRows.
+  bool Run(const MatmulSpec& spec, const Linear& linear, const void* x, const float* scales,
+           int rows, void* y);
   // The same for a part of the inputs, and as many rows as there are kernels for.
   void RunPart(const MatmulSpec& spec, const Linear& linear, size_t part, const void* x, int rows,
                void* y);
@@ -120,9 +131,13 @@ struct MatmulContext::State {
   void Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
   void Dequantize(const Linear::Packed& packed, const float* scales, int rows, float* y);
-  // int8: the sums of `packed` in `hidden` into rows of hidden_input from `first` on, for `next`, a
-  // row at a time while it is in L1.
-  void Requantize(const Linear::Packed& packed, size_t first, int rows, const Linear::Packed& next);
+  // int8: y [rows, out] on AMX's tiles, for weights that lie as these want them.
+  void MultiplyOnAmx(const Linear::Packed& packed, const void* x, const float* scales, int rows,
+                     float* y);
+  // int8: `hidden`, of `packed`, into rows of hidden_input from `first` on, for `next`, a row at a
+  // time while it is in L1.
+  void Requantize(const Linear::Packed& packed, size_t first, int rows, bool is_finished,
+                  const Linear::Packed& next);
 };
 
 Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int rows,
@@ -161,9 +176,18 @@ void MatmulContext::State::Execute(Kernel& kernel, const void* x, const memory& 
   if (status != dnnl_success) throw dnnl::error(status, "oneDNN failed in a matmul");
 }
 
-void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
-                               int rows, void* y) {
+bool MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
+                               const float* scales, int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
+  if (packed.amx_weights != nullptr && threads == 1) {
+    {
+      double none = 0;
+      ScopedTimer timer(trace != nullptr ? &trace->seconds : &none);
+      MultiplyOnAmx(packed, x, scales, rows, static_cast<float*>(y));
+    }
+    if (trace != nullptr) trace->Note(nullptr, rows, linear, 0);
+    return FinishesOnAmx(packed.header().activation);
+  }
   const int count = RoundUpRows(packed.rule, rows);
   const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
   void* to = y;
@@ -190,6 +214,7 @@ void MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, con
     }
   }
   if (to != y) std::memcpy(y, to, static_cast<size_t>(rows) * row);
+  return spec.type != ComputeType::kInt8;
 }
 
 void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear, size_t part,
@@ -202,8 +227,16 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
     ScopedTimer timer(&trace->seconds);
     Execute(kernel, x, weights, packed.BiasOf(part), y);
   }
-  const MatmulTrace::Call call(&kernel, packed.lasting ? &packed : nullptr, part);
-  trace->order.push_back(&*trace->calls.try_emplace(call, linear.packed()).first);
+  trace->Note(&kernel, rows, linear, part);
+}
+
+void MatmulContext::State::MultiplyOnAmx(const Linear::Packed& packed, const void* x,
+                                         const float* scales, int rows, float* y) {
+  const bool fetches = packed.amx_weights != std::exchange(in_l2, packed.amx_weights);
+  const auto in = static_cast<size_t>(packed.spec.in);
+  const auto out = static_cast<size_t>(packed.spec.out);
+  nibu::MultiplyOnAmx({packed.amx_weights, in, out}, fetches, static_cast<const uint8_t*>(x),
+                      static_cast<size_t>(rows), packed.dequantization(), scales, y);
 }
 
 void MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
@@ -224,19 +257,18 @@ void MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x,
 
 void MatmulContext::State::Dequantize(const Linear::Packed& packed, const float* scales, int rows,
                                       float* y) {
-  const Dequantization dequantization{packed.scales, packed.zero_sums, packed.bias_data,
-                                      packed.header().activation};
-  DequantizeRows(dequantization, scales, static_cast<size_t>(rows),
-                 static_cast<size_t>(packed.spec.out), y);
+  const auto columns = static_cast<size_t>(packed.spec.out);
+  DequantizeRows(packed.dequantization(), scales, static_cast<size_t>(rows), columns,
+                 reinterpret_cast<const int32_t*>(y), columns, y, columns);
 }
 
 void MatmulContext::State::Requantize(const Linear::Packed& packed, size_t first, int rows,
-                                      const Linear::Packed& next) {
+                                      bool is_finished, const Linear::Packed& next) {
   const auto columns = static_cast<size_t>(packed.spec.out);
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
     float* const values = hidden.data() + row * columns;
     float* const scale = row_scales.data() + first + row;
-    Dequantize(packed, scale, 1, values);
+    if (!is_finished) Dequantize(packed, scale, 1, values);
     QuantizeRows(values, 1, columns, ActivationRange(CurrentIsa()), next.header().static_scale,
                  reinterpret_cast<uint8_t*>(hidden_input.data()) + (first + row) * columns, scale);
   }
@@ -288,9 +320,10 @@ void MatmulContext::ApplyToInput(const Linear& linear, int first, int n, float* 
   const auto from = static_cast<size_t>(first);
   const size_t row =
       static_cast<size_t>(packed.spec.in) * memory::data_type_size(SourceType(packed.spec.type));
-  state_->Run(packed.spec, linear, static_cast<const char*>(state_->prepared) + from * row, n, y);
-  if (packed.spec.type == ComputeType::kInt8) {
-    state_->Dequantize(packed, state_->row_scales.data() + from, n, y);
+  const char* const x = static_cast<const char*>(state_->prepared) + from * row;
+  const float* const scales = state_->row_scales.data() + from;
+  if (!state_->Run(packed.spec, linear, x, scales, n, y)) {
+    state_->Dequantize(packed, scales, n, y);
   }
 }
 
@@ -311,15 +344,17 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
     state_->hidden.Reserve(static_cast<size_t>(room) * width);
     SetInput(first, x + row * in, n);
     if (is_int8) {
-      state_->hidden_input.Reserve(static_cast<size_t>(PaddedRows(n)) * width);
+      state_->hidden_input.Reserve(static_cast<size_t>(PaddedRows(n) + kAmxRows) * width);
       const char* const input = state_->input.data();
       ForEachPiece(n, piece, [&](size_t from, int some) {
-        state_->Run(spec, first, input + from * in, some, state_->hidden.data());
-        state_->Requantize(up, from, some, down);
+        const float* const scales = state_->row_scales.data() + from;
+        const bool is_finished =
+            state_->Run(spec, first, input + from * in, scales, some, state_->hidden.data());
+        state_->Requantize(up, from, some, is_finished, down);
       });
       state_->prepared = state_->hidden_input.data();
     } else {
-      state_->Run(spec, first, state_->prepared, n, state_->hidden.data());
+      state_->Run(spec, first, state_->prepared, /*scales=*/nullptr, n, state_->hidden.data());
       if (spec.bfloat16_output) {
         state_->prepared = state_->hidden.data();
       } else {
@@ -362,10 +397,15 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
   size_t x_bytes = 0;
   size_t y_bytes = 0;
   for (const auto& [call, packed] : trace.calls) {
-    const Kernel& kernel = *std::get<Kernel*>(call);
-    x_bytes = std::max(x_bytes, kernel.x.get_desc().get_size());
-    y_bytes = std::max(y_bytes, kernel.y.get_desc().get_size());
+    const Kernel* const kernel = std::get<Kernel*>(call);
+    const auto in = static_cast<size_t>(packed->spec.in);
+    const auto out = static_cast<size_t>(packed->spec.out);
+    x_bytes =
+        std::max(x_bytes, kernel != nullptr ? kernel->x.get_desc().get_size() : in * kMostRows);
+    y_bytes = std::max(y_bytes, kernel != nullptr ? kernel->y.get_desc().get_size()
+                                                  : out * kMostRows * sizeof(float));
   }
+  const AlignedBuffer<float> scales(kMostRows);
   AlignedBuffer<char> x(x_bytes);
   AlignedBuffer<char> y(y_bytes);
   std::memset(x.data(), 0, x.size());
@@ -376,8 +416,13 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
       ScopedTimer timer(&seconds);
       for (const auto* made : trace.order) {
         const auto& [call, packed] = *made;
-        const auto& [kernel, weights, part] = call;
-        state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
+        const auto& [kernel, rows, weights, part] = call;
+        if (kernel == nullptr) {
+          state_->MultiplyOnAmx(*packed, x.data(), scales.data(), rows,
+                                reinterpret_cast<float*>(y.data()));
+        } else {
+          state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
+        }
       }
     }
     return seconds;

@@ -215,6 +215,12 @@ void Linear::Packed::SetViews(const Layout& layout) {
     parts.emplace_back(part, CpuEngine(), next);
     next += RoundUp(part.get_size());
   }
+  const memory::desc blocks({spec.in, spec.out}, WeightType(spec.type),
+                            memory::format_tag::BA16a64b4a);
+  if (spec.type == ComputeType::kInt8 && CurrentIsa() == Isa::kAmx && spec.in % 64 == 0 &&
+      spec.out % 64 == 0 && layout.descriptions[0] == blocks) {
+    amx_weights = static_cast<const int8_t*>(parts[0].get_data_handle());
+  }
   if (spec.bias) {
     bias = memory({{1, spec.out}, memory::data_type::f32, memory::format_tag::ab}, CpuEngine(),
                   bias_data);

@@ -79,6 +79,11 @@ struct Linear::Packed {
   // Null: none.
   dnnl_memory_t BiasOf(size_t part) const { return part == 0 ? bias.get(true) : nullptr; }
 
+  // int8: what finishes its sums.
+  Dequantization dequantization() const {
+    return {scales, zero_sums, bias_data, header().activation};
+  }
+
   MatmulSpec spec;
   MatmulRule rule;
   bool lasting = true;                // as long as the model; else of one sentence
@@ -88,6 +93,8 @@ struct Linear::Packed {
   float* bias_data = nullptr;
   float* scales = nullptr;  // int8: see Dequantization
   int32_t* zero_sums = nullptr;
+  // int8 with AMX: the weights, where they lie as MultiplyOnAmx wants them; null: they do not.
+  const int8_t* amx_weights = nullptr;
   // Views of the blob. Made once: setting a data handle writes to a layout's padding.
   absl::InlinedVector<dnnl::memory, 1> parts;  // of the weights
   dnnl::memory bias;

@@ -79,27 +79,28 @@ HWY_INLINE V Activate(D d, V x) {
 
 template <Activation kActivation>
 void DequantizeWith(const Dequantization& dq, const float* row_scales, size_t rows, size_t n,
-                    float* y) {
-  for (size_t r = 0; r < rows; ++r, y += n) {
+                    const int32_t* sums, size_t sums_stride, float* y, size_t y_stride) {
+  for (size_t r = 0; r < rows; ++r, sums += sums_stride, y += y_stride) {
     const float row_scale = row_scales[r];
     ForEachVector(n, [=, &dq](auto d, size_t i) HWY_ATTR {
       const hn::RebindToSigned<decltype(d)> di;
-      const auto sum = hn::BitCast(di, hn::LoadU(d, y + i));
-      const auto product = hn::ConvertTo(d, hn::Sub(sum, hn::LoadU(di, dq.zero_sums + i)));
+      const auto sum = hn::Sub(hn::LoadU(di, sums + i), hn::LoadU(di, dq.zero_sums + i));
       const auto scale = hn::Mul(hn::LoadU(d, dq.scales + i), hn::Set(d, row_scale));
       const auto bias = dq.bias != nullptr ? hn::LoadU(d, dq.bias + i) : hn::Zero(d);
-      hn::StoreU(Activate<kActivation>(d, hn::MulAdd(product, scale, bias)), d, y + i);
+      hn::StoreU(Activate<kActivation>(d, hn::MulAdd(hn::ConvertTo(d, sum), scale, bias)), d,
+                 y + i);
     });
   }
 }
 
 void DequantizeAll(const Dequantization& dq, const float* row_scales, size_t rows, size_t n,
-                   float* y) {
+                   const int32_t* sums, size_t sums_stride, float* y, size_t y_stride) {
   static constexpr decltype(&DequantizeWith<Activation::kNone>) kWith[] = {
       DequantizeWith<Activation::kNone>,        DequantizeWith<Activation::kRelu>,
       DequantizeWith<Activation::kGelu>,        DequantizeWith<Activation::kGeluTanh>,
       DequantizeWith<Activation::kGeluSigmoid>, DequantizeWith<Activation::kSwish>};
-  kWith[static_cast<size_t>(dq.activation)](dq, row_scales, rows, n, y);
+  kWith[static_cast<size_t>(dq.activation)](dq, row_scales, rows, n, sums, sums_stride, y,
+                                            y_stride);
 }
 
 void RoundAll(const float* x, size_t n, uint16_t* out) {
@@ -131,8 +132,9 @@ void QuantizeRows(const float* x, size_t rows, size_t n, QuantizationRange range
 }
 
 void DequantizeRows(const Dequantization& dequantization, const float* row_scales, size_t rows,
-                    size_t n, float* y) {
-  HWY_DYNAMIC_DISPATCH(DequantizeAll)(dequantization, row_scales, rows, n, y);
+                    size_t n, const int32_t* sums, size_t sums_stride, float* y, size_t y_stride) {
+  HWY_DYNAMIC_DISPATCH(DequantizeAll)
+  (dequantization, row_scales, rows, n, sums, sums_stride, y, y_stride);
 }
 
 void RoundToBFloat16(const float* x, size_t n, uint16_t* out) {

@@ -37,9 +37,10 @@ struct Dequantization {
   Activation activation;
 };
 
-// y [rows, n]: from the bits of the int32 sums to act((sum - zero_sum) * row_scale * scale + bias).
+// y [rows, n] = act((sum - zero_sum) * row_scale * scale + bias). Rows are as far apart as said; y
+// may be the sums themselves.
 void DequantizeRows(const Dequantization& dequantization, const float* row_scales, size_t rows,
-                    size_t n, float* y);
+                    size_t n, const int32_t* sums, size_t sums_stride, float* y, size_t y_stride);
 
 // bfloat16, rounded to nearest even.
 void RoundToBFloat16(const float* x, size_t n, uint16_t* out);

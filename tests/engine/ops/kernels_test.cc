@@ -257,10 +257,9 @@ TEST(QuantizeTest, DequantizeEqualsTheDefinition) {
         expected.push_back(Activated(activation, x));
       }
       std::vector<float> actual(2 * n);
-      std::memcpy(actual.data(), sums.data(), actual.size() * sizeof(float));
       DequantizeRows(
           {scales.data(), zero_sums.data(), with_bias ? bias.data() : nullptr, activation},
-          row_scales.data(), 2, n, actual.data());
+          row_scales.data(), 2, n, sums.data(), n, actual.data(), n);
       for (size_t i = 0; i < expected.size(); ++i) {
         ASSERT_NEAR(actual[i], expected[i], 1e-5 + 1e-6 * std::abs(expected[i]))
             << "activation " << static_cast<int>(activation);
