@@ -1,5 +1,5 @@
-// Affine maps y = act(x W + b) on oneDNN matmul primitives. The only part of nibu that knows
-// oneDNN.
+// Affine maps y = act(x W + b) on oneDNN matmul primitives (int8 on AMX: products of our own, see
+// amx.h). The only part of nibu that knows oneDNN.
 //
 // A Linear holds a weight matrix packed once, at load, into the layout that oneDNN's kernels for
 // this CPU want. A MatmulContext belongs to one worker and keeps the primitives (one for each shape
@@ -144,7 +144,7 @@ class MatmulContext {
   // Number of primitives created so far (constant once warm).
   int primitives() const;
 
-  // The matmul floor: between StartTrace and FinishTrace, every oneDNN call with a Linear is noted,
+  // The matmul floor: between StartTrace and FinishTrace, every call with a Linear is noted,
   // and how long it takes (TracedSeconds, of all of them). ReplayTrace runs exactly those calls of
   // this context several times, nothing between them, and returns the seconds they took, the
   // median. For the weights of Linear::Select, which end with their sentence, others of their shape
