@@ -321,7 +321,8 @@ void MatmulContext::ApplyToInput(const Linear& linear, int first, int n, float* 
   const size_t row =
       static_cast<size_t>(packed.spec.in) * memory::data_type_size(SourceType(packed.spec.type));
   const char* const x = static_cast<const char*>(state_->prepared) + from * row;
-  const float* const scales = state_->row_scales.data() + from;
+  const bool is_int8 = packed.spec.type == ComputeType::kInt8;
+  const float* const scales = is_int8 ? state_->row_scales.data() + from : nullptr;
   if (!state_->Run(packed.spec, linear, x, scales, n, y)) {
     state_->Dequantize(packed, scales, n, y);
   }
