@@ -406,7 +406,7 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
     y_bytes = std::max(y_bytes, kernel != nullptr ? kernel->y.get_desc().get_size()
                                                   : out * kMostRows * sizeof(float));
   }
-  const AlignedBuffer<float> scales(kMostRows);
+  const std::vector<float> scales(kMostRows, 1.0f);
   AlignedBuffer<char> x(x_bytes);
   AlignedBuffer<char> y(y_bytes);
   std::memset(x.data(), 0, x.size());
