@@ -11,7 +11,7 @@ int64_t Allocations();
 
 // The n-th allocation from now on fails, on whatever thread, and so do those after it, `count` in
 // all. Memory that the system maps for ElasticMemory counts, too, without sanitizers. oneDNN's own
-// are left alone: it keeps a lock when it runs out of memory.
+// are left alone: when it runs out of memory, it keeps a lock and loses what it has.
 void FailAllocation(int64_t n, int64_t count = 1);
 // None fails from now on. Whether one has.
 bool StopFailing();
