@@ -56,7 +56,7 @@ class ProgressBar {
 
  private:
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = start_;
+  Clock::time_point last_;  // long ago: the first lines are shown at once
   bool printed_ = false;
 };
 
