@@ -1,6 +1,6 @@
 #include "engine/attention/attention.h"
 
-#include <algorithm>
+#include <variant>
 
 #include "engine/attention/cache.h"
 #include "engine/attention/dense.h"
@@ -12,13 +12,6 @@
 #include "engine/attention/sparse.h"
 
 namespace nibu {
-namespace {
-
-// Sequences from so many positions on gain by products in bfloat16: tiles of shorter ones are
-// mostly padding.
-constexpr int kBFloat16Positions = 128;
-
-}  // namespace
 
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,
                     const AttentionOutput& output, Prefetcher* next) const {
@@ -59,8 +52,8 @@ void Attention::AttendRows(const Queries& queries, const KeyValueRows& memory,
     return AttendSparse(spec_, queries, memory, output, matmul_, arena_);
   }
   const auto& [keys, values, stride, positions] = memory;
-  if (spec_.compute_type != ComputeType::kFloat32 && positions >= kBFloat16Positions &&
-      MatmulContext::HasFastBFloat16()) {
+  if (spec_.compute_type != ComputeType::kFloat32 &&
+      positions >= MatmulContext::LeastBFloat16Positions()) {
     return AttendInBFloat16(spec_, queries, memory, output, matmul_, arena_);
   }
   float* const packed = arena_->Floats(PackedKeySize(spec_.shape, positions));

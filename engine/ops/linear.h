@@ -133,8 +133,8 @@ class MatmulContext {
   // type.
   void ApplyBoth(const Linear& first, const Linear& second, const float* x, int rows, float* y);
 
-  // Whether products of bfloat16 are faster than float32's here (AMX, AMD's AVX512_BF16).
-  static bool HasFastBFloat16();
+  // From how many positions on attention gains by products in bfloat16 here, if ever.
+  static int LeastBFloat16Positions();
   // y [m, n] = a [m, k] b in bfloat16, for two matrices of activations: b is [k, n], or [n, k] if
   // `transposed`. Rows follow each other; 64-byte aligned. Always on one thread. For few different
   // shapes: each has a primitive. REQUIRES: AVX-512.

@@ -370,13 +370,14 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
   });
 }
 
-bool MatmulContext::HasFastBFloat16() {
+int MatmulContext::LeastBFloat16Positions() {
 #if defined(__x86_64__)
   const bool is_amd = __builtin_cpu_is("amd") != 0;
 #else
   const bool is_amd = false;
 #endif
-  return nibu::HasFastBFloat16(CurrentIsa(), is_amd);
+  static const int least = nibu::LeastBFloat16Positions(CurrentIsa(), is_amd);
+  return least;
 }
 
 void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,

@@ -1,6 +1,7 @@
 #include "engine/ops/matmul_rule.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/types/span.h"
 
@@ -55,8 +56,9 @@ bool IsSupported(ComputeType type, Isa isa) {
   return type != ComputeType::kBFloat16 || isa >= Isa::kAvx512;
 }
 
-bool HasFastBFloat16(Isa isa, bool is_amd) {
-  return isa >= Isa::kAmx || (isa == Isa::kAvx512Bf16 && is_amd);
+int LeastBFloat16Positions(Isa isa, bool is_amd) {
+  if (isa >= Isa::kAmx) return 96;
+  return isa == Isa::kAvx512Bf16 && is_amd ? 128 : std::numeric_limits<int>::max();
 }
 
 QuantizationRange ActivationRange(Isa isa) {

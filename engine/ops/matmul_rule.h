@@ -27,9 +27,10 @@ enum class Isa : uint8_t {
 // Whether oneDNN has kernels for a compute type.
 bool IsSupported(ComputeType type, Isa isa);
 
-// Whether products of bfloat16 are faster than float32's: AMX's are, AMD's AVX512_BF16 takes half
-// the time (Zen 4), Intel's three times as long.
-bool HasFastBFloat16(Isa isa, bool is_amd);
+// Sequences from so many positions on gain by attention with products in bfloat16: tiles of shorter
+// ones are mostly padding. AMX's are fast, AMD's AVX512_BF16 takes half the time of float32 (Zen
+// 4); Intel's three times as long, so that none do.
+int LeastBFloat16Positions(Isa isa, bool is_amd);
 
 // How int8 kernels want activations.
 QuantizationRange ActivationRange(Isa isa);

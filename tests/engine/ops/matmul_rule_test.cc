@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dnnl.hpp>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -39,9 +40,10 @@ void ForEachKind(F f) {
 
 TEST(MatmulRuleTest, BFloat16IsFastOnAmxAndAmd) {
   for (const bool is_amd : {false, true}) {
-    EXPECT_FALSE(HasFastBFloat16(Isa::kAvx512Vnni, is_amd));  // emulated
-    EXPECT_EQ(HasFastBFloat16(Isa::kAvx512Bf16, is_amd), is_amd);
-    EXPECT_TRUE(HasFastBFloat16(Isa::kAmx, is_amd));
+    constexpr int kNever = std::numeric_limits<int>::max();
+    EXPECT_EQ(LeastBFloat16Positions(Isa::kAvx512Vnni, is_amd), kNever);  // emulated
+    EXPECT_EQ(LeastBFloat16Positions(Isa::kAvx512Bf16, is_amd), is_amd ? 128 : kNever);
+    EXPECT_EQ(LeastBFloat16Positions(Isa::kAmx, is_amd), 96);
   }
 }
 
