@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -111,6 +112,14 @@ float Tolerance(CacheType type) {
   return type == CacheType::kBFloat16 ? 3e-2f : 6e-2f;
 }
 
+// Scratch as it may have been left behind: nothing depends on it.
+void Poison(Arena* arena) {
+  constexpr size_t kFloats = size_t{1} << 18;
+  arena->Rewind(0);
+  std::memset(arena->Floats(kFloats), 0xff, kFloats * sizeof(float));  // not a number, of any type
+  arena->Rewind(0);
+}
+
 // `attend` gives what the definition gives, and the weights of it; asking for them changes nothing.
 void ExpectTheDefinition(const Case& c, float tolerance,
                          const std::function<void(const AttentionOutput&)>& attend) {
@@ -143,7 +152,10 @@ void ExpectTheDefinition(const Case& c, float tolerance,
 
 class PlainAttentionTest : public testing::Test {
  protected:
-  Attention Of(const AttentionSpec& spec) { return Attention(spec, &matmul_, &arena_); }
+  Attention Of(const AttentionSpec& spec) {
+    Poison(&arena_);
+    return Attention(spec, &matmul_, &arena_);
+  }
 
   MatmulContext matmul_;
   Arena arena_;
@@ -239,7 +251,7 @@ TEST(BFloat16AttentionTest, EqualsTheDefinition) {
       const KeyValueRows memory{rows.data(), rows.data() + c.dim, 2 * c.dim, c.positions()};
       ExpectTheDefinition(c, 2 * Tolerance(CacheType::kBFloat16),
                           [&](const AttentionOutput& output) {
-                            arena.Rewind(0);
+                            Poison(&arena);
                             AttendInBFloat16(c.spec, c.queries, memory, output, &matmul, &arena);
                           });
     }
