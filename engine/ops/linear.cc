@@ -177,18 +177,41 @@ class OneThread {
   const int before_;
 };
 
-// packed->parts from plain values.
-void Pack(const Layout& layout, memory::data_type type, char* values, Linear::Packed* packed) {
+template <typename T>
+AlignedBuffer<T> Transposed(const AlignedBuffer<T>& values, size_t rows, size_t columns) {
+  constexpr size_t kTile = 16;  // rows and columns that stay in L1
+  AlignedBuffer<T> result(rows * columns);
+  for (size_t first = 0; first < rows; first += kTile) {
+    for (size_t start = 0; start < columns; start += kTile) {
+      for (size_t c = start; c < std::min(start + kTile, columns); ++c) {
+        for (size_t r = first; r < std::min(first + kTile, rows); ++r) {
+          result[c * rows + r] = values[r * columns + c];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+// packed->parts from plain values: float or int8_t.
+template <typename T>
+void Pack(Layout layout, AlignedBuffer<T> values, Linear::Packed* packed) {
+  if (!kReordersTransposed && layout.out_in) {
+    values = Transposed(values, static_cast<size_t>(layout.out), static_cast<size_t>(layout.in));
+    layout.out_in = false;
+  }
+  constexpr auto kType = sizeof(T) == 1 ? memory::data_type::s8 : memory::data_type::f32;
   const memory::dims strides = {static_cast<memory::dim>(layout.in_stride()),
                                 static_cast<memory::dim>(layout.out_stride())};
   // OpenMP's threads would wait for each other longer than they work.
   const OneThread one;
   dnnl::stream stream(CpuEngine());
+  T* from = values.data();
   for (size_t i = 0; i < packed->parts.size(); ++i) {
     const int inputs = packed->PartSpec(i).in;
-    memory plain({{inputs, layout.out}, type, strides}, CpuEngine(), values);
+    memory plain({{inputs, layout.out}, kType, strides}, CpuEngine(), from);
     dnnl::reorder(plain, packed->parts[i]).execute(stream, plain, packed->parts[i]);
-    values += static_cast<size_t>(inputs) * layout.in_stride() * memory::data_type_size(type);
+    from += static_cast<size_t>(inputs) * layout.in_stride();
   }
   stream.wait();
 }
@@ -202,7 +225,7 @@ void PackInt8(const Layout& layout, AlignedBuffer<int8_t> values, Linear::Packed
     for (size_t c = 0; c < columns; ++c) packed->zero_sums[layout.out_in ? r : c] += *value++;
   }
   for (int n = 0; n < layout.out; ++n) packed->zero_sums[n] *= ActivationRange(CurrentIsa()).zero;
-  Pack(layout, memory::data_type::s8, reinterpret_cast<char*>(values.data()), packed);
+  Pack(layout, std::move(values), packed);
 }
 
 // What one step of a quantized input is worth, by the models' static multipliers (for 127 levels);
@@ -237,7 +260,7 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
       PackInt8(layout, std::move(values), packed.get());
     } else {
       NIBU_ASSIGN_OR_RETURN(AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
-      Pack(layout, memory::data_type::f32, reinterpret_cast<char*>(values.data()), packed.get());
+      Pack(layout, std::move(values), packed.get());
     }
   } catch (const dnnl::error& e) {
     return absl::InternalError(absl::StrCat("oneDNN cannot pack a weight of ", layout.in,

@@ -13,6 +13,10 @@ namespace nibu {
 
 constexpr int kOneDnnMajor = DNNL_VERSION_MAJOR;
 
+// Whether a reorder may be given weights as [out, in]. Where the outputs are no whole blocks, 3.7's
+// jit:uni leaves elements out, on some CPUs (seen on AMD's Zen 5, whatever the instruction set).
+constexpr bool kReordersTransposed = DNNL_VERSION_MAJOR < 3;
+
 // The one CPU engine: a constant without state, shared by packed weights and primitives.
 const dnnl::engine& CpuEngine();
 
