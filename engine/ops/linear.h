@@ -1,5 +1,5 @@
-// Affine maps y = act(x W + b) on oneDNN matmul primitives (int8 on AMX: products of our own, see
-// amx.h). The only part of nibu that knows oneDNN.
+// Affine maps y = act(x W + b) on oneDNN matmul primitives (int8 with VNNI or AMX: products of our
+// own, see int8_product.h). The only part of nibu that knows oneDNN.
 //
 // A Linear holds a weight matrix packed once, at load, into the layout that oneDNN's kernels for
 // this CPU want. A MatmulContext belongs to one worker and keeps the primitives (one for each shape

@@ -15,7 +15,7 @@
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/elastic_memory.h"
 #include "engine/core/profile.h"
-#include "engine/ops/amx.h"
+#include "engine/ops/int8_product.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 
@@ -77,7 +77,7 @@ bool HasThreads(int count) try {
 }  // namespace
 
 struct MatmulTrace {
-  // A kernel (null: MultiplyOnAmx for so many rows), its weights (null: any that end with their
+  // A kernel (null: MultiplyInt8 for so many rows), its weights (null: any that end with their
   // sentence), and which part of them.
   using Call = std::tuple<Kernel*, int, const Linear::Packed*, size_t>;
   // The different calls with the first such weights, and the order in which they were made. Not
@@ -109,7 +109,7 @@ struct MatmulContext::State {
   AlignedBuffer<char> hidden_input;  // int8: all of it, as the second matmul reads it
   AlignedBuffer<float> row_scales;
   const void* prepared = nullptr;  // what the next matmul reads
-  const int8_t* in_l2 = nullptr;   // the latest weights of MultiplyOnAmx
+  const int8_t* in_l2 = nullptr;   // the latest weights of MultiplyInt8
   int threads = 1;
   int asked_threads = 1;               // at most, so far
   int most_threads = 1;                // that the system had then
@@ -131,9 +131,9 @@ struct MatmulContext::State {
   void Prepare(const Linear::Packed& packed, const float* x, int rows);
   // int8: sums into outputs, in place.
   void Dequantize(const Linear::Packed& packed, const float* scales, int rows, float* y);
-  // int8: y [rows, out] on AMX's tiles, for weights that lie as these want them.
-  void MultiplyOnAmx(const Linear::Packed& packed, const void* x, const float* scales, int rows,
-                     float* y);
+  // int8: y [rows, out] by a product of our own.
+  void MultiplyInt8(const Linear::Packed& packed, const void* x, const float* scales, int rows,
+                    float* y);
   // int8: `hidden`, of `packed`, into rows of hidden_input from `first` on, for `next`, a row at a
   // time while it is in L1.
   void Requantize(const Linear::Packed& packed, size_t first, int rows, bool is_finished,
@@ -179,14 +179,14 @@ void MatmulContext::State::Execute(Kernel& kernel, const void* x, const memory& 
 bool MatmulContext::State::Run(const MatmulSpec& spec, const Linear& linear, const void* x,
                                const float* scales, int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
-  if (packed.amx_weights != nullptr && threads == 1) {
+  if (packed.int8_weights != nullptr && threads == 1) {
     {
       double none = 0;
       ScopedTimer timer(trace != nullptr ? &trace->seconds : &none);
-      MultiplyOnAmx(packed, x, scales, rows, static_cast<float*>(y));
+      MultiplyInt8(packed, x, scales, rows, static_cast<float*>(y));
     }
     if (trace != nullptr) trace->Note(nullptr, rows, linear, 0);
-    return FinishesOnAmx(packed.header().activation);
+    return FinishesInt8(packed.header().activation);
   }
   const int count = RoundUpRows(packed.rule, rows);
   const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
@@ -230,13 +230,14 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
   trace->Note(&kernel, rows, linear, part);
 }
 
-void MatmulContext::State::MultiplyOnAmx(const Linear::Packed& packed, const void* x,
-                                         const float* scales, int rows, float* y) {
-  const bool fetches = packed.amx_weights != std::exchange(in_l2, packed.amx_weights);
+void MatmulContext::State::MultiplyInt8(const Linear::Packed& packed, const void* x,
+                                        const float* scales, int rows, float* y) {
+  const bool fetches = packed.int8_weights != std::exchange(in_l2, packed.int8_weights);
   const auto in = static_cast<size_t>(packed.spec.in);
   const auto out = static_cast<size_t>(packed.spec.out);
-  nibu::MultiplyOnAmx({packed.amx_weights, in, out}, fetches, static_cast<const uint8_t*>(x),
-                      static_cast<size_t>(rows), packed.dequantization(), scales, y);
+  nibu::MultiplyInt8(CurrentIsa(), {packed.int8_weights, in, out}, fetches,
+                     static_cast<const uint8_t*>(x), static_cast<size_t>(rows),
+                     packed.dequantization(), scales, y);
 }
 
 void MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
@@ -345,7 +346,7 @@ void MatmulContext::ApplyBoth(const Linear& first, const Linear& second, const f
     state_->hidden.Reserve(static_cast<size_t>(room) * width);
     SetInput(first, x + row * in, n);
     if (is_int8) {
-      state_->hidden_input.Reserve(static_cast<size_t>(PaddedRows(n) + kAmxRows) * width);
+      state_->hidden_input.Reserve(static_cast<size_t>(PaddedRows(n) + kInt8Rows) * width);
       const char* const input = state_->input.data();
       ForEachPiece(n, piece, [&](size_t from, int some) {
         const float* const scales = state_->row_scales.data() + from;
@@ -420,8 +421,8 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
         const auto& [call, packed] = *made;
         const auto& [kernel, rows, weights, part] = call;
         if (kernel == nullptr) {
-          state_->MultiplyOnAmx(*packed, x.data(), scales.data(), rows,
-                                reinterpret_cast<float*>(y.data()));
+          state_->MultiplyInt8(*packed, x.data(), scales.data(), rows,
+                               reinterpret_cast<float*>(y.data()));
         } else {
           state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
         }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/huge_memory.h"
+#include "engine/ops/int8_product.h"
 
 namespace nibu {
 
@@ -217,9 +218,9 @@ void Linear::Packed::SetViews(const Layout& layout) {
   }
   const memory::desc blocks({spec.in, spec.out}, WeightType(spec.type),
                             memory::format_tag::BA16a64b4a);
-  if (spec.type == ComputeType::kInt8 && CurrentIsa() == Isa::kAmx && spec.in % 64 == 0 &&
+  if (spec.type == ComputeType::kInt8 && HasInt8Product(CurrentIsa()) && spec.in % 64 == 0 &&
       spec.out % 64 == 0 && layout.descriptions[0] == blocks) {
-    amx_weights = static_cast<const int8_t*>(parts[0].get_data_handle());
+    int8_weights = static_cast<const int8_t*>(parts[0].get_data_handle());
   }
   if (spec.bias) {
     bias = memory({{1, spec.out}, memory::data_type::f32, memory::format_tag::ab}, CpuEngine(),

@@ -93,8 +93,8 @@ struct Linear::Packed {
   float* bias_data = nullptr;
   float* scales = nullptr;  // int8: see Dequantization
   int32_t* zero_sums = nullptr;
-  // int8 with AMX: the weights, where they lie as MultiplyOnAmx wants them; null: they do not.
-  const int8_t* amx_weights = nullptr;
+  // int8: the weights, where they lie as MultiplyInt8 wants them, and there is one; else null.
+  const int8_t* int8_weights = nullptr;
   // Views of the blob. Made once: setting a data handle writes to a layout's padding.
   absl::InlinedVector<dnnl::memory, 1> parts;  // of the weights
   dnnl::memory bias;

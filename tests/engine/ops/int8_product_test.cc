@@ -1,4 +1,4 @@
-#include "engine/ops/amx.h"
+#include "engine/ops/int8_product.h"
 
 #include <cstring>
 #include <vector>
@@ -11,15 +11,21 @@
 namespace nibu {
 namespace {
 
+class Int8ProductTest : public testing::TestWithParam<Isa> {};
+
+INSTANTIATE_TEST_SUITE_P(Isas, Int8ProductTest, testing::Values(Isa::kAvx512Vnni, Isa::kAmx));
+
 // Against sums in plain loops and DequantizeRows, bit for bit.
-TEST(AmxTest, ProductsAreThoseOfPlainLoops) {
-  if (CurrentIsa() != Isa::kAmx) GTEST_SKIP() << "no AMX here";
+TEST_P(Int8ProductTest, ProductsAreThoseOfPlainLoops) {
+  if (CurrentIsa() < GetParam()) {
+    GTEST_SKIP() << (GetParam() == Isa::kAmx ? "no AMX here" : "no AVX-512 VNNI here");
+  }
   Random random(21);
   for (int round = 0; round < 120; ++round) {
     const auto in = static_cast<size_t>(64 * random.Int(1, round % 8 == 0 ? 40 : 9));
     const auto out = static_cast<size_t>(64 * random.Int(1, 6));
     const auto rows = static_cast<size_t>(round < 70 ? round + 1 : random.Int(1, 300));
-    AlignedBuffer<uint8_t> x((rows + kAmxRows - 1) / kAmxRows * kAmxRows * in);
+    AlignedBuffer<uint8_t> x((rows + kInt8Rows - 1) / kInt8Rows * kInt8Rows * in);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(random.Int(0, 255));
     AlignedBuffer<int8_t> weights(in * out);
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -43,15 +49,15 @@ TEST(AmxTest, ProductsAreThoseOfPlainLoops) {
     const Dequantization dequantization{scales.data(), zero_sums.data(),
                                         random.Chance() ? bias.data() : nullptr, activation};
     std::vector<float> expected(rows * out);
-    if (FinishesOnAmx(activation)) {
+    if (FinishesInt8(activation)) {
       DequantizeRows(dequantization, row_scales.data(), rows, out, sums.data(), out,
                      expected.data(), out);
     } else {
       std::memcpy(expected.data(), sums.data(), sums.size() * sizeof(float));
     }
     std::vector<float> y(rows * out);
-    MultiplyOnAmx({weights.data(), in, out}, /*fetches=*/random.Chance(), x.data(), rows,
-                  dequantization, row_scales.data(), y.data());
+    MultiplyInt8(GetParam(), {weights.data(), in, out}, /*fetches=*/random.Chance(), x.data(), rows,
+                 dequantization, row_scales.data(), y.data());
     ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)), 0)
         << rows << " x " << in << " x " << out << ", activation " << static_cast<int>(activation);
   }
