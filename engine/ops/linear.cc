@@ -1,11 +1,10 @@
 #include "engine/ops/linear.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 #include <dnnl.hpp>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/aligned_buffer.h"
@@ -165,58 +164,34 @@ absl::StatusOr<AlignedBuffer<int8_t>> JoinAsInt8(absl::Span<const MatrixView> ma
   return values;
 }
 
-// While it lives, oneDNN works on the calling thread alone.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  const int before_;
-};
-
+// packed->parts from plain values of the type that they have there: float, bfloat16 or int8_t. Not
+// by oneDNN's reorder: that of 3.7 leaves elements out at the ends of blocks on some CPUs (seen on
+// AMD's Zen 5).
 template <typename T>
-AlignedBuffer<T> Transposed(const AlignedBuffer<T>& values, size_t rows, size_t columns) {
-  constexpr size_t kTile = 16;  // rows and columns that stay in L1
-  AlignedBuffer<T> result(rows * columns);
-  for (size_t first = 0; first < rows; first += kTile) {
-    for (size_t start = 0; start < columns; start += kTile) {
-      for (size_t c = start; c < std::min(start + kTile, columns); ++c) {
-        for (size_t r = first; r < std::min(first + kTile, rows); ++r) {
-          result[c * rows + r] = values[r * columns + c];
-        }
-      }
-    }
-  }
-  return result;
-}
-
-// packed->parts from plain values: float or int8_t.
-template <typename T>
-void Pack(Layout layout, AlignedBuffer<T> values, Linear::Packed* packed) {
-  if (!kReordersTransposed && layout.out_in) {
-    values = Transposed(values, static_cast<size_t>(layout.out), static_cast<size_t>(layout.in));
-    layout.out_in = false;
-  }
-  constexpr auto kType = sizeof(T) == 1 ? memory::data_type::s8 : memory::data_type::f32;
-  const memory::dims strides = {static_cast<memory::dim>(layout.in_stride()),
-                                static_cast<memory::dim>(layout.out_stride())};
-  // OpenMP's threads would wait for each other longer than they work.
-  const OneThread one;
-  dnnl::stream stream(CpuEngine());
-  T* from = values.data();
+void Pack(const Layout& layout, const T* values, Linear::Packed* packed) {
   for (size_t i = 0; i < packed->parts.size(); ++i) {
-    const int inputs = packed->PartSpec(i).in;
-    memory plain({{inputs, layout.out}, kType, strides}, CpuEngine(), from);
-    dnnl::reorder(plain, packed->parts[i]).execute(stream, plain, packed->parts[i]);
-    from += static_cast<size_t>(inputs) * layout.in_stride();
+    char* const to = static_cast<char*>(packed->parts[i].get_data_handle());
+    const Blocking blocking = BlockingOf(packed->parts[i].get_desc());
+    const auto offsets = [&blocking](size_t dimension) {
+      std::vector<size_t> all(static_cast<size_t>(blocking.dims[dimension]));
+      for (size_t k = 0; k < all.size(); ++k) all[k] = OffsetOf(blocking, dimension, k, sizeof(T));
+      return all;
+    };
+    // In the order of memory.
+    const std::vector<size_t> rows = offsets(layout.out_in ? 1 : 0);
+    const std::vector<size_t> columns = offsets(layout.out_in ? 0 : 1);
+    const size_t stride = layout.out_in ? layout.out_stride() : layout.in_stride();
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const T* const row = values + r * stride;
+      char* const first = to + rows[r];
+      for (size_t c = 0; c < columns.size(); ++c)
+        std::memcpy(first + columns[c], row + c, sizeof(T));
+    }
+    values += static_cast<size_t>(packed->PartSpec(i).in) * layout.in_stride();
   }
-  stream.wait();
 }
 
-void PackInt8(const Layout& layout, AlignedBuffer<int8_t> values, Linear::Packed* packed) {
+void PackInt8(const Layout& layout, const AlignedBuffer<int8_t>& values, Linear::Packed* packed) {
   // In the order of memory; the sums are 0 now.
   const int8_t* value = values.data();
   const auto rows = static_cast<size_t>(layout.out_in ? layout.out : layout.in);
@@ -225,7 +200,7 @@ void PackInt8(const Layout& layout, AlignedBuffer<int8_t> values, Linear::Packed
     for (size_t c = 0; c < columns; ++c) packed->zero_sums[layout.out_in ? r : c] += *value++;
   }
   for (int n = 0; n < layout.out; ++n) packed->zero_sums[n] *= ActivationRange(CurrentIsa()).zero;
-  Pack(layout, std::move(values), packed);
+  Pack(layout, values.data(), packed);
 }
 
 // What one step of a quantized input is worth, by the models' static multipliers (for 127 levels);
@@ -255,12 +230,18 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   try {
     packed = std::make_unique<Packed>(header, /*lasting=*/true);
     if (compute_type == ComputeType::kInt8) {
-      NIBU_ASSIGN_OR_RETURN(AlignedBuffer<int8_t> values,
+      NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<int8_t> values,
                             JoinAsInt8(matrices, layout, packed->scales));
-      PackInt8(layout, std::move(values), packed.get());
+      PackInt8(layout, values, packed.get());
     } else {
-      NIBU_ASSIGN_OR_RETURN(AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
-      Pack(layout, std::move(values), packed.get());
+      NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<float> values, JoinAsFloat(matrices, layout));
+      if (compute_type == ComputeType::kFloat32) {
+        Pack(layout, values.data(), packed.get());
+      } else {
+        AlignedBuffer<uint16_t> rounded(values.size());
+        RoundToBFloat16(values.data(), values.size(), rounded.data());
+        Pack(layout, rounded.data(), packed.get());
+      }
     }
   } catch (const dnnl::error& e) {
     return absl::InternalError(absl::StrCat("oneDNN cannot pack a weight of ", layout.in,

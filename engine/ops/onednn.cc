@@ -103,4 +103,18 @@ Blocking BlockingOf(const memory::desc& description) {
 
 #endif
 
+size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element) {
+  size_t stride = 1;
+  size_t offset = 0;
+  for (size_t b = blocking.block_sizes.size(); b-- > 0;) {
+    const auto size = static_cast<size_t>(blocking.block_sizes[b]);
+    if (static_cast<size_t>(blocking.block_dims[b]) == dimension) {
+      offset += i % size * stride;
+      i /= size;
+    }
+    stride *= size;
+  }
+  return (offset + i * static_cast<size_t>(blocking.strides[dimension])) * element;
+}
+
 }  // namespace nibu

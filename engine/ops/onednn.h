@@ -2,6 +2,7 @@
 #ifndef NIBU_ENGINE_OPS_ONEDNN_H_
 #define NIBU_ENGINE_OPS_ONEDNN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <dnnl.hpp>
 #include <string>
@@ -12,10 +13,6 @@
 namespace nibu {
 
 constexpr int kOneDnnMajor = DNNL_VERSION_MAJOR;
-
-// Whether a reorder may be given weights as [out, in]. Where the outputs are no whole blocks, 3.7's
-// jit:uni leaves elements out, on some CPUs (seen on AMD's Zen 5, whatever the instruction set).
-constexpr bool kReordersTransposed = DNNL_VERSION_MAJOR < 3;
 
 // The one CPU engine: a constant without state, shared by packed weights and primitives.
 const dnnl::engine& CpuEngine();
@@ -47,6 +44,11 @@ struct Blocking {
   std::vector<int64_t> block_dims;   // the dimension that each is of
 };
 Blocking BlockingOf(const dnnl::memory::desc& description);
+
+// Bytes from the start of a packed matrix [in, out] to where index i of a dimension begins: element
+// (k, n) lies at the sum of those of k and n. That it is a sum is so for every blocked layout: each
+// part of an index has its stride.
+size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element);
 
 }  // namespace nibu
 

@@ -175,10 +175,9 @@ Linear::Packed::Packed(PackedHeader header, bool is_lasting)
     blob = memory->data();
     owner = std::move(memory);
   }
-  // oneDNN fills blocked layouts' gaps, Linear::Select does not.
   const auto elements = static_cast<size_t>(spec.in) * static_cast<size_t>(spec.out);
   const bool has_gaps = layout.size() > elements * memory::data_type_size(WeightType(spec.type));
-  std::memset(blob, 0, layout.blocked && (lasting || !has_gaps) ? offset : header.size);
+  std::memset(blob, 0, has_gaps ? header.size : offset);
   std::memcpy(blob, &header, sizeof(header));
   SetViews(layout);
 }

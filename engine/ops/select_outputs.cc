@@ -18,23 +18,6 @@ int RoundUpOutputs(size_t outputs) {
   return static_cast<int>((outputs + step - 1) / step * step);
 }
 
-// Bytes from the start of a packed matrix [in, out] to where index i of a dimension begins: element
-// (k, n) lies at the sum of those of k and n. That it is a sum is so for every blocked layout: each
-// part of an index has its stride.
-size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element) {
-  size_t stride = 1;
-  size_t offset = 0;
-  for (size_t b = blocking.block_sizes.size(); b-- > 0;) {
-    const auto size = static_cast<size_t>(blocking.block_sizes[b]);
-    if (static_cast<size_t>(blocking.block_dims[b]) == dimension) {
-      offset += i % size * stride;
-      i /= size;
-    }
-    stride *= size;
-  }
-  return (offset + i * static_cast<size_t>(blocking.strides[dimension])) * element;
-}
-
 // Copies columns from one layout into another.
 class ColumnCopier {
  public:
