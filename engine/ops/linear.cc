@@ -15,8 +15,6 @@
 
 namespace nibu {
 
-using dnnl::memory;
-
 int Linear::in() const { return packed_->spec.in; }
 int Linear::out() const { return packed_->spec.out; }
 ComputeType Linear::compute_type() const { return packed_->spec.type; }
@@ -184,8 +182,9 @@ void Pack(const Layout& layout, const T* values, Linear::Packed* packed) {
     for (size_t r = 0; r < rows.size(); ++r) {
       const T* const row = values + r * stride;
       char* const first = to + rows[r];
-      for (size_t c = 0; c < columns.size(); ++c)
+      for (size_t c = 0; c < columns.size(); ++c) {
         std::memcpy(first + columns[c], row + c, sizeof(T));
+      }
     }
     values += static_cast<size_t>(packed->PartSpec(i).in) * layout.in_stride();
   }
