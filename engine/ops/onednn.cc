@@ -48,7 +48,10 @@ const dnnl::engine& CpuEngine() {
   return engine;
 }
 
-Isa CurrentIsa() { return IsaOf(static_cast<uint32_t>(dnnl::get_effective_cpu_isa())); }
+Isa CurrentIsa() {
+  static const Isa isa = IsaOf(static_cast<uint32_t>(dnnl::get_effective_cpu_isa()));
+  return isa;  // oneDNN takes 0.2 us to answer
+}
 
 Isa IsaOf(uint32_t value) {
   const NamedIsa* found = Find(value);
