@@ -53,8 +53,15 @@ bool KnowsHalf(const Vocabulary& vocabulary, const SentencePieceModel& model) {
 
 }  // namespace
 
-std::vector<std::string> SplitAtSpaces(absl::string_view text) {
-  return absl::StrSplit(text, absl::ByAnyChar(" \t\r\n\v\f"), absl::SkipEmpty());
+std::vector<std::string> SplitAtSpaces(absl::string_view text, std::vector<TextSpan>* spans) {
+  std::vector<std::string> pieces;
+  for (const absl::string_view piece :
+       absl::StrSplit(text, absl::ByAnyChar(" \t\r\n\v\f"), absl::SkipEmpty())) {
+    const auto begin = static_cast<size_t>(piece.data() - text.data());
+    if (spans != nullptr) spans->push_back({begin, begin + piece.size()});
+    pieces.emplace_back(piece);
+  }
+  return pieces;
 }
 
 absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> SentencePieceTokenizer::FromSerialized(

@@ -15,8 +15,9 @@
 
 namespace nibu {
 
-// Text that is in pieces already, separated by white space.
-std::vector<std::string> SplitAtSpaces(absl::string_view text);
+// Text that is in pieces already, separated by white space. `spans`, if not null: their bytes.
+std::vector<std::string> SplitAtSpaces(absl::string_view text,
+                                       std::vector<TextSpan>* spans = nullptr);
 
 // A SentencePiece model (Kudo and Richardson 2018). Immutable; threads may share it.
 class SentencePieceTokenizer {

@@ -21,6 +21,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/status_macros.h"
+#include "tools/text/layout.h"
 #include "tools/text/nearest.h"
 
 namespace nibu {
@@ -36,19 +37,6 @@ struct State {
 State& TheState() {
   static State& state = *new State();
   return state;
-}
-
-// The text in lines of at most `width` characters, each behind a line end and `indent` blanks.
-std::string Wrap(absl::string_view text, size_t indent, size_t width) {
-  std::string result;
-  size_t column = width;
-  for (const absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
-    column += 1 + word.size();
-    const bool fits = column <= width;
-    if (!fits) column = indent + word.size();
-    absl::StrAppend(&result, fits ? " " : "\n" + std::string(indent, ' '), word);
-  }
-  return result;
 }
 
 std::vector<std::string> NamesOf(const ProgramInfo::Group& group) {
@@ -124,8 +112,9 @@ std::string HelpText(const ProgramInfo& program) {
       if (!shown.insert(name).second) continue;
       const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
       const std::string value = flag->DefaultValue();
-      absl::StrAppend(&text, "  --", name, "=", value.empty() ? "\"\"" : value,
-                      Wrap(flag->Help(), 6, 96), "\n");
+      const Paragraph help = {"      ", "      "};
+      absl::StrAppend(&text, "  --", name, "=", value.empty() ? "\"\"" : value, "\n",
+                      LayOut(help, flag->Help(), /*columns=*/96), "\n");
     }
   }
   return absl::StrCat(text,

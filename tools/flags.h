@@ -90,13 +90,11 @@ absl::Status WrongUsage(const Parts&... parts) {
 // Wrong usage: the message of the first of these mistakes that is made.
 absl::Status Refuse(const std::vector<std::pair<bool, std::string>>& mistakes);
 
-// What one of the words that a flag may be stands for: of its value or, where it has several words,
-// of `given`. Wrong usage, with all of them.
+// What one of the words that a flag may be stands for. Wrong usage, with all of them.
 template <typename T>
 absl::StatusOr<T> Choose(absl::string_view flag,
-                         const std::vector<std::pair<std::string, T>>& choices,
-                         const std::optional<std::string>& given = std::nullopt) {
-  const std::string chosen = given.has_value() ? *given : FlagValue(flag);
+                         const std::vector<std::pair<std::string, T>>& choices) {
+  const std::string chosen = FlagValue(flag);
   std::string words;
   for (const auto& [word, value] : choices) {
     if (word == chosen) return value;

@@ -1,9 +1,9 @@
 // nibu-score: log-probabilities of given translations.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <optional>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
@@ -45,45 +45,31 @@ ProgramInfo Program() {
        {"Output", "out output_format progress stats"}}};
 }
 
-// Pairs of lines, as "source<tab>target". A tab of the source itself is a blank.
-class Pairs : public LineSource {
- public:
-  Pairs(InputLines sources, InputLines targets)
-      : sources_(std::move(sources)), targets_(std::move(targets)) {}
-
-  absl::StatusOr<bool> Next(std::string* line) override {
-    std::string target;
-    NIBU_ASSIGN_OR_RETURN(const bool has_source, sources_.Next(line));
-    NIBU_ASSIGN_OR_RETURN(const bool has_target, targets_.Next(&target));
-    if (has_source != has_target) {
-      return Invalid(has_source ? "--tgt" : "--src",
-                     " has fewer lines than the other file: ", count_,
-                     "; give one target for each source");
-    }
-    ++count_;
-    std::replace(line->begin(), line->end(), '\t', ' ');
-    absl::StrAppend(line, "\t", target);
-    return has_source;
-  }
-  double progress() const override { return sources_.progress(); }
-
- private:
-  InputLines sources_;
-  InputLines targets_;
-  uint64_t count_ = 0;
-};
-
-absl::StatusOr<std::unique_ptr<LineSource>> OpenPairs(const std::string& out) {
+// The targets, if they have a file of their own.
+absl::StatusOr<std::optional<InputLines>> OpenTargets(const std::string& out) {
   const std::string src = absl::GetFlag(FLAGS_src);
   const std::string tgt = absl::GetFlag(FLAGS_tgt);
   NIBU_RETURN_IF_ERROR(Refuse(
       {{absl::GetFlag(FLAGS_tsv) != tgt.empty(),
         "give the targets with --tgt, or a file that has both with --src and --tsv"},
        {src == "-" && tgt == "-", "--src and --tgt cannot both be standard input; use --tsv"}}));
-  NIBU_ASSIGN_OR_RETURN(InputLines sources, OpenLines({}, src, out));
-  if (tgt.empty()) return std::make_unique<InputLines>(std::move(sources));
-  NIBU_ASSIGN_OR_RETURN(InputLines targets, OpenLines({}, tgt, out));
-  return std::make_unique<Pairs>(std::move(sources), std::move(targets));
+  if (tgt.empty()) return std::nullopt;
+  return OpenLines({}, tgt, out);
+}
+
+// Takes the target of a line: from its file or, without one, off the line, behind a tab.
+absl::StatusOr<std::string> TakeTarget(std::optional<InputLines>* targets, std::string* line) {
+  std::string target;
+  if (targets->has_value()) {
+    NIBU_ASSIGN_OR_RETURN(const bool more, (*targets)->Next(&target));
+    if (!more) return Invalid("--tgt has no line for it; give one target for each source");
+    return target;
+  }
+  const size_t tab = line->find('\t');
+  if (tab == std::string::npos) return Invalid("it has no tab; give source, tab, target");
+  target = line->substr(tab + 1);
+  line->resize(tab);
+  return target;
 }
 
 void PrintStats(const Totals& totals, double load_seconds, double seconds) {
@@ -124,7 +110,8 @@ absl::Status Run(int argc, char** argv) {
   speed.max_decoding_length =
       std::numeric_limits<int>::max();  // as long as the model has positions
   OutputFile out(absl::GetFlag(FLAGS_out));
-  NIBU_ASSIGN_OR_RETURN(const auto source, OpenPairs(out.direct()));
+  NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(out.direct()));
+  NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, absl::GetFlag(FLAGS_src), out.direct()));
   TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
   text.split_sentences = false;
   NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, speed, &text));
@@ -142,19 +129,22 @@ absl::Status Run(int argc, char** argv) {
       totals.Add(key, key, result);
       deliver(FormatScore(json, key, result.value_or(TextResult())));
     };
-    const size_t tab = line.find('\t');
-    if (tab == std::string::npos) {
-      return end(index, Invalid("it has no tab; give source, tab, target"));
-    }
+    std::string sentence = line;
+    const absl::StatusOr<std::string> target = TakeTarget(&targets, &sentence);
+    if (!target.ok()) return end(index, target.status());
     const auto ticket = translator->Submit(
-        line.substr(0, tab), {.plan = *plan, .key = index, .target = line.substr(tab + 1)}, end,
-        TextTranslator::kForever);
+        sentence, {.plan = *plan, .key = index, .target = *target}, end, TextTranslator::kForever);
     if (!ticket.ok()) end(index, ticket.status());
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds,
-                        RunLines(source.get(), std::move(options), speed, &out, &signals));
+                        RunLines(&source, std::move(options), speed, &out, &signals));
   if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
-  return totals.Failure("scored");
+  NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
+  std::string line;
+  if (targets.has_value() && targets->Next(&line).value_or(false)) {
+    return Invalid("--src has fewer lines than --tgt; give one target for each source");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
@@ -117,26 +119,16 @@ struct Settings {
 
 absl::StatusOr<ProtectedKinds> ReadProtectFlag() {
   const std::string value = absl::GetFlag(FLAGS_protect);
-  const std::vector<std::string> names = absl::StrSplit(value, ',');
-  ProtectedKinds kinds = value == "all" ? ProtectedKinds() : kProtectNothing;
-  for (const std::string& name : names) {
-    NIBU_ASSIGN_OR_RETURN(
-        bool ProtectedKinds::*const kind,
-        Choose<bool ProtectedKinds::*>("protect",
-                                       {{"urls", &ProtectedKinds::urls},
-                                        {"emails", &ProtectedKinds::emails},
-                                        {"paths", &ProtectedKinds::paths},
-                                        {"placeholders", &ProtectedKinds::placeholders},
-                                        {"emoji", &ProtectedKinds::emoji},
-                                        {"unknown", &ProtectedKinds::unknown},
-                                        {"all", nullptr},
-                                        {"none", nullptr}},
-                                       name));
-    if (kind != nullptr) {
-      kinds.*kind = true;
-    } else if (names.size() > 1) {
-      return WrongUsage("--protect=", value, ": all and none stand alone");
+  ProtectedKinds kinds;
+  if (value == "none") return kinds;
+  if (value == "all") return kinds.set();
+  for (const absl::string_view name : absl::StrSplit(value, ',')) {
+    const auto found = absl::c_find(kProtectedNames, name);
+    if (found == kProtectedNames.end()) {
+      return WrongUsage("--protect must be all, none or any of ",
+                        absl::StrJoin(kProtectedNames, ", "), ", not \"", value, "\"");
     }
+    kinds.set(static_cast<size_t>(found - kProtectedNames.begin()));
   }
   return kinds;
 }
@@ -263,13 +255,13 @@ absl::Status Report(const Totals& totals, const TextOptions& text, int max_input
                               " tokens were ",
                               is_split ? "split and translated in parts" : "truncated"));
   }
-  if (totals.unfinished > 0) {
+  if (const uint64_t unfinished = totals.warned[Warning::kUnfinished]; unfinished > 0) {
     PrintWarning(absl::StrCat(
-        totals.unfinished, " line(s) were cut before their end, at --max_decoding_length=",
+        unfinished, " line(s) were cut before their end, at --max_decoding_length=",
         text.decoding.max_decoding_length, " or what the model allows; jsonl says which"));
   }
-  if (totals.looping > 0) {
-    PrintWarning(absl::StrCat(totals.looping,
+  if (const uint64_t looping = totals.warned[Warning::kRepetition]; looping > 0) {
+    PrintWarning(absl::StrCat(looping,
                               " line(s) repeat themselves; jsonl says which, "
                               "--on_repetition=retry tries them once more"));
   }
@@ -284,8 +276,8 @@ void PrintStats(const Settings& settings, const Totals& totals, double load_seco
       {"sentences", totals.lines},
       {"source_tokens", totals.source_tokens},
       {"target_tokens", totals.target_tokens},
-      {"unfinished_sentences", totals.unfinished},
-      {"looping_sentences", totals.looping},
+      {"unfinished_sentences", totals.warned[Warning::kUnfinished]},
+      {"looping_sentences", totals.warned[Warning::kRepetition]},
       {"warnings", warnings},
       {"load_seconds", load_seconds},
       {"seconds", seconds},

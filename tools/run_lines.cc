@@ -230,8 +230,6 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
     if (best.warnings.any()) {
       warning = absl::StrCat(name(), absl::StrJoin(WarningNames(best.warnings), ", "));
     }
-    unfinished += best.finished ? 0 : 1;
-    looping += best.repetition ? 1 : 0;
     log_prob += static_cast<double>(best.log_prob);
   }
   if (!absl::GetFlag(FLAGS_warnings)) return;

@@ -123,8 +123,6 @@ struct Totals {
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
   uint64_t too_long = 0;                                // but translated
-  uint64_t unfinished = 0;                              // cut at a length limit
-  uint64_t looping = 0;                                 // caught in a loop
   std::array<uint64_t, kWarningNames.size()> warned{};  // lines, by Warning
   uint64_t failed = 0;
   uint64_t first_failed = 0;  // of their lines

@@ -210,7 +210,10 @@ TEST(CharsmapTest, ChecksEveryBound) {
 }
 
 TEST(SplitAtSpacesTest, WhiteSpaceOfAnyLength) {
-  EXPECT_EQ(SplitAtSpaces(" a  b\tc "), Pieces({"a", "b", "c"}));
+  std::vector<TextSpan> spans;
+  EXPECT_EQ(SplitAtSpaces(" a  bb\tc ", &spans), Pieces({"a", "bb", "c"}));
+  EXPECT_EQ(spans[1].begin, 4);
+  EXPECT_EQ(spans[1].end, 6);
   EXPECT_TRUE(SplitAtSpaces("  ").empty());
 }
 

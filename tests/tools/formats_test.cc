@@ -30,7 +30,7 @@ TextOptions Greedy() {
   options.decoding.beam_size = 1;
   options.decoding.return_scores = false;
   options.split_sentences = false;
-  options.protect = kProtectNothing;
+  options.protect.reset();
   return options;
 }
 

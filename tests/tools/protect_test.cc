@@ -11,7 +11,8 @@
 namespace nibu {
 namespace {
 
-std::vector<std::string> Parts(const std::string& text, const ProtectedKinds& kinds = {},
+std::vector<std::string> Parts(const std::string& text,
+                               const ProtectedKinds& kinds = ProtectedKinds().set(),
                                const std::string& pattern = "") {
   const auto protector = MakeProtector(kinds, pattern);
   EXPECT_TRUE(protector.ok()) << protector.status();
@@ -67,15 +68,16 @@ TEST(ProtectTest, ProseHasNone) {
 }
 
 TEST(ProtectTest, KindsAndPattern) {
-  ProtectedKinds kinds = kProtectNothing;
+  ProtectedKinds kinds;
   const std::string text = "a@b.co {0} 😀 /a/b X12";
   EXPECT_EQ(Parts(text, kinds), Found());
   EXPECT_EQ(Parts(text, kinds, "X\\d+"), Found({"X12"}));
-  kinds.emails = true;
+  kinds.set(Protected::kEmails);
   EXPECT_EQ(Parts(text, kinds), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, kinds, "x*"), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, kinds, "\\s+"), Found({"a@b.co"}));
-  EXPECT_EQ(Parts(text, {}, "X\\d+"), Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
+  EXPECT_EQ(Parts(text, ProtectedKinds().set(), "X\\d+"),
+            Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
   const auto bad = MakeProtector({}, "a(b");
   EXPECT_TRUE(absl::IsInvalidArgument(bad.status()));
   EXPECT_TRUE(absl::StartsWith(bad.status().message(), "protect_pattern: ")) << bad.status();

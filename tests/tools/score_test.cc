@@ -217,11 +217,13 @@ TEST(ScoreTest, FilesThatAreMissingOrShort) {
   const std::string files = absl::StrCat("--src=", src, " --tgt=", tgt);
   const Outcome fewer = Score(files);
   EXPECT_EQ(fewer.status, 1);
-  EXPECT_THAT(fewer.err, HasSubstr("--tgt has fewer lines than the other file: 1"));
-  EXPECT_EQ(Lines(fewer.out).size(), 1u);
+  EXPECT_THAT(fewer.err,
+              HasSubstr("1 line(s) could not be scored; the first is line 2: --tgt has"));
+  EXPECT_EQ(Lines(fewer.out).size(), 2u);
+  EXPECT_EQ(Lines(fewer.out)[1], "");
   const Outcome swapped = Score(absl::StrCat("--src=", tgt, " --tgt=", src));
   EXPECT_EQ(swapped.status, 1);
-  EXPECT_THAT(swapped.err, HasSubstr("--src has fewer lines than the other file: 1"));
+  EXPECT_THAT(swapped.err, HasSubstr("--src has fewer lines than --tgt"));
   ExpectError(Score(absl::StrCat("--src=", src, " --tgt=/nonexistent")), 1, "/nonexistent");
   ExpectError(Score("--tsv --src=/nonexistent"), 1, "/nonexistent");
   ExpectError(Score("--tsv --model=/nonexistent"), 1, "/nonexistent");

@@ -127,7 +127,7 @@ TEST(TextTranslatorTest, TextAsTheReferenceTranslatesIt) {
     std::ifstream file(absl::StrCat(NIBU_TESTDATA, "/", name, "/expected.json"));
     TextOptions options;
     options.split_sentences = false;
-    options.protect = kProtectNothing;
+    options.protect.reset();
     options.decoding.beam_size = 1;
     options.decoding.max_decoding_length = 12;
     for (const nlohmann::json& expected : nlohmann::json::parse(file)) {

@@ -102,12 +102,6 @@ TEST(WatchTest, Parts) {
   EXPECT_FALSE(HasEachOnce({"%s", "%s"}, "%s"));
 }
 
-TEST(WatchTest, RoughTexts) {
-  EXPECT_EQ(RoughText({}, false), "");
-  EXPECT_EQ(RoughText({"\u2581A", "\u2581dog", "<0xF0>", "."}, false), "A dog.");
-  EXPECT_EQ(RoughText({"\u2581A", "dog@@", "s"}, true), "\u2581A dog@@ s");
-}
-
 // A text is a good translation of itself, and in another order.
 TEST(WatchTest, RandomTexts) {
   std::mt19937 random(5);

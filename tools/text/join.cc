@@ -58,9 +58,11 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
   const size_t prefix = TakePrefix(options, part, &text, &spans);
-  const std::string source = RoughText(part.source.own(), options.tokenized);
-  const auto expected =
-      static_cast<float>(part.source.pieces.size()) * options.length_ratio.value_or(1);
+  // Behind language tokens, up to where it was cut.
+  const auto& [pieces, read, front] = part.source;
+  const size_t begin = front < read.size() ? read[front].begin : read.back().end;
+  const auto source = absl::string_view(part.marked.text).substr(begin, read.back().end - begin);
+  const auto expected = static_cast<float>(pieces.size()) * options.length_ratio.value_or(1);
   *warnings |= Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis);
   ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
@@ -68,7 +70,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   aligned.reserve(spans.size());
   for (const TextSpan& span : spans) aligned.push_back({span, {0, 0}});
   for (const auto& [s, t] : HardAlignment(attention)) {
-    if (t < aligned.size()) aligned[t].source = part.source.spans[part.source.front + s];
+    if (t < aligned.size()) aligned[t].source = read[front + s];
   }
   text = Place(part.marked, text, aligned, prefix);
   std::vector<std::string> protected_parts;

@@ -18,9 +18,9 @@ struct Paragraph {
   // what is as wide. All of a line without letters and digits.
   std::string first;
   std::string rest;
-  std::string text;      // its lines, joined
-  bool may_wrap = true;  // not a heading
-  uint64_t line = 0;     // its first line's, from 0
+  std::string text = "";  // its lines, joined
+  bool may_wrap = true;   // not a heading
+  uint64_t line = 0;      // its first line's, from 0
 };
 
 // Finds paragraphs, line by line; of bounded size, but for that of a line. Not thread-safe.

@@ -43,8 +43,7 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
   std::vector<LinePart> parts;
   std::vector<TextSpan> cuts;
   for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
-    const bool has_spans = !coded.spans.empty();  // of tokenized text there are none
-    const size_t at = has_spans && begin > 0 ? coded.spans[front + begin].begin : 0;
+    const size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
     if (!cuts.empty()) cuts.back().end = at;
     cuts.push_back({at, marked.text.size()});
     CodedText& part = parts.emplace_back().source;
@@ -52,7 +51,6 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
     for (size_t i = 0; i < front + end - begin; ++i) {
       const size_t from = i < front ? i : begin + i;
       part.pieces.push_back(coded.pieces[from]);
-      if (!has_spans) continue;
       const TextSpan& span = coded.spans[from];
       part.spans.push_back({std::max(span.begin, at) - at, std::max(span.end, at) - at});
     }
@@ -125,7 +123,7 @@ class LineReader {
   absl::Status ReadSentence(std::string before, MarkedText sentence) {
     MarkedText marked;
     NIBU_ASSIGN_OR_RETURN(CodedText source, Code(sentence, &marked));
-    if (plan_.options.protect.unknown && !line_.is_scored &&
+    if (plan_.options.protect[Protected::kUnknown] && !line_.is_scored &&
         plan_.coder.HasUnknown(source.pieces)) {
       NIBU_ASSIGN_OR_RETURN(const auto unknowns, plan_.coder.Unknowns(sentence.text));
       AddParts(unknowns, &sentence);
@@ -161,7 +159,7 @@ class LineReader {
     }
     if (too_long && then == LongInput::kTruncate) {
       source.pieces.resize(plan_.limit);
-      source.spans.resize(std::min(source.spans.size(), plan_.limit));
+      source.spans.resize(plan_.limit);
       source.front = std::min(source.front, plan_.limit);
     }
     const size_t first = line_.parts.size();

@@ -111,13 +111,13 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   if (!pattern.empty()) own = std::make_shared<const RE2>(pattern, options);
   if (own != nullptr && !own->ok()) return Invalid("protect_pattern: ", own->error());
   std::vector<absl::string_view> chosen;
-  if (kinds.urls) chosen.push_back(kUrl);
-  if (kinds.paths) chosen.push_back(kPath);
+  if (kinds[Protected::kUrls]) chosen.push_back(kUrl);
+  if (kinds[Protected::kPaths]) chosen.push_back(kPath);
   // With what joins several, which are one part.
   const std::string placeholders =
       absl::StrCat("(?:", kPlaceholder, ")(?:[!-'*-/:-@\\\\^_`|~]*(?:", kPlaceholder, "))*");
-  if (kinds.placeholders) chosen.push_back(placeholders);
-  if (kinds.emoji) chosen.push_back(kEmoji);
+  if (kinds[Protected::kPlaceholders]) chosen.push_back(placeholders);
+  if (kinds[Protected::kEmoji]) chosen.push_back(kEmoji);
   const auto make = [&](const std::string& wanted) {
     return wanted.empty() ? nullptr
                           : std::make_shared<const RE2>(
@@ -125,7 +125,7 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   };
   // Few lines have any e-mails.
   return [own, any = make(absl::StrJoin(chosen, "|")),
-          emails = make(kinds.emails ? kEmail : "")](absl::string_view text) {
+          emails = make(kinds[Protected::kEmails] ? kEmail : "")](absl::string_view text) {
     return FindParts(own.get(), any.get(), emails.get(), text);
   };
 }

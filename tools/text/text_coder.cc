@@ -29,7 +29,7 @@ absl::StatusOr<Tokenizer> MakeTokenizer(absl::string_view side, const std::strin
 
 absl::StatusOr<std::vector<std::string>> Encode(const Tokenizer& tokenizer, absl::string_view text,
                                                 std::vector<TextSpan>* spans = nullptr) {
-  if (tokenizer == nullptr) return SplitAtSpaces(text);
+  if (tokenizer == nullptr) return SplitAtSpaces(text, spans);
   return tokenizer->Encode(text, spans);
 }
 
@@ -136,7 +136,7 @@ absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view te
   }
   if (!line.language.empty()) {
     coded.pieces.insert(coded.pieces.begin(), line.language);
-    if (has_sentencepiece()) coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
+    coded.spans.insert(coded.spans.begin(), TextSpan{0, 0});
   }
   if (language_tokens_) coded.front = LanguagePrefix(*source_vocabulary_, coded.pieces);
   return coded;

@@ -19,7 +19,7 @@ namespace nibu {
 
 struct CodedText {
   std::vector<std::string> pieces;
-  std::vector<TextSpan> spans;  // what of the text each piece comes from; none of text in pieces
+  std::vector<TextSpan> spans;  // what of the text each piece comes from
   size_t front = 0;             // language tokens, the first of the pieces
 
   // The pieces without language tokens.

@@ -2,6 +2,9 @@
 #ifndef NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 #define NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 
+#include <array>
+#include <bitset>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,15 +36,19 @@ enum class AlignmentKind {
 };
 
 // Parts of a text that are no words: they come out as they went in, once each.
-struct ProtectedKinds {
-  bool urls = true;
-  bool emails = true;
-  bool paths = true;
-  bool placeholders = true;
-  bool emoji = true;
-  bool unknown = true;  // characters that the source vocabulary lacks, and words with them
+struct Protected {
+  enum Kind : uint8_t {
+    kUrls,
+    kEmails,
+    kPaths,
+    kPlaceholders,
+    kEmoji,
+    kUnknown,  // characters that the source vocabulary lacks, and words with them
+  };
 };
-inline constexpr ProtectedKinds kProtectNothing = {false, false, false, false, false, false};
+constexpr std::array<const char*, 6> kProtectedNames = {"urls",         "emails", "paths",
+                                                        "placeholders", "emoji",  "unknown"};
+using ProtectedKinds = std::bitset<kProtectedNames.size()>;  // by Protected::Kind
 
 struct TextOptions {
   // Of a multilingual model, in any common form: en, eng, en-US, eng_Latn. Empty: its own default.
@@ -66,7 +73,7 @@ struct TextOptions {
   // Where a source phrase is in a sentence, one of its targets is to be in the translation.
   std::vector<GlossaryEntry> glossary;
   // Not if tokenized, nor where a target is scored.
-  ProtectedKinds protect;
+  ProtectedKinds protect = ProtectedKinds().set();
   std::string protect_pattern;  // an RE2 expression: what it matches is protected, too
 };
 

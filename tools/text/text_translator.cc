@@ -118,7 +118,7 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
     plan->options.length_ratio = loaded_.defaults.length_ratio.value_or(1);
   }
   if (options.tokenized) {
-    plan->options.protect = kProtectNothing;
+    plan->options.protect.reset();
     plan->coder = coder_.Tokenized();
   } else if (!coder_.has_sentencepiece()) {
     return Invalid(

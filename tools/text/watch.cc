@@ -5,9 +5,6 @@
 #include <map>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "tokenizer/characters.h"
 #include "tokenizer/text_measure.h"
@@ -70,16 +67,6 @@ std::vector<std::string> WarningNames(const Warnings& warnings) {
     if (warnings[i]) names.emplace_back(kWarningNames[i]);
   }
   return names;
-}
-
-std::string RoughText(absl::Span<const std::string> pieces, bool tokenized) {
-  if (tokenized) return absl::StrJoin(pieces, " ");
-  std::string text;
-  for (const std::string& piece : pieces) {
-    if (!absl::StartsWith(piece, "<0x")) text += piece;
-  }
-  absl::StrReplaceAll({{kWordMark, " "}}, &text);
-  return text.substr(absl::StartsWith(text, " ") ? 1 : 0);
 }
 
 Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,

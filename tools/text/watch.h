@@ -33,10 +33,6 @@ using Warnings = std::bitset<kWarningNames.size()>;  // by Warning::Kind
 // Of those that there are, in the order above.
 std::vector<std::string> WarningNames(const Warnings& warnings);
 
-// The text of pieces, at once and near enough for Watch: what SentencePiece has as bytes is left
-// out. `tokenized`: as they are, with blanks between them.
-std::string RoughText(absl::Span<const std::string> pieces, bool tokenized);
-
 // Of one sentence's hypothesis, whose text is `target`; all but kTruncated and kProtected. It
 // depends on nothing else. Lengths are judged in the model's own tokens, of which so many are
 // expected, and in characters: both have to be off, since either alone may differ between
