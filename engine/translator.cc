@@ -227,6 +227,10 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
                                                                const TranslatorOptions& options) {
   try {
     NIBU_RETURN_IF_ERROR(options.Validate());
+    if (model == nullptr ||
+        std::count(options.ensemble.begin(), options.ensemble.end(), nullptr) > 0) {
+      return absl::InvalidArgumentError("a model is null");
+    }
     NIBU_RETURN_IF_ERROR(CheckModels(*model, options));
     auto impl = std::make_unique<Impl>(std::move(model), options);
     impl->Start();

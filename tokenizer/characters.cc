@@ -75,8 +75,9 @@ bool IsCharacterBorder(absl::string_view text, size_t at) {
 }
 
 bool IsWordBorder(absl::string_view text, size_t at) {
-  return at >= text.size() || !IsOfWords(LastCharacter(text.substr(0, at))) ||
-         !IsOfWords(FirstCharacter(text.substr(at)));
+  return at == 0 || at >= text.size() ||
+         (IsCharacterBorder(text, at) && (!IsOfWords(LastCharacter(text.substr(0, at))) ||
+                                          !IsOfWords(FirstCharacter(text.substr(at)))));
 }
 
 bool HasWords(absl::string_view text) { return HasAny(text, u_isalnum); }

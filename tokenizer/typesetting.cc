@@ -81,4 +81,9 @@ absl::string_view BetweenTranslations(absl::string_view between, absl::string_vi
 
 bool BeginsSmall(absl::string_view text) { return u_islower(FirstCharacter(text)); }
 
+bool BeginsCapital(absl::string_view text) {
+  const UChar32 first = FirstCharacter(text);
+  return u_isupper(first) || u_isdigit(first);
+}
+
 }  // namespace nibu

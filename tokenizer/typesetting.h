@@ -30,6 +30,8 @@ absl::string_view BetweenTranslations(absl::string_view between, absl::string_vi
 
 // Whether it begins with a small letter.
 bool BeginsSmall(absl::string_view text);
+// With a capital letter, or a digit.
+bool BeginsCapital(absl::string_view text);
 
 }  // namespace nibu
 

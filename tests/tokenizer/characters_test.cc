@@ -20,6 +20,12 @@ std::vector<size_t> Borders(const std::string& text) {
   return borders;
 }
 
+TEST(CharactersTest, WordsDoNotEndInACharacter) {
+  EXPECT_FALSE(IsWordBorder("Ren\u00e9 b", 4));
+  EXPECT_TRUE(IsWordBorder("Ren\u00e9 b", 5));
+  EXPECT_TRUE(IsWordBorder("\xa9", 0));
+}
+
 TEST(BlankTest, WhiteSpaceOfEveryKind) {
   for (const char* text :
        {"", " ", "\t\r\v\f ", "\u3000", "\u00a0 \u2003", "\u0085", "\ufeff\u200b", "\u2028"}) {

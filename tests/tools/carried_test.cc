@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -181,9 +182,42 @@ TEST(CarriedTest, PartsWithTags) {
   ExpectKept("--markup=html", {{"A man reads ", "http://example.org/<wbr>path/to", " now."},
                                {"Mail ", "foo<b>@</b>bar.com", " now."},
                                {"A dog reads ", "http://www.<em>example</em>.com/path", " today."},
-                               {"A <i>dog</i> runs, ", "{na<b>me</b>}", "."}});
+                               {"A <i>dog</i> runs, ", "{na<b>me</b>}", "."},
+                               {"A man eats ", "<a href=x>😀</a>", " an apple."},
+                               {"A ", "<a href=x>%s</a>", " man eats an apple?"},
+                               {"A dog reads ", "<b><i>/usr/bin</i></b>", " today."},
+                               {"<b>Web</b>", "<a>https://a.b/c</a>", ""},
+                               {"<label>Path</label>", "<tt>/usr/bin/x</tt>", ""}});
   EXPECT_EQ(Translate("--markup=html", "A <b>dog reads http://exa</b>mple.org today.\n").out,
             "Ein <b>Hund liest</b> heute http://example.org.\n");
+}
+
+TEST(CarriedTest, PartsAreNotGluedToOtherText) {
+  const std::string text = "Mail:me@x.org\nPhone:{0}\nTwo men. 😀 %s\nA girl runs. 😀 %s\n";
+  const std::vector<std::string> parts = {"me@x.org", "{0}", "%s", "%s"};
+  const std::vector<std::string> out = Lines(Translate("--beam_size=1", text).out);
+  ASSERT_EQ(out.size(), parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const size_t at = out[i].find(parts[i]);
+    ASSERT_NE(at, std::string::npos) << out[i];
+    EXPECT_TRUE(at == 0 || absl::StrContains(" :", out[i][at - 1])) << out[i];
+  }
+}
+
+// Other words that stand where a part's name would.
+TEST(CarriedTest, WordsStayWhole) {
+  const std::string text =
+      "A brown dog eats an apple. {0} René\n%s %s Three Noé men walks down the street!\n*BÄ ！\n";
+  for (const char* beam : {"--beam_size=1", "--beam_size=4"}) {
+    const std::string out = Translate(absl::StrCat("--output_format=jsonl ", beam), text).out;
+    EXPECT_EQ(Count(out, "\uFFFD"), 0u) << out;  // of half a character
+  }
+}
+
+TEST(CarriedTest, WhatIsNoTagBecomesNone) {
+  const std::string out =
+      Translate("--markup=html", "<p>The boy runs in the A < B park!</p><p>Is 1 <2?</p>\n").out;
+  EXPECT_EQ(Count(out, "<"), 4u + Count(out, "< ") + Count(out, "<2")) << out;
 }
 
 TEST(CarriedTest, References) {
@@ -226,8 +260,9 @@ TEST(CarriedTest, AlongWithOtherOptions) {
 TEST(CarriedTest, Flags) {
   EXPECT_EQ(Translate("--protect=urls --protect_pattern='X\\d+'", "X12\n").out, "X12\n");
   EXPECT_NE(Translate("--protect=urls", "{x}\n").out, "{x}\n");
-  ExpectUsageError(Translate("--protect=url", "a\n"), "--protect must be urls, ");
-  ExpectUsageError(Translate("--protect=urls,all", "a\n"), "--protect=urls,all");
+  ExpectUsageError(Translate("--protect=url", "a\n"),
+                   "--protect must be all, none or any of urls, ");
+  ExpectUsageError(Translate("--protect=urls,all", "a\n"), "not \"urls,all\"");
   ExpectUsageError(Translate("--protect_pattern='(a'", "a\n"), "--protect_pattern: missing )");
   ExpectUsageError(Translate("--tokenized --protect=all", "a\n"), "--protect ");
   EXPECT_EQ(Translate("--tokenized", "a\n").status, 0);

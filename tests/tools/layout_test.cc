@@ -83,8 +83,10 @@ TEST(LayoutTest, BulletsAndNumbers) {
   EXPECT_THAT(Parts("1. a\n2. b\n   c\n10. d\na) e\nb) f\n(1) g\n1.2. h\n"),
               ElementsAre("1. |a", "2. |b c", "10. |d", "a) |e", "b) |f", "(1) |g", "1.2. |h"));
   // A number begins an item where it counts, and a dog's initial does not.
-  EXPECT_THAT(Parts("it was on the\n3. October when\nA. Dog came"),
-              ElementsAre("|it was on the 3. October when A. Dog came"));
+  EXPECT_THAT(Parts("it was in the park by the river on the\n3. October, late and at night, "
+                    "when\nA. Dog came"),
+              ElementsAre("|it was in the park by the river on the 3. October, late and at night, "
+                          "when A. Dog came"));
   EXPECT_THAT(Parts("- item\n\n  of two\n  lines"), ElementsAre("- |item", "|", "  |of two lines"));
   EXPECT_THAT(Parts("i. a\nii. b\niii. c\niv. d\nv. e\n(h) f\n(i) g\n(j) h\nII. i\nIII. j\n"),
               ElementsAre("i. |a", "ii. |b", "iii. |c", "iv. |d", "v. |e", "(h) |f", "(i) |g",
@@ -92,7 +94,7 @@ TEST(LayoutTest, BulletsAndNumbers) {
   EXPECT_THAT(
       Parts("  o  a dog\n     runs\n  o  b\n- [ ] c\n- [x] d\n✓ e\n✓ f\no g"),
       ElementsAre("  o  |a dog runs", "  o  |b", "- [ ] |c", "- [x] |d", "✓ |e", "✓ |f o g"));
-  EXPECT_THAT(Parts("-x\n*bold* is\n*more*"), ElementsAre("|-x *bold* is *more*"));
+  EXPECT_THAT(Parts("_x\n*bold* is\n*more*"), ElementsAre("|_x *bold* is *more*"));
 }
 
 TEST(LayoutTest, Indentation) {
@@ -138,6 +140,22 @@ TEST(LayoutTest, LinesThatStandAlone) {
   EXPECT_THAT(Parts("    $ make all\n    done\n    $ make\n"),
               ElementsAre("    |$ make all", "    |done", "    |$ make"));
   EXPECT_THAT(Parts("| a | b |\n| c | d |"), ElementsAre("|| a | b |", "|| c | d |"));
+}
+
+// Short lines that are no sentences: lists, addresses, options, columns.
+TEST(LayoutTest, ShortLinesStandAlone) {
+  for (const std::string text :
+       {"A man:\n    A woman sits.\nA dog:\n    A cat runs.\n",
+        "  -h  A man\n      sits.\n  -v  A dog runs.\n",
+        "    --long\n         A cat sits.\n    --other\n", "Best regards\nBob Smith\nDirector\n",
+        "John Smith\n12 Main Street\nLondon\n", "http://a.org/x\nhttp://b.org/y\n",
+        "10:00 A man sits\n11:00 A dog runs\n",
+        "See the links:\n[1] http://a.org/x\n[2] http://b.org/y\n",
+        "    -a   A man sits on a bench in the park and reads a very long book.\n"
+        "    -b   A dog runs through the park and eats a very large red apple.\n",
+        "  man      woman     dog\n  1        2         3\n", "\tOne\tTwo\n\t1\t2\n"}) {
+    EXPECT_EQ(Again(text, 0), text);
+  }
 }
 
 TEST(LayoutTest, Wraps) {

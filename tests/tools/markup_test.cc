@@ -287,7 +287,7 @@ TEST(MarkupTest, PartsHoldTags) {
   };
   EXPECT_EQ(with_parts("ab<img>c<b>d</b>ef", {{1, 5}}), "[a{b<img>c<b>d</b>e}f]");
   EXPECT_EQ(with_parts("<b>ab</b> <img>cd<img>e", {{0, 2}, {3, 5}}),
-            "[(<b>|{ab}|</b>) (<img>){cd}(<img>)e]");
+            "[{<b>ab</b>} (<img>){cd}(<img>)e]");
   EXPECT_EQ(with_parts("<b>ab</b><i>cd</i>e", {{0, 4}}), "[{<b>ab</b><i>cd</i>}e]");
   EXPECT_EQ(with_parts("<b>ab</b><i>cd</i>e", {{1, 3}}), "[(<b>|a{bc}|</b>)(<i>|d|</i>)e]");
   EXPECT_EQ(with_parts("a<u><b>bc</b>d</u>e", {{0, 3}}), "[{a<b>bc</b>}(<u>|d|</u>)e]");

@@ -79,7 +79,7 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   EXPECT_EQ(Placed("one <br/> two", "eins zwei", {0, 2}), "eins <br/> zwei");
   EXPECT_EQ(Placed("<img/>one two", "zwei eins", {1, 0}), "<img/>zwei eins");
   // Nothing comes from it.
-  EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh <b></b> Hund");
+  EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh<b></b> Hund");
   // The ending of a word comes from what it agrees with; more than an ending is another word.
   const MarkedText red = Parse("a <u>red</u> car");
   const auto in_pieces = [](size_t last_begin) {
@@ -92,12 +92,12 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
     return tokens;
   };
   EXPECT_EQ(Place(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
-  EXPECT_EQ(Place(red, "ein rotess Auto", in_pieces(10)), "ein <u></u> rotess Auto");
+  EXPECT_EQ(Place(red, "ein rotess Auto", in_pieces(10)), "ein<u></u> rotess Auto");
   // Points leave words whole.
   const MarkedText rock = Parse("A rock <b>concert</b>");
   const std::vector<AlignedToken> compound = {
       {{0, 3}, {0, 1}}, {{3, 8}, {1, 6}}, {{8, 15}, {6, 14}}};
-  EXPECT_EQ(Place(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert <b></b>");
+  EXPECT_EQ(Place(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert<b></b>");
   // It goes on, and has begun.
   MarkedText half = {"a b c", {{{0, 1}, "", "</i>", false}, {{2, 5}, "<b>", "", false}}};
   EXPECT_EQ(Place(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");

@@ -46,6 +46,14 @@ TEST(TargetPrefixTest, SentenceBySentence) {
   EXPECT_EQ(with("Ein Mann läuft. Ein Tier"), "Ein Mann läuft. Ein Tier schläft.\n");
   EXPECT_THAT(with("Ein Mann läuft. Ein Hund schläft. Und"),
               StartsWith("Ein Mann läuft. Ein Hund schläft. Und"));
+  // All of a sentence's, where it goes on in the next one; by the rules of the target's language.
+  EXPECT_EQ(with("Hallo! Ein"), "Hallo! Ein Hund schläft.\n");
+  for (const std::string& line :
+       Lines(with("Ein Mann. Ein", "--num_hypotheses=4 --output_format=nbest"))) {
+    EXPECT_THAT(line, StartsWith("0 ||| Ein Mann. Ein "));
+  }
+  EXPECT_THAT(with("Am 3. Mai"), StartsWith("Am 3. Mai"));
+  EXPECT_THAT(with("Am 3. Mai"), HasSubstr(". Ein Hund schläft."));
   const std::string expand = "--return_alternatives --num_hypotheses=3 --output_format=nbest";
   for (const std::string& line : Lines(with("Ein Mann läuft. Ein", expand))) {
     EXPECT_THAT(line, StartsWith("0 ||| Ein Mann läuft. Ein "));
@@ -104,6 +112,7 @@ TEST(TargetPrefixTest, OfAWholeTranslation) {
 
 TEST(TargetPrefixTest, BlankSources) {
   EXPECT_EQ(With("Ein\nEin\n", "", "\nA dog runs.\n").out, "\nEin Hund rennt.\n");
+  EXPECT_EQ(With("Ein\n", "", "😀\n").out, "Ein 😀\n");
 }
 
 TEST(TargetPrefixTest, FilesThatAreShortOrLongOrMissing) {

@@ -134,6 +134,17 @@ TEST(SentencesTest, ScoresOfSentencesAddUp) {
   }
 }
 
+TEST(SentencesTest, HypothesesAreSorted) {
+  for (const char* line : {"A young child is standing alone on some jagged rocks. A person on a "
+                           "snowmobile in mid jump.",
+                           "A dog runs in the park. Two men are sitting on a bench."}) {
+    const auto hypotheses =
+        Json("--beam_size=4 --num_hypotheses=4 --length_penalty=2", line)["hypotheses"];
+    ASSERT_EQ(hypotheses.size(), 4u);
+    for (size_t n = 1; n < 4; ++n) EXPECT_GE(hypotheses[n - 1]["score"], hypotheses[n]["score"]);
+  }
+}
+
 TEST(SentencesTest, PartsWithWhiteSpace) {
   const auto out = [](const std::string& pattern, const std::string& line) {
     return Translate(absl::StrCat("--protect_pattern='", pattern, "'"), line + "\n").out;

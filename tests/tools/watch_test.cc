@@ -99,6 +99,7 @@ TEST(WatchTest, Parts) {
   EXPECT_FALSE(HasEachOnce({"a.com"}, "a. com"));
   EXPECT_FALSE(HasEachOnce({"%s"}, "%s %s"));
   EXPECT_TRUE(HasEachOnce({"%s", "%s"}, "%s %s"));
+  EXPECT_TRUE(HasEachOnce({"%s", "<b>%s</b>"}, "%s <b>%s</b>"));
   EXPECT_FALSE(HasEachOnce({"%s", "%s"}, "%s"));
 }
 

@@ -22,10 +22,10 @@ filter='
 $text
 END'
 msgconv --to-code=UTF-8 "$in" | sed '1,/^msgid/ s/^#, fuzzy$/#/' |  # a new file's header is fuzzy, too
-  msgattrib --clear-fuzzy --clear-previous --empty >"$tmp/in"
+  tee "$tmp/all" | msgattrib --no-obsolete --clear-fuzzy --clear-previous --empty >"$tmp/in"
 ! grep -q 'nplurals *= *1;' "$tmp/in" || SINGULAR=none  # the only form is the plural
 msgfilter --keep-header -i "$tmp/in" -o /dev/null sh -c "$filter" texts 3>"$tmp/source"
 "$nibu" "$@" <"$tmp/source" >"$tmp/target"
 msgfilter --keep-header -i "$tmp/in" -o "$tmp/out" sh -c "$filter" translations 3<"$tmp/target"
-cp "$tmp/out" "$out"
+msgattrib --only-obsolete "$tmp/all" | msgcat --use-first "$tmp/out" - >"$out"
 msgfmt --check-format -o /dev/null "$out" || fail "$out is written, but these messages need a look"

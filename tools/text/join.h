@@ -23,6 +23,7 @@ struct LinePart {
   MarkedText marked = {};    // the source (of WithNames)
   std::string prefix = {};   // what its translation begins with, in the source's names
   size_t prefix_tokens = 0;  // that the prefix is in the target vocabulary
+  bool is_given = false;     // the prefix goes on in the next sentence: it is all of this one's
   std::vector<Hypothesis> hypotheses = {};
 };
 

@@ -19,15 +19,17 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;  // of a paragraph, and a line
 constexpr size_t kLongWord = 16;                // columns
-constexpr size_t kFull = 60;                    // what may go on with more indentation
+constexpr size_t kFull = 60;  // what may go on with more indentation, or a capital, by its half
 constexpr size_t kUsual = 80;
 
 struct Patterns {
   // "- ", "- [x] ", "• ", "o  ", "## ", "12. ", "(b) ", "1.3) ", "iv. ", without the blanks.
-  const RE2 bullet{R"([-*+](?: \[[ xX]\])?|[•‣◦▪●■□·–—➢➤►✓✔→]|o |#{1,6}|)"
+  const RE2 bullet{R"([-*+](?: \[[ xX]\])?|\[\d{1,3}\]|[•‣◦▪●■□·–—➢➤►✓✔→]|o |#{1,6}|)"
                    R"(\(?(?:\d{1,3}\.)*(?:(\d{1,3})|([A-Za-z]|[ivx]{2,5}|[IVX]{2,5}))[.)])"};
   const RE2 field{R"([A-Z][A-Za-z0-9-]{0,28}:(?: |$))"};  // "Subject: ..."
-  const RE2 row{R"(\||\$ )"};                             // of a table; a command
+  // Of a table, whose cells may be far apart; a command, an option.
+  const RE2 row{R"(\||\$ |-(?:[A-Za-z?]|-[A-Za-z][\w-]*)(?:[ =,]|$)|[^\t]*?\S(?:\t+| {4,})\S)"};
+  const RE2 url{R"((?i:https?|ftp)://)"};
   const RE2 quote{"(?: *>)+ ?"};
   // "well-", "known"; but "Vor-", "und Nachteile".
   const RE2 hyphenated{R"((?:\w|[^\x00-\x7f])[-\x{2010}\x{ad}]$)"};
@@ -103,6 +105,8 @@ struct ParagraphReader::Line {
         letters.size() == 1 && absl::ascii_isupper(letters[0]) && all[all.size() - 1] == '.';
   }
 
+  bool IsRow() const { return Begins(rest.substr(bullet.size()), Re().row); }
+
   size_t depth = 0;
   absl::string_view quote;  // "> > "
   absl::string_view indent;
@@ -121,14 +125,20 @@ bool ParagraphReader::HadRoom(const Line& line, size_t columns) const {
   return last_ + 1 + std::min(ColumnBehind(line.rest.substr(0, word)), kLongWord) <= columns;
 }
 
+size_t ParagraphReader::LeastColumns(const Line& line) const {
+  const bool is_new = BeginsCapital(line.rest) || Begins(line.rest, Re().url);
+  const bool may_begin = is_new && !absl::EndsWith(open_.text, "-");
+  const size_t usual = std::max(usual_, may_begin ? kFull : 0);
+  return std::max(std::max(widest_, line.end) * 3 / 4, usual / 2);
+}
+
 bool ParagraphReader::IsIndentedAsBefore(const Line& line) const {
   if (lines_ > 1) return line.column == indent_;
   if ((ordinal_ >= 0 || is_field_) && line.column > indent_) return true;
   if (ordinal_ >= 0) return line.column == indent_ && BeginsSmall(line.rest);
   if (line.column == indent_) return true;
-  const size_t widest = std::max(widest_, line.end);
-  if (line.column < indent_) return !HadRoom(line, widest * 3 / 4);
-  return !HadRoom(line, std::max(widest, kFull)) && !EndsSentence(open_.text);
+  if (line.column < indent_) return !HadRoom(line, LeastColumns(line));
+  return !HadRoom(line, std::max({widest_, line.end, kFull})) && !EndsSentence(open_.text);
 }
 
 bool ParagraphReader::Continues(const Line& line) const {
@@ -137,17 +147,17 @@ bool ParagraphReader::Continues(const Line& line) const {
       line.ordinal == ordinal_ + 1 || (line.roman > 1 && line.roman == ordinal_ + 1);
   const bool counts = begins ? !line.is_initial : goes_on;
   if (is_single_ || line.depth != depth_ || open_.text.size() + line.rest.size() > kMostBytes ||
-      Begins(line.rest, Re().row) || absl::StrContains(line.indent, '\f') ||
+      line.IsRow() || absl::StrContains(line.indent, '\f') ||
       absl::StrContains(line.indent, "\u3000") || (!line.bullet.empty() && counts) ||
       (is_field_ && Begins(line.rest, Re().field)) || !IsIndentedAsBefore(line)) {
     return false;
   }
-  const size_t widest = std::max(widest_, line.end);
-  if (!HadRoom(line, std::max(widest * 3 / 4, usual_ / 2))) return true;
+  if (!HadRoom(line, LeastColumns(line))) return true;
   // "Dear Jane,"
-  const bool greets =
-      lines_ == 1 && absl::EndsWith(open_.text, ",") && HadRoom(line, widest * 2 / 5);
-  return BeginsSmall(line.rest) && !EndsSentence(open_.text) && !greets;
+  const bool greets = lines_ == 1 && absl::EndsWith(open_.text, ",") &&
+                      HadRoom(line, std::max(widest_, line.end) * 2 / 5);
+  return BeginsSmall(line.rest) && !EndsSentence(open_.text) && !greets &&
+         !Begins(line.rest, Re().url);
 }
 
 void ParagraphReader::Begin(const Line& line) {
@@ -157,7 +167,7 @@ void ParagraphReader::Begin(const Line& line) {
   const bool is_roman = line.roman > 0 && line.ordinal != ordinal_ + 1;  // not "i." behind "h."
   ordinal_ = line.bullet.empty() ? -1 : is_roman ? line.roman : line.ordinal;
   is_field_ = line.bullet.empty() && Begins(line.rest, Re().field);
-  is_single_ = is_signature_ || Begins(line.rest, Re().row) || absl::StartsWith(line.bullet, "#");
+  is_single_ = is_signature_ || (line.IsRow() && !is_field_) || absl::StartsWith(line.bullet, "#");
   open_.first = absl::StrCat(line.quote, line.indent, line.bullet);
   open_.rest = absl::StrCat(line.quote, line.indent);
   open_.rest.append(ColumnBehind(open_.first) - ColumnBehind(open_.rest), ' ');
@@ -213,7 +223,7 @@ std::string LayOut(const Paragraph& paragraph, absl::string_view translation, si
   for (const size_t end : LineBreaks(translation)) {
     // What would begin a paragraph does not begin a line.
     const ParagraphReader::Line next(translation.substr(end, 32));
-    if (next.depth > 0 || !next.bullet.empty() || Begins(next.rest, Re().row)) continue;
+    if (next.depth > 0 || !next.bullet.empty() || next.IsRow()) continue;
     const absl::string_view words = translation.substr(begin, end - begin);
     if (begin > 0 && ColumnBehind(WithoutBlanks(words), column) > columns) {
       out.resize(WithoutBlanks(out).size());

@@ -48,6 +48,8 @@ class ParagraphReader {
   bool IsIndentedAsBefore(const Line& line) const;
   // Whether the next line's first word would have had room in so many columns.
   bool HadRoom(const Line& line, size_t columns) const;
+  // Columns that lines have which are followed by others.
+  size_t LeastColumns(const Line& line) const;
   void Begin(const Line& line);
   void Append(const Line& line);
 

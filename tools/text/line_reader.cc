@@ -1,6 +1,7 @@
 #include "tools/text/line_reader.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,26 @@ std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const M
     }
   }
   return whole;
+}
+
+// What the protector finds in a text; tags are borders of words, too.
+std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& marked) {
+  const absl::string_view text = marked.text;
+  std::vector<TextSpan> parts = protector(text);
+  std::set<size_t> borders;
+  for (const Carried& carried : marked.carried) {
+    if (!carried.replaces) borders.insert({carried.span.begin, carried.span.end});
+  }
+  if (borders.empty()) return parts;
+  borders.insert(text.size());
+  size_t begin = 0;
+  for (const size_t end : borders) {
+    for (const TextSpan& part : protector(text.substr(begin, end - begin))) {
+      parts.push_back({begin + part.begin, begin + part.end});
+    }
+    begin = end;
+  }
+  return parts;
 }
 
 // Parts of at most `limit` pieces each, cut at sentence or clause ends where possible; language
@@ -79,7 +100,7 @@ class LineReader {
       : plan_(*request.plan), prefix_(request.target_prefix) {
     line_.is_scored = request.target.has_value();
     splits_ = plan_.splitter != nullptr && !line_.is_scored;
-    if (splits_) prefixes_ = plan_.splitter->Split(prefix_);
+    if (splits_) prefixes_ = plan_.prefix_splitter->Split(prefix_);
   }
 
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
@@ -95,14 +116,18 @@ class LineReader {
       NIBU_RETURN_IF_ERROR(ReadText(std::move(text)));
     }
     line_.behind += line.untouched;
-    if (!line_.parts.empty()) SetPrefix(prefix_.size());  // all that is left
+    if (!line_.parts.empty()) {
+      SetPrefix(prefix_.size());                               // all that is left
+    } else if (!IsBlank(line_.behind) && !IsBlank(prefix_)) {  // in front of emoji
+      line_.behind = absl::StrCat(prefix_, " ", absl::StripLeadingAsciiWhitespace(line_.behind));
+    }
     return std::move(line_);
   }
 
  private:
   absl::Status ReadText(MarkedText text) {
     if (plan_.protector != nullptr && !line_.is_scored) {
-      AddParts(plan_.protector(text.text), &text);
+      AddParts(FindParts(plan_.protector, text), &text);
     }
     std::vector<TextSpan> spans;
     if (splits_ && !front_.is_one) {
@@ -178,6 +203,7 @@ class LineReader {
     const auto prefix = absl::string_view(prefix_).substr(prefix_end_, end - prefix_end_);
     prefix_end_ = end;
     if (IsBlank(prefix)) return;
+    line_.parts[line_.expanded].is_given = newest_ != line_.expanded;
     LinePart& part = line_.parts[newest_];
     part.prefix += PrefixWithNames(part.marked, std::string(prefix));
     absl::StripLeadingAsciiWhitespace(&part.prefix);

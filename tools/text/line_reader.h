@@ -26,7 +26,8 @@ struct TextPlan {
   Glossary glossary = {};
   std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
   std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole
-  Protector protector = nullptr;                                  // null: nothing is looked for
+  std::shared_ptr<const SentenceSplitter> prefix_splitter = nullptr;  // of the target's language
+  Protector protector = nullptr;                                      // null: nothing is looked for
 };
 
 // The parts of a line, which is a request's. OutOfRange: LongInput::kError or a target, and a

@@ -22,9 +22,10 @@ bool IsBlankAt(absl::string_view text, size_t i) {
 
 bool IsBefore(const Carried& x, const Carried& y) { return x.span.begin < y.span.begin; }
 
-// Letters and ASCII make a word, pictures do not.
+// Letters, ASCII and what is left alone (U+FFFC) make a word, pictures do not.
 bool IsWord(absl::string_view part) {
-  return HasWords(part) || absl::c_any_of(part, absl::ascii_isgraph);
+  return HasWords(part) || absl::c_any_of(part, absl::ascii_isgraph) ||
+         absl::StrContains(part, "\uFFFC");
 }
 
 // Whether a word may become the name in translation: "Thomas" and "Tom", "Mary" and "Maria".
@@ -78,8 +79,9 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
   for (Carried& carried : marked->carried) {
     auto& [begin, end] = carried.span;
     const TextSpan* const part = part_around(carried.span);
-    if (part != nullptr &&
-        (carried.replaces || part->begin < begin || (begin < end && end < part->end))) {
+    const bool is_whole = !carried.before.empty() && !carried.after.empty();  // both of its tags
+    if (part != nullptr && (carried.replaces || part->begin < begin ||
+                            (begin < end && (is_whole || end < part->end)))) {
       inside.carried.push_back(std::move(carried));
       continue;
     }
@@ -158,9 +160,16 @@ std::string Write(const MarkedText& marked) {
   }
   std::string out;
   size_t written = 0;
+  const auto add_text = [&](absl::string_view text) {
+    const bool is_marked = marked.markup != Markup::kNone && out.ends_with('<') && !text.empty();
+    if (is_marked && (absl::ascii_isalpha(text[0]) || absl::StrContains("!?/", text[0]))) {
+      out.replace(out.size() - 1, 1, "&lt;");  // begins no tag
+    }
+    absl::StrAppend(&out, text);
+  };
   const auto write_up_to = [&](size_t at) {
     if (at <= written) return;
-    out += EscapeText(marked, absl::string_view(marked.text).substr(written, at - written));
+    add_text(EscapeText(marked, absl::string_view(marked.text).substr(written, at - written)));
     written = at;
   };
   std::vector<const Carried*> open;
@@ -173,8 +182,12 @@ std::string Write(const MarkedText& marked) {
   };
   for (const Carried& carried : marked.carried) {
     close_up_to(carried.span.begin);
-    out += carried.before;
-    if (carried.replaces) written = std::max(written, carried.span.end);
+    if (carried.replaces) {
+      add_text(carried.before);
+      written = std::max(written, carried.span.end);
+    } else {
+      out += carried.before;
+    }
     open.push_back(&carried);
   }
   close_up_to(marked.text.size());
@@ -213,7 +226,7 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
     size_t begin = result.text.size();
     size_t behind = from.end;
     sizes.push_back(0);
-    if (taken < free.size() && IsWord(carried.before)) {
+    if (taken < free.size() && IsWord(text.substr(from.begin, from.end - from.begin))) {
       const absl::string_view name = free[taken++];
       sizes.back() = name.size();
       absl::StrAppend(&result.text, name);
@@ -223,7 +236,7 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
       }
     } else if (begin == 0 || IsBlankAt(result.text, begin - 1)) {  // one blank is enough
       while (IsBlankAt(text, behind)) ++behind;
-      if (behind == text.size() || absl::ascii_ispunct(text[behind])) {
+      if (behind == text.size() || absl::StrContains(".,:;!?)]}", text[behind])) {
         absl::StripTrailingAsciiWhitespace(&result.text);
         begin = result.text.size();
         for (size_t at = from.begin; at > 0 && to[at - 1] > begin; --at) to[at - 1] = begin;

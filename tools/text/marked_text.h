@@ -47,7 +47,7 @@ struct MarkedLine {
   bool is_marked = true;  // what is carried or left alone may have line breaks
 };
 
-// Makes each part one that is carried as it is, tags and all.
+// Makes each part one that is carried as it is, with the tags in it and around all of it.
 // Parts that overlap become one; what begins or ends in one, and is not all in it, does so behind
 // it.
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);

@@ -205,7 +205,8 @@ std::string EscapeText(const MarkedText& source, absl::string_view text) {
       absl::StrAppend(&escaped, entity->second);
     } else if (text[0] == '&' && ReadReference(kind, text).has_value()) {
       escaped += "&amp;";
-    } else if (text[0] == '<' && BeginsMarkup(kind, text)) {
+    } else if (text[0] == '<' &&
+               (absl::StrContains("!?/", text.substr(1, 1)) || BeginsMarkup(kind, text))) {
       escaped += "&lt;";
     } else {
       absl::StrAppend(&escaped, character);

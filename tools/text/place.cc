@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tokenizer/characters.h"
 #include "tools/text/marked_text.h"
@@ -77,7 +78,7 @@ class Placer {
       const Node& node = nodes_[i];
       for (; !open.empty() && open.back() != node.parent; open.pop_back()) {
         const Node& stretch = nodes_[open.back()];
-        *out += Padded(stretch, AsPoint(source_.text, stretch).after, at);
+        *out += Padded(open.back(), AsPoint(source_.text, stretch).after, at);
       }
       if (i == root_ || node.begin < node.end || (node.replaces && node.is_placed)) continue;
       Carried point = node;
@@ -101,7 +102,7 @@ class Placer {
           out = &placed.carried.emplace_back(Carried{{at, at}, "", "", false}).before;
         }
       }
-      *out += Padded(node, node.IsStretch() ? point.before : text, at);
+      *out += Padded(i, node.IsStretch() ? point.before : text, at);
       if (node.IsStretch()) open.push_back(i);
     }
     nodes_.pop_back();  // the root
@@ -210,7 +211,7 @@ class Placer {
     for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
       if (!IsWordBorder(target_, at)) continue;
       size_t end = at + name.size();
-      while (!IsWordBorder(target_, end) || !IsCharacterBorder(target_, end)) ++end;
+      while (!IsWordBorder(target_, end)) ++end;
       if (end - at > name.size() + kLongestEnding) continue;
       AlignedToken& place = found.emplace_back(AlignedToken{{at, end}, {0, 0}});
       const auto unit = absl::c_find_if(units_, [&](const Unit& u) {
@@ -336,16 +337,22 @@ class Placer {
     point.begin = point.end = at;
   }
 
-  // Blanks at the ends of a text become no second ones at this byte of the target; a protected part
-  // is not written together with a word unless it was.
-  std::string Padded(const Carried& point, absl::string_view text, size_t at) const {
+  // Blanks at the ends of a point's text become no second ones at this byte of the target, and none
+  // at all where the point is a tag around nothing; a protected part is not written together with a
+  // word, or what may be one with it, unless it was.
+  std::string Padded(size_t i, absl::string_view text, size_t at) const {
+    const Node& point = nodes_[i];
     const absl::string_view source = source_.text;
     const absl::string_view left = target_.substr(0, at);
     const absl::string_view right = target_.substr(at);
     std::string padded(absl::StripAsciiWhitespace(text));
-    if (padded.empty()) return padded;
-    if ((text.front() == ' ' && !left.empty() && !absl::ascii_isspace(left.back())) ||
-        (point.replaces && !EndsWord(source.substr(0, point.span.begin)) && EndsWord(left))) {
+    if (padded.empty() || (point.IsStretch() && nodes_[i + 1].parent != i)) return padded;
+    const absl::string_view before = source.substr(0, point.span.begin);
+    const absl::string_view last = left.substr(left.empty() ? 0 : left.size() - 1);
+    const bool is_glued = EndsWord(left)
+                              ? !EndsWord(before)
+                              : absl::StrContains(".,:;!?", last) && !absl::EndsWith(before, last);
+    if ((text.front() == ' ' && !IsBlank(last)) || (point.replaces && !left.empty() && is_glued)) {
       padded.insert(0, 1, ' ');
     }
     if ((text.back() == ' ' && !right.empty() && !absl::ascii_isspace(right[0]) &&

@@ -115,7 +115,7 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   if (kinds[Protected::kPaths]) chosen.push_back(kPath);
   // With what joins several, which are one part.
   const std::string placeholders =
-      absl::StrCat("(?:", kPlaceholder, ")(?:[!-'*-/:-@\\\\^_`|~]*(?:", kPlaceholder, "))*");
+      absl::StrCat("(?:", kPlaceholder, ")(?:[!-'*-/:-@\\\\^_`|~]*(?:", kPlaceholder, "))*(?:%%)?");
   if (kinds[Protected::kPlaceholders]) chosen.push_back(placeholders);
   if (kinds[Protected::kEmoji]) chosen.push_back(kEmoji);
   const auto make = [&](const std::string& wanted) {

@@ -51,11 +51,6 @@ size_t TranslateInstruction(absl::string_view line) {
   return is_one ? colon + 2 : 0;
 }
 
-// Of a word, and not inside of a character.
-bool IsBorder(absl::string_view text, size_t at) {
-  return IsCharacterBorder(text, at) && IsWordBorder(text, at);
-}
-
 std::vector<int> IdsOf(const Vocabulary& vocabulary, absl::Span<const std::string> pieces) {
   std::vector<int> ids;
   ids.reserve(pieces.size());
@@ -157,7 +152,7 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
   for (re2::StringPiece match; RE2::FindAndConsume(&rest, pattern, &match);) {
     std::fill_n(in_brackets.begin() + (match.data() + 1 - text.data()), match.size() - 1, true);
   }
-  const auto is_border = [&](size_t at) { return IsBorder(text, at) && !in_brackets[at]; };
+  const auto is_border = [&](size_t at) { return IsWordBorder(text, at) && !in_brackets[at]; };
   std::vector<TextSpan> unknowns;
   std::vector<TextSpan> spans;
   NIBU_ASSIGN_OR_RETURN(const auto pieces, Encode(source_tokenizer_, text, &spans));

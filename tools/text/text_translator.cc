@@ -136,13 +136,16 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
     NIBU_ASSIGN_OR_RETURN(plan->protector, MakeProtector(options.protect, options.protect_pattern));
   }
   if (options.split_sentences && !options.tokenized) {
-    std::string language;
-    for (const std::string& named :
-         {options.split_language, options.src_lang, vocabulary.source_language,
-          vocabulary.languages.default_source}) {
-      if (language.empty()) language = named;
-    }
-    NIBU_ASSIGN_OR_RETURN(plan->splitter, SentenceSplitter::Create(language));
+    const auto make = [](std::initializer_list<std::string> languages) {
+      const auto* const named =
+          absl::c_find_if(languages, [](const std::string& language) { return !language.empty(); });
+      return SentenceSplitter::Create(named != languages.end() ? *named : "");
+    };
+    const ModelLanguages& known = vocabulary.languages;
+    NIBU_ASSIGN_OR_RETURN(plan->splitter, make({options.split_language, options.src_lang,
+                                                vocabulary.source_language, known.default_source}));
+    NIBU_ASSIGN_OR_RETURN(plan->prefix_splitter, make({options.tgt_lang, vocabulary.target_language,
+                                                       known.default_target}));
   }
   return plan;
 } catch (...) {
@@ -229,6 +232,11 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(Pending* pending, size
     NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(text.prefix));
     text.prefix_tokens = made.target_prefix.size();
   }
+  if (text.is_given && made.options.prefix_bias_beta == 0) {
+    int& most = made.options.max_decoding_length;
+    most = std::min(most, static_cast<int>(text.prefix_tokens));
+    made.options.min_decoding_length = std::min(made.options.min_decoding_length, most);
+  }
   if (request.target.has_value()) {
     NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(*request.target));
     made.target->push_back(loaded_.model->config.eos);
@@ -251,8 +259,11 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   TextResult result = {{}, pending->line.source_tokens, 0, pending->line.too_long};
   size_t count = pending->line.parts[pending->line.expanded].hypotheses.size();
   for (LinePart& part : pending->line.parts) {
-    if (plan.options.decoding.return_alternatives && part.hypotheses.size() == 1) {
-      part.hypotheses.resize(count, Hypothesis(part.hypotheses[0]));
+    if (part.hypotheses.size() == 1 &&
+        (part.is_given || plan.options.decoding.return_alternatives)) {
+      Hypothesis& only = part.hypotheses[0];
+      only.finished |= part.is_given && only.tokens.size() == part.prefix_tokens;
+      part.hypotheses.resize(count, Hypothesis(only));
     }
     count = std::min(count, part.hypotheses.size());
   }
@@ -261,6 +272,11 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
     result.hypotheses.push_back(
         Join(plan.coder, loaded_.model->config, plan.options, pending->line, n));
     result.hypotheses.back().warnings[Warning::kTruncated] = truncated;
+  }
+  if (pending->line.parts.size() > 1 && !plan.options.decoding.return_alternatives) {
+    absl::c_stable_sort(result.hypotheses, [](const TextHypothesis& a, const TextHypothesis& b) {
+      return a.score > b.score;
+    });
   }
   if (!result.hypotheses.empty()) {
     result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());

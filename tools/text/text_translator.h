@@ -26,7 +26,8 @@ struct TextPlan;
 // Thread-safe. No exception comes out of it. Destroy it on no thread of its own, such as in a Done.
 class TextTranslator {
  public:
-  // InvalidArgument: options or a vocabulary that make no sense.
+  // InvalidArgument: options or a vocabulary that make no sense. Draft and ensemble are the
+  // model's, whatever the options say.
   static absl::StatusOr<std::unique_ptr<TextTranslator>> Create(TextModel model,
                                                                 TranslatorOptions options);
   // Finishes everything that was submitted.
