@@ -72,7 +72,7 @@ class Translator {
   void Cancel(const Ticket& ticket);
 
   // Submits all and waits for all; results in order. An empty sentence gives one empty hypothesis.
-  // An error: the first one's.
+  // An error: the first one's. Not within a Done, which it would wait for.
   absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translate(
       const std::vector<std::vector<int>>& sources, const DecodingOptions& options);
 

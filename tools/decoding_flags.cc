@@ -91,7 +91,7 @@ ABSL_FLAG(bool, return_alternatives, false,
           "The --num_hypotheses most probable tokens behind the prefix (or the first ones), each "
           "completed by a search of its own.");
 ABSL_FLAG(float, min_alternative_expansion_prob, 0,
-          "Alternatives that begin with a less probable token are left out.");
+          "Alternatives that begin with a less probable token are left out, but for the first.");
 ABSL_FLAG(int, sampling_topk, 1,
           "Tokens are drawn at random from so many of the most probable ones; 0: from all; 1: no "
           "sampling. Needs --beam_size=1, which it sets.");

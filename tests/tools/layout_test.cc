@@ -135,6 +135,8 @@ TEST(LayoutTest, LinesThatStandAlone) {
   EXPECT_THAT(Parts("a break  \nis kept"), ElementsAre("|a break  ", "|is kept"));
   EXPECT_THAT(Parts("a\n```sh\nmake all\n make\n```\nb\nc"),
               ElementsAre("|a", "```sh|", "make all|", " make|", "```|", "|b c"));
+  EXPECT_THAT(Parts("~~~\n```\na\nb\n~~~\nc\nd"),
+              ElementsAre("~~~|", "```|", "a|", "b|", "~~~|", "|c d"));
   EXPECT_THAT(Parts("   TITLE OF A BOOK\n       By Jane Doe\n"),
               ElementsAre("   |TITLE OF A BOOK", "       |By Jane Doe"));
   EXPECT_THAT(Parts("    $ make all\n    done\n    $ make\n"),

@@ -187,10 +187,11 @@ void ParagraphReader::Append(const Line& line) {
 
 void ParagraphReader::Add(absl::string_view text, std::deque<Paragraph>* ended) {
   Line line(text);
-  const bool is_fence = absl::StartsWith(line.rest, "```");
-  if (is_fence || is_fenced_ || !HasWords(line.rest)) {
+  const bool may_fence = absl::StartsWith(line.rest, "```") || absl::StartsWith(line.rest, "~~~");
+  const bool is_fence = may_fence && (fence_ == 0 || fence_ == line.rest[0]);
+  if (is_fence || fence_ != 0 || !HasWords(line.rest)) {
     End(ended);
-    is_fenced_ = is_fenced_ != is_fence;
+    if (is_fence) fence_ ^= line.rest[0];
     is_signature_ = line.rest == "-- " || line.rest == "--" || (is_signature_ && !IsBlank(text));
     depth_ = line.depth;
     ended->push_back({std::string(text), "", "", true, count_++});

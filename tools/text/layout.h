@@ -29,8 +29,8 @@ struct Paragraph {
 // where the depth of quoting or the indentation changes (but for that of a first line, or below a
 // bullet), at two blanks (Markdown's line break), and where the next word would easily have had
 // room. Headings with "#", rows of tables with "|", commands with "$", signatures (below "-- ") and
-// fields ("Subject: ...", one below the other) keep their lines; what is fenced by "```" stays as
-// it is.
+// fields ("Subject: ...", one below the other) keep their lines; what is fenced by "```" or "~~~"
+// stays as it is.
 //
 // Lines are joined by a blank, or by nothing in scripts without blanks and behind a hyphen that
 // follows a letter; the hyphen stays.
@@ -54,7 +54,7 @@ class ParagraphReader {
   void Append(const Line& line);
 
   uint64_t count_ = 0;  // of lines
-  bool is_fenced_ = false;
+  char fence_ = 0;      // of which a fence is made that is open
   bool is_signature_ = false;
   size_t usual_ = 0;  // columns of the paragraph before, where it had several lines
   // What is open, of `lines_` lines.

@@ -1,6 +1,7 @@
 #include "tools/text/text_translator.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -259,11 +260,12 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   TextResult result = {{}, pending->line.source_tokens, 0, pending->line.too_long};
   size_t count = pending->line.parts[pending->line.expanded].hypotheses.size();
   for (LinePart& part : pending->line.parts) {
+    for (Hypothesis& each : part.hypotheses) {
+      each.finished |= part.is_given && each.tokens.size() == part.prefix_tokens;
+    }
     if (part.hypotheses.size() == 1 &&
         (part.is_given || plan.options.decoding.return_alternatives)) {
-      Hypothesis& only = part.hypotheses[0];
-      only.finished |= part.is_given && only.tokens.size() == part.prefix_tokens;
-      part.hypotheses.resize(count, Hypothesis(only));
+      part.hypotheses.resize(count, Hypothesis(part.hypotheses[0]));
     }
     count = std::min(count, part.hypotheses.size());
   }
@@ -273,7 +275,9 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
         Join(plan.coder, loaded_.model->config, plan.options, pending->line, n));
     result.hypotheses.back().warnings[Warning::kTruncated] = truncated;
   }
-  if (pending->line.parts.size() > 1 && !plan.options.decoding.return_alternatives) {
+  // Alternatives keep their order, and terms of a glossary come before scores.
+  const bool has_order = plan.options.decoding.return_alternatives || !plan.glossary.empty();
+  if (pending->line.parts.size() > 1 && !has_order) {
     absl::c_stable_sort(result.hypotheses, [](const TextHypothesis& a, const TextHypothesis& b) {
       return a.score > b.score;
     });

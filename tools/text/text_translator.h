@@ -80,7 +80,7 @@ class TextTranslator {
   // Ends a request with Cancelled. Does nothing once it has ended.
   void Cancel(const TextTicket& ticket);
 
-  // Submits all, waits for all. An error: the first one's.
+  // Submits all, waits for all: not within a Done. An error: the first one's.
   absl::StatusOr<std::vector<TextResult>> Translate(const std::vector<std::string>& lines,
                                                     const TextOptions& options);
 
