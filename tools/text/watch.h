@@ -40,7 +40,7 @@ std::vector<std::string> WarningNames(const Warnings& warnings);
 Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
                const Hypothesis& hypothesis);
 
-// Whether each of the parts (not empty) is in the text as often as it is among them.
+// Whether each of the parts (not empty) is in the text as often as in all of them.
 bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text);
 
 }  // namespace nibu
