@@ -1,7 +1,6 @@
 // nibu-split: text in, sentences out.
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -12,11 +11,11 @@
 #include "tools/flags.h"
 #include "tools/lines.h"
 #include "tools/output_file.h"
-#include "tools/run_lines.h"
 
 ABSL_FLAG(
     std::string, src, "-",
     "File with text (UTF-8, or compressed with gzip), split line by line; - is standard input.");
+ABSL_FLAG(std::string, out, "-", "File for the sentences; - is standard output.");
 ABSL_FLAG(std::string, language, "en",
           "Language of the text: en, de-DE, zho_Hans, ... One that is not known gets the rules "
           "that hold for all.");
@@ -33,7 +32,7 @@ ProgramInfo Program() {
       "[flags] [TEXT ...]",
       "Splits each TEXT, or each line of --src, into sentences, and prints one a line; an empty\n"
       "line stays one.",
-      {{"Text", "language src"}, {"Output", "out json progress"}},
+      {{"Text", "language src"}, {"Output", "out json"}},
       /*takes_text=*/true};
 }
 
@@ -54,6 +53,19 @@ std::string Format(uint64_t id, absl::string_view line, const std::vector<TextSp
   return text.empty() ? "\n" : text;
 }
 
+// Every line is written as soon as it is split: the next one may have to be waited for.
+absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter,
+                        const OutputFile& out) {
+  std::string line;
+  for (uint64_t id = 0;; ++id) {
+    NIBU_ASSIGN_OR_RETURN(const bool more, source->Next(&line));
+    if (!more) return absl::OkStatus();
+    const absl::Status written = WriteAll(out.fd(), Format(id, line, splitter.Split(line)));
+    if (absl::IsCancelled(written)) return absl::OkStatus();  // nobody wants more
+    if (!written.ok()) return out.Failed(written.message());
+  }
+}
+
 absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
@@ -62,11 +74,9 @@ absl::Status Run(int argc, char** argv) {
                         OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct()));
   NIBU_ASSIGN_OR_RETURN(const auto splitter,
                         SentenceSplitter::Create(absl::GetFlag(FLAGS_language)));
-  Pipeline::Options options;
-  options.submit = [&](uint64_t id, const std::string& line, const Pipeline::Deliver& deliver) {
-    deliver(Format(id, line, splitter->Split(line)));
-  };
-  return RunLines(&source, std::move(options), {}, &out, &signals).status();
+  NIBU_RETURN_IF_ERROR(out.Open());
+  return WriteOutput(
+      &out, &signals, [&] { return SplitLines(&source, *splitter, out); }, [] {});
 }
 
 }  // namespace
