@@ -181,9 +181,25 @@ NIBU_AMX void MultiplyOnAmx(const Int8Weights& weights, bool fetches, const uint
   _tile_release();
 }
 
+// Weights that are asked for while a pass multiplies by others, a line or a few at a time: of a
+// burst that finds no buffer left, a CPU may drop the rest (Zen 5 does).
+struct Stream {
+  const int8_t* next = nullptr;
+  const int8_t* end = nullptr;
+  size_t each = 0;  // bytes
+
+  void Advance() {
+    if (next >= end) return;
+    const int8_t* const last = next + each;
+    for (; next < last; next += kLine) _mm_prefetch(next, _MM_HINT_T1);
+  }
+};
+
 // Rows that are summed at a time with VNNI: all registers but those of weights and inputs.
 constexpr size_t kVnniRows = 6;
 constexpr size_t kVectors = kBlock / kTile;  // of a block's outputs
+// From so many rows on products fetch weights themselves.
+constexpr size_t kLeastStreamRows = 4;
 // Not __m512i: GCC 12 keeps arrays of what it has to convert in memory.
 using SumVector = int32_t __attribute__((vector_size(64)));
 
@@ -198,30 +214,27 @@ NIBU_VNNI_INLINE inline void Each(F f) {
 
 // y [kRows, kBlock] of a block's outputs, `first` and the next.
 template <size_t kRows>
-NIBU_VNNI void MultiplyRows(const uint8_t* x, size_t in, const int8_t* block, const Ahead& ahead,
+NIBU_VNNI void MultiplyRows(const uint8_t* x, size_t in, const int8_t* block, Stream ahead,
                             const Dequantization& dequantization, size_t first,
                             const float* row_scales, float* y, size_t stride) {
   SumVector sums[kRows][kVectors];
   Each<kRows>([&](auto r) NIBU_VNNI_INLINE {
     Each<kVectors>([&](auto c) NIBU_VNNI_INLINE { sums[r][c] = SumVector{}; });
   });
-  const size_t steps = in / kBlock;
-  for (size_t step = 0; step < steps; ++step) {
-    ahead.Fetch(step);
-    for (const uint8_t* const end = x + kBlock; x < end; x += 4, block += 4 * kBlock) {
-      __m512i weights[kVectors];
-      Each<kVectors>(
-          [&](auto c) NIBU_VNNI_INLINE { weights[c] = _mm512_load_si512(block + c * 4 * kTile); });
-      Each<kRows>([&](auto r) NIBU_VNNI_INLINE {
-        int32_t four = 0;
-        std::memcpy(&four, x + r * in, sizeof(four));
-        const __m512i inputs = _mm512_set1_epi32(four);
-        Each<kVectors>([&](auto c) NIBU_VNNI_INLINE {
-          sums[r][c] = reinterpret_cast<SumVector>(
-              _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sums[r][c]), inputs, weights[c]));
-        });
+  for (const uint8_t* const end = x + in; x < end; x += 4, block += 4 * kBlock) {
+    ahead.Advance();
+    __m512i weights[kVectors];
+    Each<kVectors>([&](auto c)
+                       NIBU_VNNI_INLINE { weights[c] = _mm512_load_si512(block + c * 4 * kTile); });
+    Each<kRows>([&](auto r) NIBU_VNNI_INLINE {
+      int32_t four = 0;
+      std::memcpy(&four, x + r * in, sizeof(four));
+      const __m512i inputs = _mm512_set1_epi32(four);
+      Each<kVectors>([&](auto c) NIBU_VNNI_INLINE {
+        sums[r][c] = reinterpret_cast<SumVector>(
+            _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sums[r][c]), inputs, weights[c]));
       });
-    }
+    });
   }
   Each<kVectors>([&](auto c) NIBU_VNNI_INLINE {
     const Columns columns = LoadColumns(dequantization, first + c * kTile);
@@ -238,17 +251,21 @@ void MultiplyWithVnni(const Int8Weights& weights, bool fetches, const uint8_t* x
                                                       MultiplyRows<3>, MultiplyRows<4>,
                                                       MultiplyRows<5>, MultiplyRows<6>};
   const size_t passes = (rows + kVnniRows - 1) / kVnniRows;  // over a block
-  // The hardware follows a single pass by itself.
-  const size_t lines = passes > 1 && fetches ? (kStep / kLine + passes - 1) / passes : 0;
   const size_t block_bytes = weights.in * kBlock;
+  // Fewer rows wait for weights whatever is done, and the hardware follows those by itself.
+  const bool streams = fetches && rows >= kLeastStreamRows;
+  const size_t lines = (block_bytes / kLine + passes - 1) / passes;  // of the next block, a pass
+  const size_t each = (lines + weights.in / 4 - 1) / (weights.in / 4) * kLine;
   for (size_t n = 0; n < weights.out; n += kBlock) {
     const int8_t* const block = weights.values + n * weights.in;
-    const bool is_last = n + kBlock == weights.out;
-    Ahead ahead{block + block_bytes, is_last ? 0 : weights.in / kBlock, lines * kLine};
+    const int8_t* const next = block + block_bytes;
+    const int8_t* const end = streams && n + kBlock < weights.out ? next + block_bytes : next;
     size_t row = 0;
-    for (size_t left = passes; left > 0; --left, ahead.first += ahead.bytes) {
+    for (size_t left = passes; left > 0; --left) {
       const size_t count = (rows - row + left - 1) / left;
-      kMultiply[count - 1](x + row * weights.in, weights.in, block, ahead, dequantization, n,
+      const int8_t* const from = next + (passes - left) * lines * kLine;
+      kMultiply[count - 1](x + row * weights.in, weights.in, block,
+                           {from, std::min(from + lines * kLine, end), each}, dequantization, n,
                            row_scales + row, y + row * weights.out + n, weights.out);
       row += count;
     }
