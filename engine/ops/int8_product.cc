@@ -184,9 +184,9 @@ NIBU_AMX void MultiplyOnAmx(const Int8Weights& weights, bool fetches, const uint
 // Weights that are asked for while a pass multiplies by others, a line or a few at a time: of a
 // burst that finds no buffer left, a CPU may drop the rest (Zen 5 does).
 struct Stream {
-  const int8_t* next = nullptr;
-  const int8_t* end = nullptr;
-  size_t each = 0;  // bytes
+  const int8_t* next;
+  const int8_t* end;
+  size_t each;  // bytes
 
   void Advance() {
     if (next >= end) return;
@@ -254,18 +254,18 @@ void MultiplyWithVnni(const Int8Weights& weights, bool fetches, const uint8_t* x
   const size_t block_bytes = weights.in * kBlock;
   // Fewer rows wait for weights whatever is done, and the hardware follows those by itself.
   const bool streams = fetches && rows >= kLeastStreamRows;
-  const size_t lines = (block_bytes / kLine + passes - 1) / passes;  // of the next block, a pass
-  const size_t each = (lines + weights.in / 4 - 1) / (weights.in / 4) * kLine;
+  // A pass's share of the next block, and that of each of its steps, which read kVectors lines.
+  const size_t share = (block_bytes / kLine + passes - 1) / passes * kLine;
+  const size_t each = (kVectors + passes - 1) / passes * kLine;
   for (size_t n = 0; n < weights.out; n += kBlock) {
     const int8_t* const block = weights.values + n * weights.in;
-    const int8_t* const next = block + block_bytes;
+    const int8_t* next = block + block_bytes;
     const int8_t* const end = streams && n + kBlock < weights.out ? next + block_bytes : next;
     size_t row = 0;
-    for (size_t left = passes; left > 0; --left) {
+    for (size_t left = passes; left > 0; --left, next += share) {
       const size_t count = (rows - row + left - 1) / left;
-      const int8_t* const from = next + (passes - left) * lines * kLine;
       kMultiply[count - 1](x + row * weights.in, weights.in, block,
-                           {from, std::min(from + lines * kLine, end), each}, dequantization, n,
+                           {next, std::min(next + share, end), each}, dequantization, n,
                            row_scales + row, y + row * weights.out + n, weights.out);
       row += count;
     }
