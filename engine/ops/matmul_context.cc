@@ -2,21 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <dnnl.hpp>
-#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "engine/core/aligned_buffer.h"
 #include "engine/core/elastic_memory.h"
 #include "engine/core/profile.h"
 #include "engine/ops/int8_product.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul_state.h"
 #include "engine/ops/packed_linear.h"
 
 namespace nibu {
@@ -42,27 +39,6 @@ void ForEachPiece(int rows, int most, F f) {
   }
 }
 
-// A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
-// call; those of a Linear's weights belong to it.
-struct Kernel {
-  explicit Kernel(const dnnl::matmul::primitive_desc& description, int made_for)
-      : primitive(description),
-        x(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE),
-        y(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE),
-        weights(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE),
-        scratchpad(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE),
-        scratchpad_bytes(description.scratchpad_desc().get_size()),
-        threads(made_for) {}
-
-  dnnl::primitive primitive;
-  memory x;
-  memory y;
-  memory weights;  // for Multiply
-  memory scratchpad;
-  size_t scratchpad_bytes;
-  int threads;  // that it was made for
-};
-
 // Whether the system has so many more threads at once.
 bool HasThreads(int count) try {
   std::mutex mutex;
@@ -76,72 +52,8 @@ bool HasThreads(int count) try {
 
 }  // namespace
 
-struct MatmulTrace {
-  // A kernel (null: MultiplyInt8 for so many rows), its weights (null: any that end with their
-  // sentence), and which part of them.
-  using Call = std::tuple<Kernel*, int, const Linear::Packed*, size_t>;
-  // The different calls with the first such weights, and the order in which they were made. Not
-  // Abseil's, whose maps do not survive a failed allocation.
-  std::map<Call, std::shared_ptr<const Linear::Packed>> calls;
-  std::deque<const decltype(calls)::value_type*> order;
-  double seconds = 0;  // of all calls, where they were made
-
-  void Note(Kernel* kernel, int rows, const Linear& linear, size_t part) {
-    const Linear::Packed* const packed = linear.packed().get();
-    const Call call(kernel, rows, packed->lasting ? packed : nullptr, part);
-    order.push_back(&*calls.try_emplace(call, linear.packed()).first);
-  }
-};
-
-struct MatmulContext::State {
-  // Where a kernel's weights come from. Packed ones of one shape and type share one layout, so a
-  // primitive serves them all. The others are rows of activations, [k, n] or [n, k].
-  enum class Weights : uint8_t { kPacked, kPlain, kTransposed };
-  using Key = std::tuple<MatmulSpec, Weights, int, int>;  // rows, threads
-
-  dnnl::stream stream{CpuEngine()};
-  std::map<Key, Kernel> kernels;
-  AlignedBuffer<char> scratchpad;
-  AlignedBuffer<char> input;         // activations as the int8 and bfloat16 matmuls read them
-  AlignedBuffer<char> part_input;    // the same, for a part of the weights
-  AlignedBuffer<char> output;        // with more padding rows than the caller has room for
-  AlignedBuffer<float> hidden;       // of ApplyBoth, a piece
-  AlignedBuffer<char> hidden_input;  // int8: all of it, as the second matmul reads it
-  AlignedBuffer<float> row_scales;
-  const void* prepared = nullptr;  // what the next matmul reads
-  const int8_t* in_l2 = nullptr;   // the latest weights of MultiplyInt8
-  int threads = 1;
-  int asked_threads = 1;               // at most, so far
-  int most_threads = 1;                // that the system had then
-  std::shared_ptr<MatmulTrace> trace;  // null: none is made
-
-  // `packed`: one of the weights, for kPacked.
-  Kernel& Find(const MatmulSpec& spec, Weights weights, int rows, int with_threads,
-               const memory* packed);
-  // `bias`: null for none.
-  void Execute(Kernel& kernel, const void* x, const memory& weights, dnnl_memory_t bias, void* y);
-  // y = x W (+ b, activation), all in the types of `spec`; whether it is finished: false for sums
-  // of int8. `scales`: of the rows. At most kMostRows.
-  bool Run(const MatmulSpec& spec, const Linear& linear, const void* x, const float* scales,
-           int rows, void* y);
-  // The same for a part of the inputs, and as many rows as there are kernels for.
-  void RunPart(const MatmulSpec& spec, const Linear& linear, size_t part, const void* x, int rows,
-               void* y);
-  // x as the matmul wants it to `prepared`: itself, or converted into `input`.
-  void Prepare(const Linear::Packed& packed, const float* x, int rows);
-  // int8: sums into outputs, in place.
-  void Dequantize(const Linear::Packed& packed, const float* scales, int rows, float* y);
-  // int8: y [rows, out] by a product of our own.
-  void MultiplyInt8(const Linear::Packed& packed, const void* x, const float* scales, int rows,
-                    float* y);
-  // int8: `hidden`, of `packed`, into rows of hidden_input from `first` on, for `next`, a row at a
-  // time while it is in L1.
-  void Requantize(const Linear::Packed& packed, size_t first, int rows, bool is_finished,
-                  const Linear::Packed& next);
-};
-
-Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int rows,
-                                   int with_threads, const memory* packed) {
+MatmulKernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int rows,
+                                         int with_threads, const memory* packed) {
   const Key key(spec, weights, rows, with_threads);
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second;
@@ -157,7 +69,7 @@ Kernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights, int 
   return kernels.try_emplace(key, DescribeMatmul(spec, rows, layout), with_threads).first->second;
 }
 
-void MatmulContext::State::Execute(Kernel& kernel, const void* x, const memory& weights,
+void MatmulContext::State::Execute(MatmulKernel& kernel, const void* x, const memory& weights,
                                    dnnl_memory_t bias, void* y) {
   if (kernel.threads > 1) omp_set_dynamic(0);  // so that it gets all its threads: see SetThreads
   omp_set_num_threads(kernel.threads);
@@ -221,7 +133,7 @@ void MatmulContext::State::RunPart(const MatmulSpec& spec, const Linear& linear,
                                    const void* x, int rows, void* y) {
   const Linear::Packed& packed = *linear.packed();
   const memory& weights = packed.parts[part];
-  Kernel& kernel = Find(spec, Weights::kPacked, rows, threads, &weights);
+  MatmulKernel& kernel = Find(spec, Weights::kPacked, rows, threads, &weights);
   if (trace == nullptr) return Execute(kernel, x, weights, packed.BiasOf(part), y);
   {
     ScopedTimer timer(&trace->seconds);
@@ -384,63 +296,12 @@ int MatmulContext::LeastBFloat16Positions() {
 void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
                              int n, float* y) {
   const MatmulSpec spec{ComputeType::kBFloat16, k, n};
-  Kernel& kernel = state_->Find(
+  MatmulKernel& kernel = state_->Find(
       spec, transposed ? State::Weights::kTransposed : State::Weights::kPlain, m, 1, nullptr);
   kernel.weights.set_data_handle(const_cast<uint16_t*>(b));
   state_->Execute(kernel, a, kernel.weights, /*bias=*/nullptr, y);
 }
 
 int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
-
-void MatmulContext::StartTrace() { state_->trace = std::make_shared<MatmulTrace>(); }
-
-std::shared_ptr<const MatmulTrace> MatmulContext::FinishTrace() { return std::move(state_->trace); }
-
-double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
-  size_t x_bytes = 0;
-  size_t y_bytes = 0;
-  for (const auto& [call, packed] : trace.calls) {
-    const Kernel* const kernel = std::get<Kernel*>(call);
-    const auto in = static_cast<size_t>(packed->spec.in);
-    const auto out = static_cast<size_t>(packed->spec.out);
-    x_bytes =
-        std::max(x_bytes, kernel != nullptr ? kernel->x.get_desc().get_size() : in * kMostRows);
-    y_bytes = std::max(y_bytes, kernel != nullptr ? kernel->y.get_desc().get_size()
-                                                  : out * kMostRows * sizeof(float));
-  }
-  const std::vector<float> scales(kMostRows, 1.0f);
-  AlignedBuffer<char> x(x_bytes);
-  AlignedBuffer<char> y(y_bytes);
-  std::memset(x.data(), 0, x.size());
-  std::memset(y.data(), 0, y.size());  // some calls add to it
-  const auto replay = [&] {
-    double seconds = 0;
-    {
-      ScopedTimer timer(&seconds);
-      for (const auto* made : trace.order) {
-        const auto& [call, packed] = *made;
-        const auto& [kernel, rows, weights, part] = call;
-        if (kernel == nullptr) {
-          state_->MultiplyInt8(*packed, x.data(), scales.data(), rows,
-                               reinterpret_cast<float*>(y.data()));
-        } else {
-          state_->Execute(*kernel, x.data(), packed->parts[part], packed->BiasOf(part), y.data());
-        }
-      }
-    }
-    return seconds;
-  };
-  constexpr size_t kReplays = 3;       // of which the median counts
-  constexpr double kLongEnough = 0.2;  // seconds of all of them
-  std::vector<double> replays = {replay()};
-  for (double total = replays[0];
-       !trace.order.empty() && (total < kLongEnough || replays.size() < kReplays);) {
-    total += replays.emplace_back(replay());
-  }
-  std::nth_element(replays.begin(), replays.begin() + replays.size() / 2, replays.end());
-  return replays[replays.size() / 2];
-}
-
-double MatmulContext::TracedSeconds(const MatmulTrace& trace) { return trace.seconds; }
 
 }  // namespace nibu
