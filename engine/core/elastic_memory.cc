@@ -11,7 +11,7 @@ ElasticMemory::~ElasticMemory() { Resize(0); }
 void ElasticMemory::Resize(size_t bytes) {
   constexpr size_t kPage = 4096;
   const size_t size = (bytes + kPage - 1) / kPage * kPage;
-  if (size == size_) return;
+  if (size <= size_ && size_ - size <= size) return;
 #ifdef MREMAP_MAYMOVE
   if (size_ > 0 && size > 0) {
     void* const moved = mremap(data_, size_, size, MREMAP_MAYMOVE);

@@ -6,9 +6,10 @@
 
 namespace nibu {
 
-// A piece of memory of its own pages, so that many of them, of sizes that come and go, take no more
-// than they hold: in a heap of sizes from 50 to 500 KB a quarter was holes. What a smaller and a
-// larger size have in common stays mapped. Not thread-safe; neither copied nor moved.
+// A piece of memory of its own pages, so that many of them, of sizes that come and go, leave no
+// holes: in a heap of sizes from 50 to 500 KB a quarter was. It shrinks when it is more than twice
+// what is asked for, and what a smaller and a larger size have in common stays mapped: a fresh page
+// costs more than writing it. Not thread-safe; neither copied nor moved.
 class ElasticMemory {
  public:
   ElasticMemory() = default;
@@ -21,7 +22,7 @@ class ElasticMemory {
   void Resize(size_t bytes);
 
   char* data() const { return data_; }   // null: no bytes
-  size_t size() const { return size_; }  // whole pages
+  size_t size() const { return size_; }  // whole pages, at most twice those asked for
 
  private:
   char* data_ = nullptr;

@@ -39,18 +39,23 @@ class ColumnCopier {
     offsets_.resize(inputs / group);
   }
 
-  void Copy(const char* source, size_t n, char* destination, size_t j) const {
+  // `next`: the column that will be copied next from there, asked for meanwhile.
+  void Copy(const char* source, size_t n, size_t next, char* destination, size_t j) const {
+    const char* const ahead = source + OffsetOf(from_, 1, next, element_);
     source += OffsetOf(from_, 1, n, element_);
     destination += OffsetOf(to_, 1, j, element_);
-    if (chunk_ == 4) return CopyChunks<4>(source, destination);
-    if (chunk_ == 2) return CopyChunks<2>(source, destination);
-    CopyChunks<1>(source, destination);
+    if (chunk_ == 4) return CopyChunks<4>(source, ahead, destination);
+    if (chunk_ == 2) return CopyChunks<2>(source, ahead, destination);
+    CopyChunks<1>(source, ahead, destination);
   }
 
  private:
   template <size_t kChunk>
-  void CopyChunks(const char* source, char* destination) const {
-    for (const auto& [from, to] : offsets_) std::memcpy(destination + to, source + from, kChunk);
+  void CopyChunks(const char* source, const char* ahead, char* destination) const {
+    for (const auto& [from, to] : offsets_) {
+      __builtin_prefetch(ahead + from);
+      std::memcpy(destination + to, source + from, kChunk);
+    }
   }
 
   Blocking from_;
@@ -75,7 +80,9 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   std::map<int, std::vector<ColumnCopier>> all_copiers;
   for (size_t j = 0; j < static_cast<size_t>(header.out); ++j) {
     const auto output = static_cast<size_t>(outputs[std::min(j, outputs.size() - 1)]);
+    const auto after = static_cast<size_t>(outputs[std::min(j + 1, outputs.size() - 1)]);
     const size_t n = output % width;
+    const size_t next = after / width == output / width ? after % width : n;
     const Packed& block = *blocks[output / width].packed_;
     std::vector<ColumnCopier>& copiers = all_copiers[block.spec.out];
     for (size_t i = copiers.size(); i < block.parts.size(); ++i) {
@@ -87,7 +94,7 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
       packed->zero_sums[j] = block.zero_sums[n];
     }
     for (size_t i = 0; i < copiers.size(); ++i) {
-      copiers[i].Copy(DataOf(block.parts[i]), n, DataOf(packed->parts[i]), j);
+      copiers[i].Copy(DataOf(block.parts[i]), n, next, DataOf(packed->parts[i]), j);
     }
   }
   Linear linear;
