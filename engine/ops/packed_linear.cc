@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/core/aligned_buffer.h"
+#include "engine/core/buffer_pool.h"
 #include "engine/core/huge_memory.h"
 #include "engine/ops/int8_product.h"
 
@@ -158,8 +158,8 @@ struct Linear::Packed::Layout {
   bool blocked = false;  // brgemm kernels with blocked weights, else gemm
 };
 
-Linear::Packed::Packed(PackedHeader header, bool is_lasting)
-    : spec(SpecOf(header)), lasting(is_lasting) {
+Linear::Packed::Packed(PackedHeader header, BufferPool* pool)
+    : spec(SpecOf(header)), lasting(pool == nullptr) {
   const Layout layout(spec);
   const size_t offset = WeightsOffset(header);
   header.magic = kMagic;
@@ -171,7 +171,7 @@ Linear::Packed::Packed(PackedHeader header, bool is_lasting)
     blob = memory.get();
     owner = memory;
   } else {
-    auto memory = std::make_shared<AlignedBuffer<char>>(header.size);
+    auto memory = pool->Take(header.size);
     blob = memory->data();
     owner = std::move(memory);
   }
