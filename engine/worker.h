@@ -55,7 +55,7 @@ class Worker {
   struct Member {
     Member(const PreparedModel& of, Workspace* workspace)
         : prepared(of),
-          pool(of.model->config, CacheTypeOf(*of.model)),
+          pool(of.model->config, CacheTypeOf(*of.model), &workspace->heap),
           decoder(*of.model, of.target, workspace) {}
     const PreparedModel& prepared;
     PagePool pool;

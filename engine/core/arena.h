@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/huge_memory.h"
 
 namespace nibu {
 
@@ -21,11 +23,11 @@ class Arena {
   float* Floats(size_t n) {
     n = (n + 15) / 16 * 16;
     const Mark start = used_;
-    const bool fits = start + n <= main_.size();
+    const bool fits = start + n <= room_;
     if (!fits) spill_.emplace_back(start, AlignedBuffer<float>(n));
     used_ += n;
     peak_ = std::max(peak_, used_);
-    return fits ? main_.data() + start : spill_.back().second.data();
+    return fits ? main_.get() + start : spill_.back().second.data();
   }
 
   Mark mark() const { return used_; }
@@ -35,11 +37,19 @@ class Arena {
   void Rewind(Mark mark) {
     used_ = mark;
     while (!spill_.empty() && spill_.back().first >= mark) spill_.pop_back();
-    if (mark == 0) main_.Reserve(peak_);
+    if (mark > 0 || peak_ <= room_) return;
+    room_ = 0;
+    main_ = nullptr;  // not both at a time
+    const size_t room = (peak_ + kStep - 1) / kStep * kStep;
+    main_ = std::reinterpret_pointer_cast<float>(MapHuge(room * sizeof(float)));
+    room_ = room;
   }
 
  private:
-  AlignedBuffer<float> main_;
+  static constexpr size_t kStep = size_t{1} << 19;  // floats: a huge page
+
+  std::shared_ptr<float> main_;
+  size_t room_ = 0;  // floats
   std::vector<std::pair<Mark, AlignedBuffer<float>>> spill_;
   size_t used_ = 0;
   size_t peak_ = 0;

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -16,16 +16,22 @@ constexpr size_t kBlock = 16 * kHugePage;
 
 size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-std::shared_ptr<char> NewBlock(size_t bytes) {
-  void* block = std::aligned_alloc(kHugePage, bytes);
-  if (block == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-  madvise(block, bytes, MADV_HUGEPAGE);  // advice: without huge pages it is only slower
-#endif
-  return {static_cast<char*>(block), &std::free};
-}
-
 }  // namespace
+
+std::shared_ptr<char> MapHuge(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+  const size_t size = RoundUp(std::max<size_t>(bytes, 1), kHugePage);
+  const size_t mapped = size + kHugePage;  // with what is before the first border
+  void* const map =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED) throw std::bad_alloc();
+  const auto address = reinterpret_cast<uintptr_t>(map);
+  char* const block = static_cast<char*>(map) + (RoundUp(address, kHugePage) - address);
+#ifdef MADV_HUGEPAGE
+  madvise(block, size, MADV_HUGEPAGE);  // advice: without huge pages it is only slower
+#endif
+  return {block, [map, mapped](char*) { munmap(map, mapped); }};
+}
 
 std::shared_ptr<char> AllocateHuge(size_t bytes) {
   static std::mutex& mutex = *new std::mutex();
@@ -38,7 +44,7 @@ std::shared_ptr<char> AllocateHuge(size_t bytes) {
   std::shared_ptr<char> block = current.lock();
   if (block == nullptr || size - used < bytes) {
     const size_t room = RoundUp(std::max(bytes, kBlock), kHugePage);
-    block = NewBlock(room);  // which may throw
+    block = MapHuge(room);  // which may throw
     current = block;
     size = room;
     used = 0;

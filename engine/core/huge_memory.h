@@ -1,5 +1,5 @@
-// Memory in huge pages, for weights: a batch of one reads all of them at every step, and with pages
-// of 4 KB it waits for address translation a third of the time.
+// Memory in huge pages: a step reads all of the weights, and with pages of 4 KB it waits for
+// address translation, a batch of one a third of the time.
 #ifndef NIBU_ENGINE_CORE_HUGE_MEMORY_H_
 #define NIBU_ENGINE_CORE_HUGE_MEMORY_H_
 
@@ -8,9 +8,12 @@
 
 namespace nibu {
 
-// `bytes` bytes, 64-byte aligned, not initialized, cut from large blocks in huge pages where the
-// system has them. A block lives as long as anything cut from it: for what lives as long as a
-// model. Thread-safe. Throws std::bad_alloc.
+// `bytes` bytes from the system, zeros, aligned to a huge page, in huge pages where there are any.
+// They go back to it. Thread-safe. Throws std::bad_alloc.
+std::shared_ptr<char> MapHuge(size_t bytes);
+
+// `bytes` bytes, 64-byte aligned, cut from large blocks of that. A block lives as long as anything
+// cut from it: for what lives as long as a model. Thread-safe. Throws std::bad_alloc.
 std::shared_ptr<char> AllocateHuge(size_t bytes);
 
 }  // namespace nibu

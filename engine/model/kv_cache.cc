@@ -7,27 +7,12 @@
 #include "engine/model/layers.h"
 
 namespace nibu {
-namespace {
 
-constexpr size_t kMostKept = size_t{1} << 20;  // bytes
-
-}  // namespace
-
-PagePool::PagePool(const ModelConfig& config, CacheType type)
+PagePool::PagePool(const ModelConfig& config, CacheType type, HugeHeap* heap)
     : type_(type),
       cell_(CellBytes(ShapeOf(config, config.heads_decoder), type)),
-      layers_(static_cast<size_t>(config.layers_decoder)) {}
-
-AlignedBuffer<char> PagePool::Take(size_t beam_size) {
-  std::vector<AlignedBuffer<char>>& free = free_[beam_size];
-  if (free.empty()) {
-    for (auto& [size, pages] : free_) pages.clear();  // else each size of beam would keep its own
-    return AlignedBuffer<char>(LayerStride(beam_size) * layers_);
-  }
-  AlignedBuffer<char> page = std::move(free.back());
-  free.pop_back();
-  return page;
-}
+      layers_(static_cast<size_t>(config.layers_decoder)),
+      heap_(heap) {}
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length,
                          int beam_size, int droppable) {
@@ -39,7 +24,7 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   shape_ = ShapeOf(config, config.heads_decoder);
   layers_ = static_cast<size_t>(config.layers_decoder);
   source_layer_ = SourceBytes(shape_, source_length, pool->type());
-  source_.Resize(source_layer_ * layers_);
+  source_ = pool->Source(source_layer_);
   cells_.resize(static_cast<size_t>(beam_size));
   next_cells_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
@@ -56,15 +41,8 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
 }
 
 void DecoderState::Release() {
-  if (source_.size() > kMostKept) source_.Resize(0);  // there may be many states
-  DropPages(0);
-}
-
-void DecoderState::DropPages(size_t but) {
-  while (pages_.size() > but) {
-    pool_->Give(cells_.size(), std::move(pages_.back()));
-    pages_.pop_back();
-  }
+  source_ = {};
+  pages_.clear();
 }
 
 void DecoderState::Reorder(absl::Span<const int> parents) {
@@ -89,9 +67,9 @@ void DecoderState::Extend(int hypotheses) {
     return;
   }
   const size_t beam = cells_.size();
-  if (length_ % PagePool::kPositions == 0) pages_.push_back(pool_->Take(beam));
+  if (length_ % PagePool::kPositions == 0) pages_.push_back(pool_->Page(beam));
   for (size_t h = 0; h < static_cast<size_t>(hypotheses); ++h) {
-    cells_[h].push_back(pages_.back().data() + pool_->CellOffset(beam, length_, h));
+    cells_[h].push_back(pages_.back().get() + pool_->CellOffset(beam, length_, h));
   }
   ++length_;
 }
@@ -101,7 +79,7 @@ void DecoderState::Truncate(int length) {
   if (is_recurrent_) return;
   cells_[0].resize(static_cast<size_t>(length));
   const int pages = (length + PagePool::kPositions - 1) / PagePool::kPositions;
-  DropPages(static_cast<size_t>(pages));
+  pages_.resize(static_cast<size_t>(pages));
 }
 
 void DecoderState::Store(int position, int h, int layer, const float* keys_values) {
@@ -112,12 +90,12 @@ void DecoderState::Store(int position, int h, int layer, const float* keys_value
 
 void DecoderState::StoreSource(int layer, const float* keys_values) {
   nibu::StoreSource(shape_, keys_values, source_length_, pool_->type(),
-                    source_.data() + static_cast<size_t>(layer) * source_layer_);
+                    source_.get() + static_cast<size_t>(layer) * source_layer_);
 }
 
 KeysValues DecoderState::source(int layer) const {
   return ViewSource(shape_, source_length_, pool_->type(),
-                    source_.data() + static_cast<size_t>(layer) * source_layer_);
+                    source_.get() + static_cast<size_t>(layer) * source_layer_);
 }
 
 }  // namespace nibu

@@ -5,26 +5,25 @@
 #define NIBU_ENGINE_MODEL_KV_CACHE_H_
 
 #include <cstddef>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
-#include "engine/core/elastic_memory.h"
+#include "engine/core/huge_heap.h"
 #include "engine/model/config.h"
 
 namespace nibu {
 
 // Pages of kPositions positions for a beam. A page holds, for each layer, position and beam index,
 // a cell of keys and values. Pages go back to the pool when a sentence ends, so memory follows the
-// tokens that are alive. One worker's; not thread-safe.
+// tokens that are alive; so does the memory of its source. One worker's; not thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
 
-  PagePool(const ModelConfig& config, CacheType type);
+  // `heap` outlives the pool's memory.
+  PagePool(const ModelConfig& config, CacheType type, HugeHeap* heap);
 
   CacheType type() const { return type_; }
   // Of a page for a beam of that size: bytes from a cell to the same cell of the next layer, and
@@ -34,16 +33,15 @@ class PagePool {
     return (static_cast<size_t>(position % kPositions) * beam_size + beam) * cell_;
   }
 
-  AlignedBuffer<char> Take(size_t beam_size);
-  void Give(size_t beam_size, AlignedBuffer<char> page) {
-    free_[beam_size].push_back(std::move(page));
-  }
+  HugeHeap::Piece Page(size_t beam_size) { return heap_->Take(LayerStride(beam_size) * layers_); }
+  // A layer's keys and values of a source take so many bytes.
+  HugeHeap::Piece Source(size_t layer_bytes) { return heap_->Take(layer_bytes * layers_); }
 
  private:
   CacheType type_;
   size_t cell_;  // bytes
   size_t layers_;
-  std::map<size_t, std::vector<AlignedBuffer<char>>> free_;  // by the size of their beam
+  HugeHeap* heap_;
 };
 
 // One worker's; not thread-safe; reused from sentence to sentence.
@@ -54,7 +52,7 @@ class DecoderState {
   // a Truncate may drop. `pool` outlives the state.
   void Start(const ModelConfig& config, PagePool* pool, int source_length, int beam_size,
              int droppable = 0);
-  // Hands all pages back.
+  // Hands all memory of the pool's back.
   void Release();
 
   // Hypothesis h of the next step continues hypothesis parents[h] of this one.
@@ -91,8 +89,6 @@ class DecoderState {
   KeysValues source(int layer) const;
 
  private:
-  // Hands all pages back but the first ones.
-  void DropPages(size_t but);
   // Where the recurrent state lies that is behind `length` positions.
   float* Recurrent(int length, int h, int layer) {
     const size_t slot = static_cast<size_t>(length) % slots_;
@@ -112,8 +108,8 @@ class DecoderState {
   size_t dim_ = 0;  // D
   AttentionShape shape_{};
   size_t source_layer_ = 0;  // bytes of a layer's keys and values
-  ElasticMemory source_;
-  std::vector<AlignedBuffer<char>> pages_;
+  HugeHeap::Piece source_;
+  std::vector<HugeHeap::Piece> pages_;
   std::vector<std::vector<void*>> cells_;  // [hypothesis][position], of the first layer
   std::vector<std::vector<void*>> next_cells_;
 };

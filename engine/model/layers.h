@@ -7,6 +7,7 @@
 #include "engine/attention/attention.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/arena.h"
+#include "engine/core/huge_heap.h"
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
 #include "engine/ops/linear.h"
@@ -14,8 +15,9 @@
 
 namespace nibu {
 
-// One worker's primitives, scratch memory and clock. Not thread-safe.
+// One worker's primitives, memory and clock. Not thread-safe.
 struct Workspace {
+  HugeHeap heap;  // of what lasts for a sentence
   MatmulContext matmul;
   Arena arena;
   Profile profile;

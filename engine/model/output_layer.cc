@@ -58,7 +58,7 @@ void Pick(const OutputSubset& subset, float* logits) {
 
 }  // namespace
 
-void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) {
+void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
   const bool is_exact = absl::c_all_of(models_, [](const Part& part) {
     return part.model->weights.output.blocks[0].compute_type() == ComputeType::kInt8;
   });
@@ -73,7 +73,7 @@ void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) {
   const std::vector<int> all = needed.Ascending();
   std::vector<Linear> linears;
   for (const Part& part : models_) {
-    linears.push_back(Linear::Select(part.model->weights.output.blocks, all, &pool_));
+    linears.push_back(Linear::Select(part.model->weights.output.blocks, all, &workspace_->heap));
   }
   for (OutputSubset* const subset : subsets) {
     subset->linears = linears;

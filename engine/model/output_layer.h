@@ -45,9 +45,9 @@ class OutputLayer {
       : OutputLayer(std::vector<Part>{{&model}}, workspace) {}
 
   // The subsets of sentences that are decoded together, by their tokens. In int8, which is exact,
-  // they share what all of them need: one product for all rows. REQUIRES: a subset, a token in
-  // each.
-  void Select(absl::Span<OutputSubset* const> subsets);
+  // they share what all of them need: one product for all rows. Their memory is the workspace's.
+  // REQUIRES: a subset, a token in each.
+  void Select(absl::Span<OutputSubset* const> subsets) const;
 
   // What is asked of a row of logits.
   struct Query {
@@ -76,7 +76,6 @@ class OutputLayer {
 
   const std::vector<Part> models_;
   Workspace* workspace_;
-  BufferPool pool_;         // of the subsets
   std::vector<TopK> sums_;  // of an ensemble: [query][model], for the log-sum-exp
 };
 

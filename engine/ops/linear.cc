@@ -227,7 +227,7 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   header.static_scale = compute_type == ComputeType::kInt8 ? StaticScale(matrices) : 0.0f;
   std::unique_ptr<Packed> packed;
   try {
-    packed = std::make_unique<Packed>(header, /*pool=*/nullptr);
+    packed = std::make_unique<Packed>(header, /*heap=*/nullptr);
     if (compute_type == ComputeType::kInt8) {
       NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<int8_t> values,
                             JoinAsInt8(matrices, layout, packed->scales));

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "engine/core/buffer_pool.h"
+#include "engine/core/huge_heap.h"
 #include "engine/core/tensor.h"
 #include "engine/ops/activation.h"
 
@@ -79,10 +79,10 @@ class Linear {
   // The chosen outputs of maps that together are one, in the given order; `blocks` are equally wide
   // but for the last one, and of one type. out() is rounded up, so that few shapes of matmuls are
   // needed: outputs beyond the chosen ones hold anything. No activation. Its memory comes from
-  // `pool`.
+  // `heap`, which outlives it.
   // REQUIRES: at least one output, each below the blocks' sum.
   static Linear Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
-                       BufferPool* pool);
+                       HugeHeap* heap);
 
   int in() const;
   int out() const;

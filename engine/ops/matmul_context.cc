@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/elastic_memory.h"
+#include "engine/core/huge_memory.h"
 #include "engine/core/profile.h"
 #include "engine/ops/int8_product.h"
 #include "engine/ops/linear.h"
@@ -65,7 +65,7 @@ MatmulKernel& MatmulContext::State::Find(const MatmulSpec& spec, Weights weights
   omp_set_num_threads(with_threads);  // which a primitive keeps
   // oneDNN 2.6 does not survive a failed allocation, nor OpenMP a thread without a stack: this one
   // fails first.
-  ElasticMemory().Resize(static_cast<size_t>(with_threads) << 24);
+  MapHuge(static_cast<size_t>(with_threads) << 24);
   return kernels.try_emplace(key, DescribeMatmul(spec, rows, layout), with_threads).first->second;
 }
 

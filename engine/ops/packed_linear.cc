@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/core/buffer_pool.h"
+#include "engine/core/huge_heap.h"
 #include "engine/core/huge_memory.h"
 #include "engine/ops/int8_product.h"
 
@@ -158,8 +158,8 @@ struct Linear::Packed::Layout {
   bool blocked = false;  // brgemm kernels with blocked weights, else gemm
 };
 
-Linear::Packed::Packed(PackedHeader header, BufferPool* pool)
-    : spec(SpecOf(header)), lasting(pool == nullptr) {
+Linear::Packed::Packed(PackedHeader header, HugeHeap* heap)
+    : spec(SpecOf(header)), lasting(heap == nullptr) {
   const Layout layout(spec);
   const size_t offset = WeightsOffset(header);
   header.magic = kMagic;
@@ -171,8 +171,8 @@ Linear::Packed::Packed(PackedHeader header, BufferPool* pool)
     blob = memory.get();
     owner = memory;
   } else {
-    auto memory = pool->Take(header.size);
-    blob = memory->data();
+    HugeHeap::Piece memory = heap->Take(header.size);
+    blob = memory.get();
     owner = std::move(memory);
   }
   const auto elements = static_cast<size_t>(spec.in) * static_cast<size_t>(spec.out);

@@ -65,9 +65,9 @@ static_assert(sizeof(PackedHeader) == 64);
 absl::Status CheckPacked(absl::string_view bytes);
 
 struct Linear::Packed {
-  // The layout oneDNN prefers on this CPU, with room for it in `blob`: of the pool if there is one,
-  // else in huge pages, as long as the model. Throws dnnl::error.
-  Packed(PackedHeader header, BufferPool* pool);
+  // The layout oneDNN prefers on this CPU, with room for it in `blob`: from a heap, or, with null,
+  // as long as the model. Throws dnnl::error.
+  Packed(PackedHeader header, HugeHeap* heap);
   // Uses the blob at `bytes`, which `owner` keeps alive. Throws dnnl::error.
   Packed(char* bytes, std::shared_ptr<const void> owner);
 

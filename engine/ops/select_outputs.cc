@@ -70,12 +70,12 @@ char* DataOf(const dnnl::memory& part) { return static_cast<char*>(part.get_data
 }  // namespace
 
 Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
-                      BufferPool* pool) {
+                      HugeHeap* heap) {
   const auto width = static_cast<size_t>(blocks[0].out());
   PackedHeader header = blocks[0].packed_->header();
   header.activation = Activation::kNone;
   header.out = RoundUpOutputs(outputs.size());
-  auto packed = std::make_shared<Packed>(header, pool);
+  auto packed = std::make_shared<Packed>(header, heap);
   const size_t element = dnnl::memory::data_type_size(WeightType(header.type));
   // For the parts of a block, by its outputs: all blocks but the last have the same layout.
   std::map<int, std::vector<ColumnCopier>> all_copiers;

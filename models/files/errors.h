@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "engine/core/elastic_memory.h"
 #include "engine/core/exception_status.h"
+#include "engine/core/huge_memory.h"
 
 namespace nibu {
 
@@ -26,7 +26,7 @@ absl::Status NotSupported(const Parts&... parts) {
 
 // nlohmann's values do not survive a failed allocation: this one, of as much as a document of so
 // many bytes may take, fails first, with std::bad_alloc.
-inline void ReserveForJson(size_t bytes) { ElasticMemory().Resize((size_t{1} << 20) + 32 * bytes); }
+inline void ReserveForJson(size_t bytes) { MapHuge((size_t{1} << 20) + 32 * bytes); }
 
 // f(), a status or StatusOr; ResourceExhausted naming `path` where memory does not suffice.
 template <typename F>

@@ -91,7 +91,7 @@ void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
 #if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER) && \
-    defined(SYS_mmap) && defined(SYS_mremap)
+    defined(SYS_mmap)
 extern "C" void* mmap(void* address, size_t size, int protection, int flags, int fd,
                       off_t offset) noexcept {
   if (nibu::Fails(__builtin_return_address(0))) {
@@ -99,12 +99,5 @@ extern "C" void* mmap(void* address, size_t size, int protection, int flags, int
     return MAP_FAILED;
   }
   return reinterpret_cast<void*>(syscall(SYS_mmap, address, size, protection, flags, fd, offset));
-}
-extern "C" void* mremap(void* old, size_t old_size, size_t size, int flags, ...) noexcept {
-  if (nibu::Fails(__builtin_return_address(0))) {
-    errno = ENOMEM;
-    return MAP_FAILED;
-  }
-  return reinterpret_cast<void*>(syscall(SYS_mremap, old, old_size, size, flags));
 }
 #endif

@@ -10,7 +10,7 @@ namespace nibu {
 int64_t Allocations();
 
 // The n-th allocation from now on fails, on whatever thread, and so do those after it, `count` in
-// all. Memory that the system maps for ElasticMemory counts, too, without sanitizers. oneDNN's own
+// all. Memory that the system maps for MapHuge counts, too, without sanitizers. oneDNN's own
 // are left alone: when it runs out of memory, it keeps a lock and loses what it has.
 void FailAllocation(int64_t n, int64_t count = 1);
 // None fails from now on. Whether one has.

@@ -73,7 +73,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);
   Workspace workspace;
-  PagePool pool(config, CacheTypeOf(*model));
+  PagePool pool(config, CacheTypeOf(*model), &workspace.heap);
   Decoder decoder(*model, target, &workspace);
   OutputLayer output(*model, &workspace);
   DecoderState state;
@@ -140,7 +140,7 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
   };
   const auto translate = [&](Worker* worker) {
     std::vector<std::pair<int, float>> results;
-    PagePool pool(config, CacheTypeOf(*model));
+    PagePool pool(config, CacheTypeOf(*model), &worker->workspace.heap);
     DecoderState state;
     worker->workspace.arena.Rewind(0);
     state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);

@@ -51,7 +51,8 @@ std::vector<int> Range(int first, int end) {
 TEST(DecoderStateTest, TruncateDropsTheNewestPositions) {
   static_assert(PagePool::kPositions == 8, "lengths around the border of a page");
   const ModelConfig config = SmallConfig();
-  PagePool pool(config, CacheType::kFloat32);
+  HugeHeap heap;
+  PagePool pool(config, CacheType::kFloat32, &heap);
   for (const int length : {0, 1, 7, 8, 9, 16, 17, 20}) {
     DecoderState state;
     state.Start(config, &pool, 3, /*beam_size=*/1);
@@ -68,14 +69,15 @@ TEST(DecoderStateTest, TruncateDropsTheNewestPositions) {
 
 TEST(DecoderStateTest, TruncateGivesPagesBack) {
   const ModelConfig config = SmallConfig();
-  PagePool pool(config, CacheType::kFloat32);
+  HugeHeap heap;
+  PagePool pool(config, CacheType::kFloat32, &heap);
   DecoderState state;
   state.Start(config, &pool, 3, /*beam_size=*/1);
   Feed(Range(0, 20), &state);  // three pages
   const void* third = state.history(0, 0, 16).cells.back();
-  state.Truncate(9);
   DecoderState other;
   other.Start(config, &pool, 3, /*beam_size=*/1);
+  state.Truncate(9);
   Feed({7}, &other);
   EXPECT_EQ(other.history(0, 0, 0).cells[0], third);
   ExpectTokens(Range(0, 9), state);
@@ -89,7 +91,8 @@ TEST(DecoderStateTest, TruncateGivesPagesBack) {
 TEST(DecoderStateTest, RecurrentStatesOfDroppedPositionsAreKept) {
   ModelConfig config = SmallConfig();
   config.decoder_memory = DecoderMemory::kSsru;
-  PagePool pool(config, CacheType::kFloat32);
+  HugeHeap heap;
+  PagePool pool(config, CacheType::kFloat32, &heap);
   DecoderState state;
   state.Start(config, &pool, 3, /*beam_size=*/1, /*droppable=*/3);
   const auto step = [&] {

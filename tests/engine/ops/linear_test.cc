@@ -165,7 +165,7 @@ TEST_P(LinearTest, Select) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
   MatmulContext context;
-  BufferPool pool;  // what a round leaves in its memory does not matter to the next
+  HugeHeap heap;  // what a round leaves in its memory does not matter to the next
   for (int round = 0; round < 30; ++round) {
     LinearCase c;
     c.in = round % 2 == 0 ? random.Int(1, 90) : 8 * random.Int(1, 20);
@@ -191,7 +191,7 @@ TEST_P(LinearTest, Select) {
       if (random.Int(0, 3) == 0) chosen.push_back(n);
     }
     if (chosen.empty()) chosen.push_back(all - 1);
-    const Linear some = Linear::Select(blocks, chosen, &pool);
+    const Linear some = Linear::Select(blocks, chosen, &heap);
     ASSERT_GE(some.out(), static_cast<int>(chosen.size()));
     const int rows = random.Int(1, 9);
     const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
