@@ -15,13 +15,19 @@ namespace {
 
 constexpr size_t kBlock = size_t{8} << 20;
 
-// Of a piece: room for a Range, whole lines, and, where it is watched, one that nobody may touch.
+// Bytes between two pieces that nobody may touch, where that is watched.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kForbidden = 64;
+#elif defined(__has_feature)
+constexpr size_t kForbidden = __has_feature(address_sanitizer) ? 64 : 0;
+#else
+constexpr size_t kForbidden = 0;
+#endif
+
+// Of a piece: room for a Range, and whole lines.
 size_t RoomOf(size_t bytes) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-#ifdef __SANITIZE_ADDRESS__
-  bytes += 64;
-#endif
-  return (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
+  return (std::max<size_t>(bytes + kForbidden, 1) + 63) / 64 * 64;
 }
 
 }  // namespace
@@ -83,7 +89,6 @@ void HugeHeap::Put(char* piece, size_t bytes) noexcept {
   }
   if (block->is_free() &&
       absl::c_count_if(blocks_, [](const Block& b) { return b.is_free(); }) > 1) {
-    ASAN_UNPOISON_MEMORY_REGION(block->memory.get(), block->bytes);
     blocks_.erase(block);
   }
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/core/huge_memory.h"
 #include "gtest/gtest.h"
 
 namespace nibu {
@@ -51,6 +52,18 @@ TEST(HugeHeapTest, GivenBackInAnyOrderItIsOneAgain) {
     std::memset(all.get(), round, 70 * kSize);
     pieces.push_back(nullptr);
     while (pieces.size() < 10) pieces.push_back(heap.Take(random() % kSize));
+  }
+}
+
+// Addresses that went back to the system are whoever's gets them next: a sanitizer says if not.
+TEST(HugeHeapTest, ForbidsNothingAfterItsEnd) {
+  for (int round = 0; round < 10; ++round) {
+    {
+      HugeHeap heap;
+      const HugeHeap::Piece piece = heap.Take(1000);
+    }
+    constexpr size_t kSize = size_t{8} << 20;
+    std::memset(MapHuge(kSize).get(), round, kSize);
   }
 }
 
