@@ -12,9 +12,11 @@ namespace {
 constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
 // 192 and 320: for maps of one or two outputs.
 constexpr int kBFloat16[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 192, kMostPaddedRows};
-// The older gemm kernels work in blocks of 6 rows and sum in another order in a rest of less
-// than 4.
-constexpr int kGemm[] = {6, 12, 24, 48, 96};
+// The older gemm kernels take as long as their rows are many. They work in blocks of 6 rows and sum
+// in another order in a rest of less than 4, which int8 does not mind.
+constexpr int kGemm[] = {4, 6, 10, 12, 16, 18, 24, 30, 36, 42, 48, 54, 60, 64, 72, 84, 96};
+constexpr int kGemmInt8[] = {1,  2,  3,  4,  6,  8,  10, 12, 16, 20,
+                             24, 30, 36, 42, 48, 56, 64, 72, 84, 96};
 
 // Fewer rows are summed in another order, or by another kernel.
 int LeastRows(const MatmulKind& kind) {
@@ -76,6 +78,7 @@ MatmulRule RuleFor(const MatmulKind& kind) {
   absl::Span<const int> counts = kBrgemm;
   if (kind.type == ComputeType::kBFloat16) counts = kBFloat16;
   if (!kind.blocked) counts = kGemm;
+  if (!kind.blocked && kind.type == ComputeType::kInt8) counts = kGemmInt8;
   const int least = kind.blocked ? LeastRows(kind) : 1;
   for (const int rows : counts) {
     const bool is_enough =
@@ -91,7 +94,7 @@ int UsualRows(int rows) {
   const auto round_up = [rows](absl::Span<const int> counts) {
     return *std::lower_bound(counts.begin(), counts.end(), rows);
   };
-  return std::max({round_up(kBrgemm), round_up(kBFloat16), round_up(kGemm)});
+  return std::max({round_up(kBrgemm), round_up(kBFloat16), round_up(kGemm), round_up(kGemmInt8)});
 }
 
 }  // namespace nibu

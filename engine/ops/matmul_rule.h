@@ -52,7 +52,7 @@ struct MatmulKind {
 struct MatmulRule {
   // Rows are padded up to the next of these, ascending. The last is at least
   // MatmulContext::kMostRows, and at most kMostPaddedRows.
-  absl::InlinedVector<int, 13> row_counts;
+  absl::InlinedVector<int, 20> row_counts;
   // Longer reductions are cut into parts of so many inputs (the last has the rest), which add up.
   int part_inputs;
 };
