@@ -59,10 +59,10 @@ void Pick(const OutputSubset& subset, float* logits) {
 }  // namespace
 
 void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
-  const bool is_exact = absl::c_all_of(models_, [](const Part& part) {
-    return part.model->weights.output.blocks[0].compute_type() == ComputeType::kInt8;
+  const bool share = absl::c_all_of(models_, [](const Part& part) {
+    return MatmulContext::SharesOutputs(part.model->weights.output.blocks[0]);
   });
-  if (!is_exact && subsets.size() > 1) {
+  if (!share && subsets.size() > 1) {
     for (OutputSubset* const subset : subsets) Select({subset});
     return;
   }

@@ -44,7 +44,7 @@ class OutputLayer {
   OutputLayer(const Model& model, Workspace* workspace)
       : OutputLayer(std::vector<Part>{{&model}}, workspace) {}
 
-  // The subsets of sentences that are decoded together, by their tokens. In int8, which is exact,
+  // The subsets of sentences that are decoded together, by their tokens. Where it is faster,
   // they share what all of them need: one product for all rows. Their memory is the workspace's.
   // REQUIRES: a subset, a token in each.
   void Select(absl::Span<OutputSubset* const> subsets) const;

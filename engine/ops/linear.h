@@ -119,6 +119,10 @@ class MatmulContext {
   static constexpr int kMostRows = 96;
   static int PieceRows(const Linear& linear);
 
+  // Whether rows that need different outputs of a map are faster in one call, and the same: see
+  // matmul_rule.h.
+  static bool SharesOutputs(const Linear& linear);
+
   // Rows that the buffers of a call with `rows` rows must have room for.
   static int PaddedRows(int rows);
 

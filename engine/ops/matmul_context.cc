@@ -214,6 +214,10 @@ int MatmulContext::PieceRows(const Linear& linear) {
   return nibu::PieceRows(linear.compute_type(), CurrentIsa());
 }
 
+bool MatmulContext::SharesOutputs(const Linear& linear) {
+  return nibu::SharesOutputs(linear.compute_type(), CurrentIsa());
+}
+
 // Piece by piece, so that what one pass writes is in L2 when the next one reads it.
 void MatmulContext::Apply(const Linear& linear, const float* x, int rows, float* y) {
   const Linear::Packed& packed = *linear.packed();

@@ -73,6 +73,10 @@ int PieceRows(ComputeType type, Isa isa) {
                                                            : MatmulContext::kMostRows;
 }
 
+bool SharesOutputs(ComputeType type, Isa isa) {
+  return type == ComputeType::kInt8 && isa >= Isa::kAvx512Vnni;
+}
+
 MatmulRule RuleFor(const MatmulKind& kind) {
   MatmulRule rule;
   absl::Span<const int> counts = kBrgemm;

@@ -40,6 +40,11 @@ QuantizationRange ActivationRange(Isa isa);
 int PieceRows(ComputeType type, Isa isa);
 constexpr int kLeastPieceRows = 64;
 
+// Whether one matmul of all rows is worth outputs that most of them do not need, and changes
+// nothing: each has a call of its own otherwise. Without VNNI it is the products that take the
+// time.
+bool SharesOutputs(ComputeType type, Isa isa);
+
 struct MatmulKind {
   ComputeType type;
   int in;

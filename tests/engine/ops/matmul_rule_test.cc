@@ -85,6 +85,14 @@ TEST(MatmulRuleTest, FewRowsAreLost) {
   });
 }
 
+// Which is exact, so that batches change nothing.
+TEST(MatmulRuleTest, OutputsAreSharedInInt8WithVnni) {
+  ForEachKind([](const MatmulKind& kind) {
+    ASSERT_EQ(SharesOutputs(kind.type, kind.isa),
+              kind.type == ComputeType::kInt8 && kind.isa >= Isa::kAvx512Vnni);
+  });
+}
+
 TEST(MatmulRuleTest, PiecesAreSmallerWithAmx) {
   ForEachKind([](const MatmulKind& kind) {
     const bool is_small = kind.isa >= Isa::kAmx && kind.type != ComputeType::kFloat32;
