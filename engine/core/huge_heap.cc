@@ -47,11 +47,14 @@ HugeHeap::Piece HugeHeap::Take(size_t bytes) {
     ASAN_UNPOISON_MEMORY_REGION(range, bytes);
     return Piece(reinterpret_cast<char*>(range), Give{this, bytes});
   };
+  Range** best = nullptr;
   for (Block& block : blocks_) {
     for (Range** at = &block.first; *at != nullptr; at = &(*at)->next) {
-      if ((*at)->bytes >= room) return cut(at);
+      const size_t there = (*at)->bytes;
+      if (there >= room && (best == nullptr || there < (*best)->bytes)) best = at;
     }
   }
+  if (best != nullptr) return cut(best);
   blocks_.reserve(blocks_.size() + 1);
   const size_t block = std::max(room, kBlock);
   std::shared_ptr<char> memory = MapHuge(block);

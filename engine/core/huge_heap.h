@@ -8,7 +8,7 @@
 
 namespace nibu {
 
-// Pieces of blocks of huge pages, the first place that fits: keys and values of many sentences lie
+// Pieces of blocks of huge pages, by best fit: keys and values of many sentences lie
 // in tens of MB, of which each step reads all, and with pages of 4 KB it waits for their addresses.
 // Blocks that are free go back to the system, but for one. Not thread-safe; neither copied nor
 // moved.
