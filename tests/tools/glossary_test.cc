@@ -146,7 +146,9 @@ TEST(GlossaryTest, SeveralTermsAndSentences) {
 TEST(GlossaryTest, TargetsAreWholeWords) {
   const std::string line = "Dogs run at a dog racetrack.";
   EXPECT_THAT(With("dog\tHund\n", "", line), HasSubstr(" Hund."));
-  EXPECT_EQ(With("dog\tHund\ndog\tHundbahn\n", "", line), "Hunde laufen auf einer Hundbahn.\n");
+  // In float32: which of two the model likes better should not hang on how a CPU rounds int8.
+  EXPECT_EQ(With("dog\tHund\ndog\tHundbahn\n", "--compute_type=float32", line),
+            "Hunde laufen auf einer Hundbahn.\n");
 }
 
 TEST(GlossaryTest, Pieces) {
