@@ -166,7 +166,7 @@ Linear::Packed::Packed(PackedHeader header, HugeHeap* heap)
   header.weights_offset = static_cast<uint32_t>(offset);
   header.size = offset + layout.size();
   header.layout = layout.Code();
-  if (lasting) {
+  if (heap == nullptr) {
     const std::shared_ptr<char> memory = AllocateHuge(header.size);
     blob = memory.get();
     owner = memory;

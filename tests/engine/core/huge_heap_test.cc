@@ -42,6 +42,7 @@ TEST(HugeHeapTest, GivenBackInAnyOrderItIsOneAgain) {
   std::mt19937 random(2);
   constexpr size_t kSize = 100'000;
   std::vector<HugeHeap::Piece> pieces;
+  pieces.reserve(70);
   for (int i = 0; i < 70; ++i) pieces.push_back(heap.Take(kSize));  // less than a block
   const char* const first = pieces[0].get();
   for (int round = 0; round < 100; ++round) {
