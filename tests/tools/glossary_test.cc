@@ -145,10 +145,10 @@ TEST(GlossaryTest, SeveralTermsAndSentences) {
 
 TEST(GlossaryTest, TargetsAreWholeWords) {
   const std::string line = "Dogs run at a dog racetrack.";
-  EXPECT_THAT(With("dog\tHund\n", "", line), HasSubstr(" Hund."));
-  // In float32: which of two the model likes better should not hang on how a CPU rounds int8.
-  EXPECT_EQ(With("dog\tHund\ndog\tHundbahn\n", "--compute_type=float32", line),
-            "Hunde laufen auf einer Hundbahn.\n");
+  // What the model likes better should not hang on how a CPU rounds int8.
+  const std::string flags = "--compute_type=float32";
+  EXPECT_THAT(With("dog\tHund\n", flags, line), HasSubstr(" Hund."));
+  EXPECT_EQ(With("dog\tHund\ndog\tHundbahn\n", flags, line), "Hunde laufen auf einer Hundbahn.\n");
 }
 
 TEST(GlossaryTest, Pieces) {
