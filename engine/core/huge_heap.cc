@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/config.h"
 #include "engine/core/huge_memory.h"
 
 namespace nibu {
@@ -15,19 +16,13 @@ namespace {
 
 constexpr size_t kBlock = size_t{8} << 20;
 
-// Bytes between two pieces that nobody may touch, where that is watched.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kForbidden = 64;
-#elif defined(__has_feature)
-constexpr size_t kForbidden = __has_feature(address_sanitizer) ? 64 : 0;
-#else
-constexpr size_t kForbidden = 0;
-#endif
-
-// Of a piece: room for a Range, and whole lines.
+// Of a piece: room for a Range, whole lines, and, where it is watched, one that nobody may touch.
 size_t RoomOf(size_t bytes) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-  return (std::max<size_t>(bytes + kForbidden, 1) + 63) / 64 * 64;
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+  bytes += 64;
+#endif
+  return (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
 constexpr int kBFloat16[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 192, kMostPaddedRows};
 // The older gemm kernels take as long as their rows are many. They work in blocks of 6 rows and sum
 // in another order in a rest of less than 4, which int8 does not mind.
-constexpr int kGemm[] = {4, 6, 10, 12, 16, 18, 24, 30, 36, 42, 48, 54, 60, 64, 72, 84, 96};
+constexpr int kGemm[] = {4, 6, 10, 12, 16, 18, 24, 30, 36, 42, 48, 60, 64, 72, 84, 96};
 constexpr int kGemmInt8[] = {1,  2,  3,  4,  6,  8,  10, 12, 16, 20,
                              24, 30, 36, 42, 48, 56, 64, 72, 84, 96};
 

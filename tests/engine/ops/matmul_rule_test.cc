@@ -38,6 +38,10 @@ void ForEachKind(F f) {
   }
 }
 
+int Padded(const MatmulRule& rule, int rows) {
+  return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
+}
+
 TEST(MatmulRuleTest, BFloat16IsFastOnAmxAndAmd) {
   for (const bool is_amd : {false, true}) {
     constexpr int kNever = std::numeric_limits<int>::max();
@@ -61,8 +65,7 @@ TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
     for (int rows = 1; rows <= 400; ++rows) {
       const int last = rows % piece;
       if (last == 0) continue;  // a whole piece brings its own, too
-      const int padded = *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), last);
-      ASSERT_LE(rows - last + padded, MatmulContext::PaddedRows(rows));
+      ASSERT_LE(rows - last + Padded(rule, last), MatmulContext::PaddedRows(rows));
     }
   });
 }
@@ -73,15 +76,10 @@ TEST(MatmulRuleTest, FewRowsAreLost) {
     if (kind.type == ComputeType::kBFloat16) return;  // whose kernels differ at most counts
     const MatmulRule rule = RuleFor(kind);
     for (int rows = 4; rows <= MatmulContext::kMostRows; ++rows) {
-      const int padded = *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
-      ASSERT_LE(padded, rows + std::max(rows / 2, 7)) << ComputeTypeName(kind.type);
+      ASSERT_LE(Padded(rule, rows), rows + std::max(rows / 2, 7)) << ComputeTypeName(kind.type);
     }
-    const auto holds = [&rule](int rows) {
-      return std::find(rule.row_counts.begin(), rule.row_counts.end(), rows) !=
-             rule.row_counts.end();
-    };
-    for (int rows : {16, 48, 64}) ASSERT_TRUE(holds(rows)) << rows;  // of batches
-    ASSERT_TRUE(kind.type != ComputeType::kInt8 || holds(1));
+    for (int rows : {16, 48, 64}) ASSERT_EQ(Padded(rule, rows), rows);  // of batches
+    ASSERT_TRUE(kind.type != ComputeType::kInt8 || Padded(rule, 1) == 1);
   });
 }
 
@@ -150,10 +148,7 @@ TEST(MatmulRuleTest, LongReductionsAreCutWhereTheyDependOnTheRows) {
 
 TEST(MatmulRuleTest, WhatCrashesIsNotUsed) {
   const MatmulKind kind{ComputeType::kInt8, 126, 512, true, Isa::kAmx, 2};
-  const auto has = [](MatmulKind k, int rows) {
-    const auto counts = RuleFor(k).row_counts;
-    return std::find(counts.begin(), counts.end(), rows) != counts.end();
-  };
+  const auto has = [](MatmulKind k, int rows) { return Padded(RuleFor(k), rows) == rows; };
   EXPECT_FALSE(has(kind, 80));
   for (const auto& [in, isa, onednn] :
        {std::tuple(128, Isa::kAmx, 2), std::tuple(126, Isa::kAvx512Bf16, 2),
