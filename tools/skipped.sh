@@ -7,11 +7,9 @@ log="$build/Testing/Temporary/LastTest.log"
 
 # GoogleTest says "FILE:LINE: Skipped" and the reason in the next line, scripts "skipped: REASON".
 reasons=$(awk '/: Skipped$/ { getline; print } sub(/^skipped: /, "") { print }' "$log" | sort | uniq -c | sort -rn)
-left_out=$(cat "$build/tests/left_out.txt" 2>/dev/null || true)
-if [ -z "$reasons$left_out" ]; then
+if [ -z "$reasons" ]; then
   echo "No test was skipped."
   exit 0
 fi
 echo "Skipped:"
-[ -z "$reasons" ] || sed -E 's/^ *([0-9]+) /  \1 x /' <<<"$reasons"
-[ -z "$left_out" ] || sed 's/^/  /' <<<"$left_out"
+sed -E 's/^ *([0-9]+) /  \1 x /' <<<"$reasons"

@@ -1,4 +1,5 @@
 // Ensembles: the weighted mean of the models' log-probabilities.
+// Threads: the thread sanitizer runs this file.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/search/search_case.h"
 #include "tests/engine/small_model.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -53,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Tokens, EnsembleOfTest,
                                          std::pair{512, 514}));
 
 TEST_P(EnsembleOfTest, IsTheWeightedMeanOfLogProbabilities) {
+  NIBU_NOTHING_FOR_THREAD_SANITIZER();
   std::vector<ModelConfig> configs = {SmallConfig(), OtherConfig()};
   configs[0].vocab_source = configs[0].vocab_target = GetParam().first;
   configs[1].vocab_source = configs[1].vocab_target = GetParam().second;

@@ -1,3 +1,4 @@
+// Threads: the thread sanitizer runs this file.
 #include "engine/job_queue.h"
 
 #include <atomic>

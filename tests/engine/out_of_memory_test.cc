@@ -1,4 +1,5 @@
 // From Submit to the callback, the n-th allocation fails, for every n.
+// Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <string>
 #include <thread>

@@ -1,3 +1,4 @@
+// Threads: the thread sanitizer runs this file.
 #include "engine/request.h"
 
 #include <cmath>

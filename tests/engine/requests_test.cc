@@ -1,4 +1,5 @@
 // Requests with options, priorities and deadlines of their own.
+// Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <chrono>
 #include <future>

@@ -1,4 +1,5 @@
 // Samples: how often each token comes, what they depend on, and the ends of the options' ranges.
+// Threads: the thread sanitizer runs this file.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +11,7 @@
 #include "tests/engine/asking.h"
 #include "tests/engine/reference/expect.h"
 #include "tests/engine/small_model.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -122,6 +124,7 @@ class SamplingTest : public testing::Test {
 };
 
 TEST_F(SamplingTest, TokensComeAsOftenAsTheyShould) {
+  NIBU_NOTHING_FOR_THREAD_SANITIZER();
   for (const int topk : {0, 3, 8}) {
     for (const float topp : {1.0f, 0.8f}) {
       for (const float temperature : {0.5f, 1.0f, 4.0f}) {

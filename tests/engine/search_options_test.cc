@@ -1,5 +1,6 @@
 // Random models, random options, all mixed: what comes out is the reference's, whatever shares the
 // steps.
+// Threads: the thread sanitizer runs this file.
 #include <string>
 #include <vector>
 

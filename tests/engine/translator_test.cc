@@ -1,3 +1,4 @@
+// Threads: the thread sanitizer runs this file.
 #include "engine/translator.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "tests/engine/search/search_case.h"
 #include "tests/engine/small_model.h"
 #include "tests/engine/testing.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -64,6 +66,7 @@ std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
 }
 
 TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
+  NIBU_NOTHING_FOR_THREAD_SANITIZER();
   const ModelConfig config = SmallConfig();
   const reference::Transformer reference(config, 7);
   const auto model = reference.Build(ComputeType::kFloat32);
@@ -96,6 +99,7 @@ TEST(TranslatorTest, EqualsSearchOverTheReferenceModel) {
 }
 
 TEST(TranslatorTest, ShortlistsEqualSearchOverTheirTokens) {
+  NIBU_NOTHING_FOR_THREAD_SANITIZER();
   const ModelConfig config = SmallConfig();
   const reference::Transformer reference(config, 8);
   const auto model = reference.Build(ComputeType::kFloat32);
@@ -242,6 +246,7 @@ TEST(TranslatorTest, GreedyNeedsNoScoresForItsTokens) {
 }
 
 TEST(TranslatorTest, FrameStandsInPlaceOfTheModelsOwn) {
+  NIBU_NOTHING_FOR_THREAD_SANITIZER();
   ModelConfig config = SmallConfig();
   config.decoder_start = 9;
   config.position_offset = 2;
@@ -271,6 +276,7 @@ TEST(TranslatorTest, FrameStandsInPlaceOfTheModelsOwn) {
 }
 
 TEST(TranslatorTest, FrameTakesItsPositions) {
+  NIBU_NOTHING_FOR_THREAD_SANITIZER();
   const auto model = reference::Transformer(SmallConfig(), 21).Build(ComputeType::kFloat32);
   DecodingOptions decoding;
   decoding.min_decoding_length = 1000;

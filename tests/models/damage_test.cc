@@ -13,6 +13,7 @@
 #include "tests/models/native_file.h"
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/models/tiny_marian.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -116,7 +117,7 @@ TEST(Damage, CTranslate2) {
 
 TEST(Damage, T5) {
   const TempFolder folder;
-  std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/t5"), folder.path());
+  std::filesystem::copy(TestdataPath("t5"), folder.path());
   ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
   Damage(folder, "model.safetensors", 200);
   for (const char* name : {"config.json", "spiece.model", "tokenizer_config.json"}) {
@@ -138,7 +139,7 @@ TEST(Damage, ReferenceModels) {
   for (const auto& [model, files] : models) {
     SCOPED_TRACE(model);
     const TempFolder folder;
-    std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/", model), folder.path());
+    std::filesystem::copy(TestdataPath(model), folder.path());
     for (const char* file : files) Damage(folder, file, 80);
     EXPECT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
   }

@@ -17,6 +17,7 @@
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
 #include "tests/models/files.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -26,7 +27,7 @@ using testing::TempFolder;
 using testing::TinyMarian;
 
 const std::string& Mixers() {
-  static const auto& path = *new std::string(absl::StrCat(NIBU_TESTDATA, "/mixers"));
+  static const auto& path = *new std::string(TestdataPath("mixers"));
   return path;
 }
 

@@ -11,6 +11,7 @@
 #include "models/load_model.h"
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/models/tiny_marian.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -148,7 +149,7 @@ TEST(HuggingFaceWriter, SaysWhatCannotBeHeld) {
     WriteFile(no_pieces / "vmap.txt", "\tx\n");
     EXPECT_THAT(message(no_pieces.path()), HasSubstr("a shortlist (it can be left out)"));
   }
-  EXPECT_THAT(message(NIBU_TESTDATA "/m2m"), HasSubstr("a choice of languages"));
+  EXPECT_THAT(message(TestdataPath("m2m")), HasSubstr("a choice of languages"));
   const TempFolder tiny;
   TinyMarian().Write(tiny);
   EXPECT_THAT(std::string(Write(tiny.path(), tiny.path() + "/").message()),

@@ -13,6 +13,7 @@
 #include "models/load_model.h"
 #include "tests/engine/memory_hooks.h"
 #include "tests/models/tiny_ctranslate2.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -51,7 +52,7 @@ rlim_t AddressSpace() {
 // Less memory than it takes, from none on.
 TEST(OutOfMemory, AnyLimit) {
   for (const char* name : {"t5", "m2m", "fairseq-new", "opennmt-2"}) {
-    const std::string path = absl::StrCat(NIBU_TESTDATA, "/", name);
+    const std::string path = TestdataPath(name);
     ASSERT_TRUE(OpenModel(path).ok());
     int refused = 0;
     for (rlim_t bytes = 0;; bytes += 48 << 10) {

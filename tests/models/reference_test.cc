@@ -11,13 +11,14 @@
 #include "models/load_model.h"
 #include "nlohmann/json.hpp"
 #include "tests/models/files.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
 
 class ReferenceTest : public ::testing::TestWithParam<const char*> {
  protected:
-  std::string path() const { return absl::StrCat(NIBU_TESTDATA, "/", GetParam()); }
+  std::string path() const { return TestdataPath(GetParam()); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Formats, ReferenceTest,

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "tests/engine/memory_hooks.h"
+#include "tests/paths.h"
 #include "tests/tokenizer/sentence_cases.h"
 #include "tokenizer/characters.h"
 #include "tokenizer/typesetting.h"
@@ -291,11 +292,11 @@ void ExpectJoinsFound(const std::string& path, const std::string& language) {
 }
 
 TEST(SentenceSplitterTest, FindsTheJoinsOfLines) {
-  ExpectJoinsFound(NIBU_TESTDATA "/multi30k.en", "en");
+  ExpectJoinsFound(TestdataPath("multi30k.en"), "en");
 }
 
 TEST(SentenceSplitterTest, FindsTheJoinsOfSharedLines) {
-  const std::string data = NIBU_SOURCE_DIR "/../shared/data/";
+  const std::string data = SharedPath("data/");
   ExpectJoinsFound(data + "multi30k.val.en", "en");
   ExpectJoinsFound(data + "multi30k.val.de", "de");
   ExpectJoinsFound(data + "multi30k.test_2016_flickr.en", "en");

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "tests/paths.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/language_token.h"
 #include "tokenizer/long_input.h"
@@ -28,7 +29,7 @@ std::string ReadFile(const std::string& path) {
   return bytes.str();
 }
 
-std::string ModelBytes() { return ReadFile(NIBU_SOURCE_DIR "/models/pretrained/en-de/source.spm"); }
+std::string ModelBytes() { return ReadFile(CaptionsModelPath("source.spm")); }
 
 // The first `n` pieces of the bundled model, or all of them.
 Vocabulary PiecesOf(size_t n = SIZE_MAX) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -84,6 +85,7 @@ TEST(AlignmentTest, OfEveryComputeType) {
 }
 
 TEST(AlignmentTest, OfEveryHypothesis) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* flags :
        {"--beam_size=1", "--num_hypotheses=4", "--beam_size=1 --sampling_topk=5 --num_hypotheses=3",
         "--return_alternatives --num_hypotheses=3", "--search_compat=marian",
@@ -122,6 +124,7 @@ TEST(AlignmentTest, AddsNothingElse) {
 }
 
 TEST(AlignmentTest, IsTheSameWhateverTheBatch) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = Captions(30);
   for (const char* type : {"float32", "int8"}) {
     const std::string flags = absl::StrCat(
@@ -177,6 +180,7 @@ TEST(AlignmentTest, OfAPrefix) {
 
 // The words of a line's text, and of its translation's.
 TEST(AlignmentTest, OfWords) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::vector<std::string> lines = Lines(Captions(20) + "A dog runs.  Two cats sleep!\n");
   for (const std::string& line : lines) {
     const auto best = Hypotheses("--alignment=soft --alignment_level=words", line)[0];

@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/write_marked.h"
 #include "tokenizer/characters.h"
 #include "tools/text/markup.h"
@@ -171,6 +172,7 @@ TEST(AnyMarkupTest, NothingIsLostOfDamagedMarkup) {
 }
 
 TEST(AnyMarkupTest, LongLinesOfAnything) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const std::string piece :
        {"<",          "<a ",      "<a x='",   "<a x=\"<b y='", "&",         "&amp;",
         "&a",         "<b>",      "</b>",     "<b>x",          "x</b>",     "<b>x<i>y</b>z",

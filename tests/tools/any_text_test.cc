@@ -5,12 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
 
-const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-translate";
+const std::string kProgram = ProgramPath("nibu-translate");
 
 Outcome Translate(const std::string& flags, const std::string& input = "") {
   return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
@@ -54,6 +56,7 @@ TEST(AnyTextTest, EmptyInputAndManyEmptyLines) {
 }
 
 TEST(AnyTextTest, LongLines) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string flags = "--beam_size=1 --split_sentences=false ";
   std::string line;
   while (line.size() < 60000) absl::StrAppend(&line, "A dog runs. Two men are walking. ");
@@ -84,6 +87,7 @@ TEST(AnyTextTest, LongLines) {
 }
 
 TEST(AnyTextTest, AMegabyteInOneLine) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string unknown;
   while (unknown.size() < size_t{1} << 20) unknown += "\u65e5";
   const Outcome outcome = Translate(
@@ -125,7 +129,8 @@ TEST(AnyTextTest, NothingIsCutSilently) {
 
 // More lines, longer and shorter ones, take no more memory.
 TEST(AnyTextTest, PeakMemoryIsOfAFewLines) {
-  const std::string some = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string some = ReadFile(TestdataPath("multi30k.en"));
   std::string more;
   for (int i = 0; i < 20; ++i) more += some;
   const auto peak = [](const std::string& input) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 Outcome Attention(const std::string& flags) {
-  return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-inspect' attention ", flags), "");
+  return Shell(absl::StrCat(Program("nibu-inspect"), " attention ", flags), "");
 }
 
 json AttentionJson(const std::string& flags) {
@@ -87,15 +88,15 @@ TEST(AttentionTest, AGivenTarget) {
 }
 
 TEST(AttentionTest, FramesAreTokens) {
-  const json maps = AttentionJson("--model='" NIBU_TESTDATA
-                                  "/m2m' --src_lang=en --tgt_lang=de 'a cat' --target='a hat'");
+  const json maps = AttentionJson(absl::StrCat(
+      "--model='", TestdataPath("m2m"), "' --src_lang=en --tgt_lang=de 'a cat' --target='a hat'"));
   EXPECT_EQ(absl::StrJoin(Strings(maps["source"]), " "), "__en__ ▁a ▁cat </s>");
   EXPECT_EQ(absl::StrJoin(Strings(maps["target"]), " "), "__de__ ▁a ▁hat </s>");
   EXPECT_EQ(maps["cross"][0][0].size(), 4u);
 }
 
 TEST(AttentionTest, AnSsruHasNoMatrices) {
-  const std::string model = NIBU_SOURCE_DIR "/../shared/models/en-de-ssru-marian";
+  const std::string model = SharedPath("models/en-de-ssru-marian");
   if (!std::filesystem::exists(model)) GTEST_SKIP() << model << " is not there";
   const json maps = AttentionJson(absl::StrCat("--model='", model, "' 'A dog.'"));
   EXPECT_EQ(maps["decoder"], json::array({json::array(), json::array()}));
@@ -134,9 +135,9 @@ TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
         absl::StrCat("nibu-convert --out=", out)}) {
     const std::string program = command.substr(0, command.find(' '));
     for (const std::string mixers : {"full;full", "reduction:2", "nope"}) {
-      const Outcome outcome = Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/'", command,
-                                                 " --encoder_attention='", mixers, "'"),
-                                    "A dog.\n");
+      const Outcome outcome = Shell(
+          absl::StrCat("'", ProgramPath(""), "'", command, " --encoder_attention='", mixers, "'"),
+          "A dog.\n");
       ExpectOneLineError(program, outcome, 2, "--encoder_attention ");
     }
   }
@@ -222,7 +223,7 @@ TEST(AttentionTest, Refusals) {
   expect("\"$(yes dog | head -n 600 | tr '\\n' ' ')\"", 1, "source has 600 tokens");
   const std::string many = "\"$(yes dog | head -n 500 | tr '\\n' ' ')\"";
   expect(absl::StrCat(many, " --target=", many), 1, "more than can be looked at");
-  const std::string inspect = "'" NIBU_BINARY_DIR "/bin/nibu-inspect' ";
+  const std::string inspect = Program("nibu-inspect") + " ";
   const auto expect_plain = [&](const std::string& flags, int status, const std::string& part) {
     ExpectOneLineError("nibu-inspect", Shell(inspect + flags, ""), status, part);
   };

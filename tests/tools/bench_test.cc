@@ -1,4 +1,5 @@
 // nibu-bench: sweeps, their reports, and the command line.
+// Threads: the thread sanitizer runs this file.
 #include <unistd.h>
 
 #include <filesystem>
@@ -7,12 +8,13 @@
 #include <tuple>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 #include "tools/bench_run.h"
 
@@ -28,7 +30,7 @@ using ::testing::Le;
 using ::testing::Lt;
 using ::testing::SizeIs;
 
-const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-bench";
+const std::string kProgram = ProgramPath("nibu-bench");
 
 // A file with the shape of a very small model.
 std::string TinyShape() {
@@ -179,9 +181,7 @@ TEST(BenchTest, OneTableRowARun) {
 
 // A run's peak is its own: the one before held far more.
 TEST(BenchTest, PeakMemoryIsOfOneRun) {
-#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
-  GTEST_SKIP() << "the address sanitizer keeps what is freed";
-#endif
+  if (kAddressSanitizer) GTEST_SKIP() << "the address sanitizer keeps what is freed";
   if (!std::ofstream("/proc/self/clear_refs").is_open()) GTEST_SKIP() << "no peak to reset";
   const Outcome outcome = BenchTiny(
       "--json --threads=1 --beam_size=64 --batch_size=64,1 --sentences=64 --output_length=40 "
@@ -208,7 +208,7 @@ TEST(BenchTest, TranslatesText) {
 }
 
 TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
-  const std::string model = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+  const std::string model = CaptionsModelPath();
   const auto run = [](const std::string& models) {
     const Outcome outcome =
         Shell(absl::StrCat("'", kProgram, "' --json --threads=1 --sentences=2 --output_length=2 ",

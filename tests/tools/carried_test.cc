@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
+#include "tests/paths.h"
 #include "tests/tools/programs.h"
 #include "tools/text/text_translator.h"
 
@@ -21,7 +22,7 @@ namespace nibu {
 namespace {
 
 std::unique_ptr<TextTranslator> Bundled(int threads) {
-  auto loaded = LoadModel(NIBU_SOURCE_DIR "/models/pretrained/en-de", ComputeType::kFloat32);
+  auto loaded = LoadModel(CaptionsModelPath(), ComputeType::kFloat32);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   TranslatorOptions options;
   options.threads = threads;

@@ -1,4 +1,5 @@
 // nibu-translate as a user runs it, with the bundled model.
+// Threads: the thread sanitizer runs this file.
 #include <unistd.h>
 
 #include <cmath>
@@ -8,12 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
@@ -21,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-translate";
+const std::string kProgram = ProgramPath("nibu-translate");
 
 Outcome Translate(const std::string& flags, const std::string& input = "") {
   return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
@@ -78,27 +80,29 @@ int CountEqual(const std::string& source, const std::string& reference_path, int
 }
 
 TEST(CliTest, EqualsTheReference) {
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
-  EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.greedy.pieces", 1), 149);
-  EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.beam4.pieces", 4), 148);
+  const std::string source = ReadFile(TestdataPath("multi30k.en"));
+  EXPECT_GE(CountEqual(source, TestdataPath("multi30k.en-de.greedy.pieces"), 1), 149);
+  EXPECT_GE(CountEqual(source, TestdataPath("multi30k.en-de.beam4.pieces"), 4), 148);
   EXPECT_EQ(Translate("--split_sentences=false --beam_size=1", source).out,
-            ReadFile(NIBU_TESTDATA "/multi30k.en-de.greedy.txt"));
+            ReadFile(TestdataPath("multi30k.en-de.greedy.txt")));
 }
 
 // oneDNN can be held to lower instruction sets: other last bits, the same translations but for near
 // ties.
 TEST(CliTest, EqualsTheReferenceOnLowerInstructionSets) {
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string source = ReadFile(TestdataPath("multi30k.en"));
   for (const char* isa : {"AVX512_CORE", "AVX2", "SSE41"}) {
     SCOPED_TRACE(isa);
     ASSERT_EQ(setenv("ONEDNN_MAX_CPU_ISA", isa, 1), 0);
-    EXPECT_GE(CountEqual(source, NIBU_TESTDATA "/multi30k.en-de.beam4.pieces", 4), 148);
+    EXPECT_GE(CountEqual(source, TestdataPath("multi30k.en-de.beam4.pieces"), 4), 148);
   }
   unsetenv("ONEDNN_MAX_CPU_ISA");
 }
 
 TEST(CliTest, EqualsTheWholeReference) {
-  const std::string shared = NIBU_SOURCE_DIR "/../shared";
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string shared = SharedPath("");
   if (!fs::exists(shared + "/golden")) GTEST_SKIP() << "no reference outputs in " << shared;
   int greedy = 0;
   int beam = 0;
@@ -112,7 +116,7 @@ TEST(CliTest, EqualsTheWholeReference) {
 }
 
 TEST(CliTest, NothingButTheFlagsDecidesTheOutput) {
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en").substr(0, 2000);
+  const std::string source = ReadFile(TestdataPath("multi30k.en")).substr(0, 2000);
   const std::string expected = Translate("--print_scores --threads=1", source).out;
   EXPECT_EQ(Translate("--print_scores --threads=1 --batch_size=1", source).out, expected);
   EXPECT_EQ(Translate("--print_scores --threads=3 --batch_size=5", source).out, expected);
@@ -121,7 +125,8 @@ TEST(CliTest, NothingButTheFlagsDecidesTheOutput) {
 
 // A single sentence of an int8 model uses the threads inside its matmuls.
 TEST(CliTest, ASingleLineIsTheSameWithAnyThreads) {
-  const std::string line = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en"))[0] + "\n";
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string line = Lines(ReadFile(TestdataPath("multi30k.en")))[0] + "\n";
   for (const char* beam : {"1", "4"}) {
     const std::string flags =
         absl::StrCat("--compute_type=int8 --print_scores --beam_size=", beam, " --threads=");
@@ -135,7 +140,8 @@ TEST(CliTest, ASingleLineIsTheSameWithAnyThreads) {
 
 // A matmul made for more threads than it gets would leave some of its output unwritten.
 TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
-  const std::string line = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en"))[0] + "\n";
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string line = Lines(ReadFile(TestdataPath("multi30k.en")))[0] + "\n";
   const std::string flags = "--compute_type=int8 --beam_size=4 --threads=";
   const std::string expected = Translate(flags + "1", line).out;
   for (const std::string variable :
@@ -148,9 +154,7 @@ TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
 }
 
 TEST(CliTest, OutOfMemoryOrThreads) {
-#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
-  GTEST_SKIP() << "a sanitizer needs all addresses";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs all addresses";
   for (const char* command : {"ulimit -v 150000; ", "ulimit -v 4000000; "}) {
     const Outcome outcome =
         Shell(absl::StrCat(command, "'", kProgram, "' --threads=1024 'A dog.'"), "");
@@ -172,11 +176,9 @@ TEST(CliTest, OutOfMemoryOrThreads) {
   }
   EXPECT_GT(failed, 3);
   for (const std::string name : {"nibu-translate", "nibu-split"}) {
-    ExpectOneLineError(name,
-                       Shell(absl::StrCat("ulimit -s 200000000000; '" NIBU_BINARY_DIR "/bin/", name,
-                                          "' 'A dog runs.'"),
-                             ""),
-                       1, "no more threads; use fewer");
+    ExpectOneLineError(
+        name, Shell(absl::StrCat("ulimit -s 200000000000; ", Program(name), " 'A dog runs.'"), ""),
+        1, "no more threads; use fewer");
   }
 }
 
@@ -239,7 +241,7 @@ TEST(CliTest, WorkThatFails) {
   ExpectOneLineError(Translate("--out=/dev/full", "A dog.\n"), 1, "No space left");
   const fs::path damaged = fs::path(testing::TempDir()) / absl::StrCat("damaged_", getpid());
   fs::remove_all(damaged);
-  fs::copy(NIBU_SOURCE_DIR "/models/pretrained/en-de", damaged);
+  fs::copy(CaptionsModelPath(), damaged);
   fs::resize_file(damaged / "model.safetensors", 1000000);
   ExpectOneLineError(Translate(absl::StrCat("--model='", damaged.string(), "' x")), 1,
                      "model.safetensors");
@@ -284,7 +286,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
     fs::remove(place);
     return lines;
   };
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  const std::string source = ReadFile(TestdataPath("multi30k.en"));
   const std::string whole = Translate("--beam_size=1", source).out;
   // A full disk: the last whole line that there was room for is the end.
   const std::string some =
@@ -298,13 +300,13 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
   const std::string first = kept(Shell(
       absl::StrCat("( gzip; echo damage ) | '", kProgram, "' --beam_size=1 --out=", out), source));
   EXPECT_EQ(Lines(first).size(), Lines(whole).size());
-#if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
-  EXPECT_EQ(kept(Shell(absl::StrCat("ulimit -v 1000000; ( echo 'A dog runs.'; sleep 1; "
-                                    "head -c 1500000000 /dev/zero | tr '\\0' a ) | '",
-                                    kProgram, "' --compute_type=float32 --threads=1 --out=", out),
-                       "")),
-            "Ein Hund rennt.\n");
-#endif
+  if (!kSanitized) {
+    EXPECT_EQ(kept(Shell(absl::StrCat("ulimit -v 1000000; ( echo 'A dog runs.'; sleep 1; "
+                                      "head -c 1500000000 /dev/zero | tr '\\0' a ) | '",
+                                      kProgram, "' --compute_type=float32 --threads=1 --out=", out),
+                         "")),
+              "Ein Hund rennt.\n");
+  }
   // Where nothing is finished, nothing stays.
   const Outcome nothing = Translate(absl::StrCat("--out=", out), "\x1f\x8b");
   ExpectOneLineError(nothing, 1, "standard input: ends within its gzip data; get the whole file\n");
@@ -313,7 +315,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
 }
 
 TEST(CliTest, CompressedInput) {
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en").substr(0, 2000);
+  const std::string source = ReadFile(TestdataPath("multi30k.en")).substr(0, 2000);
   const std::string expected = Translate("", source).out;
   const Outcome gzip =
       Shell(absl::StrCat("gzip | '", kProgram, "' --compute_type=float32"), source);
@@ -352,7 +354,7 @@ TEST(CliTest, ProgressOnAFileThatGrows) {
   const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_grows_", getpid());
   std::ofstream(file) << "A dog runs.\n";
   const std::string path = "'" + file.string() + "'";
-  const std::string whole = "'" NIBU_TESTDATA "/multi30k.en'";
+  const std::string whole = absl::StrCat("'", TestdataPath("multi30k.en"), "'");
   const Outcome outcome = Translate(absl::StrCat("--progress --beam_size=1 --src=", path, " & cat ",
                                                  whole, " ", whole, " >>", path, "; wait $!"));
   EXPECT_EQ(outcome.status, 0) << outcome.err;

@@ -13,14 +13,16 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kBin = NIBU_BINARY_DIR "/bin/";
-const std::string kShared = NIBU_SOURCE_DIR "/../shared/";
+const std::string kBin = ProgramPath("");
+const std::string kShared = SharedPath("");
 
 std::string ReadFile(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -106,6 +108,7 @@ TEST_F(ConvertTest, Int8TranslatesAlike) {
 
 // The published models of other systems, into a .nibu file.
 TEST_F(ConvertTest, SharedModelsComeBack) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   if (!fs::exists(kShared + "models")) GTEST_SKIP() << kShared << "models is not there";
   for (const char* model :
        {"en-de-hf", "en-de-hf-torch", "en-de-marian", "en-de-ssru-marian", "en-de-ssru-marian-int8",
@@ -129,6 +132,7 @@ TEST_F(ConvertTest, SharedModelsComeBack) {
 
 // Into Hugging Face directories, where these can hold them.
 TEST_F(ConvertTest, SharedModelsAsHuggingFace) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   if (!fs::exists(kShared + "models")) GTEST_SKIP() << kShared << "models is not there";
   // CTranslate2's directory comes without SentencePiece.
   fs::copy(kShared + "models/en-de-ct2", folder_ / "ct2");

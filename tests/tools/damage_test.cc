@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "models/native_writer.h"
+#include "tests/paths.h"
 #include "tools/text/text_translator.h"
 
 namespace nibu {
@@ -23,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kBundled = NIBU_SOURCE_DIR "/models/pretrained/en-de";
-const std::string kShared = NIBU_SOURCE_DIR "/../shared/models";
-const std::string kSmall = NIBU_TESTDATA;  // random weights, with every file a format has
+const std::string kBundled = CaptionsModelPath();
+const std::string kShared = SharedPath("models");
+const std::string kSmall = TestdataPath("");  // random weights, with every file a format has
 
 int Damages() {
   int n = 25;

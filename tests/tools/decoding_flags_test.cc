@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
@@ -25,7 +26,7 @@ class DefaultsTest : public testing::Test {
   DefaultsTest()
       : folder_(fs::path(testing::TempDir()) / absl::StrCat("nibu_defaults_", getpid())) {
     fs::remove_all(folder_);
-    fs::copy(NIBU_SOURCE_DIR "/models/pretrained/en-de", folder_);
+    fs::copy(CaptionsModelPath(), folder_);
   }
   ~DefaultsTest() override { fs::remove_all(folder_); }
 
@@ -36,8 +37,8 @@ class DefaultsTest : public testing::Test {
     std::ofstream(path) << config;
   }
   Outcome Run(const std::string& program, const std::string& flags) {
-    return Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/", program, "' --compute_type=float32 ",
-                              "--model='", folder_.string(), "' ", flags),
+    return Shell(absl::StrCat(Program(program), " --compute_type=float32 ", "--model='",
+                              folder_.string(), "' ", flags),
                  "A dog runs.\n");
   }
   Outcome Translate(const std::string& flags) { return Run("nibu-translate", flags); }

@@ -5,24 +5,27 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
 
-const char kBundled[] = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+const std::string kBundled = CaptionsModelPath();
 
 Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-translate' ", flags), input);
+  return Shell(absl::StrCat(Program("nibu-translate"), " ", flags), input);
 }
 
 Outcome Bench(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-bench' --json ", flags), input);
+  return Shell(absl::StrCat(Program("nibu-bench"), " --json ", flags), input);
 }
 
-std::string Source() { return ReadFile(NIBU_TESTDATA "/multi30k.en").substr(0, 1500); }
+std::string Source() { return ReadFile(TestdataPath("multi30k.en")).substr(0, 1500); }
 
 TEST(DraftModelTest, ChangesNothing) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* type : {"float32", "int8"}) {
     const std::string flags =
         absl::StrCat("--compute_type=", type, " --beam_size=1 --output_format=jsonl");
@@ -38,7 +41,7 @@ TEST(DraftModelTest, ChangesNothing) {
 }
 
 TEST(DraftModelTest, MayBeOfAnotherKind) {
-  const std::string models = NIBU_SOURCE_DIR "/../shared/models/";
+  const std::string models = SharedPath("models/");
   if (!std::filesystem::exists(models)) GTEST_SKIP() << models << " is not there";
   const std::string transformer = models + "en-de-marian";
   const std::string ssru = models + "en-de-ssru-marian";
@@ -59,14 +62,14 @@ TEST(DraftModelTest, WrongUsage) {
                      "--draft_model needs --beam_size=1, not 4");
   ExpectOneLineError("nibu-bench", Bench("--beam_size=1,2 " + draft), 2,
                      "--draft_model needs --beam_size=1, not 2");
-  ExpectOneLineError(
-      "nibu-bench",
-      Bench("--config='" NIBU_SOURCE_DIR "/configs/en-de.json' --random_weights " + draft), 2,
-      "--draft_model needs a model");
+  ExpectOneLineError("nibu-bench",
+                     Bench(absl::StrCat("--config='", SourcePath("configs/en-de.json"),
+                                        "' --random_weights ", draft)),
+                     2, "--draft_model needs a model");
 }
 
 TEST(DraftModelTest, OfAnotherVocabulary) {
-  const std::string other = NIBU_TESTDATA "/t5";
+  const std::string other = TestdataPath("t5");
   const std::string flags = absl::StrCat("--beam_size=1 --draft_model='", other, "'");
   const Outcome outcome = Translate(flags, "A dog.\n");
   ExpectOneLineError("nibu-translate", outcome, 1, other);

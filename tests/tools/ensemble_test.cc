@@ -7,18 +7,21 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
 namespace {
 
-const char kBundled[] = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+const std::string kBundled = CaptionsModelPath();
 
 std::string Models(const std::vector<std::string>& paths) {
   return absl::StrCat("--model='", absl::StrJoin(paths, ","), "' ");
 }
 
 TEST(EnsembleTest, OfOneModelTwiceIsThatModel) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = Captions(10);
   for (const char* flags : {"--beam_size=1 ", "--beam_size=4 ", "--search_compat=marian "}) {
     const auto one = JsonLines(Translate(absl::StrCat("--output_format=jsonl ", flags), source));
@@ -63,7 +66,7 @@ TEST(EnsembleTest, WrongUsage) {
   ExpectUsageError(run(two + "--ensemble_weights=1,,2"), "--ensemble_weights");
   EXPECT_EQ(run(two + "--ensemble_weights=1,2").out, "Ein Hund rennt.\n");
   EXPECT_EQ(run("--ensemble_weights=3").out, "Ein Hund rennt.\n");
-  const std::string other = NIBU_TESTDATA "/t5";
+  const std::string other = TestdataPath("t5");
   const Outcome refused = run(Models({kBundled, other}));
   ExpectOneLineError("nibu-translate", refused, 1, other + ": has not the vocabulary of");
   ExpectOneLineError("nibu-translate", run(Models({kBundled, "/nonexistent"})), 1, "/nonexistent");
@@ -82,7 +85,8 @@ TEST(EnsembleTest, NamesWithCommas) {
 
 // Other formats and other kinds of decoder, as long as the vocabulary is one.
 TEST(EnsembleTest, SharedModels) {
-  const std::string shared = NIBU_SOURCE_DIR "/../shared/models/";
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string shared = SharedPath("models/");
   if (!std::filesystem::exists(shared)) GTEST_SKIP() << shared << " is not there";
   const std::string a = shared + "en-de-marian";
   const std::string b = shared + "en-de-ssru-marian";

@@ -1,4 +1,5 @@
 // Compressed input, and files that appear whole.
+// Threads: the thread sanitizer runs this file.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

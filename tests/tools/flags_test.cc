@@ -6,6 +6,7 @@
 
 #include "absl/flags/flag.h"
 #include "gtest/gtest.h"
+#include "tests/paths.h"
 
 ABSL_FLAG(int, test_number, 4, "A number.");
 ABSL_FLAG(bool, test_switch, false, "A switch.");

@@ -11,12 +11,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tools/text/text_translator.h"
 
 namespace nibu {
 namespace {
 
-const std::string kShared = NIBU_SOURCE_DIR "/../shared/";
+const std::string kShared = SharedPath("");
 
 std::vector<std::string> Lines(const std::string& path, size_t most) {
   std::ifstream in(path);
@@ -53,6 +55,7 @@ std::vector<std::string> Translate(LoadedModel model, const TextOptions& options
 class FormatsTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    NIBU_TOO_SLOW_FOR_SANITIZERS();
     if (!std::filesystem::exists(kShared)) GTEST_SKIP() << kShared << " is not there";
     source_ = Lines(kShared + "data/multi30k.test_2016_flickr.en", kLines);
   }

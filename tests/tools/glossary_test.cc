@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -157,6 +159,7 @@ TEST(GlossaryTest, Pieces) {
 }
 
 TEST(GlossaryTest, IsTheSameWhateverTheBatch) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string path = TestFile("terms.tsv", "man\tHerr\nwoman\tDame\ndog\tPudel\n");
   const std::string flags = absl::StrCat("--print_scores --glossary='", path, "' ");
   const std::string source = Captions(20);
@@ -168,10 +171,9 @@ TEST(GlossaryTest, IsTheSameWhateverTheBatch) {
 
 TEST(GlossaryTest, FromAPipe) {
   const std::string path = TestFile("terms.tsv", "dog\tPudel\r\n");
-  const Outcome outcome =
-      Shell(absl::StrCat("cat '", path, "' | '" NIBU_BINARY_DIR "/bin/nibu-translate' ",
-                         "--glossary=/dev/stdin 'A dog runs.'"),
-            "");
+  const Outcome outcome = Shell(absl::StrCat("cat '", path, "' | ", Program("nibu-translate"), " ",
+                                             "--glossary=/dev/stdin 'A dog runs.'"),
+                                "");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Pudel"));
   ExpectUsageError(Translate("--glossary=-", "a\n"), "--glossary must be a file");

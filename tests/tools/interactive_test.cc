@@ -1,4 +1,5 @@
 // nibu-translate at work: terminals, pipes whose other end acts, signals.
+// Threads: the thread sanitizer runs this file.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,17 +11,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "tests/paths.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
 
-const char kProgram[] = NIBU_BINARY_DIR "/bin/nibu-translate";
+const std::string kProgram = ProgramPath("nibu-translate");
 
 // script(1) runs a command on a terminal.
 TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
   const std::string command =
-      absl::StrCat("'", kProgram, "' --threads=1 --src='", NIBU_TESTDATA, "/multi30k.en'");
+      absl::StrCat("'", kProgram, "' --threads=1 --src='", TestdataPath("multi30k.en"), "'");
   const Outcome both = Shell(absl::StrCat("script -qec \"", command, "\" /dev/null"), "");
   EXPECT_EQ(both.status, 0);
   EXPECT_EQ(Lines(both.out).size(), 150u);
@@ -32,7 +34,7 @@ TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
 }
 
 TEST(InteractiveTest, AReaderThatLeavesEndsItQuietly) {
-  const std::string source = ReadFile(NIBU_TESTDATA "/multi30k.en");
+  const std::string source = ReadFile(TestdataPath("multi30k.en"));
   const Outcome outcome = Shell(
       absl::StrCat("( '", kProgram, "' --beam_size=1; echo status $? >&2 ) | head -n 1"), source);
   EXPECT_EQ(Lines(outcome.out).size(), 1u);
@@ -51,10 +53,10 @@ class Interactive {
       dup2(in[0], 0);
       dup2(out[1], 1);
       for (int fd : {in[0], in[1], out[0], out[1]}) close(fd);
-      std::vector<const char*> arguments = {kProgram};
+      std::vector<const char*> arguments = {kProgram.c_str()};
       for (const std::string& flag : flags) arguments.push_back(flag.c_str());
       arguments.push_back(nullptr);
-      execv(kProgram, const_cast<char* const*>(arguments.data()));
+      execv(kProgram.c_str(), const_cast<char* const*>(arguments.data()));
       _exit(127);
     }
     close(in[0]);
@@ -112,10 +114,10 @@ TEST(InteractiveTest, ABlankLineEndsAParagraph) {
 }
 
 TEST(InteractiveTest, InterruptionsLeaveWholeLines) {
-  const auto references = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt"));
+  const auto references = Lines(ReadFile(TestdataPath("multi30k.en-de.beam4.txt")));
   for (const int number : {SIGINT, SIGTERM}) {
     Interactive program({"--compute_type=float32", "--threads=2"});
-    program.Write(ReadFile(NIBU_TESTDATA "/multi30k.en"));  // and no end of input
+    program.Write(ReadFile(TestdataPath("multi30k.en")));  // and no end of input
     EXPECT_EQ(program.ReadLine(), references[0] + "\n");
     program.Signal(number);
     size_t i = 1;
@@ -131,12 +133,12 @@ TEST(InteractiveTest, InterruptionsLeaveWholeLines) {
 TEST(InteractiveTest, InterruptionsLeaveAFileBeside) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_signal_", getpid());
-  const std::string references = ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt");
+  const std::string references = ReadFile(TestdataPath("multi30k.en-de.beam4.txt"));
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     fs::create_directories(folder);
     Interactive program({"--compute_type=float32", "--threads=2",
                          absl::StrCat("--out=", (folder / "x.out").string())});
-    program.Write(ReadFile(NIBU_TESTDATA "/multi30k.en"));  // and no end of input
+    program.Write(ReadFile(TestdataPath("multi30k.en")));  // and no end of input
     std::vector<std::string> files;
     // Lines are written as they are ready.
     for (int i = 0; i < 600 && (files.empty() || fs::file_size(files[0]) == 0); ++i) {
@@ -166,7 +168,7 @@ TEST(InteractiveTest, InterruptionsNeverLeaveHalfAFile) {
   const fs::path out = folder / "out";
   std::string lines;
   for (int i = 0; i < 20; ++i) {  // all of them different, so that none is translated for another
-    lines += absl::StrReplaceAll(ReadFile(NIBU_TESTDATA "/multi30k.en"),
+    lines += absl::StrReplaceAll(ReadFile(TestdataPath("multi30k.en")),
                                  {{"\n", absl::StrCat(" ", i, "\n")}});
   }
   std::ofstream(source) << lines;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/sanitizers.h"
 #include "tokenizer/typesetting.h"
 
 namespace nibu {
@@ -276,6 +277,7 @@ TEST(LayoutProperty, WrappedLinesAreNarrow) {
 
 // Reading is linear in what is read.
 TEST(LayoutProperty, LongLinesOfAnything) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const std::string piece :
        {"> ", ">", "- ", "1.", " ", "a ", "你", "a", "\t", "-", "\xff", "| ", "a - "}) {
     std::string line;

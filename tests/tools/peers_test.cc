@@ -13,6 +13,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -20,12 +22,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const char kShared[] = NIBU_SOURCE_DIR "/../shared";
+const std::string kShared = SharedPath("");
 const char kAtzmon[] = "آ ت ز م و ن";
 
 class TransliterationTest : public testing::Test {
  protected:
   void SetUp() override {
+    NIBU_TOO_SLOW_FOR_SANITIZERS();
     if (!std::filesystem::exists(kShared)) GTEST_SKIP() << kShared << " is not there";
   }
 
@@ -164,6 +167,7 @@ TEST_F(TransliterationTest, SamplesFollowTheProbabilities) {
 
 // What Marian itself gives (../shared/golden/README.md), line by line.
 TEST(MarianTest, SharedModelsGiveMariansBeam) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string shared = kShared;
   if (!std::filesystem::exists(shared)) GTEST_SKIP() << shared << " is not there";
   for (const std::string model : {"en-de", "en-de-ssru"}) {

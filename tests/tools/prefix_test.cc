@@ -7,6 +7,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -130,9 +132,9 @@ TEST(TargetPrefixTest, FilesThatAreShortOrLongOrMissing) {
 }
 
 TEST(TargetPrefixTest, IsTheSameWhateverTheBatch) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string prefixes;
-  const std::vector<std::string> german =
-      Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.txt"));
+  const std::vector<std::string> german = Lines(ReadFile(TestdataPath("multi30k.en-de.beam4.txt")));
   for (size_t i = 0; i < 12; ++i) absl::StrAppend(&prefixes, german[i].substr(0, 3 * i), "\n");
   for (const char* beam : {"--beam_size=1 ", "", "--prefix_bias_beta=0.3 ",
                            "--return_alternatives --num_hypotheses=3 "}) {
@@ -191,9 +193,9 @@ TEST(UnknownsTest, OfPieces) {
 // Words for pieces: this model's vocabulary is small, and it generates <unk>.
 TEST(UnknownsTest, Generated) {
   const std::string flags =
-      "--model='" NIBU_TESTDATA
-      "/opennmt-3' --tokenized --compute_type=float32 --max_decoding_length=12 ";
-  const auto cases = nlohmann::json::parse(ReadFile(NIBU_TESTDATA "/opennmt-3/expected.json"));
+      absl::StrCat("--model='", TestdataPath("opennmt-3"),
+                   "' --tokenized --compute_type=float32 --max_decoding_length=12 ");
+  const auto cases = nlohmann::json::parse(ReadFile(TestdataPath("opennmt-3/expected.json")));
   for (const auto& each : cases) {
     const std::string line = each["text"].get<std::string>() + "\n";
     for (const char* beam : {"--beam_size=1 ", "--beam_size=4 "}) {

@@ -12,16 +12,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 
 inline Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-translate' ", flags), input);
+  return Shell(absl::StrCat(Program("nibu-translate"), " ", flags), input);
 }
 
 inline Outcome Score(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-score' ", flags), input);
+  return Shell(absl::StrCat(Program("nibu-score"), " ", flags), input);
 }
 
 inline void ExpectUsageError(const Outcome& outcome, const std::string& part) {
@@ -39,7 +40,7 @@ inline std::string TestFile(const std::string& name, const std::string& bytes) {
 
 // The first lines of the bundled captions.
 inline std::string Captions(size_t count) {
-  std::vector<std::string> lines = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en"));
+  std::vector<std::string> lines = Lines(ReadFile(TestdataPath("multi30k.en")));
   lines.resize(count);
   return absl::StrJoin(lines, "\n") + "\n";
 }

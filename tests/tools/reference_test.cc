@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -13,12 +14,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Model(const std::string& name) { return absl::StrCat(NIBU_TESTDATA, "/", name); }
+std::string Model(const std::string& name) { return TestdataPath(name); }
 
 Outcome Translate(const std::string& model, const std::string& flags, const std::string& input) {
   return Shell(
       absl::StrCat(
-          "'", NIBU_BINARY_DIR, "/bin/nibu-translate' --compute_type=float32 ",
+          Program("nibu-translate"), " --compute_type=float32 ",
           "--beam_size=1 --max_decoding_length=12 --split_sentences=false --protect=none --model='",
           Model(model), "' ", flags),
       input);
@@ -86,16 +87,15 @@ TEST(LanguagesTest, CodesOfAnyForm) {
 }
 
 TEST(LanguagesTest, OtherModelsHaveTheirOwn) {
-  const Outcome outcome =
-      Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' --tgt_lang=fr a"), "");
+  const Outcome outcome = Shell(absl::StrCat(Program("nibu-translate"), " --tgt_lang=fr a"), "");
   ExpectUsageError(outcome, "--tgt_lang=fr is not for this model, which is for de");
   EXPECT_THAT(outcome.err, HasSubstr(">>xx<<"));
 }
 
 TEST(LanguagesTest, BenchTakesThemToo) {
   const std::string bench =
-      absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-bench' --threads=1 --output_length=4 --json ",
-                   "--model='", Model("m2m"), "' --src='", NIBU_TESTDATA, "/multi30k.en' ");
+      absl::StrCat(Program("nibu-bench"), " --threads=1 --output_length=4 --json ", "--model='",
+                   Model("m2m"), "' --src='", TestdataPath("multi30k.en"), "' ");
   const Outcome outcome =
       Shell(absl::StrCat(bench, "--max_input_length=16 --src_lang=en --tgt_lang=de"), "");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -123,11 +123,10 @@ TEST(CheckpointsTest, EqualTheReference) {
 
 // In place of a model's own; models without one are tested with CTranslate2's.
 TEST(SentencePieceTest, OfTheCommandLine) {
-  const std::string bundled = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+  const std::string bundled = CaptionsModelPath();
   const auto run = [&](const std::string& flags) {
-    return Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-translate' ", flags,
-                              " 'A man is riding a bicycle.'"),
-                 "");
+    return Shell(
+        absl::StrCat(Program("nibu-translate"), " ", flags, " 'A man is riding a bicycle.'"), "");
   };
   const std::string expected = "Ein Mann fährt Fahrrad.\n";
   const std::string spm = bundled + "/source.spm";

@@ -11,6 +11,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -50,7 +52,7 @@ Found Translations(const std::string& flags, const std::string& source) {
 
 // Pieces, of German captions: any do for a source. Text might be cut into other ones again.
 std::string PiecesOfCaptions(size_t count) {
-  std::vector<std::string> lines = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en-de.beam4.pieces"));
+  std::vector<std::string> lines = Lines(ReadFile(TestdataPath("multi30k.en-de.beam4.pieces")));
   lines.resize(count);
   std::string pieces;
   for (const std::string& line : lines) {
@@ -60,6 +62,7 @@ std::string PiecesOfCaptions(size_t count) {
 }
 
 TEST(ScoreTest, EqualsTheDecodersOwnScores) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const std::string type : {"float32", "bfloat16", "int8"}) {
     SCOPED_TRACE(type);
     const std::string common = absl::StrCat("--tokenized --compute_type=", type, " ");
@@ -249,21 +252,23 @@ TEST(ScoreTest, WrongUsage) {
 }
 
 TEST(ScoreTest, LanguagesOfAModelThatHasThem) {
-  const auto cases = nlohmann::json::parse(ReadFile(NIBU_TESTDATA "/m2m/expected.json"));
+  const auto cases = nlohmann::json::parse(ReadFile(TestdataPath("m2m/expected.json")));
   const auto& first = cases[0];
-  const std::string flags = absl::StrCat(
-      "--model='" NIBU_TESTDATA "/m2m' --compute_type=float32 --src_lang=",
-      first["src_lang"].get<std::string>(), " --tgt_lang=", first["tgt_lang"].get<std::string>());
+  const std::string flags =
+      absl::StrCat("--model='", TestdataPath("m2m"),
+                   "' --compute_type=float32 --src_lang=", first["src_lang"].get<std::string>(),
+                   " --tgt_lang=", first["tgt_lang"].get<std::string>());
   const std::string pair = absl::StrCat(first["text"].get<std::string>(), "\t",
                                         first["translation"].get<std::string>(), "\n");
   const Outcome outcome = Score(absl::StrCat("--tsv ", flags), pair);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_LT(std::stod(outcome.out), 0);
-  ExpectError(Score("--tsv --model='" NIBU_TESTDATA "/m2m'", pair), 2, "--src_lang is needed");
+  ExpectError(Score(absl::StrCat("--tsv --model='", TestdataPath("m2m"), "'"), pair), 2,
+              "--src_lang is needed");
 }
 
 TEST(ScoreTest, Ensembles) {
-  const std::string bundled = NIBU_SOURCE_DIR "/models/pretrained/en-de";
+  const std::string bundled = CaptionsModelPath();
   const std::string pairs = "A dog runs.\tEin Hund rennt.\n";
   const auto one = JsonLines(Score("--tsv --output_format=jsonl", pairs));
   const auto two = JsonLines(Score(
@@ -275,7 +280,8 @@ TEST(ScoreTest, Ensembles) {
 
 // What CTranslate2 says of its own model (python/tests/test_translator.py).
 TEST(ScoreTest, SharedModelsAsCTranslate2) {
-  const std::string model = NIBU_SOURCE_DIR "/../shared/models/ct2/v2/aren-transliteration";
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string model = SharedPath("models/ct2/v2/aren-transliteration");
   if (!std::filesystem::exists(model)) GTEST_SKIP() << model << " is not there";
   const auto scored = JsonLines(
       Score(absl::StrCat("--tokenized --compute_type=float32 --tsv --output_format=jsonl --model=",

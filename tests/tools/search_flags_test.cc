@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -44,6 +45,7 @@ size_t CountRepeats(const std::vector<std::string>& tokens, size_t n) {
 
 // The values at which an option does nothing.
 TEST(SearchFlagsTest, NothingChangesWhereNothingIsAsked) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = Captions(20);
   const std::string expected = Translate("--output_format=jsonl", source).out;
   for (const char* flags : {"--patience=1",
@@ -240,6 +242,7 @@ TEST(SearchFlagsTest, Alternatives) {
 }
 
 TEST(SamplingTest, IsTheSameWhateverTheBatch) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = Captions(6) + "A dog runs. Two cats sleep.\n";
   const std::string flags =
       "--sampling_topk=0 --sampling_topp=0.9 --sampling_temperature=1.3 --num_hypotheses=2 "

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/paths.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -139,9 +140,9 @@ TEST(SearchRefusalsTest, EndsOfWhatIsTaken) {
 // The bench has them, too.
 TEST(SearchRefusalsTest, OfTheBench) {
   const auto bench = [](const std::string& flags) {
-    return Shell(absl::StrCat("'" NIBU_BINARY_DIR "/bin/nibu-bench' --json --src=/dev/stdin ",
-                              "--threads=1 ", flags),
-                 "A dog runs.\n");
+    return Shell(
+        absl::StrCat(Program("nibu-bench"), " --json --src=/dev/stdin ", "--threads=1 ", flags),
+        "A dog runs.\n");
   };
   EXPECT_EQ(bench("--repetition_penalty=1.5 --no_repeat_ngram_size=2").status, 0);
   EXPECT_EQ(bench("--sampling_topk=5 --beam_size=1").status, 0);

@@ -11,15 +11,16 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
 
 Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat("'", NIBU_BINARY_DIR,
-                            "/bin/nibu-translate' --compute_type=float32 --beam_size=1 ", flags),
-               input);
+  return Shell(
+      absl::StrCat(Program("nibu-translate"), " --compute_type=float32 --beam_size=1 ", flags),
+      input);
 }
 
 nlohmann::json Json(const std::string& flags, const std::string& line) {
@@ -36,7 +37,7 @@ size_t Words(const std::string& text) {
 
 // Joined to one line, sentences come out as they do on lines of their own.
 TEST(SentencesTest, NoneIsLostInALongLine) {
-  std::vector<std::string> sources = Lines(ReadFile(NIBU_TESTDATA "/multi30k.en"));
+  std::vector<std::string> sources = Lines(ReadFile(TestdataPath("multi30k.en")));
   // A few lines are no sentences: they have no end.
   sources.erase(std::remove_if(sources.begin(), sources.end(),
                                [](const std::string& line) { return line.back() != '.'; }),
@@ -176,7 +177,7 @@ TEST(SentencesTest, LanguagesAndInstructions) {
   for (const auto& [model, front] :
        {std::pair("madlad", "<2de> "), std::pair("t5", "translate English to German: ")}) {
     const std::string flags =
-        absl::StrCat("--max_decoding_length=8 --model='", NIBU_TESTDATA, "/", model, "'");
+        absl::StrCat("--max_decoding_length=8 --model='", TestdataPath(model), "'");
     std::vector<std::string> tokens;
     for (const std::string& sentence : sentences) {
       const nlohmann::json result = Json(flags, front + sentence);
@@ -187,7 +188,7 @@ TEST(SentencesTest, LanguagesAndInstructions) {
   }
   // An instruction about the whole text.
   const std::string flags =
-      absl::StrCat("--max_decoding_length=8 --model='", NIBU_TESTDATA, "/t5' ");
+      absl::StrCat("--max_decoding_length=8 --model='", TestdataPath("t5"), "' ");
   const std::string text = absl::StrCat("summarize: ", absl::StrJoin(sentences, " "));
   EXPECT_EQ(Json(flags, text), Json(flags + "--split_sentences=false", text));
 }

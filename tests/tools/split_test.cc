@@ -7,13 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
 namespace {
 
 Outcome RunSplit(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-split' ", flags), input);
+  return Shell(absl::StrCat(Program("nibu-split"), " ", flags), input);
 }
 
 TEST(SplitTest, ASentenceALine) {
@@ -57,11 +58,10 @@ TEST(SplitTest, FilesAndMistakes) {
   EXPECT_EQ(RunSplit(absl::StrCat("--src='", path, "'")).out, "One.\nTwo.\n");
   EXPECT_EQ(RunSplit(absl::StrCat("--src='", path, "' --out='", path, "'")).status, 0);
   EXPECT_EQ(ReadFile(path), "One.\nTwo.\n");
-  ExpectOneLineError("nibu-split",
-                     Shell(absl::StrCat("'", NIBU_BINARY_DIR, "/bin/nibu-split' --src='", path,
-                                        "' >>'", path, "'"),
-                           ""),
-                     2, "is the file that is read");
+  ExpectOneLineError(
+      "nibu-split",
+      Shell(absl::StrCat(Program("nibu-split"), " --src='", path, "' >>'", path, "'"), ""), 2,
+      "is the file that is read");
   ExpectOneLineError("nibu-split", RunSplit(absl::StrCat("--src='", path, "' text")), 2,
                      "not both");
   ExpectOneLineError("nibu-split", RunSplit("--src=/nowhere/file"), 1, "/nowhere/file");
@@ -71,8 +71,8 @@ TEST(SplitTest, FilesAndMistakes) {
   std::filesystem::remove(path);
   EXPECT_EQ(RunSplit("--version").status, 0);
   // The reader goes away first.
-  EXPECT_EQ(Shell(absl::StrCat("yes 'One. Two.' | '", NIBU_BINARY_DIR,
-                               "/bin/nibu-split' | head -n 1; echo ${PIPESTATUS[1]}"),
+  EXPECT_EQ(Shell(absl::StrCat("yes 'One. Two.' | ", Program("nibu-split"),
+                               " | head -n 1; echo ${PIPESTATUS[1]}"),
                   "")
                 .out.substr(0, 5),
             "One.\n");

@@ -1,4 +1,5 @@
 // Lines through a small random model: tokens, splitting and joining, scores.
+// Threads: the thread sanitizer runs this file.
 #include "tools/text/text_translator.h"
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
+#include "tests/paths.h"
 #include "tokenizer/characters.h"
 
 namespace nibu {
@@ -117,14 +119,14 @@ TEST(TextTranslatorTest, EveryPartHasTheLanguageToken) {
 }
 
 LoadedModel TestModel(const std::string& name) {
-  auto loaded = LoadModel(absl::StrCat(NIBU_TESTDATA, "/", name), ComputeType::kFloat32);
+  auto loaded = LoadModel(TestdataPath(name), ComputeType::kFloat32);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   return *std::move(loaded);
 }
 
 TEST(TextTranslatorTest, TextAsTheReferenceTranslatesIt) {
   for (const std::string name : {"t5", "madlad"}) {
-    std::ifstream file(absl::StrCat(NIBU_TESTDATA, "/", name, "/expected.json"));
+    std::ifstream file(TestdataPath(name + "/expected.json"));
     TextOptions options;
     options.split_sentences = false;
     options.protect.reset();

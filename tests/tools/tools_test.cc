@@ -1,4 +1,5 @@
 // Lines, the pipeline and output formats.
+// Threads: the thread sanitizer runs this file.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -17,6 +17,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 #include "tools/text/text_translator.h"
 
@@ -24,7 +26,7 @@ namespace nibu {
 namespace {
 
 std::unique_ptr<TextTranslator> Bundled() {
-  auto opened = OpenModel(NIBU_SOURCE_DIR "/models/pretrained/en-de");
+  auto opened = OpenModel(CaptionsModelPath());
   EXPECT_TRUE(opened.ok()) << opened.status();
   auto model = LoadTextModel(*std::move(opened), ComputeType::kInt8, {});
   EXPECT_TRUE(model.ok()) << model.status();
@@ -110,11 +112,12 @@ void ExpectGoodJudgement(const std::string& name, const std::vector<std::string>
 }
 
 TEST(WarningsTest, FewOfCaptions) {
-  ExpectGoodJudgement("captions", Lines(ReadFile(NIBU_TESTDATA "/multi30k.en")));
+  ExpectGoodJudgement("captions", Lines(ReadFile(TestdataPath("multi30k.en"))));
 }
 
 TEST(WarningsTest, FewOfWholeReferenceTexts) {
-  const std::string shared = NIBU_SOURCE_DIR "/../shared";
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string shared = SharedPath("");
   const std::string tatoeba = shared + "/train/corpus/tatoeba.tsv.xz";
   if (!std::filesystem::exists(tatoeba)) GTEST_SKIP() << "no texts in " << shared;
   std::vector<std::string> lines = Lines(ReadFile(shared + "/data/multi30k.val.en"));

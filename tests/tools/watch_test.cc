@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -119,6 +120,7 @@ TEST(WatchTest, RandomTexts) {
 }
 
 TEST(WatchTest, LongLines) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string source;
   for (int i = 0; i < 200000; ++i) absl::StrAppend(&source, i, ". ");
   EXPECT_EQ(Watched(source, source), "");

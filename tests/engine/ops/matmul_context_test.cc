@@ -6,11 +6,11 @@
 #include <thread>
 #include <vector>
 
-#include "absl/base/config.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/quantize.h"
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -37,9 +37,7 @@ TEST(MatmulContextTest, CreatesPrimitivesOnce) {
 
 // OpenMP would end the process.
 TEST(MatmulContextTest, WithoutAThreadToShareWith) {
-#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
-  GTEST_SKIP() << "a sanitizer's threads have a stack of their own";
-#endif
+  if (kAddressSanitizer) GTEST_SKIP() << "a sanitizer's threads have a stack of their own";
   const Linear linear = SmallLinear();
   std::thread([&] {  // whose OpenMP has no threads yet
     pthread_attr_t usual;

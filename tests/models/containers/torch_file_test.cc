@@ -12,6 +12,7 @@
 #include "models/files/pickle.h"
 #include "models/load_model.h"
 #include "tests/models/archives.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -254,7 +255,7 @@ TEST(WeightsFile, ShardsThatDoNotFit) {
 }
 
 TEST(WeightsFile, RealFilesHoldTheSameWeights) {
-  const std::string models = NIBU_SOURCE_DIR "/../shared/models/";
+  const std::string models = SharedPath("models/");
   if (!std::filesystem::exists(models + "en-de-hf-torch")) {
     GTEST_SKIP() << models << " is not there";
   }

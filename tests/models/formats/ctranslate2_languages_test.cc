@@ -18,6 +18,7 @@
 #include "models/load_model.h"
 #include "nlohmann/json.hpp"
 #include "tests/models/tiny_ctranslate2.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -29,7 +30,7 @@ using testing::TempFolder;
 using testing::TinyCTranslate2;
 using testing::WriteFile;
 
-std::string Original(const std::string& name) { return absl::StrCat(NIBU_TESTDATA, "/", name); }
+std::string Original(const std::string& name) { return TestdataPath(name); }
 
 // The CTranslate2 directory of a Hugging Face one.
 class Converted {

@@ -13,6 +13,7 @@
 #include "models/formats/checkpoint.h"
 #include "models/load_model.h"
 #include "tests/models/files.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -23,7 +24,7 @@ using testing::ReadFile;
 using testing::TempFolder;
 using testing::WriteFile;
 
-std::string Data(const char* name) { return absl::StrCat(NIBU_TESTDATA, "/", name); }
+std::string Data(const char* name) { return TestdataPath(name); }
 
 std::string OpenError(const std::string& path) {
   const absl::StatusOr<OpenedModel> opened = OpenModel(path);

@@ -15,6 +15,7 @@
 #include "models/load_model.h"
 #include "tests/models/files.h"
 #include "tests/models/greedy.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -354,8 +355,7 @@ TEST(HuggingFaceDamage, ConfigurationThatMakesNoSense) {
 }
 
 TEST(HuggingFace, BundledModel) {
-  const absl::StatusOr<LoadedModel> loaded =
-      LoadModel(NIBU_SOURCE_DIR "/models/pretrained/en-de", ComputeType::kFloat32);
+  const absl::StatusOr<LoadedModel> loaded = LoadModel(CaptionsModelPath(), ComputeType::kFloat32);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   const ModelConfig& config = loaded->model->config;
   EXPECT_EQ(config.d_model, 256);
@@ -369,10 +369,9 @@ TEST(HuggingFace, BundledModel) {
 }
 
 TEST(HuggingFace, BundledModelIsTheOneThatWasTrained) {
-  const std::string original = NIBU_SOURCE_DIR "/../shared/models/en-de-hf/model.safetensors";
+  const std::string original = SharedPath("models/en-de-hf/model.safetensors");
   if (!std::filesystem::exists(original)) GTEST_SKIP() << original << " is not there";
-  EXPECT_EQ(testing::ReadFile(NIBU_SOURCE_DIR "/models/pretrained/en-de/model.safetensors"),
-            testing::ReadFile(original));
+  EXPECT_EQ(testing::ReadFile(CaptionsModelPath("model.safetensors")), testing::ReadFile(original));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "models/vocabulary/vocabulary_file.h"
 #include "tests/models/greedy.h"
 #include "tests/models/tiny_marian.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -351,10 +352,10 @@ TEST(Npz, ReadsTypesAndRefusesTheRest) {
 }
 
 TEST(SentencePieces, AreThoseOfTheVocabulary) {
-  const std::string folder = NIBU_SOURCE_DIR "/models/pretrained/en-de/";
-  const auto pieces = ReadSentencePieces(testing::ReadFile(folder + "source.spm"), "source.spm");
+  const auto pieces =
+      ReadSentencePieces(testing::ReadFile(CaptionsModelPath("source.spm")), "source.spm");
   ASSERT_TRUE(pieces.ok()) << pieces.status();
-  const auto vocabulary = nlohmann::json::parse(testing::ReadFile(folder + "vocab.json"));
+  const auto vocabulary = nlohmann::json::parse(testing::ReadFile(CaptionsModelPath("vocab.json")));
   ASSERT_EQ(pieces->size() + 1, vocabulary.size());
   for (size_t i = 0; i < pieces->size(); ++i) EXPECT_EQ(vocabulary.value((*pieces)[i], 0u), i);
 }

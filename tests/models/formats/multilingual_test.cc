@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 #include "tests/models/files.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -28,7 +29,7 @@ using Change = std::function<void(const TempFolder&)>;
 // A copy of a directory of the test data, changed.
 absl::StatusOr<OpenedModel> Open(const char* name, const Change& change) {
   const TempFolder folder;
-  std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/", name), folder.path());
+  std::filesystem::copy(TestdataPath(name), folder.path());
   change(folder);
   return OpenModel(folder.path());
 }
@@ -197,8 +198,7 @@ TEST(MultilingualDamage, Vocabularies) {
               HasSubstr("tokenizer.json: \"added_tokens\" is not a list of tokens with their ids"));
   EXPECT_THAT(Error("nllb",
                     [](const TempFolder& folder) {
-                      std::filesystem::copy_file(NIBU_SOURCE_DIR
-                                                 "/models/pretrained/en-de/source.spm",
+                      std::filesystem::copy_file(CaptionsModelPath("source.spm"),
                                                  folder / "sentencepiece.bpe.model",
                                                  std::filesystem::copy_options::overwrite_existing);
                     }),

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 #include "tests/models/files.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -21,7 +22,7 @@ using testing::ReadFile;
 using testing::TempFolder;
 using testing::WriteFile;
 
-std::string Data(const char* name) { return absl::StrCat(NIBU_TESTDATA, "/", name); }
+std::string Data(const char* name) { return TestdataPath(name); }
 
 TEST(OpenNmt, WhatTheCheckpointsSay) {
   const auto second = OpenModel(Data("opennmt-2"));

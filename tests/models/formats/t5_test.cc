@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 #include "tests/models/files.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -24,7 +25,7 @@ using Change = std::function<void(const TempFolder&)>;
 
 absl::StatusOr<LoadedModel> Load(const char* name, const Change& change) {
   const TempFolder folder;
-  std::filesystem::copy(absl::StrCat(NIBU_TESTDATA, "/", name), folder.path());
+  std::filesystem::copy(TestdataPath(name), folder.path());
   change(folder);
   return LoadModel(folder.path(), ComputeType::kFloat32);
 }

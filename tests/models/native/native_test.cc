@@ -20,6 +20,7 @@
 #include "tests/models/native_file.h"
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/models/tiny_marian.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -109,7 +110,7 @@ TEST(Native, HoldsModelsOfEveryKind) {
   ExpectNativeIsTheSame(folder.path());
   for (const char* name : {"m2m", "nllb", "mbart", "mbart50", "t5", "madlad", "fairseq-new",
                            "fairseq-old", "opennmt-2", "opennmt-3"}) {
-    ExpectNativeIsTheSame(absl::StrCat(NIBU_TESTDATA, "/", name));
+    ExpectNativeIsTheSame(TestdataPath(name));
   }
 }
 

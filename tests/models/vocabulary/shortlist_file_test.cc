@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "models/vocabulary/vocabulary_file.h"
 #include "tests/models/archives.h"
+#include "tests/paths.h"
 
 namespace nibu {
 namespace {
@@ -123,7 +124,7 @@ TEST(ShortlistFile, SharedVocabulariesCopyTheSource) {
 }
 
 TEST(ShortlistFile, RealFilesOfBothFormsAgree) {
-  const std::string models = NIBU_SOURCE_DIR "/../shared/models/";
+  const std::string models = SharedPath("models/");
   if (!std::filesystem::exists(models)) GTEST_SKIP() << models << " is not there";
   const std::string pieces = testing::ReadFile(models + "en-de-ssru-marian/vocab.spm");
   ModelVocabulary vocabulary;

@@ -1,0 +1,27 @@
+#include "tests/paths.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace nibu {
+
+std::string SourcePath(absl::string_view name) { return absl::StrCat(NIBU_SOURCE_DIR "/", name); }
+
+std::string TestdataPath(absl::string_view name) {
+  return absl::StrCat(NIBU_SOURCE_DIR "/tests/testdata/", name);
+}
+
+std::string SharedPath(absl::string_view name) {
+  return absl::StrCat(NIBU_SOURCE_DIR "/../shared/", name);
+}
+
+std::string CaptionsModelPath(absl::string_view name) {
+  return absl::StrCat(NIBU_SOURCE_DIR "/models/pretrained/en-de", name.empty() ? "" : "/", name);
+}
+
+std::string ProgramPath(absl::string_view name) {
+  return absl::StrCat(NIBU_BINARY_DIR "/bin/", name);
+}
+
+std::string Program(absl::string_view name) { return absl::StrCat("'", ProgramPath(name), "'"); }
+
+}  // namespace nibu
