@@ -1,18 +1,14 @@
 #!/usr/bin/env bash
-# tools/lint.sh BUILD [HOURS [MINUTES]]: clang-tidy over nibu's sources, with the compile commands of a build
-# folder. With HOURS, only those that changed in that time before the last commit, they or their header. With
-# MINUTES, ends after that time, and says which files it has not seen.
+# tools/lint.sh [BUILD [COMMIT [MINUTES]]]: clang-tidy over nibu's sources, with the compile commands of a build
+# folder. With COMMIT, only those that changed since, they or their header. With MINUTES, begins no further file
+# after that time, says which files it has not seen, and exits with 3 if it found nothing in the others.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-build/release}
 sources=$(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc')
 if [ -n "${2:-}" ]; then
-  last=$(git log -1 --format=%ct)
-  base=$(git rev-list -1 --before="$((last - $2 * 3600))" HEAD)
-  if [ -n "$base" ]; then
-    changed=$(git diff --name-only --diff-filter=d "$base" -- '*.h' '*.cc' | sed 's/\.h$/.cc/' | sort -u)
-    sources=$(grep -Fx "$changed" <<<"$sources" || true)
-  fi
+  changed=$(git diff --name-only --diff-filter=d "$2" -- '*.h' '*.cc' | sed 's/\.h$/.cc/' | sort -u)
+  sources=$(grep -Fx "$changed" <<<"$sources" || true)
 fi
 count=$(grep -c . <<<"$sources" || true)
 echo "clang-tidy over $count of $(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc' | wc -l) sources"
@@ -26,4 +22,7 @@ xargs -P "$(nproc)" -n 1 bash -c '
   echo "$1" >>"$seen"
   clang-tidy -p "$build" --quiet --warnings-as-errors="*" "$1" 2>/dev/null' lint <<<"$(shuf <<<"$sources")"
 left=$(grep -vFxf "$seen" <<<"$sources" || true)
-[ -z "$left" ] || printf 'NOT LINTED, no time left: %s\n' "$(tr '\n' ' ' <<<"$left")"
+if [ -n "$left" ]; then
+  printf 'NOT LINTED, no time left: %s\n' "$(tr '\n' ' ' <<<"$left")"
+  exit 3
+fi

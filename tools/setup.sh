@@ -12,9 +12,9 @@ packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsen
 case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
-  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git clang clang-tidy clang-format libclang-rt-dev
-    gettext pandoc chromium) ;;  # of tools/recipes; of nibu-inspect's page
-  chroot) packages=(debootstrap) ;;
+  ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git ccache lld clang clang-tidy clang-format
+    libclang-rt-dev gettext pandoc chromium) ;;  # for tools/recipes; for nibu-inspect's page
+  chroot) packages=(mmdebstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
 esac
 

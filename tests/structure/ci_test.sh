@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# .ci/run chooses its parts as it says: in a repository of its own, where the steps' scripts only say their names.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+command -v git >/dev/null || { echo "skipped: git is not installed"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME="$work/cache" GIT_CONFIG_GLOBAL=/dev/null
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
+record="$XDG_CACHE_HOME/nibu/checks.log"
+mkdir -p "$work"/tree/{.ci,tools,tests/engine,tests/structure} "$(dirname "$record")"
+cd "$work/tree"
+git init -q .
+cp "$root/.ci/run" .ci/
+cp "$root/tests/engine/with_isa.sh" tests/engine/
+echo true >tests/structure/includes.sh
+for script in setup test fuzz lint test_on; do
+  printf '#!/bin/sh\necho %s "$@"\n' "$script" >"tools/$script.sh"
+  chmod +x "tools/$script.sh"
+done
+
+commit() { git add -A; git commit -q --allow-empty -m "$1"; git rev-parse HEAD; }
+fail() { echo "$1" >&2; cat "$work/out" >&2; exit 1; }
+# The parts in the order of the plan; which instruction sets there are depends on the machine.
+expect_order() {
+  .ci/run --plan >"$work/out"
+  [ "$(sed -n 's/^\(debian13\|tsan\):.*/\1/p' "$work/out" | xargs)" = "$1" ] || fail "expected the order $1"
+}
+expect_line() { grep -qE -- "$1" "$work/out" || fail "expected a line with $1"; }
+expect_status() {  # STATUS COMMAND...
+  local status=0
+  "${@:2}" >"$work/out" 2>&1 || status=$?
+  [ "$status" -eq "$1" ] || fail "expected status $1 of ${*:2}"
+}
+
+# Without a record every part is the first one at some commit.
+first=""
+for number in 1 2 3; do
+  commit "$number" >/dev/null
+  first+=$(.ci/run --plan | sed -n 2p | cut -d: -f1)" "
+done
+one=$(git rev-parse HEAD)
+for part in debian13 tsan; do
+  [[ " $first" == *" $part "* ]] || fail "$part is never the first: $first"
+done
+
+# The longest wait comes first, but changed files come before that, and so does a commit that nobody knows.
+printf '%s\n' "100 $one tsan 7" "200 $one debian13 7" "300 $one isa 1" >"$record"
+expect_order "tsan debian13"
+echo a >CMakeLists.txt
+two=$(commit "changes what debian13 tests")
+expect_order "debian13 tsan"
+expect_line "debian13: 7 minutes; last passed ${one:0:7}, 0 runs ago, changed since"
+printf '%s\n' "400 $two debian13 7" "500 0123456789abcdef tsan 7" >>"$record"
+expect_order "tsan debian13"
+
+# A whole run: everything, and then it is on record.
+expect_status 0 .ci/run
+for name in "setup ci" "test release -E" "test fuzz" "fuzz 5" "lint build/release" "test_on trixie" "test tsan"; do
+  expect_line "^$name"
+done
+! grep "NOT RUN" "$work/out" || fail "everything should have run"
+for name in set-up sanitizers lint debian13 tsan run; do
+  grep -q " $two $name [0-9]" "$record" || fail "$name is not on record"
+done
+
+# What takes too long does not run, and the last lines say so.
+echo "$(date +%s) $two tsan 60" >>"$record"
+expect_status 0 .ci/run
+[ "$(tail -n 1 "$work/out")" = "NOT RUN: tsan (last passed ${two:0:7}, 0 runs ago; next in turn)" ] ||
+  fail "the last line should say that tsan did not run"
+expect_status 0 .ci/run
+expect_line "^NOT RUN: tsan .*1 run ago; next in turn"
+
+# By name, without a budget; what fails ends the run, is said, and is not on record.
+expect_status 0 .ci/run tsan format
+expect_line "^test tsan"
+expect_status 2 .ci/run nonsense
+printf '#!/bin/sh\nexit 3\n' >tools/lint.sh
+commit "lint has no time" >/dev/null
+expect_status 0 .ci/run every
+expect_line "^NOT RUN: lint of the files above"
+printf '#!/bin/sh\nexit 1\n' >tools/test_on.sh
+three=$(commit "debian13 fails")
+expect_status 1 .ci/run debian13
+expect_line "^debian13 .*FAILED"
+! grep "$three" "$record" || fail "a failure is on record"
+# What is not a commit is not on record either.
+echo b >CMakeLists.txt
+expect_status 0 .ci/run tsan
+! grep "$three" "$record" || fail "uncommitted files are on record"
+echo "the parts run in turn"
