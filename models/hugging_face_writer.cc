@@ -57,11 +57,12 @@ absl::Status CheckVocabulary(const OpenedModel& model) {
 absl::Status CheckExpressible(const OpenedModel& model) {
   const ModelConfig& config = model.config;
   if (config.decoder_memory != DecoderMemory::kSelfAttention) return Cannot("an SSRU decoder");
-  if (config.norm_kind != NormKind::kLayer || config.position_kind == PositionKind::kRelative ||
-      config.gated_ffn || config.d_head != 0 || config.attention_scale != 0 ||
-      config.output_scale != 1.0f) {
-    return Cannot("a T5 model");
-  }
+  if (config.norm_kind != NormKind::kLayer) return Cannot("RMS normalization");
+  if (config.position_kind == PositionKind::kRelative) return Cannot("relative positions");
+  if (config.gated_ffn) return Cannot("gated feed-forward layers");
+  if (config.d_head != 0) return Cannot("heads of a size of their own");
+  if (config.attention_scale != 0) return Cannot("a scale of attention scores");
+  if (config.output_scale != 1.0f) return Cannot("a scale of the output layer");
   if (!model.vocabulary.languages.languages.empty()) return Cannot("a choice of languages");
   if (model.shortlist != nullptr) return Cannot("a shortlist (it can be left out)");
   if (config.source_suffix.size() != 1) return Cannot("a model whose sources end in no token");

@@ -16,6 +16,7 @@
 #include "models/files/directory.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
+#include "models/files/foreign.h"
 #include "models/files/json.h"
 #include "models/formats/argos.h"
 #include "models/formats/checkpoint.h"
@@ -38,12 +39,6 @@ constexpr char kExpected[] =
     "with its vocabularies), also as an unpacked Argos Translate package (metadata.json, model/); "
     "or a checkpoint of fairseq (.pt with its dict.XX.txt) or OpenNMT-py (.pt)";
 
-bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, "\x1f\x8b"); }
-
-absl::Status Compressed(const std::string& file) {
-  return Invalid(file, ": compressed by gzip; run gunzip on the model and on the files beside it");
-}
-
 // A training checkpoint; its keys tell which program wrote it.
 absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path));
@@ -64,7 +59,7 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
   if (IsMarianModel(*model)) return OpenMarian(path);
   NIBU_RETURN_IF_ERROR(RefuseZippedArgos(model));
   if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
-  if (IsGzip(model->bytes())) return Compressed(path);
+  NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, model->bytes()));
   return Invalid(path, ": not a model; ", kExpected);
 }
 
@@ -73,13 +68,14 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
   std::vector<std::string> models;
-  std::string compressed;
+  absl::Status foreign;  // of the last file that is recognized
   for (const std::string& path : files) {
     if (IsArgos(path)) models.push_back(path);
     const auto file = FileBytes::Open(path);
+    if (absl::IsDataLoss(file.status())) foreign = file.status();
     if (!file.ok()) continue;
     NIBU_RETURN_IF_ERROR(RefuseZippedArgos(*file));
-    if (IsGzip((*file)->bytes())) compressed = path;
+    if (foreign.ok()) foreign = RefuseForeignFile(path, (*file)->bytes());
     if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) models.push_back(path);
   }
   if (models.size() == 1)
@@ -88,13 +84,19 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
     return Invalid(directory, ": ", models.size(),
                    " models in it, give one of them as the model: ", absl::StrJoin(models, ", "));
   }
-  if (!compressed.empty()) return Compressed(compressed);
+  NIBU_RETURN_IF_ERROR(foreign);
   return absl::NotFoundError(absl::StrCat(directory, ": no config.json in it; ", kExpected));
 }
 
 absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
-  if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) return OpenCTranslate2(path);
+  if (absl::IsDataLoss(bin.status())) return bin.status();
+  if (bin.ok() && IsCTranslate2Bin((*bin)->bytes())) {
+    NIBU_ASSIGN_OR_RETURN(const ConfigFile config,
+                          ConfigFile::OpenOptional(absl::StrCat(path, "/config.json")));
+    NIBU_RETURN_IF_ERROR(RefuseForeignQuantization(config));
+    return OpenCTranslate2(path);
+  }
   if (IsArgos(path)) return OpenArgos(path);
   const std::string config_path = absl::StrCat(path, "/config.json");
   const auto config_bytes = FileBytes::Open(config_path);
@@ -102,6 +104,7 @@ absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   NIBU_RETURN_IF_ERROR(config_bytes.status());
   NIBU_ASSIGN_OR_RETURN(const ConfigFile file,
                         ConfigFile::Parse((*config_bytes)->bytes(), config_path));
+  NIBU_RETURN_IF_ERROR(RefuseForeignQuantization(file));
   NIBU_ASSIGN_OR_RETURN(const std::string type, file.String("model_type", ""));
   NIBU_ASSIGN_OR_RETURN(ConfigFile generation,
                         ConfigFile::OpenOptional(absl::StrCat(path, "/generation_config.json")));

@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kVersion = 1;
 constexpr uint64_t kFloat32 = 0x404;
 constexpr uint64_t kFloat16 = 0x402;
+constexpr uint64_t kFloat64 = 0x408;  // read as float32
 constexpr uint64_t kInt8 = 0x101;
 constexpr uint64_t kIntgemm8 = 0x10001;
 constexpr uint64_t kIntgemm8Fork = 0x4101;
@@ -74,12 +75,14 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
       tensor.view.dtype = DType::kFloat32;
     } else if (type == kFloat16) {
       tensor.view.dtype = DType::kFloat16;
+    } else if (type == kFloat64) {
+      tensor.view.dtype = DType::kInt64;  // of its size
     } else if (quantized || type == kInt8) {
       tensor.view.dtype = DType::kInt8;
     } else {
       return NotSupported(
           file->path(), ": tensor \"", names[i], "\" has type 0x", absl::Hex(type),
-          ", which is none of float32, float16 and intgemm8 (packed for one kind of ",
+          ", which is none of float64, float32, float16 and intgemm8 (packed for one kind of ",
           "CPU?); use one of these forms of the model");
     }
     const absl::string_view data = reader.ReadBytes(items[i].data_bytes);
@@ -97,6 +100,7 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
     }
     tensor.view.data = data.data();
     tensor.file = file;
+    if (type == kFloat64) tensor.TakeFloat64(file->path(), data.substr(0, *bytes));
     if (quantized) {
       tensor.OwnScales({ByteReader(data.substr(*bytes)).Read<float>()});
       tensor.transposed = !absl::EndsWith(names[i], "Wemb");

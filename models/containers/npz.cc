@@ -29,10 +29,11 @@ absl::string_view Field(absl::string_view header, absl::string_view key) {
   return absl::StripLeadingAsciiWhitespace(header.substr(at + quoted.size()));
 }
 
+constexpr absl::string_view kFloat64 = "'<f8'";  // read as float32
 constexpr std::pair<absl::string_view, DType> kTypes[] = {
     {"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16}, {"'|i1'", DType::kInt8},
     {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},   {"'<i4'", DType::kInt32},
-    {"'<i8'", DType::kInt64}};
+    {"'<i8'", DType::kInt64},   {kFloat64, DType::kInt64}};
 
 // "(2, 3), ..." -> {2, 3}
 bool ParseShape(absl::string_view text, Shape* shape) {
@@ -49,7 +50,9 @@ bool ParseShape(absl::string_view text, Shape* shape) {
   return true;
 }
 
-absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view where) {
+// `where` names it in messages. The tensor has no file yet, unless it has memory of its own.
+absl::StatusOr<StoredTensor> ReadArray(absl::string_view bytes, const std::string& path,
+                                       absl::string_view where) {
   const auto wrong = [&](absl::string_view what) { return Invalid(where, what); };
   ByteReader reader(bytes);
   if (reader.ReadBytes(6) != "\x93NUMPY") return wrong("is not a NumPy array");
@@ -58,7 +61,8 @@ absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view 
   const absl::string_view header =
       reader.ReadBytes(major == 1 ? reader.Read<uint16_t>() : reader.Read<uint32_t>());
   if (!reader.ok() || major < 1 || major > 3) return wrong("is not a whole NumPy array");
-  TensorView view;
+  StoredTensor tensor;
+  TensorView& view = tensor.view;
   const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
     return absl::StartsWith(Field(header, "descr"), known.first);
   });
@@ -78,7 +82,8 @@ absl::StatusOr<TensorView> ReadArray(absl::string_view bytes, absl::string_view 
                               " bytes, it has ", reader.remaining()));
   }
   view.data = reader.rest().data();
-  return view;
+  if (type->first == kFloat64) tensor.TakeFloat64(path, reader.rest());
+  return tensor;
 }
 
 }  // namespace
@@ -90,10 +95,11 @@ absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file) {
     absl::string_view name = member_name;
     absl::ConsumeSuffix(&name, ".npy");
     absl::string_view bytes;
-    StoredTensor tensor;
-    NIBU_ASSIGN_OR_RETURN(tensor.file, archive.Read(member, true, &bytes));
-    NIBU_ASSIGN_OR_RETURN(tensor.view,
-                          ReadArray(bytes, absl::StrCat(file->path(), ": tensor \"", name, "\" ")));
+    NIBU_ASSIGN_OR_RETURN(auto holder, archive.Read(member, true, &bytes));
+    NIBU_ASSIGN_OR_RETURN(
+        StoredTensor tensor,
+        ReadArray(bytes, file->path(), absl::StrCat(file->path(), ": tensor \"", name, "\" ")));
+    if (tensor.file == nullptr) tensor.file = std::move(holder);
     NIBU_RETURN_IF_ERROR(source.Add(std::string(name), std::move(tensor)));
   }
   file->DropPages();  // the checksums have touched all of them

@@ -41,6 +41,20 @@ std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape) {
   return bytes;
 }
 
+void StoredTensor::TakeFloat64(const std::string& path, absl::string_view bytes) {
+  std::string floats;
+  floats.reserve(bytes.size() / 2);
+  for (; bytes.size() >= sizeof(double); bytes.remove_prefix(sizeof(double))) {
+    double value = 0;
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    const auto narrow = static_cast<float>(value);
+    floats.append(reinterpret_cast<const char*>(&narrow), sizeof(narrow));
+  }
+  file = FileBytes::InMemory(path, std::move(floats));
+  view.dtype = DType::kFloat32;
+  view.data = file->bytes().data();
+}
+
 void StoredTensor::OwnScales(std::vector<float> values) {
   auto owner = std::make_shared<const std::vector<float>>(std::move(values));
   scales = *owner;

@@ -38,6 +38,9 @@ struct StoredTensor {
   // Static multiplier of the inputs of this matrix; 0: none.
   float activation_scale = 0;
 
+  // Takes float64 values, as many as view.shape says, as float32 in memory of its own. `path` names
+  // it in messages.
+  void TakeFloat64(const std::string& path, absl::string_view bytes);
   // Sets scales, which copies of this tensor share.
   void OwnScales(std::vector<float> values);
 };

@@ -27,11 +27,16 @@ struct StorageType {
   std::optional<DType> dtype;
 };
 constexpr StorageType kStorageTypes[] = {
-    {"torch FloatStorage", 4, DType::kFloat32},     {"torch HalfStorage", 2, DType::kFloat16},
-    {"torch BFloat16Storage", 2, DType::kBFloat16}, {"torch CharStorage", 1, DType::kInt8},
-    {"torch ByteStorage", 1, DType::kUint8},        {"torch BoolStorage", 1, DType::kUint8},
-    {"torch ShortStorage", 2, DType::kInt16},       {"torch IntStorage", 4, DType::kInt32},
-    {"torch LongStorage", 8, DType::kInt64},        {"torch DoubleStorage", 8, std::nullopt}};
+    {"torch FloatStorage", 4, DType::kFloat32},
+    {"torch HalfStorage", 2, DType::kFloat16},
+    {"torch BFloat16Storage", 2, DType::kBFloat16},
+    {"torch CharStorage", 1, DType::kInt8},
+    {"torch ByteStorage", 1, DType::kUint8},
+    {"torch BoolStorage", 1, DType::kUint8},
+    {"torch ShortStorage", 2, DType::kInt16},
+    {"torch IntStorage", 4, DType::kInt32},
+    {"torch LongStorage", 8, DType::kInt64},
+    {"torch DoubleStorage", 8, std::nullopt}};  // read as float32
 
 const StorageType* FindType(absl::string_view name) {
   for (const StorageType& type : kStorageTypes) {
@@ -107,7 +112,11 @@ absl::Status TorchFile::OpenZip() {
     if (absl::EndsWith(name, kPickle)) folder = name.substr(0, name.size() - kPickle.size());
   }
   const auto pickle = archive.members().find(absl::StrCat(folder, kPickle));
-  if (pickle == archive.members().end()) return Damaged("it has no data.pkl");
+  if (pickle == archive.members().end()) {
+    return Invalid(file_->path(),
+                   ": a zip archive, but not a PyTorch file; if a model is packed in it, unpack it "
+                   "and give its folder as the model");
+  }
   absl::string_view bytes;
   const auto order = archive.members().find(absl::StrCat(folder, "/byteorder"));
   if (order != archive.members().end()) {
@@ -203,7 +212,6 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
   const PickleValue& id = pickle_[pickle_[arguments.items[0]].items[0]];
   const Storage& storage = storages_.find(pickle_[id.items[2]].text)->second;
   const StorageType& type = *FindType(storage.type);
-  if (!type.dtype.has_value()) return wrong("has type float64, which nibu does not read");
 
   const int64_t first = pickle_[arguments.items[1]].integer;
   const std::vector<PickleRef>& sizes = pickle_[arguments.items[2]].items;
@@ -218,7 +226,7 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
   const auto stride_of = [&](size_t i) { return pickle_[strides[i]].integer; };
   int64_t elements = 1;
   StoredTensor tensor;
-  tensor.view.dtype = *type.dtype;
+  tensor.view.dtype = type.dtype.value_or(DType::kFloat32);
   // Column by column, as those that T5's makers turned around when they took them over from
   // TensorFlow.
   tensor.transposed = sizes.size() == 2 && size_of(0) > 1 && size_of(1) > 1 && stride_of(0) == 1 &&
@@ -238,8 +246,13 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
     return wrong(absl::StrCat("of shape ", ShapeString(tensor.view.shape), " at element ", first,
                               " does not fit into its storage of ", storage.elements));
   }
-  tensor.view.data = storage.bytes.data() + static_cast<size_t>(first) * type.size;
+  const auto place = static_cast<size_t>(first) * type.size;
+  tensor.view.data = storage.bytes.data() + place;
   tensor.file = storage.file;
+  if (!type.dtype.has_value()) {
+    tensor.TakeFloat64(file_->path(),
+                       storage.bytes.substr(place, static_cast<size_t>(elements) * type.size));
+  }
   return tensor;
 }
 

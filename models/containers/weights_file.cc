@@ -11,6 +11,7 @@
 #include "models/containers/torch_file.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
+#include "models/files/foreign.h"
 #include "models/files/json.h"
 
 namespace nibu {
@@ -64,6 +65,7 @@ absl::StatusOr<TensorSource> OpenWeights(const std::string& directory) {
     if (index.ok()) return ReadSharded(directory, **index);
     if (!absl::IsNotFound(index.status())) return index.status();
   }
+  NIBU_RETURN_IF_ERROR(RefuseForeignDirectory(directory));
   return absl::NotFoundError(absl::StrCat(
       directory, ": no weights in it; expected model.safetensors, pytorch_model.bin, or ",
       "either's .index.json with the files that it names"));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/files/foreign.h"
 
 namespace nibu {
 
@@ -46,6 +47,9 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::stri
     if (copy_on_write) file->writable_ = {static_cast<char*>(mapping), size};
   }
   close(fd);
+  if (IsGitLfsPointer(file->bytes_)) {
+    return absl::DataLossError(absl::StrCat(path, ": this is a Git LFS pointer: run git lfs pull"));
+  }
   return file;
 }
 

@@ -16,9 +16,9 @@ namespace nibu {
 // file must not be truncated while it is mapped (reading past its new end would end the process).
 class FileBytes {
  public:
-  // NotFound or FailedPrecondition naming the file: missing, unreadable, not a regular file.
-  // `copy_on_write`: bytes may be written to; each page that is becomes this process's own, the
-  // file stays as it is.
+  // NotFound or FailedPrecondition naming the file: missing, unreadable, not a regular file;
+  // DataLoss: a Git LFS pointer in its place. `copy_on_write`: bytes may be written to; each page
+  // that is becomes this process's own, the file stays as it is.
   static absl::StatusOr<std::shared_ptr<const FileBytes>> Open(const std::string& path,
                                                                bool copy_on_write = false);
   // Bytes that are already in memory, for example an unpacked member of an archive. `path` names

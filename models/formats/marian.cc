@@ -219,7 +219,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
   if (IsList(source->path()) && IsList(target->path())) {
     TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary);
-    vocabulary.language_tokens = true;
+    vocabulary.language_tokens = HasLanguageTokens(vocabulary.source_tokens);
   }
   NIBU_ASSIGN_OR_RETURN(const int suffix,
                         FindToken(vocabulary.source_tokens, "</s>", source->path()));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/wire_format.h"
 #include "models/files/errors.h"
@@ -48,6 +49,12 @@ absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std:
     return Invalid(file, ": the token \"", token, "\" is missing");
   }
   return static_cast<int>(it - tokens.begin());
+}
+
+bool HasLanguageTokens(const std::vector<std::string>& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) {
+    return absl::StartsWith(token, ">>") && absl::EndsWith(token, "<<") && token.size() > 4;
+  });
 }
 
 absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,

@@ -27,6 +27,10 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file);
 
+// Whether there are tokens such as ">>de<<", with which OPUS-MT models of several target languages
+// are told theirs.
+bool HasLanguageTokens(const std::vector<std::string>& tokens);
+
 // The pieces of a SentencePiece model in the order of their ids, without SentencePiece. The file is
 // a protocol buffer (engine/core/wire_format.h), ModelProto. Field 1, repeated, is a piece: field 1
 // its text, 2 its score, 3 its type (1 normal, 2 unknown, 3 control, ...). The n-th piece has id n.

@@ -174,8 +174,7 @@ TEST(TorchFile, RefusesTensorsThatDoNotFit) {
   EXPECT_THAT(tensor(4, 0, {-4}, {1}), HasSubstr("impossible shape"));
   EXPECT_THAT(tensor(4, 0, {1 << 30, 1, 1}, {1, 1, 1}), HasSubstr("does not fit"));
   EXPECT_THAT(tensor(5, 0, {2, 2}, {2, 1}), HasSubstr("storage 0 has 16 bytes, expected 5"));
-  EXPECT_THAT(TorchError(OneTensor(PickleTensor("DoubleStorage", "0", 2, 0, {2}, {1}), four)),
-              HasSubstr("\"w\" has type float64"));
+  EXPECT_EQ(TorchError(OneTensor(PickleTensor("DoubleStorage", "0", 2, 0, {2}, {1}), four)), "");
   EXPECT_THAT(TorchError(OneTensor(PickleTensor("FloatStorage", "1", 4, 0, {4}, {1}), four)),
               HasSubstr("no storage 1"));
   EXPECT_THAT(TorchError(OneTensor("K\x01", four)), HasSubstr("\"w\" is not a tensor"));
@@ -186,7 +185,7 @@ TEST(TorchFile, RefusesTensorsThatDoNotFit) {
 
 TEST(TorchFile, RefusesOtherFiles) {
   EXPECT_THAT(TorchError("nothing"), HasSubstr("m.bin: not a whole PyTorch file"));
-  EXPECT_THAT(TorchError(testing::Zip({{"a/b", "c"}})), HasSubstr("no data.pkl"));
+  EXPECT_THAT(TorchError(testing::Zip({{"a/b", "c"}})), HasSubstr("not a PyTorch file"));
   EXPECT_THAT(TorchError(testing::Zip({{"a/data.pkl", kProto + "}."}, {"a/constants.pkl", ""}})),
               HasSubstr("TorchScript"));
   EXPECT_THAT(TorchError(testing::Zip({{"a/data.pkl", kProto + "}."}, {"a/byteorder", "big"}})),

@@ -112,7 +112,7 @@ TEST(Argos, ZippedIsRefusedWithTheCommandThatUnpacksIt) {
     EXPECT_THAT(Error(folder.path()), HasSubstr(command));
   }
   WriteFile(file, testing::Zip({{"metadata.json", kMetadata}}));
-  EXPECT_THAT(Error(file), HasSubstr("not a whole PyTorch file"));
+  EXPECT_THAT(Error(file), HasSubstr("not a PyTorch file"));
   WriteFile(file, "PK\3\4 and nothing more");
   EXPECT_FALSE(OpenModel(file).ok());
 }

@@ -303,13 +303,25 @@ TEST(Marian, NamesWhatDoesNotFit) {
 }
 
 TEST(MarianBin, RefusesOtherTypesByName) {
-  for (const uint64_t type : {0x801ull, 0x11001ull, 0x12001ull, 0x18001ull, 0x408ull}) {
+  for (const uint64_t type : {0x801ull, 0x11001ull, 0x12001ull, 0x18001ull}) {
     const auto file = FileBytes::InMemory(
         "m.bin", testing::MarianBin({{"W", type, {1, 1}, std::string(8, '\0')}}));
     const absl::Status status = ReadMarianBin(file).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
     EXPECT_THAT(std::string(status.message()), HasSubstr("m.bin: tensor \"W\" has type 0x"));
   }
+}
+
+TEST(MarianBin, ReadsFloat64) {
+  const auto file = FileBytes::InMemory(
+      "m.bin",
+      testing::MarianBin({{"W", 0x408, {1, 2}, testing::Bytes(1.5) + testing::Bytes(-0.25)}}));
+  const absl::StatusOr<TensorSource> source = ReadMarianBin(file);
+  ASSERT_TRUE(source.ok()) << source.status();
+  const TensorView& view = source->Find("W")->view;
+  ASSERT_EQ(view.dtype, DType::kFloat32);
+  EXPECT_EQ(static_cast<const float*>(view.data)[0], 1.5f);
+  EXPECT_EQ(static_cast<const float*>(view.data)[1], -0.25f);
 }
 
 TEST(MarianBin, RefusesDamage) {
@@ -341,7 +353,11 @@ TEST(Npz, ReadsTypesAndRefusesTheRest) {
   const auto error = [&](const std::string& npy) {
     return std::string(read(npy).status().message());
   };
-  EXPECT_THAT(error(Npy("<f8", {1}, "12345678")), HasSubstr("\"a\" has a type"));
+  const auto wide = read(Npy("<f8", {2}, testing::Bytes(1.5) + testing::Bytes(-0.25)));
+  ASSERT_TRUE(wide.ok()) << wide.status();
+  EXPECT_EQ(wide->Find("a")->view.dtype, DType::kFloat32);
+  EXPECT_EQ(static_cast<const float*>(wide->Find("a")->view.data)[1], -0.25f);
+  EXPECT_THAT(error(Npy("<f8", {2}, "12345678")), HasSubstr("[2] needs 16 bytes, it has 8"));
   EXPECT_THAT(error(Npy(">f4", {1}, "1234")), HasSubstr("\"a\" has a type"));
   EXPECT_THAT(error(Npy("<f4", {1}, "1234", "True")), HasSubstr("row by row"));
   EXPECT_THAT(error(Npy("<f4", {3}, "12345678")), HasSubstr("[3] needs 12 bytes, it has 8"));

@@ -1,0 +1,129 @@
+#include "models/files/foreign.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "models/files/directory.h"
+#include "models/files/errors.h"
+#include "models/files/zip.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+namespace {
+
+// Where nothing better is known.
+constexpr char kSaveAsPyTorch[] =
+    "; load the model with Hugging Face transformers and save_pretrained() it as PyTorch weights";
+
+bool IsTar(absl::string_view bytes) {
+  return bytes.size() >= 512 && bytes.substr(257, 5) == "ustar";
+}
+
+// The first bytes of what a gzip file holds.
+std::string InflatedFront(absl::string_view bytes) {
+  constexpr size_t kEnough = 512;
+  constexpr int kGzip = 16 + 15;  // zlib's window bits
+  std::string front;
+  Inflate(bytes, kGzip, [&](absl::string_view piece) {
+    absl::StrAppend(&front, piece.substr(0, kEnough));
+    return front.size() < kEnough;
+  });
+  return front;
+}
+
+constexpr char kHdf5[] = "HDF5, weights of TensorFlow";
+constexpr char kGguf[] =
+    "GGUF, weights of llama.cpp; nibu reads the model that they were made from, in its Hugging "
+    "Face directory";
+constexpr char kOnnx[] =
+    "ONNX, an exported program; nibu reads the model that it was exported from, in its Hugging "
+    "Face directory";
+
+// By a file's name. The first that fits counts.
+struct Name {
+  absl::string_view begin;
+  absl::string_view end;
+  absl::string_view what;
+  bool save_as_pytorch = false;
+};
+constexpr Name kNames[] = {
+    {"tf_model", ".h5", kHdf5, true},
+    {"", ".h5", kHdf5, true},
+    {"saved_model.pb", "", "a TensorFlow SavedModel", true},
+    {"flax_model", ".msgpack", "msgpack, weights of Flax", true},
+    {"", ".gguf", kGguf},
+    {"", ".onnx", kOnnx},
+    {"ckpt-", ".index",
+     "a TensorFlow checkpoint, as of OpenNMT-tf; convert it with ct2-opennmt-tf-converter: nibu "
+     "reads what "
+     "that writes"},
+    {"adapter_", "",
+     "a PEFT adapter without its base model; merge both with merge_and_unload() and save the "
+     "whole"},
+};
+
+}  // namespace
+
+bool IsGitLfsPointer(absl::string_view bytes) {
+  return absl::StartsWith(bytes, "version https://git-lfs.github.com/spec/");
+}
+
+absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (absl::StartsWith(bytes, "\x1f\x8b")) {
+    return IsTar(InflatedFront(bytes))
+               ? Invalid(
+                     path,
+                     ": a tar archive compressed by gzip; unpack it with tar -xzf, and give the "
+                     "folder in it as the model")
+               : Invalid(
+                     path,
+                     ": compressed by gzip; run gunzip on the model and on the files beside it");
+  }
+  if (IsTar(bytes)) {
+    return Invalid(
+        path, ": a tar archive; unpack it with tar -xf, and give the folder in it as the model");
+  }
+  if (absl::StartsWith(bytes, "\x89HDF\r\n\x1a\n"))
+    return NotSupported(path, ": ", kHdf5, kSaveAsPyTorch);
+  if (absl::StartsWith(bytes, "GGUF")) return NotSupported(path, ": ", kGguf);
+  for (const Name& known : kNames) {
+    if (!absl::StartsWith(name, known.begin) || !absl::EndsWith(name, known.end)) continue;
+    return NotSupported(path, ": ", known.what, known.save_as_pytorch ? kSaveAsPyTorch : "");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RefuseForeignDirectory(const std::string& directory) {
+  NIBU_ASSIGN_OR_RETURN(const auto files, FilesIn(directory));
+  for (const std::string& path : files) NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, ""));
+  return absl::OkStatus();
+}
+
+absl::Status RefuseForeignQuantization(const ConfigFile& config) {
+  const auto refuse = [&](absl::string_view how) {
+    return NotSupported(
+        config.file(), ": the weights are quantized with ", how,
+        "; nibu reads the model that they were made from (float32, float16 or bfloat16), and "
+        "quantizes it itself");
+  };
+  if (config.Find("quantization_bits") != nullptr) return refuse("CTranslate2's AWQ");
+  const nlohmann::json* found = config.Find("quantization_config");
+  if (found == nullptr || !found->is_object()) return absl::OkStatus();
+  const auto is_on = [&](const char* key) {
+    const auto value = found->find(key);
+    return value != found->end() && *value == true;
+  };
+  if (is_on("load_in_8bit") || is_on("load_in_4bit")) return refuse("bitsandbytes");
+  const auto method = found->find("quant_method");
+  if (method == found->end() || !method->is_string()) return refuse("an unknown method");
+  const std::string name = method->get<std::string>();
+  return refuse(name == "gptq" || name == "awq" ? absl::AsciiStrToUpper(name)
+                                                : PrintableLine(name));
+}
+
+}  // namespace nibu

@@ -1,0 +1,125 @@
+// Files of other programs are named, and answered with what to do.
+#include "models/files/foreign.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/load_model.h"
+#include "tests/models/archives.h"
+#include "tests/models/files.h"
+#include "zlib.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::TempFolder;
+using testing::WriteFile;
+
+constexpr char kPointer[] =
+    "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+
+std::string Error(const std::string& path) {
+  return std::string(OpenModel(path).status().message());
+}
+
+std::string Tar() {
+  std::string block(1024, '\0');
+  block.replace(0, 9, "model.bin");
+  block.replace(257, 5, "ustar");
+  return block;
+}
+
+std::string Gzip(const std::string& bytes) {
+  const TempFolder folder;
+  gzFile file = gzopen((folder / "x").c_str(), "wb");
+  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+  gzclose(file);
+  return testing::ReadFile(folder / "x");
+}
+
+TEST(Foreign, GitLfsPointersWhateverTheyStandFor) {
+  for (const char* name : {"model.safetensors", "config.json", "vocab.json"}) {
+    const TempFolder folder;
+    testing::TinyMarian().Write(folder);
+    WriteFile(folder / name, kPointer);
+    EXPECT_EQ(Error(folder.path()),
+              (folder / name) + ": this is a Git LFS pointer: run git lfs pull");
+  }
+  for (const char* name : {"model.npz", "model.bin", "m.pt", "m.nibu"}) {
+    const TempFolder folder;
+    WriteFile(folder / name, kPointer);
+    EXPECT_THAT(Error(folder / name), HasSubstr("Git LFS pointer")) << name;
+    EXPECT_THAT(Error(folder.path()), HasSubstr("Git LFS pointer")) << name;
+  }
+}
+
+TEST(Foreign, FilesByTheirBytesAndNames) {
+  const struct {
+    const char* name;
+    std::string bytes;
+    const char* what;
+    const char* way_out;
+  } kCases[] = {
+      {"m.zip", testing::Zip({{"model/config.json", "{}"}}), "zip archive", "unpack it"},
+      {"m.tar", Tar(), "tar archive", "tar -xf"},
+      {"m.tgz", Gzip(Tar()), "tar archive compressed by gzip", "tar -xzf"},
+      {"m.npz.gz", Gzip("weights"), "compressed by gzip", "gunzip"},
+      {"x", "\x89HDF\r\n\x1a\n...", "HDF5", "save_pretrained()"},
+      {"tf_model.h5", "any", "HDF5", "save_pretrained()"},
+      {"saved_model.pb", "any", "SavedModel", "save_pretrained()"},
+      {"flax_model.msgpack", "\x83", "Flax", "save_pretrained()"},
+      {"m.onnx", "\x08\x07", "ONNX", "exported from"},
+      {"m", "GGUF\x03", "GGUF", "made from"},
+      {"ckpt-5000.index", "any", "OpenNMT-tf", "ct2-opennmt-tf-converter"},
+      {"adapter_model.safetensors", "any", "PEFT", "merge_and_unload()"},
+  };
+  for (const auto& [name, bytes, what, way_out] : kCases) {
+    SCOPED_TRACE(name);
+    const TempFolder folder;
+    WriteFile(folder / name, bytes);
+    EXPECT_THAT(Error(folder / name), AllOf(HasSubstr(name), HasSubstr(what), HasSubstr(way_out)));
+  }
+}
+
+// A Hugging Face directory whose weights are another framework's.
+TEST(Foreign, DirectoriesWithoutWeights) {
+  for (const auto& [name, what] : {std::pair{"tf_model.h5", "HDF5"},
+                                   {"flax_model.msgpack", "Flax"},
+                                   {"encoder_model.onnx", "ONNX"},
+                                   {"adapter_config.json", "PEFT"}}) {
+    const TempFolder folder;
+    testing::TinyMarian().Write(folder);
+    std::filesystem::remove(folder / "model.safetensors");
+    WriteFile(folder / name, "any");
+    EXPECT_THAT(Error(folder.path()), HasSubstr(what));
+    std::filesystem::remove(folder / "config.json");
+    EXPECT_THAT(Error(folder.path()), HasSubstr(what));
+  }
+}
+
+TEST(Foreign, QuantizedWeights) {
+  using Json = nlohmann::json;
+  for (const auto& [config, what] :
+       {std::pair<Json, const char*>{{{"quant_method", "gptq"}, {"bits", 4}}, "GPTQ"},
+        {{{"quant_method", "awq"}}, "AWQ"},
+        {{{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}}, "bitsandbytes"},
+        {{{"load_in_8bit", true}}, "bitsandbytes"}}) {
+    const TempFolder folder;
+    testing::TinyMarian model;
+    model.config["quantization_config"] = config;
+    model.Write(folder);
+    EXPECT_THAT(Error(folder.path()),
+                AllOf(HasSubstr(absl::StrCat("quantized with ", what)), HasSubstr("config.json")));
+  }
+  const auto awq =
+      ConfigFile::Parse(R"({"quantization_bits": 4, "quantization_type": 1})", "config.json");
+  ASSERT_TRUE(awq.ok());
+  EXPECT_THAT(std::string(RefuseForeignQuantization(*awq).message()),
+              HasSubstr("CTranslate2's AWQ"));
+}
+
+}  // namespace
+}  // namespace nibu
