@@ -4,7 +4,7 @@ find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(dnnl REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(ICU REQUIRED COMPONENTS uc)
+find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(yaml-cpp REQUIRED)
 if(NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+
 namespace nibu {
 namespace {
 
@@ -39,6 +41,12 @@ bool AreKin(absl::string_view a, absl::string_view b) {
 }
 
 }  // namespace
+
+bool IsLanguageCode(absl::string_view code) {
+  const absl::string_view language = code.substr(0, code.find_first_of("-_"));
+  return (language.size() == 2 || language.size() == 3) &&
+         std::all_of(language.begin(), language.end(), absl::ascii_isalpha);
+}
 
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes) {
   const Language wanted(code);

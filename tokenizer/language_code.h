@@ -14,6 +14,10 @@ namespace nibu {
 // `code` says counts; one that it does not may be any. A region that no code has does not count.
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes);
 
+// Whether `code` has the form of one: two or three letters, alone or before a script or region.
+// Names such as "german" have not.
+bool IsLanguageCode(absl::string_view code);
+
 }  // namespace nibu
 
 #endif  // NIBU_TOKENIZER_LANGUAGE_CODE_H_

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "tokenizer/characters.h"
@@ -89,8 +90,8 @@ std::set<std::string, std::less<>> CldrAbbreviations(const std::string& language
 }  // namespace
 
 SentenceRules::SentenceRules(const std::string& language) : cldr_(CldrAbbreviations(language)) {
-  constexpr absl::string_view kLists[] = {"never",   "number",  "sometimes", "ends",
-                                          "starter", "capital", "ordinals"};
+  constexpr absl::string_view kLists[] = {"never", "number",  "sometimes", "compounds",
+                                          "ends",  "starter", "capital",   "ordinals"};
   for (absl::string_view line : absl::StrSplit(kWords, '\n')) {
     const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
     if (words.size() < 3 || (words[0] != language && words[0] != "*")) continue;
@@ -107,6 +108,13 @@ SentenceRules::SentenceRules(const std::string& language) : cldr_(CldrAbbreviati
 CharacterKind SentenceRules::KindOf(int32_t character) const {
   return character >= 0 && character < 128 ? ascii_[static_cast<size_t>(character)]
                                            : Classify(character);
+}
+
+bool SentenceRules::EndsShort(absl::string_view word) const {
+  const auto& ends = lists_[kCompounds];
+  return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) {
+    return word.size() > end.size() && absl::EndsWith(word, end);
+  });
 }
 
 WordShape SentenceRules::ShapeOf(absl::string_view word) const {

@@ -68,7 +68,7 @@ std::string ToLower(absl::string_view text);
 class SentenceRules {
  public:
   // The lists of sentence_words.txt.
-  enum List { kNever, kNumber, kSometimes, kEnds, kStarter, kCapital, kOrdinals };
+  enum List { kNever, kNumber, kSometimes, kCompounds, kEnds, kStarter, kCapital, kOrdinals };
 
   // `language`: ISO 639, the shortest code.
   explicit SentenceRules(const std::string& language);
@@ -78,6 +78,8 @@ class SentenceRules {
   WordShape ShapeOf(absl::string_view word) const;
   // `word`: in lower case.
   bool Has(List list, absl::string_view word) const { return lists_[list].contains(word); }
+  // Whether it is a compound with an abbreviation at its end. `word`: in lower case.
+  bool EndsShort(absl::string_view word) const;
   // Whether CLDR knows the word, as it is written, for an abbreviation.
   bool InCldr(absl::string_view word) const { return cldr_.contains(word); }
   // Whether a full stop makes a number an ordinal.

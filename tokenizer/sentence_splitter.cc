@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/exception_status.h"
+#include "tokenizer/characters.h"
 #include "tokenizer/sentence_rules.h"
 #include "tokenizer/sentence_text.h"
 
@@ -111,7 +112,8 @@ size_t Scan::Begin(size_t i) {
 
 // Whether the item that the sentence begins with is followed by the next one at i.
 bool Scan::IsNextItem(size_t i) const {
-  if (i <= item_->end) return false;
+  // Initials and the like have nothing between them: "A. B. Smith"
+  if (i <= item_->end || IsBlank(line_.substr(item_->end, i - item_->end))) return false;
   const std::optional<Item> next = text_.ReadItem(i);
   if (!next || next->before != item_->before || next->behind != item_->behind) return false;
   return item_->value == 0 ? item_->behind.empty() : next->value == item_->value + 1;
@@ -185,7 +187,8 @@ bool Scan::SplitsAtFullStop(const Stop& stop, const Follower& follower) {
     const bool joined = absl::EndsWith(before, "'") || absl::EndsWith(before, "’");
     const bool short_form = !joined && (shape.IsInitial() || shape.IsConsonants());
     if (short_form || shape.IsDotted() || rules_.Has(SentenceRules::kSometimes, lower) ||
-        rules_.InCldr(word) || (rules_.ordinals() && shape.IsOrdinal())) {
+        rules_.EndsShort(lower) || rules_.InCldr(word) ||
+        (rules_.ordinals() && shape.IsOrdinal())) {
       return begins && !number;
     }
   }
