@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -161,9 +162,16 @@ double Percentile(std::vector<double> values, double part) {
   return values[static_cast<size_t>(std::max(rank, 1.0)) - 1];
 }
 
+std::optional<double> FloorRatio(const BenchResult& result) {
+  const double ratio = result.matmul_floor_seconds / result.seconds;
+  if (ratio > 1) return std::nullopt;
+  return ratio;
+}
+
 std::string BenchJson(const BenchResult& result) {
   const Profile& profile = result.measurement.profile;
   const double floor = result.matmul_floor_seconds;
+  const std::optional<double> ratio = FloorRatio(result);
   const nlohmann::ordered_json json = {
       {"model", result.model},
       {"compute_type", ComputeTypeName(result.settings.compute_type)},
@@ -193,7 +201,7 @@ std::string BenchJson(const BenchResult& result) {
         {"text", result.text_seconds}}},
       {"matmul_seconds", result.measurement.matmul_seconds},
       {"matmul_floor_seconds", floor},
-      {"matmul_floor_ratio", floor / result.seconds}};
+      {"matmul_floor_ratio", ratio ? nlohmann::ordered_json(*ratio) : nullptr}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -211,10 +219,11 @@ std::string BenchTableRow(const BenchResult& result) {
   const int batch = settings.translator.batch_size;
   const Profile& profile = result.measurement.profile;
   const double floor = result.matmul_floor_seconds;
+  const std::optional<double> ratio = FloorRatio(result);
   const double percent = 100 / (result.seconds * settings.translator.threads);
   return absl::StrFormat(
       "%-8s %4d %4d %5s | %7d %7d %8d %8.3f | %8.1f %7.1f %8.2f %8.2f %8.2f | %6.2f %7.1f %7.1f | "
-      "%4.1f %4.1f %4.1f %4.1f %4.1f %4.1f | %8.3f %7.3f %5.2f\n",
+      "%4.1f %4.1f %4.1f %4.1f %4.1f %4.1f | %8.3f %7.3f %5s\n",
       ComputeTypeName(settings.compute_type), settings.translator.threads,
       settings.decoding.beam_size, batch == 0 ? "auto" : absl::StrFormat("%d", batch),
       result.sentences, result.source_tokens, result.target_tokens, result.seconds,
@@ -225,7 +234,7 @@ std::string BenchTableRow(const BenchResult& result) {
       static_cast<double>(result.weight_bytes) / 1e6, percent * profile.encoder,
       percent * profile.decoder_matmul, percent * profile.attention, percent * profile.search,
       percent * result.tokenizer_seconds, percent * result.text_seconds,
-      result.measurement.matmul_seconds, floor, floor / result.seconds);
+      result.measurement.matmul_seconds, floor, ratio ? absl::StrFormat("%.2f", *ratio) : "short");
 }
 
 }  // namespace nibu

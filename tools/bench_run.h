@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,9 @@ double Percentile(std::vector<double> values, double part);
 
 // One JSON object, without a line end: `model`, `compute_type`, `isa`, `threads`, `beam_size`,
 // `batch_size` (0: chosen by the engine), `sentences`, ...
+// The part of the run's time that its matmuls alone take; nullopt: the run is too short to say,
+// since they took longer when they were replayed.
+std::optional<double> FloorRatio(const BenchResult& result);
 std::string BenchJson(const BenchResult& result);
 
 // The two lines above a table and a line of it for each run, line ends included. Of the profile the

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
@@ -18,8 +20,9 @@
 #include "tools/flags.h"
 
 ABSL_FLAG(std::string, model, "",
-          "Directory or file of a model, in any supported format; several with commas between them "
-          "are an ensemble. Empty: the bundled English-German model.");
+          "Directory or file of a model, in any supported format. nibu-translate, nibu-score and "
+          "nibu-bench take several with commas between them, an ensemble; a comma within a path is "
+          "written \\,. Empty: the bundled English-German model.");
 ABSL_FLAG(std::vector<std::string>, ensemble_weights, {},
           "Of the models of an ensemble, whose log-probabilities are averaged: numbers above 0 "
           "with commas between them. Empty: equal ones.");
@@ -31,6 +34,18 @@ ABSL_FLAG(std::string, tgt_lang, "",
 ABSL_FLAG(std::string, sentencepiece, "",
           "SOURCE.spm[,TARGET.spm]: SentencePiece models for a model without them; one serves both "
           "sides.");
+ABSL_FLAG(bool, split_sentences, true,
+          "Translate the sentences of a line one by one, and keep the white space between them; "
+          "not with --tokenized.");
+ABSL_FLAG(std::string, split_language, "",
+          "Language of the text, for --split_sentences: en, de-DE, zho_Hans, ...; empty: "
+          "--src_lang, or what the model says.");
+ABSL_FLAG(std::string, protect, "all",
+          "What comes out of a text as it is: all, none, or any of urls, emails, paths, "
+          "placeholders, emoji, unknown (characters that the model does not know), with commas "
+          "between them. Not with --tokenized.");
+ABSL_FLAG(std::string, protect_pattern, "",
+          "A regular expression (RE2's): what it matches comes out as it is, too.");
 ABSL_FLAG(int, max_input_length, 1024,
           "Tokens of a sentence translated in one piece (never more than the model's positions).");
 ABSL_FLAG(std::string, compute_type, "auto",
@@ -76,14 +91,17 @@ ABSL_FLAG(float, coverage_penalty, 0,
 ABSL_FLAG(float, repetition_penalty, 1,
           "Above 1: makes tokens that a hypothesis has less probable.");
 ABSL_FLAG(int, no_repeat_ngram_size, 0,
-          "So many tokens in a row do not come twice in a hypothesis; 0: they may.");
+          "So many tokens in a row do not come twice in a hypothesis; 0: they may. A model's own "
+          "default is used unless this is given.");
 ABSL_FLAG(bool, disable_unk, false, "The unknown token is never generated.");
 ABSL_FLAG(std::string, on_repetition, "keep",
           "What becomes of a translation that is caught in a loop: keep; or retry, once more with "
           "no n-gram of 3 tokens twice, and the better one by the plain score.");
 ABSL_FLAG(int, min_decoding_length, 1, "Tokens generated at least, for a sentence.");
-ABSL_FLAG(int, max_decoding_length, 256,
-          "Tokens generated at most, for a sentence (never more than the model's positions).");
+ABSL_FLAG(
+    int, max_decoding_length, 256,
+    "Tokens generated at most, for a sentence (never more than the model's positions). A model's "
+    "own default is used in place of 256.");
 ABSL_FLAG(float, prefix_bias_beta, 0,
           "0: what --target_prefix says is taken as it is. Above 0, below 1: it is favoured, "
           "p' = (1 - beta) p + beta for its next token, until a hypothesis leaves it.");
@@ -121,6 +139,39 @@ std::string BundledModelPath() {
   return NIBU_SOURCE_DIR "/models/pretrained/en-de";
 }
 
+// The paths that --model names: one that exists as it is written, or several with commas between
+// them. "\," is a comma within a path.
+std::vector<std::string> SplitPaths(const std::string& paths) {
+  std::error_code error;
+  if (std::filesystem::exists(paths, error)) return {paths};
+  std::vector<std::string> split(1);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i] == ',') {
+      split.emplace_back();
+      continue;
+    }
+    if (paths[i] == '\\' && i + 1 < paths.size() && paths[i + 1] == ',') ++i;
+    split.back() += paths[i];
+  }
+  return split;
+}
+
+absl::StatusOr<ProtectedKinds> ReadProtectFlag() {
+  const std::string value = absl::GetFlag(FLAGS_protect);
+  ProtectedKinds kinds;
+  if (value == "none") return kinds;
+  if (value == "all") return kinds.set();
+  for (const absl::string_view name : absl::StrSplit(value, ',')) {
+    const auto found = absl::c_find(kProtectedNames, name);
+    if (found == kProtectedNames.end()) {
+      return WrongUsage("--protect must be all, none or any of ",
+                        absl::StrJoin(kProtectedNames, ", "), ", not \"", value, "\"");
+    }
+    kinds.set(static_cast<size_t>(found - kProtectedNames.begin()));
+  }
+  return kinds;
+}
+
 }  // namespace
 
 absl::StatusOr<ComputeType> ChooseComputeType(
@@ -135,12 +186,13 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
   ModelFlags flags;
   flags.path = absl::GetFlag(FLAGS_model);
   if (flags.path.empty()) flags.path = BundledModelPath();
-  // A path may have a comma, too.
-  std::vector<std::string> paths = {flags.path};
-  std::error_code error;
-  if (!std::filesystem::exists(flags.path, error)) paths = absl::StrSplit(flags.path, ',');
+  const std::vector<std::string> paths = SplitPaths(flags.path);
   if (std::count(paths.begin(), paths.end(), "") > 0) {
     return WrongUsage("--model=", flags.path, " has a comma with no model beside it");
+  }
+  if (paths.size() == 1 && WasGiven("ensemble_weights")) {
+    return WrongUsage(
+        "--ensemble_weights means nothing with one model; give several in --model=A,B");
   }
   flags.path = paths[0];
   flags.text = {absl::GetFlag(FLAGS_sentencepiece),
@@ -155,6 +207,15 @@ absl::StatusOr<ModelFlags> ReadModelFlags() {
                         ChooseComputeType("compute_type", {{"auto", FastestComputeType()}}));
   if (!IsSupported(flags.compute_type)) {
     return WrongUsage("--compute_type=bfloat16 needs AVX-512, this CPU has ", InstructionSet());
+  }
+  return flags;
+}
+
+absl::StatusOr<ModelFlags> ReadOneModelFlags() {
+  absl::StatusOr<ModelFlags> flags = ReadModelFlags();
+  if (flags.ok() && !flags->text.ensemble.empty()) {
+    return WrongUsage(
+        "--model must be one model, not an ensemble (a comma within a path is written \\,)");
   }
   return flags;
 }
@@ -177,6 +238,25 @@ TextOptions ReadTextFlags(bool tokenized) {
   options.tgt_lang = absl::GetFlag(FLAGS_tgt_lang);
   options.max_input_length = absl::GetFlag(FLAGS_max_input_length);
   return options;
+}
+
+absl::Status ReadSentenceFlags(TextOptions* options) {
+  options->split_sentences = absl::GetFlag(FLAGS_split_sentences);
+  options->split_language = absl::GetFlag(FLAGS_split_language);
+  options->protect_pattern = absl::GetFlag(FLAGS_protect_pattern);
+  NIBU_ASSIGN_OR_RETURN(options->protect, ReadProtectFlag());
+  // What needs text, and the value with which it does not.
+  for (const auto& [flag, nothing] :
+       {std::pair{"split_sentences", "false"}, {"protect", "none"}, {"protect_pattern", "none"}}) {
+    if (options->tokenized && WasGiven(flag) && FlagValue(flag) != nothing) {
+      return WrongUsage("--", flag, " needs text, not the pieces of --tokenized; give one of them");
+    }
+  }
+  return Refuse(
+      {{options->tokenized && WasGiven("sentencepiece"),
+        "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them"},
+       {!options->split_sentences && WasGiven("split_language"),
+        "--split_language means nothing without --split_sentences"}});
 }
 
 absl::Status UsageOfFlag(const absl::Status& status) {
@@ -229,13 +309,17 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
                                              {"huggingface", SearchCompat::kHuggingFace}}));
   options.coverage_penalty = absl::GetFlag(FLAGS_coverage_penalty);
   options.repetition_penalty = absl::GetFlag(FLAGS_repetition_penalty);
-  options.no_repeat_ngram_size = absl::GetFlag(FLAGS_no_repeat_ngram_size);
+  if (WasGiven("no_repeat_ngram_size")) {
+    options.no_repeat_ngram_size = absl::GetFlag(FLAGS_no_repeat_ngram_size);
+  }
   options.disable_unk = absl::GetFlag(FLAGS_disable_unk);
   NIBU_ASSIGN_OR_RETURN(options.on_repetition,
                         Choose<OnRepetition>("on_repetition", {{"keep", OnRepetition::kKeep},
                                                                {"retry", OnRepetition::kRetry}}));
   options.min_decoding_length = absl::GetFlag(FLAGS_min_decoding_length);
-  options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
+  if (WasGiven("max_decoding_length")) {
+    options.max_decoding_length = absl::GetFlag(FLAGS_max_decoding_length);
+  }
   options.prefix_bias_beta = absl::GetFlag(FLAGS_prefix_bias_beta);
   options.return_alternatives = absl::GetFlag(FLAGS_return_alternatives);
   options.min_alternative_expansion_prob = absl::GetFlag(FLAGS_min_alternative_expansion_prob);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/flags/declare.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "engine/translator.h"
@@ -13,11 +14,14 @@
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
 
+ABSL_DECLARE_FLAG(int, num_hypotheses);
+
 namespace nibu {
 
 // Names of flags, for ProgramInfo.
 inline constexpr char kSpeedFlags[] =
     "compute_type draft_model shortlist threads batch_size batch_type";
+inline constexpr char kSentenceFlags[] = "split_sentences split_language protect protect_pattern";
 inline constexpr char kSearchFlags[] =
     "beam_size patience num_hypotheses search_compat length_penalty word_penalty coverage_penalty "
     "repetition_penalty no_repeat_ngram_size disable_unk on_repetition return_alternatives "
@@ -32,11 +36,18 @@ struct ModelFlags {
 
 // The values of the flags, checked. Errors are wrong usage.
 absl::StatusOr<ModelFlags> ReadModelFlags();
+// The same for programs that take one model, not an ensemble.
+absl::StatusOr<ModelFlags> ReadOneModelFlags();
 // OpenModel, or weights that are always the same.
 absl::StatusOr<OpenedModel> Open(const ModelFlags& model);
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags();
 // Languages and lengths of text, or of pieces; the rest is as it is in TextOptions.
 TextOptions ReadTextFlags(bool tokenized);
+// How sentences and protected parts are found in text: --split_sentences, --split_language,
+// --protect and
+// --protect_pattern. Wrong usage: a value is wrong, or a flag that needs text was given with
+// --tokenized.
+absl::Status ReadSentenceFlags(TextOptions* options);
 // Those of the search. `defaults`: what the model wants where the command line says nothing. Both
 // are checked together.
 absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,

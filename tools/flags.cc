@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <map>
@@ -85,6 +86,13 @@ void ReserveStandardDescriptors() {
 void PrintLine(const char* kind, absl::string_view message) {
   const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
   std::fprintf(stderr, "%s: %s: %s\n", TheState().program.c_str(), kind, line.c_str());
+}
+
+// Ends the program, with status 1 where standard output cannot be written.
+[[noreturn]] void PrintAndExit(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) std::exit(0);
+  PrintLine("error", absl::StrCat("standard output: cannot be written: ", std::strerror(errno)));
+  _exit(1);
 }
 
 // Payload of a status.
@@ -214,12 +222,10 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     if (argument == "--help" || argument == "-h" || argument == "-help") {
-      std::fputs(HelpText(program).c_str(), stdout);
-      std::exit(0);
+      PrintAndExit(HelpText(program));
     }
     if (argument == "--version") {
-      std::printf("%s %s\n", program.name.c_str(), NIBU_VERSION);
-      std::exit(0);
+      PrintAndExit(absl::StrCat(program.name, " ", NIBU_VERSION, "\n"));
     }
   }
   absl::StatusOr<std::vector<std::string>> positional = ParseFlags(program, arguments);
@@ -232,6 +238,7 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
 
 void PrintError(absl::string_view message) { PrintLine("error", message); }
 void PrintWarning(absl::string_view message) { PrintLine("warning", message); }
+void PrintNote(absl::string_view message) { PrintLine("note", message); }
 
 absl::Status UsageError(absl::Status status) {
   if (absl::IsInvalidArgument(status)) status.SetPayload(kUsage, absl::Cord());

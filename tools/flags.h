@@ -72,6 +72,7 @@ void SetFatalNote(std::string note);
 // "NAME: error: MESSAGE" in one line on standard error; NAME is that of ParseCommandLineOrExit.
 void PrintError(absl::string_view message);
 void PrintWarning(absl::string_view message);
+void PrintNote(absl::string_view message);
 
 // Marks an InvalidArgument as wrong usage.
 absl::Status UsageError(absl::Status status);

@@ -21,23 +21,25 @@ namespace {
 
 constexpr size_t kReadSize = size_t{1} << 16;
 
-// How compressed files begin; '?' is any byte. None of it is UTF-8 text that anybody writes.
+// How files begin that are not plain UTF-8 text; '?' is any byte. No UTF-8 text begins so.
 struct Format {
   absl::string_view magic;
   const char* name;
-  const char* command;  // that decompresses it to standard output
+  const char* command;  // writes the text to standard output; null: gzip, which is read
 };
 constexpr Format kFormats[] = {
-    {"\x1f\x8b", "gzip", nullptr},  // which is read
-    {"BZh?1AY&SY", "bzip2", "bzip2 -dc"},
-    {"BZh?\x17rE8P\x90", "bzip2", "bzip2 -dc"},  // of nothing
+    {"\x1f\x8b", "compressed with gzip", nullptr},
+    {"BZh?1AY&SY", "compressed with bzip2", "bzip2 -dc"},
+    {"BZh?\x17rE8P\x90", "compressed with bzip2", "bzip2 -dc"},  // an empty file
     {"\xfd"
      "7zXZ",
-     "xz", "xz -dc"},
-    {"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"},
-    {"\x04\x22\x4d\x18", "lz4", "lz4 -dc"},
-    {"PK\x03\x04", "zip", "unzip -p"},
-    {"7z\xbc\xaf\x27\x1c", "7z", "7z x -so"},
+     "compressed with xz", "xz -dc"},
+    {"\x28\xb5\x2f\xfd", "compressed with zstd", "zstd -dc"},
+    {"\x04\x22\x4d\x18", "compressed with lz4", "lz4 -dc"},
+    {"PK\x03\x04", "compressed with zip", "unzip -p"},
+    {"7z\xbc\xaf\x27\x1c", "compressed with 7z", "7z x -so"},
+    {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},  // by its byte order mark
+    {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
 };
 
 // Whether the two agree as far as both go.
@@ -97,9 +99,10 @@ struct InputLines::File {
     } while (may_be && bytes.size() < format->magic.size());
     if (!may_be) return absl::OkStatus();
     if (format->command != nullptr) {
-      return absl::UnimplementedError(absl::StrCat(name, ": is compressed with ", format->name,
-                                                   "; only gzip is read: decompress it with ",
-                                                   format->command));
+      return absl::UnimplementedError(
+          absl::StrCat(name, ": is ", format->name,
+                       "; only UTF-8 text is read, plain or compressed with gzip: convert it with ",
+                       format->command));
     }
     is_gzip = true;
     if (inflateInit2(&gzip, 16 + MAX_WBITS) == Z_OK)
@@ -173,6 +176,7 @@ absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
     if (fd > STDIN_FILENO) close(fd);
     return absl::NotFoundError(absl::StrCat(name, ": cannot be read: ", why));
   }
+  if (is_stdin && isatty(fd) != 0) PrintNote("reads lines from the terminal; Ctrl-D ends them");
   InputLines lines({});
   lines.more_ = true;
   lines.file_ = std::make_shared<File>(name, fd);

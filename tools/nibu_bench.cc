@@ -59,6 +59,7 @@ absl::StatusOr<BenchSettings> ReadSettings(const ModelDefaults& defaults) {
   settings.compute_type = model.compute_type;
   NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(model, defaults));
   NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
+  settings.translator.max_decoding_length = std::max(1, settings.decoding.max_decoding_length);
   settings.source_length = absl::GetFlag(FLAGS_source_length);
   if (settings.source_length < 0) return WrongUsage("--source_length must not be negative");
   return settings;
@@ -127,6 +128,9 @@ absl::Status Run(int argc, char** argv) {
     NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
     if (!json && &settings == runs.data()) {
       absl::PrintF("%s on %s\n%s", workload.model.path, InstructionSet(), BenchTableHead());
+    }
+    if (!FloorRatio(*result).has_value()) {
+      PrintWarning("the run is too short for a ratio to the matmul floor; give more --sentences");
     }
     absl::PrintF("%s", json ? BenchJson(*result) + "\n" : BenchTableRow(*result));
     if (std::fflush(stdout) != 0) {

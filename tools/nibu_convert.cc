@@ -38,9 +38,9 @@ namespace {
 ProgramInfo Program() {
   return {"nibu-convert",
           "--out=FILE.nibu|DIRECTORY/ [flags]",
-          "Writes a model of any supported format as one .nibu file, which starts at once and\n"
+          "Writes one model of any supported format as one .nibu file, which starts at once and\n"
           "shares its memory between processes, or as a Hugging Face directory.",
-          {{"What", "model config out format"},
+          {{"What", "model sentencepiece config out format"},
            {"How", "quantization prepack shortlist encoder_attention"}}};
 }
 
@@ -82,7 +82,7 @@ absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   signals.SetBeforeEnd(PendingPath::RemoveAll);
   ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadModelFlags());
+  NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadOneModelFlags());
   const std::string config = absl::GetFlag(FLAGS_config);
   flags.random_weights = !config.empty();
   if (!config.empty()) flags.path = config;

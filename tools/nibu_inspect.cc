@@ -70,14 +70,6 @@ absl::Status Write(const std::string& path, const std::string& text, SignalWatch
   return WriteOutput(&out, signals, write, [] {});
 }
 
-absl::StatusOr<ModelFlags> ReadOneModel() {
-  absl::StatusOr<ModelFlags> flags = ReadModelFlags();
-  if (flags.ok() && !flags->text.ensemble.empty()) {
-    return WrongUsage("--model must be one model, not an ensemble");
-  }
-  return flags;
-}
-
 absl::Status ShowAttention(int argc, char** argv, SignalWatcher* signals) {
   const std::vector<std::string> texts = ParseCommandLineOrExit(AttentionProgram(), argc, argv);
   const std::string html = absl::GetFlag(FLAGS_html);
@@ -87,7 +79,7 @@ absl::Status ShowAttention(int argc, char** argv, SignalWatcher* signals) {
       Refuse({{texts.size() != 1, absl::StrCat("give one TEXT (in quotes), not ", texts.size())},
               {json + ascii + (html == "-") > 1,
                "give one of --json, --ascii and --html=-, which all go to standard output"}}));
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModel());
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModelFlags());
   const TextOptions options = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
   std::optional<std::string> target;
   if (WasGiven("target")) target = absl::GetFlag(FLAGS_target);
@@ -108,7 +100,7 @@ absl::Status ShowAttention(int argc, char** argv, SignalWatcher* signals) {
 
 absl::Status ShowModel(int argc, char** argv, SignalWatcher* signals) {
   ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModel());
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags, ReadOneModelFlags());
   NIBU_ASSIGN_OR_RETURN(const Inspection inspection,
                         Inspect(flags.path, flags.compute_type, absl::GetFlag(FLAGS_tensors)));
   const std::string text =

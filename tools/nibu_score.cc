@@ -21,12 +21,15 @@ ABSL_FLAG(std::string, src, "-", "File with one source a line; - is standard inp
 ABSL_FLAG(std::string, tgt, "", "File with the translations to be scored, line by line.");
 ABSL_FLAG(bool, tsv, false, "--src has both: source, tab, target.");
 ABSL_FLAG(bool, tokenized, false, "Both are pieces separated by single spaces.");
-ABSL_FLAG(std::string, output_format, "text",
-          "text: the mean log-probability of a line's tokens, end of sentence included; or jsonl: "
-          "tokens and token_scores, too.");
-ABSL_FLAG(bool, stats, false,
-          "At the end one line of JSON on standard error: counts, times, memory; log_prob is of "
-          "all tokens, perplexity of a token.");
+ABSL_FLAG(
+    std::string, output_format, "text",
+    "text: the mean log-probability of a line's tokens, the end of each sentence included; or "
+    "jsonl: tokens and token_scores, too.");
+ABSL_FLAG(
+    bool, stats, false,
+    "At the end one line of JSON on standard error: counts, times, memory; log_prob is of "
+    "all tokens and perplexity of a token, the ends of sentences included; target_tokens leaves "
+    "them out.");
 
 namespace nibu {
 namespace {
@@ -35,11 +38,13 @@ ProgramInfo Program() {
   return {
       "nibu-score",
       "[flags]",
-      "Scores each line of --tgt as a translation of the same line of --src. An output line for\n"
-      "every pair, in order.",
+      "Scores each line of --tgt as a translation of the same line of --src, sentence by sentence\n"
+      "where both have equally many, else as one sentence. An output line for every pair, in "
+      "order.",
       {{"Model and text",
         "model ensemble_weights src_lang tgt_lang src tgt tsv tokenized sentencepiece "
-        "encoder_attention max_input_length"},
+        "encoder_attention split_sentences split_language protect protect_pattern "
+        "max_input_length"},
        {"Speed (only compute_type can change a result)",
         "compute_type threads batch_size batch_type"},
        {"Output", "out output_format progress stats"}}};
@@ -73,7 +78,7 @@ absl::StatusOr<std::string> TakeTarget(std::optional<InputLines>* targets, std::
 }
 
 void PrintStats(const Totals& totals, double load_seconds, double seconds) {
-  const auto tokens = static_cast<double>(totals.target_tokens);
+  const auto tokens = static_cast<double>(totals.scored_tokens);
   const nlohmann::ordered_json stats = {
       {"sentences", totals.lines},
       {"source_tokens", totals.source_tokens},
@@ -82,7 +87,7 @@ void PrintStats(const Totals& totals, double load_seconds, double seconds) {
       {"perplexity", tokens > 0 ? std::exp(-totals.log_prob / tokens) : 1.0},
       {"load_seconds", load_seconds},
       {"seconds", seconds},
-      {"tokens_per_second", tokens / seconds},
+      {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
       {"peak_rss_bytes", PeakMemoryBytes()}};
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
@@ -113,7 +118,7 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(out.direct()));
   NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, absl::GetFlag(FLAGS_src), out.direct()));
   TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
-  text.split_sentences = false;
+  NIBU_RETURN_IF_ERROR(ReadSentenceFlags(&text));
   NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, speed, &text));
   text.decoding = DecodingOptions();  // the mean of what the model itself says of all tokens
   const auto plan = translator->Prepare(text);
@@ -122,6 +127,9 @@ absl::Status Run(int argc, char** argv) {
 
   Totals totals;
   Pipeline::Options options;
+  options.sentences = [&] {
+    return std::pair(translator->sentences(), translator->translated_sentences());
+  };
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     const auto end = [&, deliver = std::move(deliver)](uint64_t key,
                                                        absl::StatusOr<TextResult> found) noexcept {
@@ -140,6 +148,12 @@ absl::Status Run(int argc, char** argv) {
                         RunLines(&source, std::move(options), speed, &out, &signals));
   if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
+  if (totals.scored_whole > 0) {
+    PrintWarning(
+        absl::StrCat(totals.scored_whole,
+                     " line(s) were scored as one sentence: source and target do not split "
+                     "into the same sentences"));
+  }
   std::string line;
   if (targets.has_value() && targets->Next(&line).value_or(false)) {
     return Invalid("--src has fewer lines than --tgt; give one target for each source");

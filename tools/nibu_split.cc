@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "tokenizer/language_code.h"
 #include "tokenizer/sentence_splitter.h"
 #include "tools/flags.h"
 #include "tools/lines.h"
@@ -16,9 +17,10 @@ ABSL_FLAG(
     std::string, src, "-",
     "File with text (UTF-8, or compressed with gzip), split line by line; - is standard input.");
 ABSL_FLAG(std::string, out, "-", "File for the sentences; - is standard output.");
-ABSL_FLAG(std::string, language, "en",
-          "Language of the text: en, de-DE, zho_Hans, ... One that is not known gets the rules "
-          "that hold for all.");
+ABSL_FLAG(
+    std::string, language, "en",
+    "Language of the text: en, de-DE, zho_Hans, ... A language that is not known gets the rules "
+    "that hold for all.");
 ABSL_FLAG(bool, json, false,
           "A JSON object for every line of text, with the bytes where its sentences begin and end: "
           "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}.");
@@ -69,11 +71,15 @@ absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter,
 absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(), argc, argv);
+  const std::string language = absl::GetFlag(FLAGS_language);
+  if (!language.empty() && !IsLanguageCode(language)) {
+    return WrongUsage("--language must be a code such as en, de-DE or zho_Hans, not \"", language,
+                      "\"");
+  }
   OutputFile out(absl::GetFlag(FLAGS_out));
   NIBU_ASSIGN_OR_RETURN(InputLines source,
                         OpenLines(texts, absl::GetFlag(FLAGS_src), out.direct()));
-  NIBU_ASSIGN_OR_RETURN(const auto splitter,
-                        SentenceSplitter::Create(absl::GetFlag(FLAGS_language)));
+  NIBU_ASSIGN_OR_RETURN(const auto splitter, SentenceSplitter::Create(language));
   NIBU_RETURN_IF_ERROR(out.Open());
   return WriteOutput(
       &out, &signals, [&] { return SplitLines(&source, *splitter, out); }, [] {});

@@ -31,12 +31,6 @@ ABSL_FLAG(std::string, src, "-",
           "LF); - is standard input.");
 ABSL_FLAG(bool, tokenized, false,
           "Input and output are pieces separated by single spaces (no SentencePiece).");
-ABSL_FLAG(bool, split_sentences, true,
-          "Translate the sentences of a line one by one, and keep the white space between them; "
-          "not with --tokenized.");
-ABSL_FLAG(std::string, split_language, "",
-          "Language of the text, for --split_sentences: en, de-DE, zho_Hans, ...; empty: "
-          "--src_lang, or what the model says.");
 ABSL_FLAG(std::string, text, "lines",
           "lines: each is a text of its own; or paragraphs: of text that is wrapped by hand "
           "(mails, READMEs), a line each in the output, with quoting marks, indentation, bullets "
@@ -57,7 +51,8 @@ ABSL_FLAG(
     "cut at a length limit, and \"warnings\" as of --warnings where there are any).");
 ABSL_FLAG(bool, stats, false,
           "At the end one line of JSON on standard error: counts, times, memory; "
-          "unfinished_sentences were cut at a length limit, looping_sentences repeat themselves, "
+          "target_tokens leaves out the ends of sentences, unfinished_sentences were cut at a "
+          "length limit, looping_sentences repeat themselves, "
           "warnings are lines by what --warnings says of them.");
 ABSL_FLAG(bool, print_scores, false, "Text output: the score in front, then a tab.");
 ABSL_FLAG(std::string, target_prefix, "",
@@ -74,12 +69,6 @@ ABSL_FLAG(std::vector<std::string>, end_token, {},
 ABSL_FLAG(std::string, glossary, "",
           "File of terms, \"SOURCE<tab>TARGET\" a line: where a source phrase is in a sentence, "
           "one of its targets is to be in the translation. Needs a beam.");
-ABSL_FLAG(std::string, protect, "all",
-          "What comes out of a text as it is: all, none, or any of urls, emails, paths, "
-          "placeholders, emoji, unknown (characters that the model does not know), with commas "
-          "between them. Not with --tokenized.");
-ABSL_FLAG(std::string, protect_pattern, "",
-          "A regular expression (RE2's): what it matches comes out as it is, too.");
 ABSL_FLAG(std::string, alignment, "none",
           "Which source tokens the target tokens come from: none; hard (pairs s-t, from 0), or "
           "soft (the attention). In text and nbest behind ||| at the end.");
@@ -117,22 +106,6 @@ struct Settings {
   Markup markup = Markup::kNone;
 };
 
-absl::StatusOr<ProtectedKinds> ReadProtectFlag() {
-  const std::string value = absl::GetFlag(FLAGS_protect);
-  ProtectedKinds kinds;
-  if (value == "none") return kinds;
-  if (value == "all") return kinds.set();
-  for (const absl::string_view name : absl::StrSplit(value, ',')) {
-    const auto found = absl::c_find(kProtectedNames, name);
-    if (found == kProtectedNames.end()) {
-      return WrongUsage("--protect must be all, none or any of ",
-                        absl::StrJoin(kProtectedNames, ", "), ", not \"", value, "\"");
-    }
-    kinds.set(static_cast<size_t>(found - kProtectedNames.begin()));
-  }
-  return kinds;
-}
-
 absl::Status CheckCompanions() {
   const auto is_set = [](const char* flag) {
     const absl::CommandLineFlag& given = *absl::FindCommandLineFlag(flag);
@@ -154,10 +127,8 @@ absl::Status CheckCompanions() {
 absl::StatusOr<TextOptions> ReadTextOptions() {
   NIBU_RETURN_IF_ERROR(CheckCompanions());
   TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
-  text.split_sentences = absl::GetFlag(FLAGS_split_sentences);
-  text.split_language = absl::GetFlag(FLAGS_split_language);
+  NIBU_RETURN_IF_ERROR(ReadSentenceFlags(&text));
   text.replace_unknowns = absl::GetFlag(FLAGS_replace_unknowns);
-  text.protect_pattern = absl::GetFlag(FLAGS_protect_pattern);
   text.end_tokens = absl::GetFlag(FLAGS_end_token);
   for (const std::string& sequence : absl::GetFlag(FLAGS_suppress_sequences)) {
     // An empty one is refused later on.
@@ -169,7 +140,6 @@ absl::StatusOr<TextOptions> ReadTextOptions() {
                                                             {"soft", AlignmentKind::kSoft}}));
   NIBU_ASSIGN_OR_RETURN(text.align_words,
                         Choose<bool>("alignment_level", {{"pieces", false}, {"words", true}}));
-  NIBU_ASSIGN_OR_RETURN(text.protect, ReadProtectFlag());
   NIBU_ASSIGN_OR_RETURN(text.long_input,
                         Choose<LongInput>("long_input", {{"split", LongInput::kSplit},
                                                          {"truncate", LongInput::kTruncate},
@@ -179,21 +149,13 @@ absl::StatusOr<TextOptions> ReadTextOptions() {
 
 // Flags that do not go together.
 absl::Status CheckTogether(const Settings& settings, const std::vector<std::string>& texts) {
-  // What needs text, and with which value it does not.
-  for (const auto& [flag, nothing] :
-       {std::pair{"split_sentences", "false"}, {"protect", "none"}, {"protect_pattern", "none"}}) {
-    if (settings.text.tokenized && WasGiven(flag) && FlagValue(flag) != nothing) {
-      return WrongUsage("--", flag, " needs text, not the pieces of --tokenized; give one of them");
-    }
-  }
   const int wrap = absl::GetFlag(FLAGS_wrap);
   const auto& [model, translator, text, output, paragraphs, markup] = settings;
   const bool is_marked = markup != Markup::kNone;
+  const bool is_text = output.format == OutputFormat::kText;
   const std::string prefix = absl::GetFlag(FLAGS_target_prefix);
   return Refuse(
-      {{text.tokenized && WasGiven("sentencepiece"),
-        "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them"},
-       {is_marked && text.tokenized, "--markup and --tokenized do not go together"},
+      {{is_marked && text.tokenized, "--markup and --tokenized do not go together"},
        {is_marked && paragraphs, "--markup and --text=paragraphs do not go together"},
        {wrap > 0 && !paragraphs, "--wrap and --text=lines do not go together"},
        {paragraphs && text.tokenized, "--text=paragraphs and --tokenized do not go together"},
@@ -206,6 +168,10 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
         "--wrap and --alignment do not go together"},
        {paragraphs && texts.size() > 1,
         "--text=paragraphs takes one TEXT, with line feeds; or a file with --src"},
+       {is_text && absl::GetFlag(FLAGS_num_hypotheses) > 1,
+        "--num_hypotheses needs --output_format=nbest or jsonl; text is the best one alone"},
+       {!is_text && output.print_scores,
+        "--print_scores is for --output_format=text; nbest and jsonl have the scores in them"},
        {absl::GetFlag(FLAGS_glossary) == "-", "--glossary must be a file, not standard input"},
        {prefix == "-" && texts.empty() && absl::GetFlag(FLAGS_src) == "-",
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
@@ -326,6 +292,9 @@ absl::Status Run(int argc, char** argv) {
   Repeats repeats;
   Pipeline::Options options;
   options.report = [&](uint64_t written, double) { repeats.Forget(written); };
+  options.sentences = [&] {
+    return std::pair(translator->sentences(), translator->translated_sentences());
+  };
   options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
     Paragraph unit = {"", "", line, false, index};
     if (settings.paragraphs) unit = paragraphs.current();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu {
@@ -63,7 +64,9 @@ std::string FormatResult(const OutputOptions& options, uint64_t index, absl::str
   if (options.format == OutputFormat::kNBest) {
     std::string out;
     for (const TextHypothesis& h : result.hypotheses) {
-      absl::StrAppendFormat(&out, "%d ||| %s ||| logprob= %.6f ||| %.6f%s\n", index, h.text,
+      // The separator within a text is written as Moses writes it.
+      const std::string text = absl::StrReplaceAll(h.text, {{"|||", "&#124;&#124;&#124;"}});
+      absl::StrAppendFormat(&out, "%d ||| %s ||| logprob= %.6f ||| %.6f%s\n", index, text,
                             h.log_prob, h.score, Alignment(options, h));
     }
     return out;

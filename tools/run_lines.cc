@@ -36,7 +36,7 @@ namespace {
 class ProgressBar {
  public:
   // `done`: 0 to 1, negative: not known.
-  void Update(uint64_t lines, double done) {
+  void Update(uint64_t lines, double done, const std::string& sentences) {
     if (SecondsSince(last_) < 0.2) return;
     last_ = Clock::now();
     std::string bar;
@@ -45,8 +45,8 @@ class ProgressBar {
       bar = absl::StrFormat("[%s%s] %3.0f %%  ", std::string(full, '='),
                             std::string(30 - full, ' '), 100 * done);
     }
-    absl::FPrintF(stderr, "\r%s%d lines, %.0f lines/s ", bar, lines,
-                  static_cast<double>(lines) / SecondsSince(start_));
+    absl::FPrintF(stderr, "\r%s%d lines, %.0f lines/s%s ", bar, lines,
+                  static_cast<double>(lines) / SecondsSince(start_), sentences);
     printed_ = true;
   }
   void End() {
@@ -79,9 +79,11 @@ absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text
 }
 
 absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               const TranslatorOptions& options,
+                                                               TranslatorOptions options,
                                                                TextOptions* text) {
   NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, text));
+  options.max_decoding_length =
+      std::max(options.max_decoding_length, text->decoding.max_decoding_length);
   auto translator = TextTranslator::Create(std::move(loaded), options);
   if (translator.ok()) return translator;
   const absl::Status named = UsageOfFlag(translator.status());
@@ -151,13 +153,20 @@ absl::Status Pipeline::Write() {
   absl::Status status;
   std::string out;
   uint64_t written = 0;
+  double progress = -1;
   std::unique_lock<std::mutex> lock(mutex_);
   while (status.ok()) {
-    changed_.wait(lock,
-                  [this] { return stop_ || (lines_.empty() ? closed_ : lines_.front().ready); });
+    const bool may_go_on = changed_.wait_for(lock, std::chrono::milliseconds(200), [this] {
+      return stop_ || (lines_.empty() ? closed_ : lines_.front().ready);
+    });
+    if (!may_go_on) {
+      lock.unlock();
+      if (options_.report) options_.report(written, progress);
+      lock.lock();
+      continue;
+    }
     out.clear();
     const uint64_t before = written;
-    double progress = -1;
     while (!lines_.empty() && lines_.front().ready && out.size() < kWriteSize) {
       out += lines_.front().output;
       progress = lines_.front().progress;
@@ -217,6 +226,7 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
     source_tokens += result->source_tokens;
     target_tokens += result->target_tokens;
     too_long += result->too_long ? 1 : 0;
+    scored_whole += result->scored_whole ? 1 : 0;
   } else if (failed++ == 0 || line < first_failed) {
     const bool is_long = absl::IsOutOfRange(result.status());
     first_failed = line;
@@ -231,6 +241,7 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
       warning = absl::StrCat(name(), absl::StrJoin(WarningNames(best.warnings), ", "));
     }
     log_prob += static_cast<double>(best.log_prob);
+    scored_tokens += best.tokens.size();
   }
   if (!absl::GetFlag(FLAGS_warnings)) return;
   waiting_[index] = std::move(warning);
@@ -261,9 +272,14 @@ absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
   const bool has_terminal =
       isatty(STDERR_FILENO) && !isatty(out->fd()) && !absl::GetFlag(FLAGS_warnings);
   const bool shows = absl::GetFlag(FLAGS_progress).given.value_or(has_terminal);
-  options.report = [&bar, shows, report = std::move(options.report)](uint64_t lines, double done) {
+  options.report = [&bar, shows, report = std::move(options.report),
+                    sentences = std::move(options.sentences)](uint64_t lines, double done) {
     if (report) report(lines, done);
-    if (shows) bar.Update(lines, done);
+    if (!shows) return;
+    const auto [all, translated] = sentences ? sentences() : std::pair<uint64_t, uint64_t>(0, 0);
+    // A line of many sentences takes a while; others need no more than their number.
+    bar.Update(lines, done,
+               translated < all ? absl::StrCat(", ", translated, " of ", all, " sentences") : "");
   };
   options.write_failed = [&](const absl::Status& status) {
     // Reading may be blocked, so this ends the program. A reader that has gone wants no more.

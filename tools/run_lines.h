@@ -34,7 +34,7 @@ namespace nibu {
 absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text);
 // The same, ready to translate.
 absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               const TranslatorOptions& options,
+                                                               TranslatorOptions options,
                                                                TextOptions* text);
 
 // The caller's thread reads, a thread of the pipeline writes. A line is written as soon as it and
@@ -46,9 +46,12 @@ class Pipeline {
   struct Options {
     // Hands a line to whoever turns it into output. Called in order, on Run's thread.
     std::function<void(uint64_t index, const std::string& line, Deliver deliver)> submit;
-    // Called now and then, from the writing thread: lines written so far, and the source's
-    // progress() when the last of them was read. May be empty.
+    // Called now and then, from the writing thread, also while no line is finished: lines written
+    // so far, and the source's progress() when the last of them was read. May be empty.
     std::function<void(uint64_t written, double progress)> report;
+    // For the bar: sentences of the lines that were submitted so far, and those of them that are
+    // translated. May be empty.
+    std::function<std::pair<uint64_t, uint64_t>()> sentences;
     // Called from the writing thread when writing fails (Cancelled: the reader of the output has
     // gone). Reading may be blocked for ever then, so it may end the process. May be empty.
     std::function<void(const absl::Status&)> write_failed;
@@ -123,11 +126,14 @@ struct Totals {
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
   uint64_t too_long = 0;                                // but translated
+  uint64_t scored_whole = 0;                            // see TextResult
   std::array<uint64_t, kWarningNames.size()> warned{};  // lines, by Warning
   uint64_t failed = 0;
   uint64_t first_failed = 0;  // of their lines
   std::string first_failure;  // its line and message
   double log_prob = 0;        // of the best hypotheses
+  uint64_t scored_tokens =
+      0;  // of the best hypotheses; of targets that are scored, with the ends of sentences
 
   // Once for every unit of text, which begins in a `line` of the input; prints its warnings, in the
   // order of units, with --warnings.

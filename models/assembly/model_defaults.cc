@@ -1,5 +1,6 @@
 #include "models/assembly/model_defaults.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,20 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const 
   if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
     return object.Wrong(beam, "1 to 1000");
   }
+  const bool is_hugging_face = absl::string_view(beam) == "num_beams";
+  const char* const longest = is_hugging_face ? "max_length" : "max_decoding_length";
+  constexpr int kLongest = 1 << 20;
+  NIBU_ASSIGN_OR_RETURN(defaults.max_decoding_length, object.OptionalInt(longest));
+  if (std::optional<int>& length = defaults.max_decoding_length; length.has_value()) {
+    if (*length < 1 || *length > kLongest) {
+      return object.Wrong(longest, absl::StrCat("1 to ", kLongest));
+    }
+    if (is_hugging_face) length = std::max(1, *length - 1);
+  }
+  NIBU_ASSIGN_OR_RETURN(defaults.no_repeat_ngram_size, object.OptionalInt("no_repeat_ngram_size"));
+  if (defaults.no_repeat_ngram_size.value_or(0) < 0) {
+    return object.Wrong("no_repeat_ngram_size", "0 or more");
+  }
   for (const Number& number : kNumbers) {
     if (object.Find(number.name) == nullptr) continue;
     NIBU_ASSIGN_OR_RETURN(const float value, object.Float(number.name, 0));
@@ -43,6 +58,8 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const 
 nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam) {
   auto json = nlohmann::ordered_json::object();
   if (defaults.beam_size) json[beam] = *defaults.beam_size;
+  if (defaults.max_decoding_length) json["max_decoding_length"] = *defaults.max_decoding_length;
+  if (defaults.no_repeat_ngram_size) json["no_repeat_ngram_size"] = *defaults.no_repeat_ngram_size;
   for (const Number& number : kNumbers) {
     if (const auto& value = defaults.*number.field) json[number.name] = *value;
   }

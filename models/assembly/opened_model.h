@@ -55,6 +55,8 @@ struct ModelVocabulary {
 // Options that a model comes with.
 struct ModelDefaults {
   std::optional<int> beam_size;
+  std::optional<int> max_decoding_length;
+  std::optional<int> no_repeat_ngram_size;
   std::optional<float> length_penalty;
   std::optional<float> word_penalty;
   std::optional<float> max_length_factor;  // see DecodingOptions

@@ -210,6 +210,7 @@ TEST(AlignmentTest, OfALineWithoutText) {
 }
 
 TEST(AlignmentTest, LayersAndHeads) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const auto with = [](const char* flags) {
     return Translate(absl::StrCat("--compute_type=float32 --alignment=soft ", flags),
                      "A dog runs.\n")

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -76,6 +77,7 @@ TEST(AttentionTest, JsonHasEveryMatrixOfTheTranslation) {
 }
 
 TEST(AttentionTest, AGivenTarget) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const json own = AttentionJson("'A dog runs.'");
   const json same = AttentionJson("'A dog runs.' --target='Ein Hund rennt.'");
   EXPECT_EQ(own, same);

@@ -130,6 +130,7 @@ TEST(BenchTest, TableLinesUpUnderItsHead) {
 }
 
 TEST(BenchTest, EveryCombinationIsARun) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const Outcome outcome = BenchTiny(
       "--json --compute_type=float32,int8 --threads=1,2 --beam_size=1,3 --batch_size=1,4 "
       "--source_length=3,8");
@@ -145,11 +146,12 @@ TEST(BenchTest, EveryCombinationIsARun) {
     EXPECT_EQ(json["target_tokens"], 30);
     EXPECT_EQ(json["isa"], InstructionSet());
     EXPECT_EQ(json["model"], TinyShape());
-    for (const char* positive :
-         {"seconds", "tokens_per_second", "sentences_per_second", "load_seconds", "matmul_seconds",
-          "matmul_floor_seconds", "matmul_floor_ratio"}) {
+    for (const char* positive : {"seconds", "tokens_per_second", "sentences_per_second",
+                                 "load_seconds", "matmul_seconds", "matmul_floor_seconds"}) {
       EXPECT_GT(json[positive].get<double>(), 0) << positive;
     }
+    const nlohmann::json& ratio = json["matmul_floor_ratio"];  // none where the run was too short
+    EXPECT_TRUE(ratio.is_null() || ratio.get<double>() > 0) << ratio;
     EXPECT_GT(json["peak_rss_bytes"].get<size_t>(), json["weight_bytes"].get<size_t>());
     EXPECT_LE(json["latency_ms"]["p50"], json["latency_ms"]["p90"]);
     EXPECT_LE(json["latency_ms"]["p90"], json["latency_ms"]["p99"]);
@@ -205,6 +207,17 @@ TEST(BenchTest, TranslatesText) {
   EXPECT_GE(json["target_tokens"], 10);
   EXPECT_GT(json["profile"]["tokenizer"].get<double>(), 0);
   EXPECT_GT(json["profile"]["text"].get<double>(), 0);
+}
+
+TEST(BenchTest, ARunThatIsTooShortHasNoFloorRatio) {
+  BenchResult result;
+  result.seconds = 0.5;
+  result.matmul_floor_seconds = 0.25;
+  EXPECT_EQ(FloorRatio(result), 0.5);
+  result.matmul_floor_seconds = 0.6;
+  EXPECT_EQ(FloorRatio(result), std::nullopt);
+  EXPECT_TRUE(nlohmann::json::parse(BenchJson(result))["matmul_floor_ratio"].is_null());
+  EXPECT_NE(BenchTableRow(result).find("short"), std::string::npos);
 }
 
 TEST(BenchTest, AnEnsembleTranslatesRandomSources) {

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 #include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 #include "tools/text/text_translator.h"
 
@@ -236,6 +237,7 @@ TEST(CarriedTest, PlainTextIsAsItWas) {
 }
 
 TEST(CarriedTest, AlongWithOtherOptions) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string line = "A man is reading {book} on a bench.\n";
   // A long part is one piece.
   EXPECT_EQ(Translate("--max_input_length=12 --long_input=error",

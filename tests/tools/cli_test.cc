@@ -116,6 +116,7 @@ TEST(CliTest, EqualsTheWholeReference) {
 }
 
 TEST(CliTest, NothingButTheFlagsDecidesTheOutput) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = ReadFile(TestdataPath("multi30k.en")).substr(0, 2000);
   const std::string expected = Translate("--print_scores --threads=1", source).out;
   EXPECT_EQ(Translate("--print_scores --threads=1 --batch_size=1", source).out, expected);
@@ -188,6 +189,9 @@ TEST(CliTest, OutputFormats) {
   ASSERT_EQ(nbest.size(), 4u);
   EXPECT_EQ(nbest[0].rfind("0 ||| Ein Hund rennt. ||| logprob= -", 0), 0u) << nbest[0];
   EXPECT_EQ(nbest[3], "1 |||  ||| logprob= 0.000000 ||| 0.000000");
+  const Outcome bars = Translate("--output_format=nbest", "A ||| dog.\n");
+  EXPECT_NE(bars.out.find(" &#124;&#124;&#124;"), std::string::npos) << bars.out;
+  EXPECT_EQ(std::vector<std::string>(absl::StrSplit(bars.out, " ||| ")).size(), 4u) << bars.out;
   const auto scored = Lines(Translate("--print_scores", input).out);
   EXPECT_EQ(scored[1], "0.000000\t");
   const auto json = Lines(Translate("--output_format=jsonl --num_hypotheses=2", input).out);
@@ -208,11 +212,44 @@ TEST(CliTest, Tokenized) {
             "▁Ein ▁Mann ▁fährt ▁Fahrrad .\n");
 }
 
+TEST(CliTest, HelpOnAFullDisk) {
+  for (const char* name : {"nibu-translate", "nibu-score", "nibu-bench", "nibu-convert"}) {
+    for (const char* flag : {"--help", "--version"}) {
+      const Outcome outcome = Shell(absl::StrCat(Program(name), " ", flag, " >/dev/full"), "");
+      ExpectOneLineError(name, outcome, 1, "standard output: cannot be written");
+    }
+  }
+}
+
+TEST(CliTest, Utf16IsNamed) {
+  for (const std::string mark : {"\xff\xfe", "\xfe\xff"}) {
+    ExpectOneLineError(Translate("", mark + std::string("A\0\n\0", 4)), 1,
+                       "standard input: is UTF-16 text; only UTF-8 text is read");
+  }
+}
+
+TEST(CliTest, ACarriageReturnWithinALineStays) {
+  EXPECT_EQ(Translate("", "A dog runs.\rA dog runs.\r\n").out,
+            "Ein Hund rennt.\rEin Hund rennt.\n");
+}
+
 TEST(CliTest, WrongUsage) {
   ExpectOneLineError(Translate("--beam=3"), 2, "did you mean --beam_size?");
   ExpectOneLineError(Translate("--beam_size=0"), 2, "beam_size");
   ExpectOneLineError(Translate("--beam_size=x"), 2, "beam_size");
-  ExpectOneLineError(Translate("--num_hypotheses=5"), 2, "num_hypotheses");
+  ExpectOneLineError(Translate("--num_hypotheses=5 --output_format=nbest"), 2, "num_hypotheses");
+  // What would have no effect.
+  ExpectOneLineError(Translate("--num_hypotheses=4"), 2, "--num_hypotheses needs --output_format");
+  for (const char* format : {"jsonl", "nbest"}) {
+    ExpectOneLineError(Translate(absl::StrCat("--print_scores --output_format=", format)), 2,
+                       "--print_scores is for --output_format=text");
+  }
+  ExpectOneLineError(Translate("--split_language=german"), 2, "--split_language must be a code");
+  ExpectOneLineError(Translate("--split_language=de --nosplit_sentences"), 2,
+                     "--split_language means nothing");
+  const Outcome language = Translate("--src_lang=fr");
+  ExpectOneLineError(language, 2, "--src_lang=fr is not for this model, which is for en");
+  EXPECT_EQ(language.err.find(">>"), std::string::npos) << language.err;
   ExpectOneLineError(Translate("--output_format=xml"), 2, "output_format");
   ExpectOneLineError(Translate("--long_input=x"), 2, "long_input");
   ExpectOneLineError(Translate("--compute_type=int4"), 2, "compute_type");
@@ -268,6 +305,7 @@ TEST(CliTest, NeverWritesOverWhatIsBeingRead) {
 
 // What is finished stays beside the name, which an older file keeps.
 TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_part_", getpid());
   fs::create_directories(folder);
   const std::string out = (folder / "x.out").string();
@@ -324,8 +362,8 @@ TEST(CliTest, CompressedInput) {
                                                               "7zXZ\0",
                                                               6)),
                      1,
-                     "standard input: is compressed with xz; only gzip is read: decompress it with "
-                     "xz -dc");
+                     "standard input: is compressed with xz; only UTF-8 text is read, plain or "
+                     "compressed with gzip: convert it with xz -dc");
 }
 
 TEST(CliTest, WritesAFile) {

@@ -95,6 +95,24 @@ TEST_F(ConvertTest, TheBundledModelComesBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "out"), {}), 2);
 }
 
+TEST_F(ConvertTest, ParametersAreCountedOnce) {
+  const auto parameters = [&](const std::string& flags) {
+    const Outcome outcome = Run("nibu-inspect --json " + flags);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["parameters"].get<int>();
+  };
+  ASSERT_EQ(Run("nibu-convert --quantization=int8 --prepack=none --out=" + Out("m.nibu")).status,
+            0);
+  EXPECT_EQ(parameters("--model=" + Out("m.nibu")), parameters(""));
+}
+
+// A model is called what it is.
+TEST_F(ConvertTest, WhatADirectoryCannotHold) {
+  ExpectError(
+      absl::StrCat("nibu-convert --model=", TestdataPath("opennmt-3"), " --out=", Out("x/")), 1,
+      "cannot hold RMS normalization");
+}
+
 TEST_F(ConvertTest, Int8TranslatesAlike) {
   ASSERT_EQ(
       Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none --out=", Out("m.nibu")))
@@ -150,12 +168,21 @@ TEST_F(ConvertTest, SharedModelsAsHuggingFace) {
     EXPECT_EQ(Translate(absl::StrCat("--model=", path, flags)),
               Translate(absl::StrCat("--model=", Out("hf"), flags)));
   }
+  // With the SentencePiece models that a CTranslate2 directory lacks it becomes one whole file.
+  const Outcome whole =
+      Run(absl::StrCat("nibu-convert --model=", kShared,
+                       "models/en-de-ct2 --sentencepiece=", CaptionsModelPath("source.spm"), ",",
+                       CaptionsModelPath("target.spm"), " --out=", Out("ct2.nibu")));
+  EXPECT_EQ(whole.status, 0) << whole.err;
+  EXPECT_EQ(Run(absl::StrCat("nibu-translate --model=", Out("ct2.nibu "), kText)).out,
+            "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
   ExpectError(absl::StrCat("nibu-convert --model=", kShared,
                            "models/en-de-ssru-marian --out=", Out("ssru/")),
               1, "cannot hold an SSRU decoder");
 }
 
 TEST_F(ConvertTest, WrongUsage) {
+  ExpectError("nibu-convert --model=a,b --out=x.nibu", 2, "--model must be one model");
   ExpectError("nibu-convert", 2, "--out=FILE.nibu or --out=DIRECTORY/ is missing");
   ExpectError("nibu-convert --out=x", 2, "must end in .nibu or in /");
   ExpectError("nibu-convert --out=x --format=zip", 2, "--format must be auto, nibu or safetensors");
@@ -233,6 +260,7 @@ TEST_F(ConvertTest, Inspect) {
        {"format          Hugging Face MarianMT",
         "license         Licences of the data. Multi30k: ", "source_language en\n",
         "target_language de\n", "architecture    6 + 3 layers, d_model 256, 4 heads",
+        "sinusoidal positions, at most 512 tokens\n", "attention       encoder: full\n",
         "alignment       decoder layer 3 of 3, first head\n", "parameters      9,955,137",
         "vocabulary      8,001 tokens, SentencePiece, end </s> 0", "loading         ",
         "\nmodel.shared.weight  ", "[8001, 256]"}) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
@@ -54,11 +56,12 @@ TEST_F(DefaultsTest, CountWhereFlagsAreChecked) {
   const Outcome six = Translate("--num_hypotheses=6 --output_format=nbest");
   EXPECT_EQ(six.status, 0) << six.err;
   EXPECT_EQ(Lines(six.out).size(), 6u);
-  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=7"), 2,
+  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=7 --output_format=nbest"), 2,
                      "--num_hypotheses must be 1 to beam_size * patience = 6, not 7");
-  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=6 --beam_size=4"), 2, "= 4");
+  ExpectOneLineError("nibu-translate",
+                     Translate("--num_hypotheses=6 --beam_size=4 --output_format=nbest"), 2, "= 4");
   SetDefault("num_beams", 1);
-  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=4"), 2,
+  ExpectOneLineError("nibu-translate", Translate("--num_hypotheses=4 --output_format=nbest"), 2,
                      "--num_hypotheses must be 1 to beam_size * patience = 1, not 4");
   ExpectOneLineError("nibu-bench", Bench("--num_hypotheses=4"), 2, "= 1, not 4");
   ExpectOneLineError("nibu-bench", Bench("--beam_size=0"), 2, "--beam_size must be 1 to 1024");
@@ -67,6 +70,7 @@ TEST_F(DefaultsTest, CountWhereFlagsAreChecked) {
 }
 
 TEST_F(DefaultsTest, AreWhatBenchMeasures) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   SetDefault("num_beams", 3);
   EXPECT_EQ(nlohmann::json::parse(Bench("").out)["beam_size"], 3);
   EXPECT_EQ(nlohmann::json::parse(Bench("--beam_size=2").out)["beam_size"], 2);
@@ -91,6 +95,33 @@ TEST_F(DefaultsTest, LimitLengthsThatAreAskedFor) {
   EXPECT_EQ(tokens("--min_decoding_length=1 --max_decoding_length=256 "), 2u);
   EXPECT_EQ(tokens("--max_decoding_length=1 "), 1u);
   EXPECT_EQ(tokens("--min_decoding_length=4 "), 4u);
+}
+
+TEST_F(DefaultsTest, LengthsAndRepetitionsAreHuggingFaces) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const auto tokens = [this](const std::string& flags) {
+    const Outcome outcome = Translate(flags + "--output_format=jsonl");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["hypotheses"][0]["tokens"].size();
+  };
+  SetDefault("max_length", 3);  // the decoder's start counts there
+  EXPECT_EQ(tokens(""), 2u);
+  EXPECT_EQ(tokens("--max_decoding_length=3 "), 3u);
+  EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);
+  SetDefault("max_length", 400);
+  EXPECT_EQ(tokens("--min_decoding_length=300 "), 300u);
+  SetDefault("no_repeat_ngram_size", 1);  // no token comes twice
+  const auto repeated = [this](const std::string& flags) {
+    const Outcome outcome =
+        Translate(flags + "--output_format=jsonl 'A dog and a dog and a dog run.'");
+    const nlohmann::json best = nlohmann::json::parse(outcome.out)["hypotheses"][0];
+    const auto all = best["tokens"].get<std::vector<std::string>>();
+    return std::set<std::string>(all.begin(), all.end()).size() < all.size();
+  };
+  EXPECT_TRUE(repeated("--no_repeat_ngram_size=0 "));
+  EXPECT_FALSE(repeated(""));
+  SetDefault("max_length", 0);
+  ExpectOneLineError("nibu-translate", Translate(""), 1, "\"max_length\" must be 1 to");
 }
 
 TEST_F(DefaultsTest, EarlyStoppingIsHuggingFaces) {

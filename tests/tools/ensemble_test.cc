@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -38,6 +39,7 @@ TEST(EnsembleTest, OfOneModelTwiceIsThatModel) {
 }
 
 TEST(EnsembleTest, WithOtherOptions) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string flags = absl::StrCat("--output_format=jsonl ", Models({kBundled, kBundled}));
   for (const char* more : {"--sampling_topk=5 --num_hypotheses=3", "--alignment=soft",
                            "--return_alternatives --num_hypotheses=3", "--repetition_penalty=2",
@@ -65,7 +67,7 @@ TEST(EnsembleTest, WrongUsage) {
   ExpectUsageError(run(two + "--ensemble_weights=1,0"), "--ensemble_weights");
   ExpectUsageError(run(two + "--ensemble_weights=1,,2"), "--ensemble_weights");
   EXPECT_EQ(run(two + "--ensemble_weights=1,2").out, "Ein Hund rennt.\n");
-  EXPECT_EQ(run("--ensemble_weights=3").out, "Ein Hund rennt.\n");
+  ExpectUsageError(run("--ensemble_weights=3"), "--ensemble_weights means nothing with one model");
   const std::string other = TestdataPath("t5");
   const Outcome refused = run(Models({kBundled, other}));
   ExpectOneLineError("nibu-translate", refused, 1, other + ": has not the vocabulary of");
@@ -80,6 +82,8 @@ TEST(EnsembleTest, NamesWithCommas) {
   fs::remove_all(folder);
   fs::copy(kBundled, folder);
   EXPECT_EQ(Translate(Models({folder.string()}), "A dog runs.\n").out, "Ein Hund rennt.\n");
+  const std::string escaped = absl::StrReplaceAll(folder.string(), {{",", "\\,"}});
+  EXPECT_EQ(Translate(Models({escaped, escaped}), "A dog runs.\n").out, "Ein Hund rennt.\n");
   fs::remove_all(folder);
 }
 
@@ -112,6 +116,11 @@ TEST(EnsembleTest, SharedModels) {
   EXPECT_EQ(run({h, a}, ""), run({a, h}, ""));
   EXPECT_EQ(run({h, b}, "--ensemble_weights=1e-6,1"), only_b);
   EXPECT_EQ(run({b, h}, "--ensemble_weights=1,1e-6"), only_b);
+  // One shortlist serves all: it is said whose is not used.
+  const Outcome lists =
+      Translate(absl::StrCat(Models({h, shared + "en-de-ssru-marian-int8"})), "A dog runs.\n");
+  EXPECT_EQ(lists.status, 0) << lists.err;
+  EXPECT_NE(lists.err.find("its shortlist is not used"), std::string::npos) << lists.err;
 }
 
 }  // namespace

@@ -33,6 +33,25 @@ TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
   EXPECT_NE(errors.out.find("lines/s"), std::string::npos);
 }
 
+TEST(InteractiveTest, ATerminalIsToldThatInputIsAwaited) {
+  const Outcome outcome =
+      Shell(absl::StrCat("script -qec \"'", kProgram, "'\" /dev/null"), "A dog runs.\n\x04");
+  EXPECT_NE(outcome.out.find("nibu-translate: note: reads lines from the terminal; Ctrl-D"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("Ein Hund rennt."), std::string::npos) << outcome.out;
+}
+
+// The first line takes a while; its sentences are counted.
+TEST(InteractiveTest, ProgressWithinALine) {
+  std::string line;
+  for (int i = 0; i < 2000; ++i) line += "A man is riding a bicycle along the river. ";
+  const Outcome outcome =
+      Shell(absl::StrCat("'", kProgram, "' --progress --threads=1 --beam_size=4"), line + "\n");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("of 2000 sentences"), std::string::npos) << outcome.err.substr(0, 300);
+}
+
 TEST(InteractiveTest, AReaderThatLeavesEndsItQuietly) {
   const std::string source = ReadFile(TestdataPath("multi30k.en"));
   const Outcome outcome = Shell(

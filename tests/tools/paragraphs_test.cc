@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 #include "tokenizer/characters.h"
 #include "tokenizer/typesetting.h"
@@ -84,6 +85,7 @@ TEST(ParagraphsTest, CellByCell) {
 }
 
 TEST(ParagraphsTest, OutputFormats) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const auto lines = JsonLines(
       Nibu("--text=paragraphs --output_format=jsonl", "> Two cats\n> sleep.\n\nA dog runs.\n"));
   ASSERT_EQ(lines.size(), 3u);

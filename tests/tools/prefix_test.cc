@@ -41,6 +41,7 @@ TEST(TargetPrefixTest, LineByLine) {
 
 // A prefix's sentences begin those of the line; alternatives are of the one in which it ends.
 TEST(TargetPrefixTest, SentenceBySentence) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const auto with = [](const std::string& prefix, const std::string& flags = "") {
     return With(prefix + "\n", flags, "A man runs. A dog sleeps.\n").out;
   };
@@ -76,6 +77,7 @@ TEST(TargetPrefixTest, StandsInFrontOfParts) {
 }
 
 TEST(TargetPrefixTest, StaysAsItWasGiven) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* prefix : {"[Ein", "Ein {0} Mann", "\u2167 Ein", "Ein  Mann"}) {
     EXPECT_THAT(With(absl::StrCat(prefix, "\n"), "", "A man runs.\n").out, StartsWith(prefix));
     EXPECT_THAT(With(absl::StrCat(prefix, "\n"), "", "{0} A man runs.\n").out, StartsWith(prefix));
@@ -192,6 +194,7 @@ TEST(UnknownsTest, OfPieces) {
 
 // Words for pieces: this model's vocabulary is small, and it generates <unk>.
 TEST(UnknownsTest, Generated) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string flags =
       absl::StrCat("--model='", TestdataPath("opennmt-3"),
                    "' --tokenized --compute_type=float32 --max_decoding_length=12 ");

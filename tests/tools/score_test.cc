@@ -88,6 +88,50 @@ TEST(ScoreTest, EqualsTheDecodersOwnScores) {
   }
 }
 
+// What nibu-translate made has the score that it printed, if it encodes into the pieces that were
+// generated.
+TEST(ScoreTest, EqualsWhatTranslatePrints) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  std::string source = Captions(100);
+  source +=
+      "A dog runs. A cat sleeps on a mat.\nA man sees https://example.com on a sign.\n"
+      "A dog \xf0\x9f\x98\x80 runs.\n---\n12:30\n\n";
+  const size_t captions = 100;
+  const auto translated = Lines(Translate("--print_scores", source).out);
+  std::string scores;
+  std::string targets;
+  for (const std::string& line : translated) {
+    const size_t tab = line.find('\t');
+    absl::StrAppend(&scores, line.substr(0, tab), "\n");
+    absl::StrAppend(&targets, line.substr(tab + 1), "\n");
+  }
+  const Outcome scored =
+      Score(absl::StrCat("--src=", TestFile("src", source), " --tgt=", TestFile("tgt", targets)));
+  EXPECT_EQ(scored.status, 0) << scored.err;
+  EXPECT_EQ(scored.err, "");
+  const auto expected = Lines(scores);
+  const auto lines = Lines(scored.out);
+  ASSERT_EQ(lines.size(), expected.size());
+  size_t equal = 0;
+  for (size_t i = 0; i < captions; ++i) equal += lines[i] == expected[i] ? 1 : 0;
+  EXPECT_GE(equal, 95u);
+  for (size_t i = captions; i < lines.size(); ++i)
+    EXPECT_EQ(lines[i], expected[i]) << translated[i];
+}
+
+TEST(ScoreTest, OtherSentencesAreScoredAsOne) {
+  const std::string pair = "A dog runs. A cat sleeps.\tEin Hund rennt und eine Katze schläft.\n";
+  const Outcome whole = Score("--tsv", pair);
+  EXPECT_EQ(whole.status, 0);
+  EXPECT_THAT(whole.err, HasSubstr("1 line(s) were scored as one sentence"));
+  const Outcome unsplit = Score("--tsv --nosplit_sentences", pair);
+  EXPECT_EQ(unsplit.err, "");
+  EXPECT_EQ(whole.out, unsplit.out);
+  // What is copied has no score, but its translation has one.
+  EXPECT_EQ(Score("--tsv", "12:30\t12:30\n").out, "0.000000\n");
+  EXPECT_LT(std::stod(Score("--tsv", "12:30\tHalb eins.\n").out), 0);
+}
+
 TEST(ScoreTest, TwoFilesOrOneGiveTheSame) {
   const std::string src = TestFile("src", "A dog runs.\nTwo cats\tsleep.\n");
   const std::string tgt = TestFile("tgt", "Ein Hund rennt.\nZwei Katzen schlafen.\n");
@@ -131,7 +175,7 @@ TEST(ScoreTest, TextIsTheMeanAndStatsTheSums) {
   EXPECT_EQ(scored[3]["tokens"], nlohmann::json::array({"</s>"}));
   const auto stats = nlohmann::json::parse(text.err);
   EXPECT_EQ(stats["sentences"], 4);
-  EXPECT_EQ(stats["target_tokens"], tokens);
+  EXPECT_EQ(stats["target_tokens"], tokens - 3);  // without the ends of sentences
   EXPECT_NEAR(stats["log_prob"].get<double>(), sum, 1e-5);
   // Scores are printed with seven digits: their mean is that exact, its exponential less.
   EXPECT_NEAR(std::log(stats["perplexity"].get<double>()), -sum / static_cast<double>(tokens),
@@ -185,7 +229,7 @@ TEST(ScoreTest, WhatIsNeverGeneratedHasNoScore) {
     EXPECT_EQ(outcome.status, 1);
     EXPECT_THAT(outcome.err, HasSubstr("nibu-score: error: 1 line(s) could not be scored; the "
                                        "first is line 2: its target has \"<pad>\" where"));
-    EXPECT_THAT(outcome.err, HasSubstr("\"target_tokens\":4,\"log_prob\":-"));
+    EXPECT_THAT(outcome.err, HasSubstr("\"target_tokens\":3,\"log_prob\":-"));
     ASSERT_EQ(Lines(outcome.out).size(), 2u);
     EXPECT_EQ(Lines(outcome.out)[1], "");
   }

@@ -144,6 +144,7 @@ TEST(SearchFlagsTest, CoverageIsALossForWhatIsNotTranslated) {
 }
 
 TEST(SearchFlagsTest, Repetitions) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* beam : {"--beam_size=1 ", "--beam_size=4 "}) {
     const std::string lengths = absl::StrCat(beam, "--min_decoding_length=40 ");
     EXPECT_GT(CountRepeats(Tokens(lengths), 3), 0u);
@@ -195,6 +196,7 @@ TEST(SearchFlagsTest, EndTokens) {
 }
 
 TEST(SearchFlagsTest, CompatibleSearches) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = Captions(10);
   const std::string own = Translate("--compute_type=float32", source).out;
   EXPECT_EQ(Translate("--compute_type=float32 --search_compat=ctranslate2", source).out, own);
@@ -270,6 +272,7 @@ TEST(SamplingTest, LinesAndSentencesDifferAndSeedsReachFar) {
 }
 
 TEST(SamplingTest, Edges) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* flags :
        {"--sampling_topk=0 --sampling_temperature=1e-6", "--sampling_topk=0 --sampling_topp=1e-6",
         "--sampling_topk=2 --sampling_topp=1e-6", "--sampling_topk=1"}) {

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
 namespace nibu {
@@ -53,7 +54,8 @@ TEST(SearchRefusalsTest, WhatDoesNotGoTogether) {
       {"--return_alternatives --prefix_bias_beta=0.5", "--prefix_bias_beta"},
       {"--return_alternatives --coverage_penalty=1", "--return_alternatives"},
       {"--on_repetition=retry --return_alternatives", "--on_repetition"},
-      {"--on_repetition=retry --sampling_topk=0 --num_hypotheses=2", "--on_repetition"},
+      {"--output_format=nbest --on_repetition=retry --sampling_topk=0 --num_hypotheses=2",
+       "--on_repetition"},
       {"--prefix_bias_beta=0.5 --beam_size=1", "--prefix_bias_beta"},
       {"--prefix_bias_beta=0.5 --coverage_penalty=1", "--prefix_bias_beta"},
       {"--coverage_penalty=1 --alignment_layer=-1", "--coverage_penalty"},
@@ -92,6 +94,7 @@ TEST(SearchRefusalsTest, NothingIsReadOrWrittenTwice) {
 
 // Large numbers, and all of some options at a time.
 TEST(SearchRefusalsTest, EndsOfWhatIsTaken) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string prefix = TestFile("prefix", "Eine Katze\n");
   for (const std::string flags :
        {"--beam_size=100 --num_hypotheses=100 --max_decoding_length=6",

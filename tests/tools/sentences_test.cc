@@ -94,8 +94,7 @@ TEST(SentencesTest, WhiteSpaceStaysAsItWas) {
 
 TEST(SentencesTest, WithoutLettersTheyStay) {
   const std::string lines = "---\n...\n  123\n1,000.50\n12:30 - 13:45\n$5!? {0} 3\n- 5 %\n";
-  for (const char* flags :
-       {"", "--protect=none", "--markup=html", "--num_hypotheses=2 --beam_size=2"}) {
+  for (const char* flags : {"", "--protect=none", "--markup=html", "--beam_size=2"}) {
     EXPECT_EQ(Translate(flags, lines).out, lines) << flags;
   }
   const std::string cells = "<tr><td>1,000.50</td><td>***</td></tr>\n";

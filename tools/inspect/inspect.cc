@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "engine/attention/mixer.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 #include "models/assembly/model_defaults.h"
@@ -83,11 +84,40 @@ int64_t SumOnce(const TensorSource& source, const std::vector<std::string>& name
   return sum;
 }
 
-// Numbers that the model consists of.
+// Whether `small` is the embedding table `table` in int8, as .nibu files have it for the output
+// layer.
+bool IsQuantized(const StoredTensor& small, const StoredTensor& table) {
+  if (small.view.dtype != DType::kInt8 || small.view.shape != table.view.shape ||
+      small.view.shape.size() != 2 || table.view.dtype == DType::kInt8 || small.transposed ||
+      table.transposed || small.scales.empty()) {
+    return false;
+  }
+  const auto columns = static_cast<size_t>(small.view.shape[1]);
+  const auto* values = static_cast<const int8_t*>(small.view.data);
+  const auto* floats = static_cast<const char*>(table.view.data);
+  std::vector<float> row(columns);
+  for (int64_t r = 0; r < small.view.shape[0]; ++r) {
+    ConvertToFloat(table.view.dtype, floats, columns, row.data());
+    const float scale = small.scales[std::min(small.scales.size() - 1, static_cast<size_t>(r))];
+    for (size_t i = 0; i < columns; ++i) {
+      if (!(std::abs(row[i] * scale - static_cast<float>(values[i])) < 0.6f)) return false;
+    }
+    values += columns;
+    floats += columns * DTypeSize(table.view.dtype);
+  }
+  return true;
+}
+
+// Numbers that the model consists of. A tied output layer counts once, whatever its type.
 int64_t Parameters(const OpenedModel& model) {
+  const StoredTensor* output = model.source->Find(model.names.Tensor("output"));
+  const StoredTensor* table = model.source->Find(model.names.Tensor("decoder.tokens"));
+  const bool tied = output != nullptr && table != nullptr && IsQuantized(*output, *table);
   std::vector<std::string> names;
   for (const auto& [weight, tensors] : model.names.tensors) {
-    names.insert(names.end(), tensors.weights.begin(), tensors.weights.end());
+    if (!tied || weight != "output") {
+      names.insert(names.end(), tensors.weights.begin(), tensors.weights.end());
+    }
     names.insert(names.end(), tensors.biases.begin(), tensors.biases.end());
   }
   return SumOnce(*model.source, names, [](const TensorView& view) { return view.elements(); });
@@ -182,7 +212,8 @@ std::string ArchitectureText(const Json& config) {
       " heads, feed-forward ", Both(config["ffn_encoder"], config["ffn_decoder"], " / "), " ",
       word("activation"), config["gated_ffn"].get<bool>() ? " gated" : "", ", ", word("norm_order"),
       "-norm", word("norm_kind") == "rms" ? " (RMS)" : "", ", ",
-      positions.substr(0, positions.find('_')), " positions");
+      positions.substr(0, positions.find('_')), " positions, at most ",
+      config["max_positions"].dump(), " tokens");
   if (word("decoder_memory") == "ssru") absl::StrAppend(&text, ", SSRU decoder");
   return text;
 }
@@ -245,6 +276,8 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
   for (const auto& [name, value] : model.facts) add(name.c_str(), {value, value});
   facts["config"] = ConfigToJson(model.config);
   add_line("architecture", ArchitectureText(facts["config"]));
+  const std::vector<MixerSpec>& mixers = model.config.encoder_attention;
+  add_line("attention", "encoder: " + (mixers.empty() ? "full" : MixersToText(mixers)));
   add_line("alignment", AlignmentText(model.config));
   const int64_t parameters = Parameters(model);
   const int64_t stored_bytes =

@@ -52,8 +52,9 @@ size_t TakePrefix(const TextOptions& options, const LinePart& part, std::string*
 
 // What a hypothesis' tokens say, with all that the part carries. Adds to the warnings.
 std::string Text(const TextCoder& coder, const TextOptions& options, const LinePart& part,
-                 const Hypothesis& hypothesis, const AttentionRows& attention,
-                 absl::Span<const std::string> tokens, Warnings* warnings) {
+                 const SaidNumbers& said, const Hypothesis& hypothesis,
+                 const AttentionRows& attention, absl::Span<const std::string> tokens,
+                 Warnings* warnings) {
   const bool carries = !part.marked.carried.empty();
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
@@ -63,7 +64,8 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   const size_t begin = front < read.size() ? read[front].begin : read.back().end;
   const auto source = absl::string_view(part.marked.text).substr(begin, read.back().end - begin);
   const auto expected = static_cast<float>(pieces.size()) * options.length_ratio.value_or(1);
-  *warnings |= Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis);
+  *warnings |=
+      Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis, said);
   ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
   std::vector<AlignedToken> aligned;
@@ -83,15 +85,17 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   return text;
 }
 
+// Completes joined->alignment, which has pieces, and takes the attention, if it is wanted.
 void Align(const TextOptions& options, const std::vector<std::string>& source,
            AttentionRows attention, TextHypothesis* joined) {
   if (options.alignment == AlignmentKind::kNone) return;
-  joined->alignment = HardAlignment(attention);
   if (options.align_words) {
     const std::vector<size_t> source_words = WordsOf(source);
     const std::vector<size_t> target_words = WordsOf(joined->tokens);
     joined->alignment = AlignWords(joined->alignment, source_words, target_words);
-    attention = AttendWords(attention, source_words, target_words);
+    if (options.alignment == AlignmentKind::kSoft) {
+      attention = AttendWords(attention, source_words, target_words);
+    }
   }
   if (options.alignment == AlignmentKind::kSoft) joined->attention = std::move(attention);
 }
@@ -118,11 +122,17 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
         if (coder.IsUnknown(token)) token = source[s];
       }
     }
-    const std::string text = Text(coder, options, part, hypothesis, rows, tokens, &joined.warnings);
-    if (options.decoding.return_attention) {
-      for (std::vector<float>& row : rows) {  // beside those of the parts before it
-        row.insert(row.begin(), sources.size(), 0.0f);
-        attention.push_back(std::move(row));
+    const std::string text =
+        Text(coder, options, part, line.said, hypothesis, rows, tokens, &joined.warnings);
+    if (options.alignment != AlignmentKind::kNone) {
+      for (const auto& [s, t] : HardAlignment(rows)) {
+        joined.alignment.emplace_back(sources.size() + s, joined.tokens.size() + t);
+      }
+      if (options.alignment == AlignmentKind::kSoft) {
+        for (std::vector<float>& row : rows) {  // beside those of the parts before it
+          row.insert(row.begin(), sources.size(), 0.0f);
+          attention.push_back(std::move(row));
+        }
       }
       sources.insert(sources.end(), source.begin(), source.end());
     }
@@ -150,7 +160,8 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
   for (std::vector<float>& row : attention) row.resize(sources.size());
   Align(options, sources, std::move(attention), &joined);
   joined.text += line.behind;
-  if (!line.is_marked) ReplaceBreaks(&joined.text);
+  // A carriage return between sentences stays as it was.
+  if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);
   joined.score = HypothesisScore(options.decoding, joined.log_prob, length) + coverage;
   return joined;
 }

@@ -22,6 +22,7 @@ struct LinePart {
   CodedText source;
   MarkedText marked = {};    // the source (of WithNames)
   std::string prefix = {};   // what its translation begins with, in the source's names
+  std::string target = {};   // the translation to be scored, in the source's names
   size_t prefix_tokens = 0;  // that the prefix is in the target vocabulary
   bool is_given = false;     // the prefix goes on in the next sentence: it is all of this one's
   std::vector<Hypothesis> hypotheses = {};
@@ -32,7 +33,10 @@ struct LineParts {
   std::string behind;      // white space, and text that is left alone
   size_t expanded = 0;     // the part of which there are alternatives
   bool is_marked = false;  // what is carried or left alone may have line breaks
+  SaidNumbers said;        // of the languages, if they are known
   bool is_scored = false;
+  bool matches_target = false;  // what is copied of a line that is scored is in its target, too
+  bool scored_whole = false;    // source and target have different sentences: the line is one part
   int source_tokens = 0;
   bool too_long = false;  // a sentence, before it was cut
 };

@@ -1,6 +1,7 @@
 #include "tools/text/line_reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -81,29 +82,50 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
   return parts;
 }
 
-// What a translation begins with, in the words of a source (of WithNames).
-std::string PrefixWithNames(const MarkedText& source, std::string prefix) {
+// A translation, or what it begins with, in the words of a source (of WithNames): protected parts
+// become the names that the model sees, or nothing where it sees none.
+std::string WithNamesOf(const MarkedText& source, std::string target) {
   for (const Carried& carried : source.carried) {
     if (!carried.replaces) continue;
     const TextSpan& name = carried.span;
     absl::StrReplaceAll({{std::string(absl::StripAsciiWhitespace(carried.before)),
                           source.text.substr(name.begin, name.end - name.begin)}},
-                        &prefix);
+                        &target);
   }
-  return prefix;
+  return target;
 }
 
 // Reads one line; refers to all that it is given.
 class LineReader {
  public:
   explicit LineReader(const TextTranslator::Request& request)
-      : plan_(*request.plan), prefix_(request.target_prefix) {
-    line_.is_scored = request.target.has_value();
-    splits_ = plan_.splitter != nullptr && !line_.is_scored;
+      : plan_(*request.plan), prefix_(request.target_prefix), target_(request.target) {
+    splits_ = plan_.splitter != nullptr;
     if (splits_) prefixes_ = plan_.prefix_splitter->Split(prefix_);
+    if (splits_ && target_.has_value()) {
+      MarkedText target = {*target_};
+      if (plan_.protector != nullptr) AddParts(FindParts(plan_.protector, target), &target);
+      targets_ = SplitBesideParts(*plan_.prefix_splitter, target);
+    }
   }
 
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
+    NIBU_RETURN_IF_ERROR(ReadSegments(line));
+    if (splits_ && target_.has_value() && (!matches_ || sentences_ != targets_.size())) {
+      // Not sentence by sentence, then.
+      splits_ = false;
+      NIBU_RETURN_IF_ERROR(ReadSegments(line));
+      line_.scored_whole = !IsBlank(*target_);
+    }
+    line_.matches_target = splits_ && target_.has_value();
+    return std::move(line_);
+  }
+
+ private:
+  absl::Status ReadSegments(const MarkedLine& line) {
+    line_ = LineParts();
+    line_.said = {plan_.source_numbers.get(), plan_.target_numbers.get()};
+    line_.is_scored = target_.has_value();
     line_.is_marked = line.is_marked;
     for (const MarkedLine::Segment& segment : line.segments) {
       line_.behind += segment.untouched;
@@ -121,12 +143,11 @@ class LineReader {
     } else if (!IsBlank(line_.behind) && !IsBlank(prefix_)) {  // in front of emoji
       line_.behind = absl::StrCat(prefix_, " ", absl::StripLeadingAsciiWhitespace(line_.behind));
     }
-    return std::move(line_);
+    return absl::OkStatus();
   }
 
- private:
   absl::Status ReadText(MarkedText text) {
-    if (plan_.protector != nullptr && !line_.is_scored) {
+    if (plan_.protector != nullptr) {
       AddParts(FindParts(plan_.protector, text), &text);
     }
     std::vector<TextSpan> spans;
@@ -148,8 +169,7 @@ class LineReader {
   absl::Status ReadSentence(std::string before, MarkedText sentence) {
     MarkedText marked;
     NIBU_ASSIGN_OR_RETURN(CodedText source, Code(sentence, &marked));
-    if (plan_.options.protect[Protected::kUnknown] && !line_.is_scored &&
-        plan_.coder.HasUnknown(source.pieces)) {
+    if (plan_.options.protect[Protected::kUnknown] && plan_.coder.HasUnknown(source.pieces)) {
       NIBU_ASSIGN_OR_RETURN(const auto unknowns, plan_.coder.Unknowns(sentence.text));
       AddParts(unknowns, &sentence);
       NIBU_ASSIGN_OR_RETURN(source, Code(sentence, &marked));
@@ -157,8 +177,20 @@ class LineReader {
     if (!source.pieces.empty()) {
       return AddPart(std::move(before), std::move(source), std::move(marked));
     }
-    line_.behind += before + Write(sentence);
+    const std::string copied = Write(sentence);
+    if (splits_ && target_.has_value()) {
+      matches_ = matches_ && TakeTarget() == absl::StripAsciiWhitespace(copied);
+    }
+    line_.behind += before + copied;
     return absl::OkStatus();
+  }
+
+  // The next sentence of a target that is read sentence by sentence.
+  absl::string_view TakeTarget() {
+    const size_t next = sentences_++;
+    if (next >= targets_.size()) return {};
+    return absl::string_view(*target_).substr(targets_[next].begin,
+                                              targets_[next].end - targets_[next].begin);
   }
 
   // What the model sees of a sentence, and its pieces; none where it stays as it is.
@@ -166,7 +198,8 @@ class LineReader {
     std::vector<std::string> names = plan_.names;
     std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
     *marked = WithNames(sentence, names);
-    const bool may_stay = prefix_.empty() && (splits_ || !sentence.carried.empty());
+    const bool may_stay =
+        prefix_.empty() && (splits_ || (!sentence.carried.empty() && !line_.is_scored));
     if (IsBlank(marked->text) || (may_stay && !HasLetters(sentence))) return CodedText();
     return plan_.coder.Code(front_, marked->text);
   }
@@ -194,7 +227,12 @@ class LineReader {
       line_.parts.push_back(std::move(part));
     }
     newest_ = first;
-    if (sentences_ < prefixes_.size()) SetPrefix(prefixes_[sentences_++].end);
+    if (line_.is_scored) {
+      LinePart& part = line_.parts[first];
+      part.target = WithNamesOf(part.marked, std::string(splits_ ? TakeTarget() : *target_));
+    } else if (sentences_ < prefixes_.size()) {
+      SetPrefix(prefixes_[sentences_++].end);
+    }
     return absl::OkStatus();
   }
 
@@ -205,16 +243,19 @@ class LineReader {
     if (IsBlank(prefix)) return;
     line_.parts[line_.expanded].is_given = newest_ != line_.expanded;
     LinePart& part = line_.parts[newest_];
-    part.prefix += PrefixWithNames(part.marked, std::string(prefix));
+    part.prefix += WithNamesOf(part.marked, std::string(prefix));
     absl::StripLeadingAsciiWhitespace(&part.prefix);
     line_.expanded = newest_;
   }
 
   const TextPlan& plan_;
   const std::string& prefix_;
+  const std::optional<std::string>& target_;
   bool splits_ = false;             // into sentences
   std::vector<TextSpan> prefixes_;  // sentences of prefix_
-  size_t sentences_ = 0;            // so many have been given to sentences
+  std::vector<TextSpan> targets_;   // sentences of target_
+  bool matches_ = true;             // what stays as it is does so in the target, too
+  size_t sentences_ = 0;            // so many of prefixes_ or targets_ have been given to sentences
   size_t prefix_end_ = 0;           // up to there
   size_t newest_ = 0;               // the first part of the newest sentence
   TextCoder::Line front_;           // what is said there holds for all segments

@@ -27,7 +27,10 @@ struct TextPlan {
   std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
   std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole
   std::shared_ptr<const SentenceSplitter> prefix_splitter = nullptr;  // of the target's language
-  Protector protector = nullptr;                                      // null: nothing is looked for
+  // How both languages say numbers; null: not known.
+  std::shared_ptr<const NumberWords> source_numbers = nullptr;
+  std::shared_ptr<const NumberWords> target_numbers = nullptr;
+  Protector protector = nullptr;  // null: nothing is looked for
 };
 
 // The parts of a line, which is a request's. OutOfRange: LongInput::kError or a target, and a

@@ -29,7 +29,9 @@ constexpr char kEmail[] =
     // user@host:path
     R"([\w.-]{1,64}@[\w.-]+:[\w.~-]*/[\w@L@.+@~/-]*|)"
     R"((?:mailto:)?[\w@L@][0-9A-Za-z@L@._%+-]{0,63}@[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)"
-    R"((?:\.[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)+)";
+    R"((?:\.[0-9A-Za-z@L@](?:[0-9A-Za-z@L@-]*[0-9A-Za-z@L@])?)+)"
+    // @user, @user@host
+    R"(|\B@[A-Za-z_][\w.-]*(?:@[\w.-]+)?)";
 constexpr char kPath[] =
     // C:\dir\file, C:/dir/file, \\server\share
     R"(\b[A-Za-z]:(?:[\\/][\w@L@.()~$%-]+)+[\\/]?|\b[A-Z]:\\|\\\\[\w.-]+(?:\\[\w@L@.()~$%-]+)+)"

@@ -95,6 +95,12 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
                      is_draft ? "draft " : "", "model that was trained with the same");
     }
     if (!loaded.note.empty()) model.notes.push_back(loaded.note);
+    if (!is_draft && loaded.shortlist != nullptr && options.shortlist.empty()) {
+      model.notes.push_back(
+          absl::StrCat(other, ": its shortlist is not used, but that of the first model, ", path,
+                       model.loaded.shortlist == nullptr ? ", which has none" : "",
+                       "; --shortlist names one for all, or none"));
+    }
     (is_draft ? model.draft : model.ensemble.emplace_back()) = std::move(loaded.model);
   }
   return model;
@@ -105,6 +111,8 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
 DecodingOptions DefaultDecoding(const ModelDefaults& defaults) {
   DecodingOptions options;
   options.beam_size = defaults.beam_size.value_or(options.beam_size);
+  options.max_decoding_length = defaults.max_decoding_length.value_or(options.max_decoding_length);
+  options.no_repeat_ngram_size = defaults.no_repeat_ngram_size.value_or(0);
   options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
   options.word_penalty = defaults.word_penalty.value_or(0);
   options.max_length_factor = defaults.max_length_factor.value_or(0);

@@ -72,7 +72,7 @@ struct TextOptions {
   bool align_words = false;  // words in place of pieces
   // Where a source phrase is in a sentence, one of its targets is to be in the translation.
   std::vector<GlossaryEntry> glossary;
-  // Not if tokenized, nor where a target is scored.
+  // Not if tokenized.
   ProtectedKinds protect = ProtectedKinds().set();
   std::string protect_pattern;  // an RE2 expression: what it matches is protected, too
 };
@@ -97,8 +97,10 @@ struct TextResult {
   // language token.
   std::vector<TextHypothesis> hypotheses;
   int source_tokens = 0;
-  int target_tokens = 0;  // of the best hypothesis
+  int target_tokens = 0;  // of the best hypothesis, without the ends of sentences
   bool too_long = false;  // more than max_input_length tokens, in a sentence
+  // A target was scored as one sentence, because source and target do not split into equally many.
+  bool scored_whole = false;
 };
 
 }  // namespace nibu

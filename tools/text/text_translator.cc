@@ -13,6 +13,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/errors.h"
 #include "tokenizer/characters.h"
+#include "tokenizer/language_code.h"
 #include "tools/text/line_reader.h"
 #include "tools/text/resources.h"
 
@@ -136,17 +137,26 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
   if (!options.tokenized) {
     NIBU_ASSIGN_OR_RETURN(plan->protector, MakeProtector(options.protect, options.protect_pattern));
   }
-  if (options.split_sentences && !options.tokenized) {
-    const auto make = [](std::initializer_list<std::string> languages) {
-      const auto* const named =
-          absl::c_find_if(languages, [](const std::string& language) { return !language.empty(); });
-      return SentenceSplitter::Create(named != languages.end() ? *named : "");
-    };
-    const ModelLanguages& known = vocabulary.languages;
-    NIBU_ASSIGN_OR_RETURN(plan->splitter, make({options.split_language, options.src_lang,
-                                                vocabulary.source_language, known.default_source}));
-    NIBU_ASSIGN_OR_RETURN(plan->prefix_splitter, make({options.tgt_lang, vocabulary.target_language,
-                                                       known.default_target}));
+  if (!options.split_language.empty() && !IsLanguageCode(options.split_language)) {
+    return Invalid("split_language must be a code such as en, de-DE or zho_Hans, not \"",
+                   options.split_language, "\"");
+  }
+  if (options.tokenized) return plan;
+  const auto first = [](std::initializer_list<std::string> languages) {
+    const auto* const named =
+        absl::c_find_if(languages, [](const std::string& language) { return !language.empty(); });
+    return named != languages.end() ? *named : "";
+  };
+  const ModelLanguages& known = vocabulary.languages;
+  const std::string source = first(
+      {options.split_language, options.src_lang, vocabulary.source_language, known.default_source});
+  const std::string target =
+      first({options.tgt_lang, vocabulary.target_language, known.default_target});
+  if (!source.empty()) plan->source_numbers = std::make_shared<const NumberWords>(source);
+  if (!target.empty()) plan->target_numbers = std::make_shared<const NumberWords>(target);
+  if (options.split_sentences) {
+    NIBU_ASSIGN_OR_RETURN(plan->splitter, SentenceSplitter::Create(source));
+    NIBU_ASSIGN_OR_RETURN(plan->prefix_splitter, SentenceSplitter::Create(target));
   }
   return plan;
 } catch (...) {
@@ -180,7 +190,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   }
   tokenizing_ += SecondsSince(start);
   if (parts == 0) {
-    if (!IsBlank(request.target.value_or(""))) {
+    if (!IsBlank(request.target.value_or("")) && !pending->line.matches_target) {
       return Invalid("a target, and nothing that it could translate");
     }
     TextResult blank;
@@ -189,6 +199,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     return pending;
   }
   pending->missing = parts;
+  sentences_ += parts;
   pending->tickets.reserve(parts);
   // If some part is missing for ever, nothing is delivered.
   absl::Cleanup cancel = [&] { Cancel(pending); };
@@ -199,6 +210,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
         translator_->Submit(
             std::move(requests[i]),
             [this, pending, i](uint64_t, Result result) {
+              ++translated_sentences_;
               pending->status.Update(result.status());
               if (result.ok()) pending->line.parts[i].hypotheses = *std::move(result);
               if (--pending->missing > 0) return;
@@ -221,7 +233,8 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(Pending* pending, size
   nibu::Request made;
   made.source = plan.coder.Ids(text.source.pieces);
   made.options = plan.options.decoding;
-  made.options.return_attention |= !text.marked.carried.empty();
+  made.options.return_attention |=
+      !text.marked.carried.empty() && !request.target.has_value();  // says where they go
   made.priority = request.priority;
   made.deadline = request.deadline;
   made.key = (request.key << 20) + part;  // samples of a line's sentences differ
@@ -239,7 +252,7 @@ absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(Pending* pending, size
     made.options.min_decoding_length = std::min(made.options.min_decoding_length, most);
   }
   if (request.target.has_value()) {
-    NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(*request.target));
+    NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(text.target));
     made.target->push_back(loaded_.model->config.eos);
   } else if (!plan.glossary.empty()) {
     made.constraints = plan.glossary.Find(plan.coder.SourceText(text.source.own()));
@@ -257,7 +270,8 @@ void TextTranslator::Cancel(const TextTicket& ticket) {
 absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   if (!pending->status.ok()) return pending->status;
   const Plan& plan = *pending->request.plan;
-  TextResult result = {{}, pending->line.source_tokens, 0, pending->line.too_long};
+  TextResult result = {
+      {}, pending->line.source_tokens, 0, pending->line.too_long, pending->line.scored_whole};
   size_t count = pending->line.parts[pending->line.expanded].hypotheses.size();
   for (LinePart& part : pending->line.parts) {
     for (Hypothesis& each : part.hypotheses) {
@@ -283,7 +297,8 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
     });
   }
   if (!result.hypotheses.empty()) {
-    result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size());
+    const size_t ends = pending->line.is_scored ? pending->line.parts.size() : 0;
+    result.target_tokens = static_cast<int>(result.hypotheses[0].tokens.size() - ends);
   }
   return result;
 } catch (...) {

@@ -51,7 +51,9 @@ class TextTranslator {
     // What the translation begins with: text, or pieces if tokenized. Its sentences begin those of
     // the line, one by one. Alternatives are of the sentence in which it ends.
     std::string target_prefix = {};
-    // To be scored in place of a translation. The only hypothesis then has the EOS as a token.
+    // A translation to be scored, in place of one to be searched for. Its sentences are scored as
+    // translations of the line's, one by one, if there are equally many; else the line is scored as
+    // one sentence. The only hypothesis of the result then has an EOS token behind each sentence.
     std::optional<std::string> target = {};
   };
   // A result, or the status of the sentence that failed. What it throws is dropped.
@@ -93,6 +95,10 @@ class TextTranslator {
   // takes included.
   double tokenizer_seconds() const { return tokenizing_; }
   double text_seconds() const { return finishing_; }
+  // Sentences (and parts of long ones) that lines were cut into so far, and those of them that are
+  // translated.
+  uint64_t sentences() const { return sentences_; }
+  uint64_t translated_sentences() const { return translated_sentences_; }
 
  private:
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
@@ -103,6 +109,8 @@ class TextTranslator {
   LoadedModel loaded_;  // without the vocabulary's tokens and SentencePiece models
   std::atomic<double> tokenizing_ = 0;
   std::atomic<double> finishing_ = 0;
+  std::atomic<uint64_t> sentences_ = 0;
+  std::atomic<uint64_t> translated_sentences_ = 0;
   std::unique_ptr<Translator> translator_;  // last: its threads use the rest
 };
 

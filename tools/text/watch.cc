@@ -33,8 +33,10 @@ bool IsGreater(const Size& size, const Size& other, const Size& roots, const Siz
          size.characters - other.characters > roots.characters * std::sqrt(scattered.characters);
 }
 
-// May well be a word on the other side.
-bool IsSaid(const Number& number) {
+// Whether it is a word on the other side, of which `other` is the text.
+bool IsSaid(const Number& number, absl::string_view other, const NumberWords* words) {
+  if (words != nullptr && words->AreKnown())
+    return number.alone && words->Say(number.digits, other);
   const std::string& digits = number.digits;
   return number.alone &&
          (digits.size() == 1 || (digits.size() == 2 && (digits <= "12" || digits[1] == '0')));
@@ -42,19 +44,24 @@ bool IsSaid(const Number& number) {
 
 // Whether each digit is there as often, however they are grouped: 1,000 or 1 000, month or day
 // first. What is said may be missing on one side.
-bool SameNumbers(const std::vector<Number>& source, const std::vector<Number>& target) {
+bool SameNumbers(absl::string_view source, const std::vector<Number>& source_numbers,
+                 absl::string_view target, const std::vector<Number>& target_numbers,
+                 const SaidNumbers& said) {
   std::map<Number, int> surplus;  // of the source; below 0: of the target
-  for (const Number& number : source) ++surplus[number];
-  for (const Number& number : target) --surplus[number];
+  for (const Number& number : source_numbers) ++surplus[number];
+  for (const Number& number : target_numbers) --surplus[number];
   using Digits = std::array<int, 10>;
   Digits all{};
   Digits said_in_source{};
   Digits said_in_target{};
   for (const auto& [number, count] : surplus) {
+    const bool is_said = count > 0   ? IsSaid(number, target, said.target)
+                         : count < 0 ? IsSaid(number, source, said.source)
+                                     : false;
     for (const char digit : number.digits) {
       const auto i = static_cast<size_t>(digit - '0');
       all[i] += count;
-      if (IsSaid(number)) (count > 0 ? said_in_target : said_in_source)[i] += count;
+      if (is_said) (count > 0 ? said_in_target : said_in_source)[i] += count;
     }
   }
   return all == Digits{} || all == said_in_source || all == said_in_target;
@@ -71,7 +78,7 @@ std::vector<std::string> WarningNames(const Warnings& warnings) {
 }
 
 Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
-               const Hypothesis& hypothesis) {
+               const Hypothesis& hypothesis, const SaidNumbers& said) {
   const TextMeasure from = Measure(source);
   const TextMeasure to = Measure(target);
   const Size of = {expected_tokens, from.characters};
@@ -84,7 +91,7 @@ Warnings Watch(absl::string_view source, float expected_tokens, absl::string_vie
   warnings.set(Warning::kLong, IsGreater(size, of, kLong, with_slack));
   warnings.set(Warning::kRepetition, hypothesis.repetition);
   warnings.set(Warning::kUnfinished, !hypothesis.finished);
-  warnings.set(Warning::kNumbers, !SameNumbers(from.numbers, to.numbers));
+  warnings.set(Warning::kNumbers, !SameNumbers(source, from.numbers, target, to.numbers, said));
   return warnings;
 }
 
