@@ -229,6 +229,19 @@ TEST(AlignmentTest, LayersAndHeads) {
   }
 }
 
+// A long line's hard alignment takes memory by its length, not by its square: of 60,000 letters
+// without a blank the matrix would be 1 GB.
+TEST(AlignmentTest, OfALongLine) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  std::string line;
+  for (int i = 0; i < 60000; ++i) line += static_cast<char>('a' + i % 26 * (i % 7) % 26);
+  const Outcome outcome =
+      Translate("--alignment=hard --beam_size=1 --stats --threads=1", absl::StrCat(line, "\n"));
+  EXPECT_EQ(outcome.status, 0);
+  const std::string stats = outcome.err.substr(outcome.err.find('{'));
+  EXPECT_LT(nlohmann::json::parse(stats)["peak_rss_bytes"].get<int64_t>(), int64_t{300} << 20);
+}
+
 TEST(AlignmentTest, InTextAndNBest) {
   const std::string text = Translate("--alignment=soft --print_scores", "A dog runs.\n").out;
   EXPECT_THAT(text, HasSubstr("\tEin Hund rennt. ||| 0.9"));

@@ -16,7 +16,7 @@ namespace {
 
 // As if each word were a token.
 std::string Watched(const std::string& source, const std::string& target, bool finished = true,
-                    bool repetition = false) {
+                    bool repetition = false, const SaidNumbers& said = {}) {
   const auto words = [](const std::string& text) {
     return static_cast<size_t>(std::count(text.begin(), text.end(), ' ')) + 1;
   };
@@ -24,7 +24,7 @@ std::string Watched(const std::string& source, const std::string& target, bool f
   hypothesis.tokens.resize(words(target));
   hypothesis.finished = finished;
   hypothesis.repetition = repetition;
-  return absl::StrJoin(WarningNames(Watch(source, words(source), target, hypothesis)), ",");
+  return absl::StrJoin(WarningNames(Watch(source, words(source), target, hypothesis, said)), ",");
 }
 
 TEST(WatchTest, Lengths) {
@@ -92,6 +92,23 @@ TEST(WatchTest, NumbersThatDiffer) {
                                                         {"17 and 17", "17"}}) {
     EXPECT_EQ(Watched(source, target), "numbers") << source;
   }
+}
+
+// Where the languages are known, a number is a word on the other side only if the word is there.
+TEST(WatchTest, NumbersInWords) {
+  const NumberWords english("en");
+  const NumberWords german("de");
+  const auto watched = [&](const std::string& source, const std::string& target) {
+    return Watched(source, target, true, false, {&english, &german});
+  };
+  EXPECT_EQ(watched("3 dogs", "drei Hunde"), "");
+  EXPECT_EQ(watched("three dogs", "3 Hunde"), "");
+  EXPECT_EQ(watched("25 dogs", "fünfundzwanzig Hunde"), "");
+  EXPECT_EQ(watched("the 3 dogs", "der dritte Hund"), "");
+  EXPECT_EQ(watched("3 dogs", "Hunde"), "numbers");
+  EXPECT_EQ(watched("3 dogs", "vier Hunde"), "numbers");
+  EXPECT_EQ(watched("dogs", "3 Hunde"), "numbers");
+  EXPECT_EQ(watched("12 of 17", "zwölf von 17"), "");
 }
 
 TEST(WatchTest, Parts) {
