@@ -12,6 +12,6 @@ cd "$root"
 cmake --preset "$preset" -DNIBU_TESTS=ON -DNIBU_WERROR="${NIBU_WERROR:-OFF}" >/dev/null
 cmake --build "build/$preset"
 status=0
-ctest --preset "$preset" -j "$(nproc)" "$@" || status=$?
+ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@" || status=$?
 tools/skipped.sh "build/$preset"
 exit "$status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/test_on.sh SUITE [PRESET]: the quickstart and every test on another Debian (bookworm, trixie),
-# from nothing but its packages, in a chroot. Needs root. The chroot and its compiler cache stay in the user's
+# from nothing but its packages (and ccache), in a chroot. Needs root. The chroot and its compiler cache stay in the user's
 # cache folder and are used again, until this script or setup.sh changes. NIBU_MIRROR: where Debian's packages
 # come from.
 set -euo pipefail
@@ -13,6 +13,11 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/nibu"
 chroot="$cache/chroot/$suite"
 "$source/tools/setup.sh" chroot
+
+# One run at a time.
+mkdir -p "$cache/chroot"
+exec 9>"$cache/chroot/$suite.lock"
+flock 9
 
 made_by=$(cat "$source"/tools/{setup,test_on}.sh | sha256sum)
 if [ "$(cat "$chroot/made_by" 2>/dev/null)" != "$made_by" ]; then
@@ -28,11 +33,12 @@ fi
 mkdir -p "$chroot/root/.ccache" "$cache/ccache/$suite"
 cp /etc/resolv.conf "$chroot/etc/"
 
-# The tree as it is, and shared/ beside it, which some tests look for; what was built before stays.
+# The tree as it is, and shared/ beside it, which some tests look for. What was built before stays, but all sources are
+# newer: they may be another clone's, which only the compiler cache can tell.
 copy() {  # FROM TO
   mkdir -p "$2"
   find "$2" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-  tar -C "$1" --exclude=./build --exclude=./.git -c . | tar -C "$2" -x --no-same-owner
+  tar -C "$1" --exclude=./build --exclude=./.git -c . | tar -C "$2" -x --touch --no-same-owner
 }
 copy "$source" "$chroot/nibu/nibu"
 rm -rf "$chroot/nibu/shared"

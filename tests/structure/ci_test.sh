@@ -10,8 +10,11 @@ export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT
 record="$XDG_CACHE_HOME/nibu/checks.log"
 mkdir -p "$work"/tree/{.ci,tools,tests/engine,tests/structure} "$(dirname "$record")"
 cd "$work/tree"
+# shellcheck disable=SC2046  # names; those of a hook's repository are not to be used
+unset $(git rev-parse --local-env-vars)
 git init -q .
 cp "$root/.ci/run" .ci/
+cp "$root/.gitignore" .
 cp "$root/tests/engine/with_isa.sh" tests/engine/
 echo true >tests/structure/includes.sh
 for script in setup test fuzz lint test_on; do
@@ -65,6 +68,8 @@ for name in set-up sanitizers lint debian13 tsan run; do
 done
 
 # What takes too long does not run, and the last lines say so.
+sed -i 's/\[tsan\]=14/[tsan]=60/' .ci/run
+two=$(commit "tsan takes an hour")
 echo "$(date +%s) $two tsan 60" >>"$record"
 expect_status 0 .ci/run
 [ "$(tail -n 1 "$work/out")" = "NOT RUN: tsan (last passed ${two:0:7}, 0 runs ago; next in turn)" ] ||
@@ -72,14 +77,26 @@ expect_status 0 .ci/run
 expect_status 0 .ci/run
 expect_line "^NOT RUN: tsan .*1 run ago; next in turn"
 
+# A step that fails ends the run, and what did not run after it is said.
+printf '#!/bin/sh\nexit 1\n' >tools/fuzz.sh
+commit "fuzz fails" >/dev/null
+expect_status 1 .ci/run
+expect_line "^fuzz .*FAILED"
+expect_line "^NOT RUN: lint .*tsan.* \(after the failure\)"
+printf '#!/bin/sh\necho fuzz "$@"\n' >tools/fuzz.sh
+commit "fuzz passes" >/dev/null
+# A line of the record that is damaged counts for nothing.
+echo "17 $two tsan x(" >>"$record"
+expect_status 0 .ci/run --plan
+
 # By name, without a budget; what fails ends the run, is said, and is not on record.
 expect_status 0 .ci/run tsan format
 expect_line "^test tsan"
 expect_status 2 .ci/run nonsense
-printf '#!/bin/sh\nexit 3\n' >tools/lint.sh
+printf '#!/bin/sh\necho "NOT LINTED, no time left: a.cc"\nexit 3\n' >tools/lint.sh
 commit "lint has no time" >/dev/null
 expect_status 0 .ci/run every
-expect_line "^NOT RUN: lint of the files above"
+expect_line "^NOT RUN: lint of a.cc"
 printf '#!/bin/sh\nexit 1\n' >tools/test_on.sh
 three=$(commit "debian13 fails")
 expect_status 1 .ci/run debian13
@@ -88,5 +105,6 @@ expect_line "^debian13 .*FAILED"
 # What is not a commit is not on record either.
 echo b >CMakeLists.txt
 expect_status 0 .ci/run tsan
+expect_line "^Not recorded"
 ! grep "$three" "$record" || fail "uncommitted files are on record"
 echo "the parts run in turn"

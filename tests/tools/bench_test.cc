@@ -183,7 +183,7 @@ TEST(BenchTest, OneTableRowARun) {
 
 // A run's peak is its own: the one before held far more.
 TEST(BenchTest, PeakMemoryIsOfOneRun) {
-  if (kAddressSanitizer) GTEST_SKIP() << "the address sanitizer keeps what is freed";
+  if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps what is freed";
   if (!std::ofstream("/proc/self/clear_refs").is_open()) GTEST_SKIP() << "no peak to reset";
   const Outcome outcome = BenchTiny(
       "--json --threads=1 --beam_size=64 --batch_size=64,1 --sentences=64 --output_length=40 "
