@@ -2,6 +2,7 @@
 
 #include <unicode/locid.h>
 #include <unicode/rbnf.h>
+#include <unicode/uchar.h>
 #include <unicode/unistr.h>
 
 #include <cstdint>
@@ -25,9 +26,17 @@ icu::UnicodeString Folded(absl::string_view text) {
       icu::StringPiece(text.data(), static_cast<int32_t>(text.size()))));
 }
 
-bool BeginsWord(const icu::UnicodeString& text, const icu::UnicodeString& words) {
+// A letter of a script with capitals, which writes words apart.
+bool IsWordLetter(UChar32 c) { return u_hasBinaryProperty(c, UCHAR_CASED) != 0; }
+
+// Whether a word of the text is `words`, or that and an ending of two letters at most.
+bool HasWords(const icu::UnicodeString& text, const icu::UnicodeString& words) {
+  constexpr int kEnding = 2;
   for (int32_t at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
-    if (at == 0 || !u_isalpha(text.char32At(at - 1))) return true;
+    if (at > 0 && IsWordLetter(text.char32At(at - 1))) continue;
+    int32_t end = at + words.length();
+    while (end < text.length() && IsWordLetter(text.char32At(end))) ++end;
+    if (end - at - words.length() <= kEnding) return true;
   }
   return false;
 }
@@ -69,7 +78,7 @@ bool NumberWords::Say(absl::string_view digits, absl::string_view text) const {
     icu::FieldPosition position;
     icu::UnicodeString words;
     format.format(number, name, words, position, status);
-    if (U_SUCCESS(status) && !words.isEmpty() && BeginsWord(folded, Folded(words))) return true;
+    if (U_SUCCESS(status) && !words.isEmpty() && HasWords(folded, Folded(words))) return true;
   }
   return false;
 }

@@ -21,8 +21,9 @@ class NumberWords {
   // Whether ICU has rules for the language.
   bool AreKnown() const;
 
-  // Whether a word of the text begins with what the language says for these digits, in any gender,
-  // case or order (25: "fünfundzwanzig", "fünfundzwanzigster"). REQUIRES: AreKnown().
+  // Whether a word of the text is what the language says for these digits, perhaps with an ending
+  // of one or two letters, in any gender, case or order (25: "fünfundzwanzig",
+  // "fünfundzwanzigster"). REQUIRES: AreKnown().
   bool Say(absl::string_view digits, absl::string_view text) const;
 
  private:

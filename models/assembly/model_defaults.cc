@@ -58,7 +58,11 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const 
 nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam) {
   auto json = nlohmann::ordered_json::object();
   if (defaults.beam_size) json[beam] = *defaults.beam_size;
-  if (defaults.max_decoding_length) json["max_decoding_length"] = *defaults.max_decoding_length;
+  if (defaults.max_decoding_length) {
+    const bool is_hugging_face = absl::string_view(beam) == "num_beams";
+    json[is_hugging_face ? "max_length" : "max_decoding_length"] =
+        *defaults.max_decoding_length + (is_hugging_face ? 1 : 0);
+  }
   if (defaults.no_repeat_ngram_size) json["no_repeat_ngram_size"] = *defaults.no_repeat_ngram_size;
   for (const Number& number : kNumbers) {
     if (const auto& value = defaults.*number.field) json[number.name] = *value;

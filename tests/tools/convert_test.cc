@@ -95,6 +95,16 @@ TEST_F(ConvertTest, TheBundledModelComesBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "out"), {}), 2);
 }
 
+// The model's own length limit is still there in the Hugging Face directory.
+TEST_F(ConvertTest, DefaultsComeBack) {
+  ASSERT_EQ(Run("nibu-convert --out=" + Out("hf/")).status, 0);
+  const auto defaults = [&](const std::string& flags) {
+    return nlohmann::json::parse(Run("nibu-inspect --json " + flags).out)["defaults"];
+  };
+  EXPECT_EQ(defaults("")["max_decoding_length"], 256);
+  EXPECT_EQ(defaults("--model=" + Out("hf")), defaults(""));
+}
+
 TEST_F(ConvertTest, ParametersAreCountedOnce) {
   const auto parameters = [&](const std::string& flags) {
     const Outcome outcome = Run("nibu-inspect --json " + flags);
