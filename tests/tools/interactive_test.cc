@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
+#include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
 namespace nibu {
@@ -44,6 +45,7 @@ TEST(InteractiveTest, ATerminalIsToldThatInputIsAwaited) {
 
 // The first line takes a while; its sentences are counted.
 TEST(InteractiveTest, ProgressWithinALine) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string line;
   for (int i = 0; i < 2000; ++i) line += "A man is riding a bicycle along the river. ";
   const Outcome outcome =
