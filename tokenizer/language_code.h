@@ -14,8 +14,8 @@ namespace nibu {
 // `code` says counts; one that it does not may be any. A region that no code has does not count.
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes);
 
-// Whether `code` has the form of one: two or three letters, alone or before a script or region.
-// Names such as "german" have not.
+// Returns whether `code` has the form of one: two or three letters, alone or before a script or
+// region. Names such as "german" have not.
 bool IsLanguageCode(absl::string_view code);
 
 }  // namespace nibu

@@ -29,7 +29,7 @@ icu::UnicodeString Folded(absl::string_view text) {
 // A letter of a script with capitals, which writes words apart.
 bool IsWordLetter(UChar32 c) { return u_hasBinaryProperty(c, UCHAR_CASED) != 0; }
 
-// Whether a word of the text is `words`, or that and an ending of two letters at most.
+// Returns whether a word of the text is `words`, or that and an ending of two letters at most.
 bool HasWords(const icu::UnicodeString& text, const icu::UnicodeString& words) {
   constexpr int kEnding = 2;
   for (int32_t at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {

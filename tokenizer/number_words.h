@@ -18,11 +18,11 @@ class NumberWords {
   explicit NumberWords(std::string language);
   ~NumberWords();
 
-  // Whether ICU has rules for the language.
+  // Returns whether ICU has rules for the language.
   bool AreKnown() const;
 
-  // Whether a word of the text is what the language says for these digits, perhaps with an ending
-  // of one or two letters, in any gender, case or order (25: "fünfundzwanzig",
+  // Returns whether a word of the text is what the language says for these digits, perhaps with an
+  // ending of one or two letters, in any gender, case or order (25: "fünfundzwanzig",
   // "fünfundzwanzigster"). REQUIRES: AreKnown().
   bool Say(absl::string_view digits, absl::string_view text) const;
 

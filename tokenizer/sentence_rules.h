@@ -78,7 +78,7 @@ class SentenceRules {
   WordShape ShapeOf(absl::string_view word) const;
   // `word`: in lower case.
   bool Has(List list, absl::string_view word) const { return lists_[list].contains(word); }
-  // Whether it is a compound with an abbreviation at its end. `word`: in lower case.
+  // Returns whether it is a compound with an abbreviation at its end. `word`: in lower case.
   bool EndsShort(absl::string_view word) const;
   // Whether CLDR knows the word, as it is written, for an abbreviation.
   bool InCldr(absl::string_view word) const { return cldr_.contains(word); }

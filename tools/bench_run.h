@@ -82,11 +82,12 @@ std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocab
 // The value that a share `part` of the values does not exceed (nearest rank); 0 of none.
 double Percentile(std::vector<double> values, double part);
 
-// One JSON object, without a line end: `model`, `compute_type`, `isa`, `threads`, `beam_size`,
-// `batch_size` (0: chosen by the engine), `sentences`, ...
 // The part of the run's time that its matmuls alone take; nullopt: the run is too short to say,
 // since they took longer when they were replayed.
 std::optional<double> FloorRatio(const BenchResult& result);
+
+// One JSON object, without a line end: `model`, `compute_type`, `isa`, `threads`, `beam_size`,
+// `batch_size` (0: chosen by the engine), `sentences`, ...
 std::string BenchJson(const BenchResult& result);
 
 // The two lines above a table and a line of it for each run, line ends included. Of the profile the

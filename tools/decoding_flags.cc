@@ -245,7 +245,7 @@ absl::Status ReadSentenceFlags(TextOptions* options) {
   options->split_language = absl::GetFlag(FLAGS_split_language);
   options->protect_pattern = absl::GetFlag(FLAGS_protect_pattern);
   NIBU_ASSIGN_OR_RETURN(options->protect, ReadProtectFlag());
-  // What needs text, and the value with which it does not.
+  // These flags need text, except with the value beside them.
   for (const auto& [flag, nothing] :
        {std::pair{"split_sentences", "false"}, {"protect", "none"}, {"protect_pattern", "none"}}) {
     if (options->tokenized && WasGiven(flag) && FlagValue(flag) != nothing) {

@@ -20,6 +20,9 @@ constexpr Number kNumbers[] = {{"length_penalty", &ModelDefaults::length_penalty
                                {"max_length_factor", &ModelDefaults::max_length_factor, 0, 1000},
                                {"length_ratio", &ModelDefaults::length_ratio, 0.1f, 10}};
 
+// Hugging Face's name of the beam's size tells its objects from the others.
+bool IsHuggingFace(absl::string_view beam) { return beam == "num_beams"; }
+
 }  // namespace
 
 absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam) {
@@ -28,7 +31,7 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const 
   if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
     return object.Wrong(beam, "1 to 1000");
   }
-  const bool is_hugging_face = absl::string_view(beam) == "num_beams";
+  const bool is_hugging_face = IsHuggingFace(beam);
   const char* const longest = is_hugging_face ? "max_length" : "max_decoding_length";
   constexpr int kLongest = 1 << 20;
   NIBU_ASSIGN_OR_RETURN(defaults.max_decoding_length, object.OptionalInt(longest));
@@ -59,7 +62,7 @@ nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const c
   auto json = nlohmann::ordered_json::object();
   if (defaults.beam_size) json[beam] = *defaults.beam_size;
   if (defaults.max_decoding_length) {
-    const bool is_hugging_face = absl::string_view(beam) == "num_beams";
+    const bool is_hugging_face = IsHuggingFace(beam);
     json[is_hugging_face ? "max_length" : "max_decoding_length"] =
         *defaults.max_decoding_length + (is_hugging_face ? 1 : 0);
   }

@@ -16,7 +16,8 @@
 
 namespace nibu {
 
-// Whether the bytes are those of a Git LFS pointer, which stands for a file that was not fetched.
+// Returns whether the bytes are those of a Git LFS pointer, which stands for a file that was not
+// fetched.
 bool IsGitLfsPointer(absl::string_view bytes);
 
 // OK for bytes that it does not recognize. REQUIRES: they are no Git LFS pointer, which

@@ -27,8 +27,8 @@ absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file);
 
-// Whether there are tokens such as ">>de<<", with which OPUS-MT models of several target languages
-// are told theirs.
+// Returns whether there are tokens such as ">>de<<", with which OPUS-MT models of several target
+// languages are told theirs.
 bool HasLanguageTokens(const std::vector<std::string>& tokens);
 
 // The pieces of a SentencePiece model in the order of their ids, without SentencePiece. The file is

@@ -238,7 +238,7 @@ TEST(CliTest, WrongUsage) {
   ExpectOneLineError(Translate("--beam_size=0"), 2, "beam_size");
   ExpectOneLineError(Translate("--beam_size=x"), 2, "beam_size");
   ExpectOneLineError(Translate("--num_hypotheses=5 --output_format=nbest"), 2, "num_hypotheses");
-  // What would have no effect.
+  // Options that would have no effect are refused.
   ExpectOneLineError(Translate("--num_hypotheses=4"), 2, "--num_hypotheses needs --output_format");
   for (const char* format : {"jsonl", "nbest"}) {
     ExpectOneLineError(Translate(absl::StrCat("--print_scores --output_format=", format)), 2,

@@ -88,8 +88,8 @@ TEST(ScoreTest, EqualsTheDecodersOwnScores) {
   }
 }
 
-// What nibu-translate made has the score that it printed, if it encodes into the pieces that were
-// generated.
+// A line that nibu-translate made has the score that it printed, if it encodes into the pieces that
+// were generated.
 TEST(ScoreTest, EqualsWhatTranslatePrints) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string source = Captions(100);
@@ -127,7 +127,7 @@ TEST(ScoreTest, OtherSentencesAreScoredAsOne) {
   const Outcome unsplit = Score("--tsv --nosplit_sentences", pair);
   EXPECT_EQ(unsplit.err, "");
   EXPECT_EQ(whole.out, unsplit.out);
-  // What is copied has no score, but its translation has one.
+  // A sentence that is copied has no score, but its translation has one.
   EXPECT_EQ(Score("--tsv", "12:30\t12:30\n").out, "0.000000\n");
   EXPECT_LT(std::stod(Score("--tsv", "12:30\tHalb eins.\n").out), 0);
 }

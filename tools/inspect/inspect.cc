@@ -84,8 +84,8 @@ int64_t SumOnce(const TensorSource& source, const std::vector<std::string>& name
   return sum;
 }
 
-// Whether `small` is the embedding table `table` in int8, as .nibu files have it for the output
-// layer.
+// Returns whether `small` is the embedding table `table` in int8, as .nibu files have it for the
+// output layer.
 bool IsQuantized(const StoredTensor& small, const StoredTensor& table) {
   if (small.view.dtype != DType::kInt8 || small.view.shape != table.view.shape ||
       small.view.shape.size() != 2 || table.view.dtype == DType::kInt8 || small.transposed ||
