@@ -1,3 +1,4 @@
+// Threads: the thread sanitizer runs this file.
 #include "tokenizer/sentence_splitter.h"
 
 #include <algorithm>
