@@ -1,5 +1,7 @@
 #include "engine/translator.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -179,6 +181,10 @@ class Translator::Impl {
 
   ~Impl() { End(); }
 
+  // Whether this process is a forked child of the one that created the translator. It has the
+  // memory of that one, but none of its threads, and the queue's mutex may stay locked for ever.
+  bool is_forked() const { return process_ != getpid(); }
+
   // Once everything that was submitted is done.
   void End() {
     queue.Close();
@@ -208,6 +214,8 @@ class Translator::Impl {
     return longest < most ? std::min(most, longest + kFramePositions) : most;
   }
 
+  const pid_t process_ = getpid();
+
   void Deliver() {
     while (const std::shared_ptr<Job> job = queue.TakeFinished()) {
       try {
@@ -221,7 +229,10 @@ class Translator::Impl {
 };
 
 Translator::Translator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Translator::~Translator() = default;
+Translator::~Translator() {
+  // Threads that do not exist cannot be joined: their memory stays until the process ends.
+  if (impl_->is_forked()) (void)impl_.release();
+}
 
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<const Model> model,
                                                                const TranslatorOptions& options) {
@@ -246,6 +257,10 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
 absl::StatusOr<Ticket> Translator::Submit(Request request, Done done,
                                           std::chrono::nanoseconds patience) {
   try {
+    if (impl_->is_forked()) {
+      return absl::FailedPreconditionError(
+          "this translator belongs to the parent process; create one after fork()");
+    }
     NIBU_ASSIGN_OR_RETURN(std::shared_ptr<Job> job, MakeJob(std::move(request), std::move(done)));
     Ticket ticket = job;
     NIBU_RETURN_IF_ERROR(impl_->queue.Push(std::move(job), patience));
@@ -312,6 +327,7 @@ absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done d
 }
 
 void Translator::Cancel(const Ticket& ticket) {
+  if (impl_->is_forked()) return;
   if (const std::shared_ptr<Job> job = ticket.lock()) impl_->queue.Cancel(job);
 }
 

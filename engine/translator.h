@@ -47,7 +47,8 @@ struct TranslatorOptions {
 
 // Thread-safe. No exception comes out of it, but of what is for benchmarks; destroy it on no thread
 // of its own, such as in a Done. A request that fails leaves the others, and the translator, as
-// they are.
+// they are. A forked child can destroy its parent's
+// translator, and nothing else: see Submit.
 class Translator {
  public:
   // InvalidArgument: options or a configuration that make no sense. ResourceExhausted: not so much
@@ -61,7 +62,8 @@ class Translator {
   // decodes nothing, and may Submit in turn. Otherwise never: InvalidArgument: ids, lengths or
   // options that make no sense; ResourceExhausted: no memory, or the queue has been full for
   // `patience` (which must be 0 where `done` submits); FailedPrecondition: the translator has ended
-  // (MatmulFloor, or its destructor has begun while a `done` submits).
+  // (MatmulFloor, or its destructor has begun while a `done` submits), or is that of a parent
+  // process.
   // Requests with different options share the decoder's steps. Waiting ones are taken by priority,
   // then longest first within windows of arrival, so that workers end together.
   absl::StatusOr<Ticket> Submit(Request request, Done done,
