@@ -112,12 +112,16 @@ absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   if (type == "marian") return OpenHuggingFaceMarian(path, config);
   if (type == "m2m_100" || type == "mbart") return OpenMultilingual(path, config);
   if (type == "t5" || type == "mt5") return OpenT5(path, config);
+  if (type.empty()) NIBU_RETURN_IF_ERROR(RefuseForeignDirectory(path));
   return config.Wrong("model_type", "\"marian\", \"m2m_100\", \"mbart\", \"t5\" or \"mt5\"");
 }
 
 absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
+    // The name that TensorFlow gives to all files of a checkpoint.
+    const std::string index = absl::StrCat(path, ".index");
+    if (FileBytes::Open(index).ok()) NIBU_RETURN_IF_ERROR(RefuseForeignFile(index, ""));
     return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
   }
   return IsDirectory(path) ? OpenDirectory(path) : OpenFile(path);

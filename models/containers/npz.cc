@@ -90,6 +90,12 @@ absl::StatusOr<StoredTensor> ReadArray(absl::string_view bytes, const std::strin
 
 absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file) {
   NIBU_ASSIGN_OR_RETURN(const ZipArchive archive, ZipArchive::Open(file));
+  if (std::none_of(archive.members().begin(), archive.members().end(),
+                   [](const auto& member) { return absl::EndsWith(member.first, ".npy"); })) {
+    return Invalid(file->path(),
+                   ": a zip archive without NumPy arrays; if a model is packed in it, unpack it "
+                   "and give its folder as the model");
+  }
   TensorSource source(file->path());
   for (const auto& [member_name, member] : archive.members()) {
     absl::string_view name = member_name;

@@ -18,7 +18,10 @@ namespace nibu {
 namespace {
 
 absl::StatusOr<TensorSource> ReadWeights(std::shared_ptr<const FileBytes> file) {
-  if (!TorchFile::IsTorch(file->bytes())) return ReadSafetensors(std::move(file));
+  if (!TorchFile::IsTorch(file->bytes())) {
+    NIBU_RETURN_IF_ERROR(RefuseForeignFile(file->path(), file->bytes()));
+    return ReadSafetensors(std::move(file));
+  }
   NIBU_ASSIGN_OR_RETURN(const TorchFile torch, TorchFile::Open(std::move(file)));
   return torch.Tensors(torch.pickle()[torch.pickle().root()]);
 }

@@ -1,5 +1,7 @@
 #include "models/files/foreign.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 
@@ -9,6 +11,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/files/errors.h"
+#include "models/files/file_bytes.h"
 #include "models/files/zip.h"
 #include "nlohmann/json.hpp"
 
@@ -21,6 +24,42 @@ constexpr char kSaveAsPyTorch[] =
 
 bool IsTar(absl::string_view bytes) {
   return bytes.size() >= 512 && bytes.substr(257, 5) == "ustar";
+}
+
+// A zip archive that is neither a PyTorch file nor NumPy's .npz: both begin with a member of their
+// own.
+bool IsOtherZip(absl::string_view bytes) {
+  constexpr size_t kFront = 200;
+  const absl::string_view front = bytes.substr(0, kFront);
+  return ZipArchive::IsZip(bytes) && !absl::StrContains(front, "/data.pkl") &&
+         !absl::StrContains(front, ".npy");
+}
+
+// A map of up to 15 entries, the first of which is named by a string of letters.
+// https://github.com/msgpack/msgpack/blob/master/spec.md
+bool IsMsgpack(absl::string_view bytes) {
+  if (bytes.size() < 2) return false;
+  const auto map = static_cast<uint8_t>(bytes[0]);
+  const auto key = static_cast<uint8_t>(bytes[1]);
+  if (map <= 0x80 || map > 0x8f || key <= 0xa0 || key > 0xbf) return false;
+  const absl::string_view name = bytes.substr(2, key - 0xa0);
+  return name.size() == key - 0xa0u && std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
+         });
+}
+
+// The protocol buffer ModelProto: field 1, the version of the format, is a small number; field 2 is
+// the name of the program that wrote it.
+// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+bool IsOnnx(absl::string_view bytes) {
+  if (bytes.size() < 4 || bytes[0] != 0x08 || bytes[1] < 1 || bytes[1] > 20 || bytes[2] != 0x12) {
+    return false;
+  }
+  const auto length = static_cast<uint8_t>(bytes[3]);
+  const absl::string_view program = bytes.substr(4, length);
+  return length > 0 && program.size() == length &&
+         std::all_of(program.begin(), program.end(),
+                     [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); });
 }
 
 // The first bytes of what a gzip file holds.
@@ -36,6 +75,7 @@ std::string InflatedFront(absl::string_view bytes) {
 }
 
 constexpr char kHdf5[] = "HDF5, weights of TensorFlow";
+constexpr char kFlax[] = "msgpack, weights of Flax";
 constexpr char kGguf[] =
     "GGUF, weights of llama.cpp; nibu reads the model that they were made from, in its Hugging "
     "Face directory";
@@ -43,7 +83,11 @@ constexpr char kOnnx[] =
     "ONNX, an exported program; nibu reads the model that it was exported from, in its Hugging "
     "Face directory";
 
-// By a file's name. The first that fits counts.
+constexpr char kTensorFlowCheckpoint[] =
+    "a TensorFlow checkpoint, as OpenNMT-tf writes them; convert it with "
+    "ct2-opennmt-tf-converter: nibu reads the result";
+
+// Files that are recognized by their names. The first entry that fits counts.
 struct Name {
   absl::string_view begin;
   absl::string_view end;
@@ -51,16 +95,15 @@ struct Name {
   bool save_as_pytorch = false;
 };
 constexpr Name kNames[] = {
-    {"tf_model", ".h5", kHdf5, true},
+    {"tf_model", "", kHdf5, true},
     {"", ".h5", kHdf5, true},
     {"saved_model.pb", "", "a TensorFlow SavedModel", true},
-    {"flax_model", ".msgpack", "msgpack, weights of Flax", true},
+    {"flax_model", "", kFlax, true},
     {"", ".gguf", kGguf},
     {"", ".onnx", kOnnx},
-    {"ckpt-", ".index",
-     "a TensorFlow checkpoint, as of OpenNMT-tf; convert it with ct2-opennmt-tf-converter: nibu "
-     "reads what "
-     "that writes"},
+    {"rust_model", ".ot", "weights of rust-bert", true},
+    {"ckpt-", ".index", kTensorFlowCheckpoint},
+    {"model.ckpt-", ".index", kTensorFlowCheckpoint},
     {"adapter_", "",
      "a PEFT adapter without its base model; merge both with merge_and_unload() and save the "
      "whole"},
@@ -91,16 +134,27 @@ absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes)
   if (absl::StartsWith(bytes, "\x89HDF\r\n\x1a\n"))
     return NotSupported(path, ": ", kHdf5, kSaveAsPyTorch);
   if (absl::StartsWith(bytes, "GGUF")) return NotSupported(path, ": ", kGguf);
+  if (IsMsgpack(bytes)) return NotSupported(path, ": ", kFlax, kSaveAsPyTorch);
+  if (IsOnnx(bytes)) return NotSupported(path, ": ", kOnnx);
   for (const Name& known : kNames) {
     if (!absl::StartsWith(name, known.begin) || !absl::EndsWith(name, known.end)) continue;
     return NotSupported(path, ": ", known.what, known.save_as_pytorch ? kSaveAsPyTorch : "");
+  }
+  if (IsOtherZip(bytes)) {
+    return Invalid(path,
+                   ": a zip archive; if a model is packed in it, unpack it and give its folder as "
+                   "the model");
   }
   return absl::OkStatus();
 }
 
 absl::Status RefuseForeignDirectory(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const auto files, FilesIn(directory));
-  for (const std::string& path : files) NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, ""));
+  for (const std::string& path : files) {
+    const auto file = FileBytes::Open(path);
+    if (absl::IsDataLoss(file.status())) return file.status();
+    NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, file.ok() ? (*file)->bytes() : ""));
+  }
   return absl::OkStatus();
 }
 
@@ -112,6 +166,10 @@ absl::Status RefuseForeignQuantization(const ConfigFile& config) {
         "quantizes it itself");
   };
   if (config.Find("quantization_bits") != nullptr) return refuse("CTranslate2's AWQ");
+  std::error_code error;
+  if (std::filesystem::exists(DirectoryOf(config.file()) + "/quantize_config.json", error)) {
+    return refuse("GPTQ");
+  }
   const nlohmann::json* found = config.Find("quantization_config");
   if (found == nullptr || !found->is_object()) return absl::OkStatus();
   const auto is_on = [&](const char* key) {

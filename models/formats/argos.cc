@@ -41,8 +41,9 @@ absl::StatusOr<OpenedModel> OpenArgos(const std::string& directory) {
   }
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenCTranslate2(directory + "/model"));
   const char* name = "sentencepiece.model";
-  if (!TakeSentencePieces(directory, name, name, &opened.vocabulary) &&
-      FileBytes::Open(directory + "/bpe.model").ok()) {
+  NIBU_ASSIGN_OR_RETURN(const bool has_pieces,
+                        TakeSentencePieces(directory, name, name, &opened.vocabulary));
+  if (!has_pieces && FileBytes::Open(directory + "/bpe.model").ok()) {
     return NotSupported(directory, "/bpe.model: subword-nmt behind Moses tokenization is not ",
                         "supported; use a package with a sentencepiece.model");
   }

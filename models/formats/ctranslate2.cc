@@ -152,11 +152,13 @@ absl::Status ReadVocabularies(const std::string& directory, const std::string& u
                                  "model.bin");
     }
   }
-  if (TakeSentencePieces(directory, "source.spm", "target.spm", vocabulary)) {
-    return absl::OkStatus();
-  }
-  for (const char* name : {kMultilingualSentencePiece, "sentencepiece.model", "spiece.model"}) {
-    if (TakeSentencePieces(directory, name, name, vocabulary)) break;
+  for (const auto& [source, target] : {std::pair("source.spm", "target.spm"),
+                                       {kMultilingualSentencePiece, kMultilingualSentencePiece},
+                                       {"sentencepiece.model", "sentencepiece.model"},
+                                       {"spiece.model", "spiece.model"}}) {
+    NIBU_ASSIGN_OR_RETURN(const bool found,
+                          TakeSentencePieces(directory, source, target, vocabulary));
+    if (found) break;
   }
   return absl::OkStatus();
 }

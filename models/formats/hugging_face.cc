@@ -10,6 +10,7 @@
 #include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/files/errors.h"
+#include "models/files/foreign.h"
 #include "models/vocabulary/vocabulary_file.h"
 
 namespace nibu {
@@ -151,6 +152,7 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::str
   if (file.ok() && (*file)->bytes().empty()) {
     return Invalid((*file)->path(), ": not a whole file, it is empty; download it again");
   }
+  if (file.ok()) NIBU_RETURN_IF_ERROR(RefuseForeignFile((*file)->path(), (*file)->bytes()));
   return file;
 }
 

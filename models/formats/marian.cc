@@ -14,6 +14,7 @@
 #include "models/files/byte_reader.h"
 #include "models/files/directory.h"
 #include "models/files/errors.h"
+#include "models/files/foreign.h"
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
@@ -181,7 +182,8 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
   const std::string directory = is_directory ? path : DirectoryOf(path);
   const std::string decoder = absl::StrCat(directory, "/decoder.yml");
   const auto file = FileBytes::Open(decoder);
-  if (!file.ok()) return FindFiles(directory, is_directory ? "" : path);
+  if (absl::IsNotFound(file.status())) return FindFiles(directory, is_directory ? "" : path);
+  NIBU_RETURN_IF_ERROR(file.status());
   NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml((*file)->bytes(), decoder));
   NIBU_ASSIGN_OR_RETURN(const ConfigFile yml, ConfigFile::From(std::move(json), decoder));
   NIBU_ASSIGN_OR_RETURN(MarianFiles files, ReadDecoderYml(yml, directory));
@@ -218,7 +220,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
   if (IsList(source->path()) && IsList(target->path())) {
-    TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary);
+    NIBU_RETURN_IF_ERROR(
+        TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary)
+            .status());
     vocabulary.language_tokens = HasLanguageTokens(vocabulary.source_tokens);
   }
   NIBU_ASSIGN_OR_RETURN(const int suffix,
@@ -287,6 +291,7 @@ bool IsMarianDirectory(const std::vector<std::string>& files) {
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const MarianFiles files, Files(path));
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(files.model));
+  if (!IsMarianModel(*file)) NIBU_RETURN_IF_ERROR(RefuseForeignFile(file->path(), file->bytes()));
   const bool binary = IsMarianBin(file->bytes());
   OpenedModel opened;
   TensorSource& source = *opened.source;

@@ -1,12 +1,15 @@
 #include "models/vocabulary/vocabulary_file.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
 #include "engine/core/wire_format.h"
 #include "models/files/errors.h"
 #include "models/files/file_bytes.h"
+#include "models/files/foreign.h"
 
 namespace nibu {
 
@@ -74,16 +77,22 @@ absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view by
            has_text;
   });
   if (whole && !pieces.empty()) return pieces;
+  NIBU_RETURN_IF_ERROR(RefuseForeignFile(file, bytes));
   return Invalid(file, ": not a whole SentencePiece model; download it again");
 }
 
-bool TakeSentencePieces(const std::string& directory, const char* source, const char* target,
-                        ModelVocabulary* vocabulary) {
-  const auto source_file = FileBytes::Open(absl::StrCat(directory, "/", source));
-  const auto target_file = FileBytes::Open(absl::StrCat(directory, "/", target));
-  if (!source_file.ok() || !target_file.ok()) return false;
-  vocabulary->source_sentencepiece = std::string((*source_file)->bytes());
-  vocabulary->target_sentencepiece = std::string((*target_file)->bytes());
+absl::StatusOr<bool> TakeSentencePieces(const std::string& directory, const char* source,
+                                        const char* target, ModelVocabulary* vocabulary) {
+  std::string pieces[2];
+  for (const auto& [name, bytes] : {std::pair(source, &pieces[0]), {target, &pieces[1]}}) {
+    const auto file = FileBytes::Open(absl::StrCat(directory, "/", name));
+    if (absl::IsNotFound(file.status())) return false;
+    NIBU_RETURN_IF_ERROR(file.status());
+    NIBU_RETURN_IF_ERROR(RefuseForeignFile((*file)->path(), (*file)->bytes()));
+    *bytes = std::string((*file)->bytes());
+  }
+  vocabulary->source_sentencepiece = std::move(pieces[0]);
+  vocabulary->target_sentencepiece = std::move(pieces[1]);
   return true;
 }
 

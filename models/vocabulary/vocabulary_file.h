@@ -39,9 +39,10 @@ bool HasLanguageTokens(const std::vector<std::string>& tokens);
 absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,
                                                             const std::string& file);
 
-// Takes the contents of the SentencePiece models of a directory; false: one is not there.
-bool TakeSentencePieces(const std::string& directory, const char* source, const char* target,
-                        ModelVocabulary* vocabulary);
+// Copies the SentencePiece models of a directory, which have these names, into the vocabulary.
+// Returns false, and changes nothing, if one of them is not there.
+absl::StatusOr<bool> TakeSentencePieces(const std::string& directory, const char* source,
+                                        const char* target, ModelVocabulary* vocabulary);
 
 }  // namespace nibu
 

@@ -2,6 +2,7 @@
 #include "models/files/foreign.h"
 
 #include <string>
+#include <tuple>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -73,7 +74,12 @@ TEST(Foreign, FilesByTheirBytesAndNames) {
       {"flax_model.msgpack", "\x83", "Flax", "save_pretrained()"},
       {"m.onnx", "\x08\x07", "ONNX", "exported from"},
       {"m", "GGUF\x03", "GGUF", "made from"},
+      {"model", std::string("\x82\xa5model\x81"), "Flax", "save_pretrained()"},
+      {"model", std::string("\x08\x07\x12\x07pytorch\x1a"), "ONNX", "exported from"},
+      {"rust_model.ot", "any", "rust-bert", "save_pretrained()"},
+      {"tf_model.h5.index.json", "{}", "HDF5", "save_pretrained()"},
       {"ckpt-5000.index", "any", "OpenNMT-tf", "ct2-opennmt-tf-converter"},
+      {"model.ckpt-5000.index", "any", "OpenNMT-tf", "ct2-opennmt-tf-converter"},
       {"adapter_model.safetensors", "any", "PEFT", "merge_and_unload()"},
   };
   for (const auto& [name, bytes, what, way_out] : kCases) {
@@ -82,6 +88,76 @@ TEST(Foreign, FilesByTheirBytesAndNames) {
     WriteFile(folder / name, bytes);
     EXPECT_THAT(Error(folder / name), AllOf(HasSubstr(name), HasSubstr(what), HasSubstr(way_out)));
   }
+}
+
+// A checkpoint of TensorFlow is several files; people name it by what these have in common.
+TEST(Foreign, CheckpointsByTheirPrefix) {
+  const TempFolder folder;
+  WriteFile(folder / "ckpt-5000.index", "any");
+  WriteFile(folder / "ckpt-5000.data-00000-of-00001", "any");
+  EXPECT_THAT(Error(folder / "ckpt-5000"), HasSubstr("ct2-opennmt-tf-converter"));
+  EXPECT_THAT(Error(folder.path()), HasSubstr("ct2-opennmt-tf-converter"));
+}
+
+// The file has the name that nibu asks for, but holds something else.
+TEST(Foreign, OtherBytesUnderTheNamesOfWeights) {
+  const struct {
+    std::string bytes;
+    const char* what;
+  } kForeign[] = {{Gzip("weights"), "compressed by gzip"},
+                  {Tar(), "tar archive"},
+                  {Gzip(Tar()), "tar archive compressed by gzip"},
+                  {"\x89HDF\r\n\x1a\n...", "HDF5"},
+                  {"GGUF\x03", "GGUF"},
+                  {testing::Zip({{"model/config.json", "{}"}}), "zip archive"}};
+  for (const auto& [bytes, what] : kForeign) {
+    SCOPED_TRACE(what);
+    for (const std::string name : {"model.safetensors", "pytorch_model.bin", "source.spm"}) {
+      const TempFolder folder;
+      testing::TinyMarian().Write(folder);
+      if (name == "pytorch_model.bin") std::filesystem::remove(folder / "model.safetensors");
+      WriteFile(folder / name, bytes);
+      EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(folder / name), HasSubstr(what)));
+    }
+    for (const std::string config : {"{}", ""}) {  // CTranslate2's directories, newer and older
+      const TempFolder folder;
+      WriteFile(folder / "model.bin", bytes);
+      WriteFile(folder / "source_vocabulary.txt", "a\n");
+      if (!config.empty()) WriteFile(folder / "config.json", config);
+      EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(folder / "model.bin"), HasSubstr(what)));
+    }
+    for (const std::string decoder : {"models: [model.npz]\nvocabs: [v.spm, v.spm]\n", ""}) {
+      const TempFolder folder;
+      WriteFile(folder / "model.npz", bytes);
+      WriteFile(folder / "v.spm", "any");
+      if (!decoder.empty()) WriteFile(folder / "decoder.yml", decoder);
+      EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(folder / "model.npz"), HasSubstr(what)));
+      EXPECT_THAT(Error(folder / "model.npz"), HasSubstr(what));
+    }
+  }
+}
+
+// An archive lies where it should have been unpacked.
+TEST(Foreign, ArchivesInsteadOfWeights) {
+  for (const auto& [name, bytes, what] :
+       {std::tuple("opus.zip", testing::Zip({{"opus/config.json", "{}"}}), "zip archive"),
+        {"m.tgz", Gzip(Tar()), "tar archive"},
+        {"m.tar.gz", Gzip(Tar()), "tar archive"},
+        {"m.tar", Tar(), "tar archive"}}) {
+    const TempFolder folder;
+    WriteFile(folder / name, bytes);
+    EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(name), HasSubstr(what)));
+    testing::TinyMarian().Write(folder);
+    std::filesystem::remove(folder / "model.safetensors");
+    EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(name), HasSubstr(what)));
+  }
+}
+
+TEST(Foreign, APointerInTheDecoderYml) {
+  const TempFolder folder;
+  WriteFile(folder / "decoder.yml", kPointer);
+  WriteFile(folder / "model.npz", "any");
+  EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr("decoder.yml"), HasSubstr("git lfs pull")));
 }
 
 // A Hugging Face directory whose weights are another framework's.
@@ -114,6 +190,10 @@ TEST(Foreign, QuantizedWeights) {
     EXPECT_THAT(Error(folder.path()),
                 AllOf(HasSubstr(absl::StrCat("quantized with ", what)), HasSubstr("config.json")));
   }
+  const TempFolder folder;
+  testing::TinyMarian().Write(folder);
+  WriteFile(folder / "quantize_config.json", R"({"bits": 4})");
+  EXPECT_THAT(Error(folder.path()), HasSubstr("quantized with GPTQ"));
   const auto awq =
       ConfigFile::Parse(R"({"quantization_bits": 4, "quantization_type": 1})", "config.json");
   ASSERT_TRUE(awq.ok());
