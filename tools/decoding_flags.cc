@@ -40,10 +40,11 @@ ABSL_FLAG(bool, split_sentences, true,
 ABSL_FLAG(std::string, split_language, "",
           "Language of the text, for --split_sentences: en, de-DE, zho_Hans, ...; empty: "
           "--src_lang, or what the model says.");
-ABSL_FLAG(std::string, protect, "all",
-          "What comes out of a text as it is: all, none, or any of urls, emails, paths, "
-          "placeholders, emoji, unknown (characters that the model does not know), with commas "
-          "between them. Not with --tokenized.");
+ABSL_FLAG(
+    std::string, protect, "all",
+    "What comes out of a text as it is: all, none, or any of urls, emails (and @names), paths, "
+    "placeholders, emoji, unknown (characters that the model does not know), with commas "
+    "between them. Not with --tokenized.");
 ABSL_FLAG(std::string, protect_pattern, "",
           "A regular expression (RE2's): what it matches comes out as it is, too.");
 ABSL_FLAG(int, max_input_length, 1024,
@@ -255,7 +256,7 @@ absl::Status ReadSentenceFlags(TextOptions* options) {
   return Refuse(
       {{options->tokenized && WasGiven("sentencepiece"),
         "--sentencepiece makes pieces, --tokenized is for pieces that are made; give one of them"},
-       {!options->split_sentences && WasGiven("split_language"),
+       {(options->tokenized || !options->split_sentences) && WasGiven("split_language"),
         "--split_language means nothing without --split_sentences"}});
 }
 

@@ -21,7 +21,8 @@ namespace {
 
 constexpr size_t kReadSize = size_t{1} << 16;
 
-// How files begin that are not plain UTF-8 text; '?' is any byte. No UTF-8 text begins so.
+// How files begin that are not plain UTF-8 text; '?' is any byte. No UTF-8 text begins so. Where
+// two entries fit, the first one counts.
 struct Format {
   absl::string_view magic;
   const char* name;
@@ -38,7 +39,10 @@ constexpr Format kFormats[] = {
     {"\x04\x22\x4d\x18", "compressed with lz4", "lz4 -dc"},
     {"PK\x03\x04", "compressed with zip", "unzip -p"},
     {"7z\xbc\xaf\x27\x1c", "compressed with 7z", "7z x -so"},
-    {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},  // by its byte order mark
+    // By their byte order marks.
+    {absl::string_view("\xff\xfe\0\0", 4), "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
+    {absl::string_view("\0\0\xfe\xff", 4), "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
+    {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
 };
 
@@ -87,17 +91,18 @@ struct InputLines::File {
     return n > 0;
   }
 
-  // Fills until it is clear what the file is.
+  // Fills until it is clear what the file is, once.
   absl::Status Sniff() {
+    if (std::exchange(sniffed, true)) return absl::OkStatus();
     const Format* format = nullptr;
-    bool may_be = true;
-    do {  // as long as there may be more of a beginning that is known
-      NIBU_ASSIGN_OR_RETURN(const bool more, Fill());
-      format = std::find_if(std::begin(kFormats), std::end(kFormats),
-                            [&](const Format& f) { return Agree(bytes, f.magic); });
-      may_be = more && format != std::end(kFormats);
-    } while (may_be && bytes.size() < format->magic.size());
-    if (!may_be) return absl::OkStatus();
+    for (bool more = true; more;) {  // as long as there may be more of a beginning that is known
+      NIBU_ASSIGN_OR_RETURN(more, Fill());
+      format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) {
+        return Agree(bytes, f.magic) && (more || bytes.size() >= f.magic.size());
+      });
+      if (format == std::end(kFormats)) return absl::OkStatus();
+      more = more && bytes.size() < format->magic.size();
+    }
     if (format->command != nullptr) {
       return absl::UnimplementedError(
           absl::StrCat(name, ": is ", format->name,
@@ -145,10 +150,17 @@ struct InputLines::File {
     }
   }
 
-  // Appends the next bytes, at least one; false: the end.
+  // Appends the next bytes, at least one, to `to`. Returns false at the end, and after an error
+  // the same error again.
   absl::StatusOr<bool> Append(std::string* to) {
-    if (!sniffed) NIBU_RETURN_IF_ERROR(Sniff());
-    sniffed = true;
+    if (!failure.ok()) return failure;
+    absl::StatusOr<bool> more = AppendOnce(to);
+    failure = more.status();
+    return more;
+  }
+
+  absl::StatusOr<bool> AppendOnce(std::string* to) {
+    NIBU_RETURN_IF_ERROR(Sniff());
     if (is_gzip) return Inflate(to);
     if (bytes.empty()) NIBU_RETURN_IF_ERROR(Fill().status());
     to->append(bytes);
@@ -160,6 +172,7 @@ struct InputLines::File {
   double size = 0;         // of a regular file, else 0
   double read = 0;         // bytes in all
   std::string bytes = {};  // read, but not used
+  absl::Status failure = {};
   bool sniffed = false;
   bool is_gzip = false;
   bool in_member = false;  // of a gzip file, which may have several
@@ -180,6 +193,8 @@ absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
   InputLines lines({});
   lines.more_ = true;
   lines.file_ = std::make_shared<File>(name, fd);
+  // What a pipe holds is looked at when somebody asks for its lines, because that may have to wait.
+  if (lines.file_->size > 0) NIBU_RETURN_IF_ERROR(lines.file_->Sniff());
   return lines;
 }
 

@@ -27,10 +27,11 @@ class LineSource {
 // Lines of a file or pipe, of any length and any bytes (gzip is decompressed); or of given texts.
 // Waits for bytes, but not for more of them than a line needs. An error names the file: it cannot
 // be read, its gzip data is damaged or not whole (lines in front of the damage have been handed
-// out), or it is compressed in another way.
+// out), or it is compressed in another way. After an error Next returns the same error again.
 class InputLines : public LineSource {
  public:
-  // "-": standard input. NotFound naming the file, or directory.
+  // "-": standard input. NotFound naming the file, or directory. A regular file that is not text
+  // is refused here already.
   static absl::StatusOr<InputLines> Open(const std::string& path);
   // Lines that are there already; a text with line feeds is several.
   explicit InputLines(const std::vector<std::string>& texts);

@@ -27,7 +27,9 @@ ABSL_FLAG(int, output_length, 0,
 ABSL_FLAG(int, repeat, 1,
           "Times that a run is measured, after one that warms up; the fastest counts, with its own "
           "latencies, profile and floor.");
-ABSL_FLAG(bool, json, false, "One JSON object a run instead of a table.");
+ABSL_FLAG(
+    bool, json, false,
+    "One JSON object a run instead of a table; target_tokens leaves the ends of sentences out.");
 
 namespace nibu {
 namespace {

@@ -24,7 +24,8 @@ ABSL_FLAG(bool, tokenized, false, "Both are pieces separated by single spaces.")
 ABSL_FLAG(
     std::string, output_format, "text",
     "text: the mean log-probability of a line's tokens, the end of each sentence included; or "
-    "jsonl: tokens and token_scores, too.");
+    "jsonl: tokens and token_scores, too, and scored_whole: whether source and target split into "
+    "other sentences, so that the line was scored as one.");
 ABSL_FLAG(
     bool, stats, false,
     "At the end one line of JSON on standard error: counts, times, memory; log_prob is of "
@@ -108,7 +109,8 @@ absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
   ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
+  NIBU_ASSIGN_OR_RETURN(ModelFlags model, ReadModelFlags());
+  model.text.shortlist = "none";  // a score is of all tokens
   NIBU_ASSIGN_OR_RETURN(const bool json,
                         Choose<bool>("output_format", {{"text", false}, {"jsonl", true}}));
   NIBU_ASSIGN_OR_RETURN(TranslatorOptions speed, ReadTranslatorFlags());
@@ -149,10 +151,9 @@ absl::Status Run(int argc, char** argv) {
   if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   if (totals.scored_whole > 0) {
-    PrintWarning(
-        absl::StrCat(totals.scored_whole,
-                     " line(s) were scored as one sentence: source and target do not split "
-                     "into the same sentences"));
+    PrintWarning(absl::StrCat(
+        totals.scored_whole, " line(s) were scored as one sentence, the first is line ",
+        totals.first_scored_whole + 1, ": source and target do not split into the same sentences"));
   }
   std::string line;
   if (targets.has_value() && targets->Next(&line).value_or(false)) {

@@ -82,10 +82,12 @@ std::string FormatScore(bool json, uint64_t index, const TextResult& result) {
   if (result.hypotheses.empty()) return "\n";
   const TextHypothesis& scored = result.hypotheses[0];
   if (!json) return absl::StrFormat("%.6f\n", scored.score);
-  return JsonLine({{"id", index},
-                   {"tokens", scored.tokens},
-                   {"token_scores", Rounded(scored.token_scores)},
-                   {"score", Rounded(scored.score)}});
+  nlohmann::ordered_json line = {{"id", index},
+                                 {"tokens", scored.tokens},
+                                 {"token_scores", Rounded(scored.token_scores)},
+                                 {"score", Rounded(scored.score)}};
+  if (result.scored_whole) line["scored_whole"] = true;
+  return JsonLine(line);
 }
 
 }  // namespace nibu

@@ -226,7 +226,9 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
     source_tokens += result->source_tokens;
     target_tokens += result->target_tokens;
     too_long += result->too_long ? 1 : 0;
-    scored_whole += result->scored_whole ? 1 : 0;
+    if (result->scored_whole && (scored_whole++ == 0 || line < first_scored_whole)) {
+      first_scored_whole = line;
+    }
   } else if (failed++ == 0 || line < first_failed) {
     const bool is_long = absl::IsOutOfRange(result.status());
     first_failed = line;

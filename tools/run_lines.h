@@ -127,6 +127,7 @@ struct Totals {
   int64_t target_tokens = 0;
   uint64_t too_long = 0;                                // but translated
   uint64_t scored_whole = 0;                            // see TextResult
+  uint64_t first_scored_whole = 0;                      // the first line that was
   std::array<uint64_t, kWarningNames.size()> warned{};  // lines, by Warning
   uint64_t failed = 0;
   uint64_t first_failed = 0;  // of their lines

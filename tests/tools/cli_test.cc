@@ -212,57 +212,9 @@ TEST(CliTest, Tokenized) {
             "▁Ein ▁Mann ▁fährt ▁Fahrrad .\n");
 }
 
-TEST(CliTest, HelpOnAFullDisk) {
-  for (const char* name : {"nibu-translate", "nibu-score", "nibu-bench", "nibu-convert"}) {
-    for (const char* flag : {"--help", "--version"}) {
-      const Outcome outcome = Shell(absl::StrCat(Program(name), " ", flag, " >/dev/full"), "");
-      ExpectOneLineError(name, outcome, 1, "standard output: cannot be written");
-    }
-  }
-}
-
-TEST(CliTest, Utf16IsNamed) {
-  for (const std::string mark : {"\xff\xfe", "\xfe\xff"}) {
-    ExpectOneLineError(Translate("", mark + std::string("A\0\n\0", 4)), 1,
-                       "standard input: is UTF-16 text; only UTF-8 text is read");
-  }
-}
-
 TEST(CliTest, ACarriageReturnWithinALineStays) {
   EXPECT_EQ(Translate("", "A dog runs.\rA dog runs.\r\n").out,
             "Ein Hund rennt.\rEin Hund rennt.\n");
-}
-
-TEST(CliTest, WrongUsage) {
-  ExpectOneLineError(Translate("--beam=3"), 2, "did you mean --beam_size?");
-  ExpectOneLineError(Translate("--beam_size=0"), 2, "beam_size");
-  ExpectOneLineError(Translate("--beam_size=x"), 2, "beam_size");
-  ExpectOneLineError(Translate("--num_hypotheses=5 --output_format=nbest"), 2, "num_hypotheses");
-  // Options that would have no effect are refused.
-  ExpectOneLineError(Translate("--num_hypotheses=4"), 2, "--num_hypotheses needs --output_format");
-  for (const char* format : {"jsonl", "nbest"}) {
-    ExpectOneLineError(Translate(absl::StrCat("--print_scores --output_format=", format)), 2,
-                       "--print_scores is for --output_format=text");
-  }
-  ExpectOneLineError(Translate("--split_language=german"), 2, "--split_language must be a code");
-  ExpectOneLineError(Translate("--split_language=de --nosplit_sentences"), 2,
-                     "--split_language means nothing");
-  const Outcome language = Translate("--src_lang=fr");
-  ExpectOneLineError(language, 2, "--src_lang=fr is not for this model, which is for en");
-  EXPECT_EQ(language.err.find(">>"), std::string::npos) << language.err;
-  ExpectOneLineError(Translate("--output_format=xml"), 2, "output_format");
-  ExpectOneLineError(Translate("--long_input=x"), 2, "long_input");
-  ExpectOneLineError(Translate("--compute_type=int4"), 2, "compute_type");
-  ExpectOneLineError(Translate("--max_input_length=0"), 2, "max_input_length");
-  ExpectOneLineError(Translate("--threads=-1"), 2, "threads");
-  ExpectOneLineError(Translate("--src=x 'A dog.'"), 2, "either TEXT or --src");
-  ExpectOneLineError(Translate("--src="), 2, "--src is empty");
-  ExpectOneLineError(Translate("--out= 'A dog.'"), 2, "--out is empty");
-  ExpectOneLineError(Translate("--model=x,"), 2, "--model=x, has a comma with no model beside it");
-  ExpectOneLineError(Translate("--model=,x"), 2, "--model=,x has a comma");
-  EXPECT_EQ(Translate("--version").out.rfind("nibu-translate ", 0), 0u);
-  EXPECT_EQ(Translate("--help").status, 0);
-  EXPECT_NE(Translate("--help").out.find("--beam_size=4"), std::string::npos);
 }
 
 TEST(CliTest, WorkThatFails) {

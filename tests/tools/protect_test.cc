@@ -53,6 +53,8 @@ TEST(ProtectTest, FindsParts) {
   EXPECT_EQ(Parts("{x[0]} {x:>10} ${a.b()} {{{x}}} {{}} :+1: C:/a/b.txt"),
             Found({"{x[0]}", "{x:>10}", "${a.b()}", "{{{x}}}", "{{}}", ":+1:", "C:/a/b.txt"}));
   EXPECT_EQ(Parts("\u263a\ufe0e"), Found({"\u263a\ufe0e"}));
+  EXPECT_EQ(Parts("@bob_, @_al_b_. and a.b_@c.de_ (@x)!"),
+            Found({"@bob_", "@_al_b_", "a.b_@c.de", "@x"}));
   EXPECT_EQ(Parts("%@ of %1$@, %@."), Found({"%@", "%1$@", "%@"}));
 }
 

@@ -123,10 +123,17 @@ TEST(ScoreTest, OtherSentencesAreScoredAsOne) {
   const std::string pair = "A dog runs. A cat sleeps.\tEin Hund rennt und eine Katze schläft.\n";
   const Outcome whole = Score("--tsv", pair);
   EXPECT_EQ(whole.status, 0);
-  EXPECT_THAT(whole.err, HasSubstr("1 line(s) were scored as one sentence"));
+  EXPECT_THAT(whole.err,
+              HasSubstr("1 line(s) were scored as one sentence, the first is line 1: source"));
+  EXPECT_EQ(JsonLines(Score("--tsv --output_format=jsonl", pair))[0]["scored_whole"], true);
   const Outcome unsplit = Score("--tsv --nosplit_sentences", pair);
   EXPECT_EQ(unsplit.err, "");
   EXPECT_EQ(whole.out, unsplit.out);
+  // What has no letters belongs to the sentence in front of it, if that makes both agree.
+  const Outcome emoji =
+      Score("--tsv --output_format=jsonl", "Hello \xf0\x9f\x98\x80\tHallo! \xf0\x9f\x98\x80\n");
+  EXPECT_EQ(emoji.err, "");
+  EXPECT_FALSE(JsonLines(emoji)[0].contains("scored_whole"));
   // A sentence that is copied has no score, but its translation has one.
   EXPECT_EQ(Score("--tsv", "12:30\t12:30\n").out, "0.000000\n");
   EXPECT_LT(std::stod(Score("--tsv", "12:30\tHalb eins.\n").out), 0);

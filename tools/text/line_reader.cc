@@ -106,14 +106,24 @@ class LineReader {
       MarkedText target = {*target_};
       if (plan_.protector != nullptr) AddParts(FindParts(plan_.protector, target), &target);
       targets_ = SplitBesideParts(*plan_.prefix_splitter, target);
+      for (const TextSpan& span : targets_) {
+        if (joined_targets_.empty() || HasLetters(Cut(target, {span})[0])) {
+          joined_targets_.push_back(span);
+        } else {
+          joined_targets_.back().end = span.end;
+        }
+      }
     }
   }
 
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
     NIBU_RETURN_IF_ERROR(ReadSegments(line));
-    if (splits_ && target_.has_value() && (!matches_ || sentences_ != targets_.size())) {
-      // Not sentence by sentence, then.
-      splits_ = false;
+    if (!TargetMatches() && joined_targets_.size() < targets_.size()) {
+      targets_ = joined_targets_;
+      NIBU_RETURN_IF_ERROR(ReadSegments(line));
+    }
+    if (!TargetMatches()) {
+      splits_ = false;  // the line is scored as one sentence
       NIBU_RETURN_IF_ERROR(ReadSegments(line));
       line_.scored_whole = !IsBlank(*target_);
     }
@@ -122,8 +132,15 @@ class LineReader {
   }
 
  private:
+  // Whether the line's sentences are those of the target, where that is read sentence by sentence.
+  bool TargetMatches() const {
+    return !splits_ || !target_.has_value() || (matches_ && sentences_ == targets_.size());
+  }
+
   absl::Status ReadSegments(const MarkedLine& line) {
     line_ = LineParts();
+    matches_ = true;
+    sentences_ = 0;
     line_.said = {plan_.source_numbers.get(), plan_.target_numbers.get()};
     line_.is_scored = target_.has_value();
     line_.is_marked = line.is_marked;
@@ -254,11 +271,13 @@ class LineReader {
   bool splits_ = false;             // into sentences
   std::vector<TextSpan> prefixes_;  // sentences of prefix_
   std::vector<TextSpan> targets_;   // sentences of target_
-  bool matches_ = true;             // what stays as it is does so in the target, too
-  size_t sentences_ = 0;            // so many of prefixes_ or targets_ have been given to sentences
-  size_t prefix_end_ = 0;           // up to there
-  size_t newest_ = 0;               // the first part of the newest sentence
-  TextCoder::Line front_;           // what is said there holds for all segments
+  // The same, where what has no letters ("Hallo! 😀") belongs to the sentence in front of it.
+  std::vector<TextSpan> joined_targets_;
+  bool matches_ = true;    // what stays as it is does so in the target, too
+  size_t sentences_ = 0;   // so many of prefixes_ or targets_ have been given to sentences
+  size_t prefix_end_ = 0;  // up to there
+  size_t newest_ = 0;      // the first part of the newest sentence
+  TextCoder::Line front_;  // what is said there holds for all segments
   LineParts line_;
 };
 

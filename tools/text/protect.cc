@@ -60,8 +60,9 @@ absl::string_view TrimAddress(absl::string_view part) {
     return std::count(part.begin(), part.end(), close) - std::count(part.begin(), part.end(), open);
   };
   std::map<char, ptrdiff_t> brackets = {{')', unopened('(', ')')}, {']', unopened('[', ']')}};
-  while (!part.empty() &&
-         (absl::StrContains(".,;:!?'*_", part.back()) || brackets[part.back()]-- > 0)) {
+  // The name of a user may end in an underscore.
+  const absl::string_view around = part[0] == '@' ? ".,;:!?'*" : ".,;:!?'*_";
+  while (!part.empty() && (absl::StrContains(around, part.back()) || brackets[part.back()]-- > 0)) {
     part.remove_suffix(1);
   }
   return part;
