@@ -14,8 +14,8 @@
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
-#include "engine/job_queue.h"
-#include "engine/worker.h"
+#include "engine/schedule/job_queue.h"
+#include "engine/schedule/worker.h"
 
 namespace nibu {
 namespace {

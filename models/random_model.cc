@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/name_table.h"
-#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
 #include "models/native/model_config_json.h"

@@ -1,6 +1,6 @@
 // Tests that a sanitizer build leaves out say so in their first line, with these macros;
-// tools/skipped.sh lists them after a run. Files that use threads say so in a line "// Threads: the
-// thread sanitizer runs this file.": tests/CMakeLists.txt compiles no other test files for the
+// tools/dev/skipped.sh lists them after a run. Files that use threads say so in a line "// Threads:
+// the thread sanitizer runs this file.": tests/CMakeLists.txt compiles no other test files for the
 // thread sanitizer.
 #ifndef NIBU_TESTS_SANITIZERS_H_
 #define NIBU_TESTS_SANITIZERS_H_

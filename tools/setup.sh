@@ -3,7 +3,7 @@
 #   tools/setup.sh        to build and run
 #   tools/setup.sh test   and to run the tests
 #   tools/setup.sh ci     and to run every check
-#   tools/setup.sh chroot to test on another Debian (tools/test_on.sh)
+#   tools/setup.sh chroot to test on another Debian (tools/dev/test_on.sh)
 set -euo pipefail
 
 # ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.

@@ -13,5 +13,5 @@ cmake --preset "$preset" -DNIBU_TESTS=ON -DNIBU_WERROR="${NIBU_WERROR:-OFF}" >/d
 cmake --build "build/$preset"
 status=0
 ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@" || status=$?
-tools/skipped.sh "build/$preset"
+tools/dev/skipped.sh "build/$preset"
 exit "$status"

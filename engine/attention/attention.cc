@@ -4,12 +4,12 @@
 
 #include "engine/attention/cache.h"
 #include "engine/attention/dense.h"
-#include "engine/attention/factorized.h"
 #include "engine/attention/kernels.h"
-#include "engine/attention/lsh.h"
-#include "engine/attention/reduction.h"
+#include "engine/attention/mixers/factorized.h"
+#include "engine/attention/mixers/lsh.h"
+#include "engine/attention/mixers/reduction.h"
+#include "engine/attention/mixers/sparse.h"
 #include "engine/attention/score.h"
-#include "engine/attention/sparse.h"
 
 namespace nibu {
 

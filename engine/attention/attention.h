@@ -66,7 +66,7 @@ struct Queries {
   size_t stride;
   int count;
   int first = 0;
-  const float* centres = nullptr;  // of kLocal: the place that each looks at (local.h)
+  const float* centres = nullptr;  // of kLocal: the place that each looks at (mixers/local.h)
 };
 
 // Keys and values as maps make them: [S, D] each, rows `stride` floats apart.

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "engine/attention/local.h"
-#include "engine/attention/pattern.h"
+#include "engine/attention/mixers/local.h"
+#include "engine/attention/mixers/pattern.h"
 
 namespace nibu {
 namespace {

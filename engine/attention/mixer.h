@@ -24,7 +24,7 @@ enum class Score : uint8_t {
   kConcat,     // v^T tanh(W [k; q])
 };
 
-// The keys j that query i sees. Defined in pattern.h.
+// The keys j that query i sees. Defined in mixers/pattern.h.
 enum class Pattern : uint8_t {
   kGlobal,
   kCausal,
@@ -38,13 +38,13 @@ enum class Pattern : uint8_t {
 enum class Algorithm : uint8_t {
   kTiled,       // tiles of keys, a running maximum and sum; no N x N matrix (Dao et al. 2022)
   kDense,       // the whole matrix, as the definition says (dense.h)
-  kLsh,         // hashed into buckets (lsh.h)
-  kMean,        // keys and values are means of `reduction` neighbours (reduction.h)
-  kReduction,   // they are made from `reduction` neighbours by a map (reduction.h)
-  kFactorized,  // q (softmax(k)^T v) (factorized.h)
-  kDeformable,  // keys and values from places that the queries choose (deformable.h)
-  kPool,        // the mean of neighbours (pool.h)
-  kTokenMlp,    // a feed-forward map across positions (token_mlp.h)
+  kLsh,         // hashed into buckets (mixers/lsh.h)
+  kMean,        // keys and values are means of `reduction` neighbours (mixers/reduction.h)
+  kReduction,   // they are made from `reduction` neighbours by a map (mixers/reduction.h)
+  kFactorized,  // q (softmax(k)^T v) (mixers/factorized.h)
+  kDeformable,  // keys and values from places that the queries choose (mixers/deformable.h)
+  kPool,        // the mean of neighbours (mixers/pool.h)
+  kTokenMlp,    // a feed-forward map across positions (mixers/token_mlp.h)
 };
 
 // As text: a name and its parameters, NAME:VALUE or NAME:KEY=VALUE,... Those without a default must

@@ -1,10 +1,10 @@
 #include "engine/model/token_mixer.h"
 
-#include "engine/attention/deformable.h"
-#include "engine/attention/local.h"
-#include "engine/attention/pool.h"
-#include "engine/attention/reduction.h"
-#include "engine/attention/token_mlp.h"
+#include "engine/attention/mixers/deformable.h"
+#include "engine/attention/mixers/local.h"
+#include "engine/attention/mixers/pool.h"
+#include "engine/attention/mixers/reduction.h"
+#include "engine/attention/mixers/token_mlp.h"
 
 namespace nibu {
 namespace {

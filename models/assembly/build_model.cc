@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
-#include "models/files/errors.h"
 
 namespace nibu {
 namespace {

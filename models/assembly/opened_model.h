@@ -10,9 +10,9 @@
 
 #include "engine/model/config.h"
 #include "engine/search/shortlist.h"
+#include "models/assembly/model_facts.h"
 #include "models/assembly/name_table.h"
 #include "models/containers/tensor_source.h"
-#include "models/files/model_facts.h"
 
 namespace nibu {
 

@@ -7,12 +7,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/quantize.h"
 #include "models/assembly/build_model.h"
 #include "models/assembly/name_table.h"
-#include "models/files/errors.h"
 
 namespace nibu {
 namespace {

@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
-#include "models/files/errors.h"
 #include "models/files/zip.h"
 
 namespace nibu {

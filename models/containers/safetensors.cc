@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "models/files/new_file.h"
 #include "nlohmann/json.hpp"

@@ -6,8 +6,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/files/errors.h"
 
 namespace nibu {
 namespace {

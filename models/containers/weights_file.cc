@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/containers/safetensors.h"
 #include "models/containers/torch_file.h"
-#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
 #include "models/files/json.h"

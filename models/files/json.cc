@@ -3,8 +3,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 
 namespace nibu {

@@ -6,9 +6,9 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
-#include "models/files/errors.h"
 
 namespace nibu {
 

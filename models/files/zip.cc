@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "models/files/byte_reader.h"
-#include "models/files/errors.h"
 
 namespace nibu {
 namespace {

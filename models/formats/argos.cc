@@ -1,9 +1,9 @@
 #include "models/formats/argos.h"
 
 #include "absl/strings/match.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
-#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "models/files/zip.h"
 #include "models/formats/ctranslate2.h"

@@ -9,9 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/model_defaults.h"
-#include "models/files/errors.h"
 #include "models/formats/hugging_face.h"
 #include "models/formats/multilingual.h"
 

@@ -11,9 +11,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
-#include "models/files/errors.h"
 #include "models/formats/checkpoint.h"
 
 namespace nibu {

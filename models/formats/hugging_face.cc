@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
 #include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
-#include "models/files/errors.h"
 #include "models/files/foreign.h"
 #include "models/vocabulary/vocabulary_file.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
-#include "models/files/errors.h"
 #include "models/formats/checkpoint.h"
 #include "models/vocabulary/vocabulary_file.h"
 

@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
-#include "models/files/errors.h"
 
 namespace nibu {
 namespace {

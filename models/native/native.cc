@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/model_defaults.h"
 #include "models/assembly/name_table.h"
 #include "models/files/byte_reader.h"
-#include "models/files/errors.h"
 #include "models/files/json.h"
 #include "models/files/zip.h"
 #include "models/native/model_config_json.h"

@@ -5,9 +5,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/core/wire_format.h"
-#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
 

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "tokenizer/characters.h"
-#include "tokenizer/sentence_splitter.h"
+#include "tokenizer/sentences/sentence_splitter.h"
+#include "tokenizer/unicode/characters.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::unique_ptr<nibu::SentenceSplitter> splitters[] = {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
-#include "models/native_writer.h"
+#include "models/writers/native_writer.h"
 #include "tests/models/native_file.h"
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/models/tiny_marian.h"

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache" GIT_CONFIG_GLOBAL=/dev/null
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
 record="$XDG_CACHE_HOME/nibu/checks.log"
-mkdir -p "$work"/tree/{.ci,tools,tests/engine,tests/structure} "$(dirname "$record")"
+mkdir -p "$work"/tree/{.ci,tools/dev,tests/engine,tests/structure} "$(dirname "$record")"
 cd "$work/tree"
 # shellcheck disable=SC2046  # names; those of a hook's repository are not to be used
 unset $(git rev-parse --local-env-vars)
@@ -17,8 +17,8 @@ cp "$root/.ci/run" .ci/
 cp "$root/.gitignore" .
 cp "$root/tests/engine/with_isa.sh" tests/engine/
 echo true >tests/structure/includes.sh
-for script in setup test fuzz lint test_on; do
-  printf '#!/bin/sh\necho %s "$@"\n' "$script" >"tools/$script.sh"
+for script in setup test dev/fuzz dev/lint dev/test_on; do
+  printf '#!/bin/sh\necho %s "$@"\n' "${script#dev/}" >"tools/$script.sh"
   chmod +x "tools/$script.sh"
 done
 
@@ -78,12 +78,12 @@ expect_status 0 .ci/run
 expect_line "^NOT RUN: tsan .*1 run ago; next in turn"
 
 # A step that fails ends the run, and what did not run after it is said.
-printf '#!/bin/sh\nexit 1\n' >tools/fuzz.sh
+printf '#!/bin/sh\nexit 1\n' >tools/dev/fuzz.sh
 commit "fuzz fails" >/dev/null
 expect_status 1 .ci/run
 expect_line "^fuzz .*FAILED"
 expect_line "^NOT RUN: lint .*tsan.* \(after the failure\)"
-printf '#!/bin/sh\necho fuzz "$@"\n' >tools/fuzz.sh
+printf '#!/bin/sh\necho fuzz "$@"\n' >tools/dev/fuzz.sh
 commit "fuzz passes" >/dev/null
 # A line of the record that is damaged counts for nothing.
 echo "17 $two tsan x(" >>"$record"
@@ -93,11 +93,11 @@ expect_status 0 .ci/run --plan
 expect_status 0 .ci/run tsan format
 expect_line "^test tsan"
 expect_status 2 .ci/run nonsense
-printf '#!/bin/sh\necho "NOT LINTED, no time left: a.cc"\nexit 3\n' >tools/lint.sh
+printf '#!/bin/sh\necho "NOT LINTED, no time left: a.cc"\nexit 3\n' >tools/dev/lint.sh
 commit "lint has no time" >/dev/null
 expect_status 0 .ci/run every
 expect_line "^NOT RUN: lint of a.cc"
-printf '#!/bin/sh\nexit 1\n' >tools/test_on.sh
+printf '#!/bin/sh\nexit 1\n' >tools/dev/test_on.sh
 three=$(commit "debian13 fails")
 expect_status 1 .ci/run debian13
 expect_line "^debian13 .*FAILED"

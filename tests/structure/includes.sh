@@ -26,14 +26,16 @@ forbid() {
 }
 
 # floors FOLDER FLOOR...: the rooms of a folder, from the ground up, ROOM or ROOM,ROOM for those on one
-# floor; "." are the files in the hall. A room includes itself and what lies below it.
+# floor; "." are the files in the hall, or those of them that are no ROOM of their own. A room includes itself
+# and what lies below it.
 floors() {
   local folder=$1 lines
   shift
   lines=$(includes "$folder/" "$folder" | awk -v folder="$folder" -v floors="$*" '
     function room(path) {
       sub("^" folder "/", "", path)
-      return path ~ "/" ? substr(path, 1, index(path, "/") - 1) : "."
+      if (path ~ "/") return substr(path, 1, index(path, "/") - 1)
+      return path in floor ? path : "."
     }
     BEGIN {
       for (i = split(floors, list, " "); i > 0; --i) {
@@ -58,11 +60,16 @@ forbid "models know no text:" 'tokenizer/' - models
 forbid "nothing includes tools:" 'tools/' - engine models tokenizer
 forbid "oneDNN is engine/ops' alone:" 'dnnl' 'engine/ops/' engine models tokenizer tools
 forbid "SentencePiece is one file's alone:" 'sentencepiece_processor' \
-  'tokenizer/sentencepiece_model.cc:' engine models tokenizer tools
+  'tokenizer/subwords/sentencepiece_model.cc:' engine models tokenizer tools
 forbid "yaml-cpp is one file's alone:" 'yaml-cpp' 'models/files/yaml.cc:' engine models tokenizer tools
 forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/' engine models tokenizer tools
 forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '[^:]*(\.cc|-inl\.h):' engine models tokenizer tools
-forbid "tools/text is a library, without flags and programs:" '(tools/[^/]*"|absl/flags)' - tools/text
-floors engine core ops attention model search .
-floors models files containers assembly vocabulary formats,native .
+forbid "tools/text is a library, without flags:" 'absl/flags' - tools/text
+forbid "a mechanism of attention is known to those who choose it, alone:" 'engine/attention/mixers/' \
+  '(engine/attention/(attention|dense)\.cc|engine/model/token_mixer\.cc|engine/attention/mixers/[^:]*):' \
+  engine models tokenizer tools
+floors engine core ops attention model search request.h schedule .
+floors models files containers assembly vocabulary formats,native . writers
+floors tokenizer unicode subwords,sentences
+floors tools text cli inspect,bench
 exit "$bad"

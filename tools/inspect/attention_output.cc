@@ -5,14 +5,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
-#include "tokenizer/typesetting.h"
+#include "tokenizer/unicode/typesetting.h"
 #include "tools/inspect/inspect.h"
 
 namespace nibu {
 namespace {
 
 constexpr absl::string_view kPage =
-#include "tools/attention.inc"
+#include "tools/inspect/attention.inc"
     ;
 
 template <typename T>

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/translator.h"
-#include "models/files/errors.h"
-#include "tokenizer/characters.h"
-#include "tools/flags.h"
-#include "tools/run_lines.h"
+#include "tokenizer/unicode/characters.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/run_lines.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 

@@ -12,7 +12,7 @@
 #include "engine/model/config.h"
 #include "engine/ops/linear.h"
 #include "nlohmann/json.hpp"
-#include "tools/decoding_flags.h"
+#include "tools/cli/decoding_flags.h"
 
 namespace nibu {
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
-#include "models/files/errors.h"
-#include "tokenizer/characters.h"
+#include "engine/core/errors.h"
+#include "tokenizer/unicode/characters.h"
 
 namespace nibu {
 

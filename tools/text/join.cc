@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "tokenizer/characters.h"
-#include "tokenizer/typesetting.h"
+#include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/typesetting.h"
 #include "tools/text/markup.h"
 
 namespace nibu {

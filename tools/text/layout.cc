@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
-#include "tokenizer/characters.h"
-#include "tokenizer/typesetting.h"
+#include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/typesetting.h"
 
 namespace nibu {
 namespace {

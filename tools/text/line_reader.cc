@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "engine/core/status_macros.h"
-#include "tokenizer/characters.h"
-#include "tokenizer/long_input.h"
+#include "tokenizer/subwords/long_input.h"
+#include "tokenizer/unicode/characters.h"
 
 namespace nibu {
 namespace {

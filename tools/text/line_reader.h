@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tokenizer/sentence_splitter.h"
+#include "tokenizer/sentences/sentence_splitter.h"
 #include "tools/text/glossary.h"
 #include "tools/text/join.h"
 #include "tools/text/marked_text.h"

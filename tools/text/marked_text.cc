@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tokenizer/characters.h"
+#include "tokenizer/unicode/characters.h"
 #include "tools/text/markup.h"
 
 namespace nibu {

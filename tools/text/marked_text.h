@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "tokenizer/text_span.h"
+#include "tokenizer/unicode/text_span.h"
 
 namespace nibu {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "tokenizer/characters.h"
+#include "tokenizer/unicode/characters.h"
 
 namespace nibu {
 

@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tokenizer/characters.h"
+#include "tokenizer/unicode/characters.h"
 #include "tools/text/marked_text.h"
 
 namespace nibu {

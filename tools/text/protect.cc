@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "models/files/errors.h"
-#include "tokenizer/characters.h"
+#include "engine/core/errors.h"
+#include "tokenizer/unicode/characters.h"
 
 namespace nibu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "tokenizer/text_span.h"
+#include "tokenizer/unicode/text_span.h"
 #include "tools/text/text_options.h"
 
 namespace nibu {

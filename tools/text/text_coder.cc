@@ -8,10 +8,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/files/errors.h"
-#include "tokenizer/characters.h"
-#include "tokenizer/language_token.h"
+#include "tokenizer/subwords/language_token.h"
+#include "tokenizer/unicode/characters.h"
 
 namespace nibu {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/types/span.h"
 #include "engine/model/config.h"
 #include "models/assembly/opened_model.h"
-#include "tokenizer/text_span.h"
-#include "tokenizer/tokenizer.h"
-#include "tokenizer/vocabulary.h"
+#include "tokenizer/subwords/tokenizer.h"
+#include "tokenizer/subwords/vocabulary.h"
+#include "tokenizer/unicode/text_span.h"
 
 namespace nibu {
 

@@ -8,13 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
-#include "models/files/errors.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/shortlist_file.h"
-#include "tokenizer/language_code.h"
+#include "tokenizer/unicode/language_code.h"
 #include "tools/text/nearest.h"
 
 namespace nibu {

@@ -7,8 +7,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "tokenizer/characters.h"
-#include "tokenizer/text_measure.h"
+#include "tokenizer/unicode/characters.h"
+#include "tokenizer/unicode/text_measure.h"
 
 namespace nibu {
 namespace {

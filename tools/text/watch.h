@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/search/beam_search.h"
-#include "tokenizer/number_words.h"
+#include "tokenizer/sentences/number_words.h"
 
 namespace nibu {
 

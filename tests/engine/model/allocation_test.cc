@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/base/config.h"
-#include "engine/drafter.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
+#include "engine/schedule/drafter.h"
 #include "gtest/gtest.h"
 #include "tests/engine/memory_hooks.h"
 #include "tests/engine/random_config.h"

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/hugging_face_writer.h"
 #include "models/load_model.h"
-#include "models/native_writer.h"
+#include "models/writers/hugging_face_writer.h"
+#include "models/writers/native_writer.h"
 #include "tests/models/files.h"
 #include "tests/models/tiny_marian.h"
 

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
-#include "models/native_writer.h"
+#include "models/writers/native_writer.h"
 #include "tests/models/greedy.h"
 #include "tests/models/tiny_ctranslate2.h"
 

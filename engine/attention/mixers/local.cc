@@ -1,0 +1,21 @@
+#include "engine/attention/mixers/local.h"
+
+#include <cmath>
+
+namespace nibu {
+
+void FindCentres(const float* mapped, const float* v, int positions, size_t dim, float* centres) {
+  for (int i = 0; i < positions; ++i, mapped += dim) {
+    float sum = 0;
+    for (size_t c = 0; c < dim; ++c) sum += v[c] * std::tanh(mapped[c]);
+    const float centre = static_cast<float>(positions) / (1 + std::exp(-sum));
+    centres[i] = centre > 0 ? centre : 0;  // no NaN
+  }
+}
+
+double LocalWeight(double distance, int width) {
+  const double sigma = width / 2.0;
+  return std::exp(-distance * distance / (2 * sigma * sigma));
+}
+
+}  // namespace nibu

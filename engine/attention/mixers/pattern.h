@@ -1,0 +1,50 @@
+// Which keys a query sees, as spans of keys: what the sparse patterns skip is never computed. All
+// of them are functions of the positions, the number of positions and a seed alone.
+//
+//   kGlobal     all
+//   kCausal     j <= i
+//   kWindow     |i - j| <= width: a sliding window; local-m of Luong et al. 2015, whose p_t = t
+//   kLocal      |p - j| <= width around a place p that the query says: local-p (local.h)
+//   kShifted    windows of `width` side by side; every second layer's are shifted by half of it,
+//               what would wrap around being masked (Swin, Liu et al. 2021)
+//   kBlockGrid  windows of `width`; in every second layer a grid, the positions that are equal
+//               modulo ceil(N / width) (MaxViT, Tu et al. 2022)
+//   kBigBird    the first `global` positions see all and are seen by all; |i - j| <= width; and
+//               `random` blocks of keys for each block of queries (Zaheer et al. 2020)
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_PATTERN_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_PATTERN_H_
+
+#include <vector>
+
+#include "engine/attention/mixer.h"
+
+namespace nibu {
+
+// Keys begin, begin + step, ... below end.
+struct KeySpan {
+  int begin;
+  int end;
+  int step = 1;
+};
+
+// Of query i of `positions`, in any order; they may overlap, and lie within the positions.
+// `centre`: p of kLocal. `spans` is cleared first. At least one key: a query sees itself (kLocal:
+// the nearest to p).
+void FindKeys(const MixerSpec& spec, int positions, int query, float centre,
+              std::vector<KeySpan>* spans);
+
+// Queries whose keys are much the same, for a tile: first, first + step, ...
+struct QueryTile {
+  int first;
+  int count;
+  int step = 1;
+};
+// All queries, once each, in tiles of at most `most`.
+std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most);
+
+// Of a hash of its arguments, any 64 bits (splitmix64): random blocks and LSH's projections.
+uint64_t HashOf(uint64_t seed, uint64_t a, uint64_t b);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_PATTERN_H_

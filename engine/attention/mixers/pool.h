@@ -1,0 +1,13 @@
+// Mean pooling in place of attention (PoolFormer, Yu et al. 2022): the mean of the `width` nearest
+// positions, fewer at the ends of the sentence, minus the position itself.
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_POOL_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_POOL_H_
+
+namespace nibu {
+
+// x, out [positions, dim], which do not overlap. `width` is odd.
+void MeanPool(const float* x, int positions, int dim, int width, float* out);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_POOL_H_

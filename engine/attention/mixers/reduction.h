@@ -1,0 +1,23 @@
+// Attention to fewer keys: every R neighbours make one key and one value, the last one what is
+// left.
+//   mean       the mean of their keys and of their values: no weights
+//   reduction  x~ = LN(W [x_1; ...; x_R] + b), then the layer's maps of x~ to keys and values
+//              (spatial reduction: PVT, Wang et al. 2021; efficient self-attention: SegFormer, Xie
+//              et al. 2021)
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_REDUCTION_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_REDUCTION_H_
+
+#include "engine/attention/attention.h"
+
+namespace nibu {
+
+// A mean's weight is shared by the keys that it is the mean of, so that matrices are [H, R, S].
+void AttendMeans(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                 const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
+
+// out [ceil(positions / R), R dim]: x [positions, dim], R rows side by side, zeros behind the last.
+void JoinNeighbours(const float* x, int positions, int dim, int reduction, float* out);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_REDUCTION_H_

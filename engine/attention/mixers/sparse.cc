@@ -1,0 +1,165 @@
+#include "engine/attention/mixers/sparse.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "engine/attention/mixers/pattern.h"
+
+namespace nibu {
+namespace {
+
+constexpr int kMostQueries = 64;  // of a tile
+// Of a key that a query does not see: next to any score of one that it sees, its exponential is 0.
+// Not infinite, as a tile of keys may hold nothing else.
+constexpr float kHidden = -1e30f;
+
+int CountOf(const KeySpan& span) { return (span.end - span.begin + span.step - 1) / span.step; }
+
+// What a tile of queries sees.
+struct TileKeys {
+  // Of each query in turn, behind each other: query r's are spans[ends[r - 1] .. ends[r]).
+  std::vector<KeySpan> spans;
+  std::vector<size_t> ends;
+  size_t seen = 0;           // keys, over all queries
+  std::vector<KeySpan> all;  // ascending, disjoint
+  std::vector<KeySpan> scratch;
+
+  void Find(const MixerSpec& mixer, int positions, const QueryTile& tile) {
+    spans.clear();
+    ends.clear();
+    seen = 0;
+    for (int r = 0; r < tile.count; ++r) {
+      FindKeys(mixer, positions, tile.first + r * tile.step, 0, &scratch);
+      Unite(&scratch);
+      spans.insert(spans.end(), scratch.begin(), scratch.end());
+      for (const KeySpan& span : scratch) seen += static_cast<size_t>(CountOf(span));
+      ends.push_back(spans.size());
+    }
+    all = spans;
+    Unite(&all);
+  }
+
+  // Ascending, without overlaps. Those with steps are equal, or disjoint.
+  static void Unite(std::vector<KeySpan>* spans) {
+    std::sort(spans->begin(), spans->end(), [](const KeySpan& a, const KeySpan& b) {
+      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+    });
+    size_t kept = 0;
+    for (const KeySpan& span : *spans) {
+      KeySpan& last = (*spans)[kept == 0 ? 0 : kept - 1];
+      if (kept > 0 && span.step == last.step && span.begin <= last.end &&
+          (span.step == 1 || span.begin == last.begin)) {
+        last.end = std::max(last.end, span.end);
+      } else {
+        (*spans)[kept++] = span;
+      }
+    }
+    spans->resize(kept);
+  }
+
+  int count() const {
+    int sum = 0;
+    for (const KeySpan& span : all) sum += CountOf(span);
+    return sum;
+  }
+  // Whether some query does not see all of it.
+  bool hides() const { return seen != static_cast<size_t>(count()) * ends.size(); }
+};
+
+// Calls f(column, key) for the keys of `spans`, which are parts of keys.all.
+template <typename F>
+void ForEachColumn(const TileKeys& keys, const KeySpan* spans, const KeySpan* end, F f) {
+  int column = 0;
+  for (const KeySpan& whole : keys.all) {
+    for (; spans != end && spans->begin < whole.end; ++spans) {
+      for (int key = spans->begin; key < spans->end; key += spans->step) {
+        const int at = column + (key - whole.begin) / whole.step;
+        f(static_cast<size_t>(at), static_cast<size_t>(key));
+      }
+    }
+    column += CountOf(whole);
+  }
+}
+
+// The keys and values of `keys`, where they are if one span is all of them, else copied.
+KeyValueRows Gather(const TileKeys& keys, const KeyValueRows& memory, size_t inner, Arena* arena) {
+  const KeySpan& first = keys.all[0];
+  if (keys.all.size() == 1) {
+    const size_t at = static_cast<size_t>(first.begin) * memory.stride;
+    return {memory.keys + at, memory.values + at, memory.stride * static_cast<size_t>(first.step),
+            CountOf(first)};
+  }
+  const int count = keys.count();
+  float* const rows = arena->Floats(static_cast<size_t>(count) * 2 * inner);
+  ForEachColumn(keys, keys.all.data(), keys.all.data() + keys.all.size(),
+                [&](size_t column, size_t key) {
+                  float* const row = rows + column * 2 * inner;
+                  std::copy_n(memory.keys + key * memory.stride, inner, row);
+                  std::copy_n(memory.values + key * memory.stride, inner, row + inner);
+                });
+  return {rows, rows + inner, 2 * inner, count};
+}
+
+// The model's bias, and what hides keys; [1 or H, queries, columns].
+ScoreBias MakeBias(const AttentionSpec& spec, const QueryTile& tile, const TileKeys& keys,
+                   Arena* arena) {
+  if (spec.bias.values == nullptr && !keys.hides()) return {};
+  const auto columns = static_cast<size_t>(keys.count());
+  const auto rows = static_cast<size_t>(tile.count);
+  const size_t heads = spec.bias.values == nullptr ? 1 : static_cast<size_t>(spec.shape.heads);
+  float* const values = arena->Floats(heads * rows * columns);
+  std::fill_n(values, heads * rows * columns, kHidden);
+  for (size_t h = 0; h < heads; ++h) {
+    for (size_t r = 0; r < rows; ++r) {
+      const size_t query = static_cast<size_t>(tile.first) + r * static_cast<size_t>(tile.step);
+      const float* const bias = spec.bias.Of(h, query, 0);
+      float* const row = values + (h * rows + r) * columns;
+      const KeySpan* const spans = keys.spans.data();
+      ForEachColumn(
+          keys, spans + (r == 0 ? 0 : keys.ends[r - 1]), spans + keys.ends[r],
+          [=](size_t column, size_t key) { row[column] = bias == nullptr ? 0.0f : bias[key]; });
+    }
+  }
+  return {values, heads == 1 ? 0 : rows * columns, static_cast<ptrdiff_t>(columns)};
+}
+
+}  // namespace
+
+void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                  const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+  const auto heads = static_cast<size_t>(spec.shape.heads);
+  const size_t inner = heads * static_cast<size_t>(spec.shape.head_dim);
+  const auto positions = static_cast<size_t>(memory.positions);
+  if (output.weights != nullptr) std::fill_n(output.weights, heads * positions * positions, 0.0f);
+  TileKeys keys;
+  for (const QueryTile& tile : TilesOf(spec.mixer, memory.positions, kMostQueries)) {
+    const Arena::Mark mark = arena->mark();
+    keys.Find(spec.mixer, memory.positions, tile);
+    const auto first = static_cast<size_t>(tile.first);
+    const auto step = static_cast<size_t>(tile.step);
+    const auto rows = static_cast<size_t>(tile.count);
+    const KeyValueRows seen = Gather(keys, memory, inner, arena);
+    const auto columns = static_cast<size_t>(seen.positions);
+    AttentionSpec full = spec;
+    full.mixer = {};
+    full.bias = MakeBias(spec, tile, keys, arena);
+    AttentionOutput part = {output.rows + first * output.stride, step * output.stride};
+    if (output.weights != nullptr) part.weights = arena->Floats(heads * rows * columns);
+    Attention(full, matmul, arena)
+        .Run({queries.rows + first * queries.stride, step * queries.stride, tile.count}, seen,
+             part);
+    for (size_t n = 0; output.weights != nullptr && n < heads * rows; ++n) {
+      const size_t row = n / rows * positions + first + n % rows * step;
+      ForEachColumn(keys, keys.all.data(), keys.all.data() + keys.all.size(),
+                    [&](size_t column, size_t key) {
+                      output.weights[row * positions + key] = part.weights[n * columns + column];
+                    });
+    }
+    arena->Rewind(mark);
+  }
+}
+
+}  // namespace nibu

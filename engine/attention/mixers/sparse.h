@@ -1,0 +1,17 @@
+// Attention in which a query sees some keys only (pattern.h): a tile of queries at a time attends
+// to the keys that any of them sees, with a bias that hides from each what it does not see. Time
+// and memory grow with the keys seen.
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_SPARSE_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_SPARSE_H_
+
+#include "engine/attention/attention.h"
+
+namespace nibu {
+
+// REQUIRES: as many queries as keys, from the first position on.
+void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                  const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_SPARSE_H_

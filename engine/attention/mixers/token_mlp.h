@@ -1,0 +1,18 @@
+// Token mixing of MLP-Mixer (Tolstikhin et al. 2021): the columns of a sentence, each a vector of P
+// positions with zeros behind the sentence's own, go through down(gelu(up(x))), up P -> F and
+// down F -> P. No attention; P is fixed.
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_TOKEN_MLP_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_TOKEN_MLP_H_
+
+#include "engine/core/arena.h"
+#include "engine/ops/linear.h"
+
+namespace nibu {
+
+// x, out [positions, dim]; the activation belongs to `up`. REQUIRES: positions <= P.
+void MixByMlp(const Linear& up, const Linear& down, const float* x, int positions, int dim,
+              MatmulContext* matmul, Arena* arena, float* out);
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_TOKEN_MLP_H_

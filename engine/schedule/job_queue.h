@@ -1,0 +1,160 @@
+// Requests on their way: waiting for a worker, or done and waiting to be delivered.
+#ifndef NIBU_ENGINE_SCHEDULE_JOB_QUEUE_H_
+#define NIBU_ENGINE_SCHEDULE_JOB_QUEUE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "engine/request.h"
+
+namespace nibu {
+
+// A request, checked and worked out, its source with its frame. One thread has it at a time: the
+// queue, a worker, and the thread that delivers its result.
+struct Job : Request {
+  // -priority, window, -length, arrival
+  using Order = std::tuple<int64_t, uint64_t, int64_t, uint64_t>;
+
+  SearchTask search;
+  size_t rows = 1;              // of the decoder's steps, at most
+  std::vector<int> suppressed;  // tokens that are never generated, then those that end
+  // What the decoder reads first: `frame` tokens (see Frame), then those of a prefix or target. Of
+  // them the first `forced` are followed by what is known.
+  std::vector<int> start;
+  size_t frame = 1;
+  size_t forced = 0;
+  std::vector<int> draft_start;  // the frame of the draft model, where there is one
+  bool has_rules = false;        // rows are subject to more than `suppressed`
+  // See OnRepetition::kRetry: what was found first, and then.
+  std::vector<Hypothesis> first;
+  std::vector<Hypothesis> second;
+  Done done;
+  Result result;
+
+  Order order;                            // in the queue
+  std::atomic<bool> is_cancelled{false};  // by any thread
+  std::shared_ptr<Job> next;              // of a JobList
+
+  // Works out the first step from options, prefix and target, each time that it is decoded.
+  void Begin();
+  // Takes what has been found; true: it is to be decoded once more. Throws std::bad_alloc, and has
+  // done nothing then.
+  bool GoesOn(std::vector<Hypothesis> found);
+  // Leaves the constraints that are met; whether there are others.
+  bool DropsConstraints(Met met);
+  // Of the target's scores, what a search says of those of the prefix.
+  void JudgePrefix(std::vector<float>* scores) const;
+  // Cancelled or DeadlineExceeded where it is to end now.
+  absl::Status MustEnd(Clock::time_point now) const;
+};
+
+// Jobs one after the other; moving them from list to list takes no memory.
+class JobList {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  const Job& front() const { return *first_; }
+  void Append(std::shared_ptr<Job> job) {
+    Job* const added = job.get();
+    (last_ == nullptr ? first_ : last_->next) = std::move(job);
+    last_ = added;
+  }
+  std::shared_ptr<Job> TakeFront() {
+    std::shared_ptr<Job> job = std::move(first_);
+    first_ = std::move(job->next);
+    if (first_ == nullptr) last_ = nullptr;
+    return job;
+  }
+
+ private:
+  std::shared_ptr<Job> first_;
+  Job* last_ = nullptr;
+};
+
+// Thread-safe. Higher priorities come first. Within a window of kWindow consecutive arrivals the
+// longest sentence comes first, so that workers do not end on a long one; windows come in order, so
+// that no sentence waits for ever.
+class JobQueue {
+ public:
+  using Clock = Job::Clock;
+
+  // `workers`: threads that take from the queue. `capacity`: jobs that were pushed and are not yet
+  // delivered, at most.
+  JobQueue(int workers, size_t capacity)
+      : workers_(static_cast<size_t>(workers)), capacity_(capacity) {}
+
+  // Waits for room as long as `patience`. ResourceExhausted: there is none; FailedPrecondition:
+  // closed. Throws std::bad_alloc, and has done nothing then.
+  absl::Status Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience);
+  // Ends a waiting job; one that is with a worker is told to end.
+  void Cancel(const std::shared_ptr<Job>& job);
+  // No more jobs will come.
+  void Close();
+  // Blocks until no job is left and every worker waits for the next one. REQUIRES: not closed.
+  void AwaitIdle();
+
+  // Whether no job is left and all workers but the caller wait for one.
+  bool Alone();
+
+  // What a worker can take at most.
+  struct Room {
+    size_t sentences;
+    size_t source_tokens;
+    size_t rows;  // of the decoder's steps: the sum of the beams
+  };
+  // When few jobs are waiting, takes a fair share of them, so that every worker gets some. With
+  // `wait`, blocks until there is one and takes it whatever its length and beam; an empty result
+  // then means that the queue is closed and empty. One of the workers may be the `preferred` one: a
+  // single job is left to it if it waits, too.
+  JobList Take(Room room, bool wait, bool preferred = false);
+
+  // Hands a job with its result on to whoever delivers it.
+  void Finish(std::shared_ptr<Job> job);
+
+  // For the one thread that delivers: blocks until a job is done, or has waited here beyond its
+  // deadline. Null: after CloseFinished, when nothing is left.
+  std::shared_ptr<Job> TakeFinished();
+  // Nothing will be finished any more.
+  void CloseFinished();
+  // Its result has been delivered: there is room for another.
+  void Delivered();
+
+ private:
+  // Output comes in the order of input, so a window is also what a reader waits for; larger ones
+  // are no faster.
+  static constexpr uint64_t kWindow = 256;
+
+  using Jobs = std::map<Job::Order, std::shared_ptr<Job>>;
+  // Ends a waiting job; returns what follows it. REQUIRES: mutex_ held.
+  Jobs::iterator End(Jobs::iterator waiting, absl::Status status);
+  void EndLate(Clock::time_point now);
+
+  const size_t workers_;
+  const size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::condition_variable idle_;
+  std::condition_variable room_;
+  std::condition_variable ended_;
+  size_t waiting_ = 0;  // workers that wait in Take
+  bool preferred_waits_ = false;
+  Jobs jobs_;
+  Clock::time_point earliest_deadline_ = Clock::time_point::max();  // of jobs_, or before it
+  JobList finished_;
+  size_t undelivered_ = 0;
+  uint64_t arrivals_ = 0;
+  bool closed_ = false;
+  bool finished_closed_ = false;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_SCHEDULE_JOB_QUEUE_H_

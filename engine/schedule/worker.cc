@@ -1,0 +1,264 @@
+#include "engine/schedule/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/core/exception_status.h"
+#include "engine/model/encoder.h"
+
+namespace nibu {
+namespace {
+
+// Source tokens encoded in one call: enough rows for the matmuls' best speed, few enough that
+// activations stay in the cache.
+constexpr size_t kEncoderTokens = 256;
+
+std::vector<OutputLayer::Part> PartsOf(
+    absl::Span<const std::unique_ptr<const PreparedModel>> models) {
+  std::vector<OutputLayer::Part> parts;
+  for (const auto& model : models) parts.push_back({model->model.get(), model->weight});
+  return parts;
+}
+
+}  // namespace
+
+Worker::Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
+               const WorkerOptions& options, JobQueue* queue)
+    : config_(models[0]->model->config),
+      options_(options),
+      queue_(queue),
+      output_layer_(PartsOf(models), &workspace_) {
+  for (const auto& model : models) members_.emplace_back(*model, &workspace_);
+  if (options_.draft != nullptr) {
+    drafter_ = std::make_unique<Drafter>(*options_.draft, &workspace_);
+  }
+}
+
+void Worker::Run() noexcept {
+  while (true) {
+    try {
+      if (!Fill()) return;
+      if (live_.empty()) continue;  // what was taken had ended
+      const bool solo = IsSolo();
+      SetThreads(solo && solo_threads_.Next());
+      const auto start = std::chrono::steady_clock::now();
+      // With more sentences a step has enough rows already.
+      if (live_.size() == 1 && live_[0]->is_drafted) live_[0]->Guess(drafter_.get());
+      Step();
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      if (solo) solo_threads_.Took(seconds.count());
+    } catch (...) {
+      Recover(StatusOfException());
+    }
+  }
+}
+
+// Waits for a sentence when there is nothing to do. Otherwise lets some room gather first, so that
+// the encoder too gets several sentences at a time.
+bool Worker::Fill() {
+  const bool idle = live_.empty() && again_.empty();
+  if (!again_.empty()) {  // into the room that they had
+    while (!again_.empty()) taken_.Append(again_.TakeFront());
+  } else if (!set_back_.empty()) {
+    if (idle) taken_.Append(set_back_.TakeFront());
+  } else {
+    JobQueue::Room room = options_.most;
+    room.sentences -= live_.size();
+    for (const auto& slot : live_) {
+      room.source_tokens -= std::min(room.source_tokens, slot->job->source.size());
+      room.rows -= std::min(room.rows, slot->job->rows);
+    }
+    const bool is_worth_it = room.sentences >= std::max<size_t>(1, options_.most.sentences / 8) &&
+                             room.rows >= options_.most.rows / 8;
+    if (idle || is_worth_it) {
+      taken_ = queue_->Take(room, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1);
+    }
+    if (idle && taken_.empty()) return false;
+  }
+  Start();
+  return true;
+}
+
+void Worker::Start() {
+  while (!taken_.empty()) {
+    // As many sentences as fit into one encoder call, at least one.
+    std::vector<absl::Span<const int>> sources;
+    const size_t before = live_.size();
+    size_t tokens = 0;
+    while (!taken_.empty() &&
+           (tokens == 0 || tokens + taken_.front().source.size() <= kEncoderTokens)) {
+      if (absl::Status status = taken_.front().MustEnd(Job::Clock::now()); !status.ok()) {
+        End(taken_.TakeFront(), std::move(status));
+        continue;
+      }
+      AddSlot();
+      Slot& slot = *live_.back();
+      tokens += slot.job->source.size();
+      sources.emplace_back(slot.job->source);
+    }
+    if (sources.empty()) return;
+    SelectOutputs(before);
+    SetThreads(IsSolo() && solo_threads_.pay());
+    ScopedTimer timer(&workspace_.profile.encoder);
+    for (size_t m = 0; m < members_.size(); ++m) {
+      std::vector<DecoderState*> states;
+      for (size_t i = before; i < live_.size(); ++i) states.push_back(&live_[i]->states[m]);
+      workspace_.arena.Rewind(0);
+      const PreparedModel& prepared = members_[m].prepared;
+      const float* encoded = Encode(*prepared.model, prepared.source, sources, &workspace_);
+      members_[m].decoder.Begin(encoded, states);
+    }
+  }
+}
+
+// The next of taken_ to live_: all that its decoding begins with, but for the encoder's part.
+void Worker::AddSlot() {
+  std::unique_ptr<Slot> slot;
+  if (free_.empty()) {
+    slot = std::make_unique<Slot>(members_.size());
+  } else {
+    slot = std::move(free_.back());
+    free_.pop_back();
+  }
+  live_.push_back(std::move(slot));
+  Slot& added = *live_.back();
+  {
+    ScopedTimer timer(&workspace_.profile.search);
+    added.Begin(taken_.TakeFront(), drafter_ != nullptr, options_.vocab_target);
+  }
+  for (size_t m = 0; m < members_.size(); ++m) {
+    added.states[m].Start(members_[m].prepared.model->config, &members_[m].pool,
+                          static_cast<int>(added.job->source.size()),
+                          static_cast<int>(added.job->rows),
+                          added.is_drafted ? Drafter::kMostGuesses : 0);
+  }
+}
+
+void Worker::SelectOutputs(size_t first) {
+  ScopedTimer timer(&workspace_.profile.search);
+  std::vector<OutputSubset*> subsets;
+  for (size_t i = first; i < live_.size(); ++i) {
+    if (!live_[i]->output.tokens.empty()) subsets.push_back(&live_[i]->output);
+  }
+  if (!subsets.empty()) output_layer_.Select(subsets);
+}
+
+Decoder::Input Worker::InputOf(Slot* slot, size_t member) {
+  DecoderState& state = slot->states[member];
+  const DecodingOptions& options = slot->job->options;
+  Decoder::Input input{&state, slot->tokens, slot->is_consecutive()};
+  if (member > 0) {
+    if (state.length() == 0 && !options.frame.has_value()) {
+      std::vector<int>& start = slot->starts[member - 1];
+      start = slot->tokens;
+      start[0] = members_[member].prepared.model->config.decoder_start;
+      input.tokens = start;
+    }
+  } else if (options.needs_attention()) {
+    const auto positions = static_cast<size_t>(state.source_length());
+    const auto before = state.length() == 0 ? 0 : static_cast<size_t>(slot->search.attention_row());
+    slot->attention.resize((before + slot->tokens.size()) * positions);
+    input.attention = slot->attention.data() + before * positions;
+    const int layer = options.alignment_layer.value_or(config_.alignment_layer);
+    input.attention_layer = layer < 0 ? layer + config_.layers_decoder : layer;
+    input.attention_heads = options.alignment_heads.value_or(config_.alignment_heads);
+  }
+  return input;
+}
+
+void Worker::Step() {
+  workspace_.arena.Rewind(0);
+  queries_.clear();
+  size_t asked = 0;
+  for (const auto& slot : live_) asked += slot->asked();
+  if (rules_.size() < asked) rules_.resize(asked);
+  if (tops_.size() < asked) tops_.resize(asked);
+  size_t first_row = 0;
+  for (const auto& slot : live_) {
+    for (size_t i = slot->forced; i < slot->tokens.size(); ++i) {
+      queries_.push_back(slot->Ask(i, static_cast<int>(first_row + i), &rules_[queries_.size()]));
+    }
+    first_row += slot->tokens.size();
+  }
+  hidden_.clear();
+  for (size_t m = 0; m < members_.size(); ++m) {
+    inputs_.clear();
+    for (const auto& slot : live_) inputs_.push_back(InputOf(slot.get(), m));
+    hidden_.push_back(members_[m].decoder.Step(inputs_));
+  }
+  output_layer_.BestTokens(hidden_, queries_, absl::MakeSpan(tops_));
+
+  ScopedTimer timer(&workspace_.profile.search);
+  auto tops = absl::MakeSpan(tops_);
+  for (const auto& slot : live_) {
+    const auto own = tops.first(slot->asked());
+    tops.remove_prefix(own.size());
+    if (!own.empty()) slot->Advance(own);
+  }
+  RemoveEnded();
+}
+
+void Worker::RemoveEnded() {
+  const auto now = std::chrono::steady_clock::now();
+  bool any = false;
+  for (const auto& slot : live_) {
+    absl::Status status = slot->job->MustEnd(now);
+    if (status.ok() && !slot->search.done()) continue;
+    if (measuring_) {
+      latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
+    }
+    const bool is_done = slot->search.done();
+    std::vector<Hypothesis> found;
+    if (is_done) {
+      found = slot->search.Finish(slot->attention.empty() ? nullptr : slot->attention.data(),
+                                  slot->job->source.size());
+    }
+    slot->Release();  // may throw, too: before the job changes
+    if (is_done && slot->job->GoesOn(std::move(found))) {
+      again_.Append(std::move(slot->job));
+    } else {
+      if (!is_done) slot->job->result = std::move(status);
+      queue_->Finish(std::move(slot->job));
+    }
+    any = true;
+  }
+  if (!any) return;
+  free_.reserve(free_.size() + live_.size());
+  const auto ended = std::stable_partition(live_.begin(), live_.end(),
+                                           [](const auto& slot) { return slot->job != nullptr; });
+  std::move(ended, live_.end(), std::back_inserter(free_));
+  live_.erase(ended, live_.end());
+}
+
+void Worker::Recover(const absl::Status& status) noexcept {
+  // What is half done goes with its slot.
+  for (const auto& slot : live_) {
+    if (slot->job != nullptr) taken_.Append(std::move(slot->job));
+  }
+  live_.clear();
+  free_.clear();
+  if (taken_.empty()) return;  // all have ended
+  std::shared_ptr<Job> job = taken_.TakeFront();
+  if (taken_.empty()) return End(std::move(job), status);
+  set_back_.Append(std::move(job));
+  while (!taken_.empty()) set_back_.Append(taken_.TakeFront());
+}
+
+void Worker::End(std::shared_ptr<Job> job, Result result) {
+  job->result = std::move(result);
+  queue_->Finish(std::move(job));
+}
+
+void Worker::StartMeasuring() {
+  measuring_ = true;
+  latencies_.clear();
+  workspace_.profile = Profile();
+  workspace_.matmul.StartTrace();
+}
+
+std::vector<double> Worker::FinishMeasuring() {
+  measuring_ = false;
+  return std::move(latencies_);
+}
+
+}  // namespace nibu

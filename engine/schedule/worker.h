@@ -1,0 +1,110 @@
+#ifndef NIBU_ENGINE_SCHEDULE_WORKER_H_
+#define NIBU_ENGINE_SCHEDULE_WORKER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "engine/model/decoder.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/layers.h"
+#include "engine/model/output_layer.h"
+#include "engine/model/prepared_model.h"
+#include "engine/model/weights.h"
+#include "engine/ops/top_k.h"
+#include "engine/schedule/drafter.h"
+#include "engine/schedule/job_queue.h"
+#include "engine/schedule/slot.h"
+#include "engine/schedule/solo_threads.h"
+
+namespace nibu {
+
+struct WorkerOptions {
+  const PreparedModel* draft = nullptr;  // null: none
+  // Threads that a matmul may use while there is a single sentence, and no other worker has one.
+  int solo_threads = 1;
+  // What is decoded together; a single sentence may have more tokens and rows.
+  JobQueue::Room most;
+  int vocab_target = 0;  // of all models
+};
+
+// Decodes jobs from a queue, on the thread that runs it. The rows of its steps are the live
+// hypotheses of several sentences, each at its own position and with options of its own: a sentence
+// that ends makes room at once and the next one joins. Not thread-safe.
+class Worker {
+ public:
+  // All outlive the worker. `models`: one, or those of an ensemble.
+  Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
+         const WorkerOptions& options, JobQueue* queue);
+
+  // Until the queue is closed and empty. Throws nothing: where a step fails, its sentences are
+  // decoded once more, one by one, and the one that fails alone ends with that status.
+  void Run() noexcept;
+
+  // While the worker waits: profile and matmul trace from now on; then the seconds that each
+  // sentence took since.
+  void StartMeasuring();
+  std::vector<double> FinishMeasuring();
+
+  Workspace& workspace() { return workspace_; }
+
+ private:
+  // A model's part of the steps.
+  struct Member {
+    Member(const PreparedModel& of, Workspace* workspace)
+        : prepared(of),
+          pool(of.model->config, CacheTypeOf(*of.model), &workspace->heap),
+          decoder(*of.model, of.target, workspace) {}
+    const PreparedModel& prepared;
+    PagePool pool;
+    Decoder decoder;
+  };
+
+  // False: there is nothing left to do.
+  bool Fill();
+  void Start();
+  void AddSlot();
+  // The output layers of the sentences of live_ from `first` on that have shortlists.
+  void SelectOutputs(size_t first);
+  // Whether there is a single sentence here, and none elsewhere, that threads could share.
+  bool IsSolo() { return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone(); }
+  void SetThreads(bool several) {
+    workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
+  }
+  void Step();
+  Decoder::Input InputOf(Slot* slot, size_t member);
+  // Takes the sentences that have ended, or must, out of live_.
+  void RemoveEnded();
+  void Recover(const absl::Status& status) noexcept;
+  void End(std::shared_ptr<Job> job, Result result);
+
+  const ModelConfig& config_;  // the first model's
+  const WorkerOptions options_;
+  JobQueue* const queue_;
+  Workspace workspace_;
+  std::deque<Member> members_;
+  OutputLayer output_layer_;
+  std::unique_ptr<Drafter> drafter_;  // with a draft model
+
+  JobList taken_;     // from the queue, not in live_ yet
+  JobList set_back_;  // of a step that failed, to be decoded one by one
+  JobList again_;     // to be decoded once more
+  std::vector<std::unique_ptr<Slot>> live_;
+  std::vector<std::unique_ptr<Slot>> free_;
+  SoloThreads solo_threads_;
+  bool measuring_ = false;
+  std::vector<double> latencies_;
+
+  // Scratch of Step.
+  std::vector<Decoder::Input> inputs_;
+  std::vector<const float*> hidden_;
+  std::vector<OutputLayer::Query> queries_;
+  std::vector<TopK> tops_;
+  std::vector<RowRules> rules_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_SCHEDULE_WORKER_H_

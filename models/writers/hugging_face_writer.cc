@@ -1,0 +1,314 @@
+#include "models/writers/hugging_face_writer.h"
+
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
+#include "engine/core/status_macros.h"
+#include "engine/ops/embedding.h"
+#include "models/assembly/model_defaults.h"
+#include "models/containers/safetensors.h"
+#include "models/files/new_file.h"
+#include "models/formats/hugging_face.h"
+#include "models/load_model.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of a token that is only there to be the decoder's start: its probability is 0.
+constexpr float kNever = -1e9f;
+
+absl::Status Cannot(absl::string_view what) {
+  return NotSupported("a Hugging Face MarianMT directory cannot hold ", what,
+                      "; write a .nibu file instead");
+}
+
+absl::Status CheckVocabulary(const OpenedModel& model) {
+  const ModelVocabulary& vocabulary = model.vocabulary;
+  if (vocabulary.source_sentencepiece.empty() || vocabulary.target_sentencepiece.empty()) {
+    return Cannot("a model without SentencePiece models");
+  }
+  for (const auto* tokens : {&vocabulary.source_tokens, &vocabulary.target_tokens}) {
+    std::set<absl::string_view> seen;
+    for (const std::string& token : *tokens) {
+      if (!seen.insert(token).second) {
+        return Cannot(absl::StrCat("a vocabulary with the token \"", token, "\" twice"));
+      }
+    }
+  }
+  const ModelConfig& config = model.config;
+  if (vocabulary.source_tokens[static_cast<size_t>(config.unk)] !=
+      vocabulary.target_tokens[static_cast<size_t>(config.unk_target)]) {
+    return Cannot("unknown tokens of two names");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckExpressible(const OpenedModel& model) {
+  const ModelConfig& config = model.config;
+  if (config.decoder_memory != DecoderMemory::kSelfAttention) return Cannot("an SSRU decoder");
+  if (config.norm_kind != NormKind::kLayer) return Cannot("RMS normalization");
+  if (config.position_kind == PositionKind::kRelative) return Cannot("relative positions");
+  if (config.gated_ffn) return Cannot("gated feed-forward layers");
+  if (config.d_head != 0) return Cannot("heads of a size of their own");
+  if (config.attention_scale != 0) return Cannot("a scale of attention scores");
+  if (config.output_scale != 1.0f) return Cannot("a scale of the output layer");
+  if (!model.vocabulary.languages.languages.empty()) return Cannot("a choice of languages");
+  if (model.shortlist != nullptr) return Cannot("a shortlist (it can be left out)");
+  if (config.source_suffix.size() != 1) return Cannot("a model whose sources end in no token");
+  const float root = std::sqrt(static_cast<float>(config.d_model));
+  if (config.embedding_scale != 1.0f && config.embedding_scale != root) {
+    return Cannot("embeddings that are scaled by other than the root of d_model");
+  }
+  return CheckVocabulary(model);
+}
+
+absl::string_view ActivationWord(Activation activation) {
+  const auto* found = absl::c_find_if(
+      kHuggingFaceActivations, [&](const auto& known) { return known.second == activation; });
+  return found == std::end(kHuggingFaceActivations) ? "swish" : found->first;
+}
+
+class Writer {
+ public:
+  Writer(const OpenedModel& model, Quantization quantization, std::string directory)
+      : model_(model),
+        config_(model.config),
+        quantization_(quantization),
+        directory_(std::move(directory)) {}
+
+  absl::Status Write() {
+    NIBU_RETURN_IF_ERROR(CheckExpressible(model_));
+    Decide();
+    std::error_code error;
+    if (!std::filesystem::create_directory(directory_, error)) {
+      return absl::UnavailableError(
+          absl::StrCat(directory_, ": cannot be made: ", error.message()));
+    }
+    NIBU_RETURN_IF_ERROR(WriteWeights());
+    NIBU_RETURN_IF_ERROR(WriteConfigs());
+    NIBU_RETURN_IF_ERROR(WriteVocabularies());
+    NIBU_RETURN_IF_ERROR(WriteFile("source.spm", model_.vocabulary.source_sentencepiece));
+    return WriteFile("target.spm", model_.vocabulary.target_sentencepiece);
+  }
+
+ private:
+  void Decide() {
+    const NameTable& names = model_.names;
+    // Whether the tensors are there at all comes out when they are asked for.
+    const auto same = [&](const char* one, const char* other) {
+      const StoredTensor* a = model_.source->Find(names.Tensor(one));
+      const StoredTensor* b = model_.source->Find(names.Tensor(other));
+      return a != nullptr && b != nullptr && SameTensor(*a, *b);
+    };
+    shared_ =
+        config_.vocab_source == config_.vocab_target && same("encoder.tokens", "decoder.tokens");
+    tied_ = names.output_out_in && same("output", "decoder.tokens");
+    separate_ = model_.vocabulary.source_tokens != model_.vocabulary.target_tokens;
+    const bool suppressed = absl::c_linear_search(config_.suppressed, config_.decoder_start);
+    added_pad_ = config_.decoder_start < 0 || !suppressed;
+    pad_ = added_pad_ ? config_.vocab_target : config_.decoder_start;
+    pad_token_ = "<pad>";
+    const auto is_token = [&](const std::vector<std::string>& tokens) {
+      return absl::c_linear_search(tokens, pad_token_);
+    };
+    while (added_pad_ && (is_token(model_.vocabulary.source_tokens) ||
+                          is_token(model_.vocabulary.target_tokens))) {
+      pad_token_.append("_");
+    }
+    if (!added_pad_) pad_token_ = model_.vocabulary.target_tokens[static_cast<size_t>(pad_)];
+    computed_positions_ =
+        config_.position_kind == PositionKind::kSinusoidalHalf && config_.position_offset == 0;
+  }
+
+  absl::Status WriteWeights() {
+    HuggingFaceConfig target;
+    target.model = config_;
+    target.shared_embeddings = shared_;
+    target.tied_output = tied_;
+    NameTable names = HuggingFaceNames(target, TensorSource(directory_));
+    const std::string bias = "final_logits_bias";
+    names.tensors["output"].biases = {bias};
+    const auto is = [&](const PlannedTensor& tensor, absl::string_view weight) {
+      return tensor.name == names.Tensor(absl::StrCat("encoder.", weight)) ||
+             tensor.name == names.Tensor(absl::StrCat("decoder.", weight));
+    };
+    NIBU_ASSIGN_OR_RETURN(const std::vector<PlannedTensor> plan,
+                          PlanTensors(model_, names, quantization_));
+    std::vector<TensorToWrite> tensors;
+    std::set<std::string> written;
+    for (PlannedTensor tensor : plan) {
+      if (!written.insert(tensor.name).second) continue;  // tied
+      if (tensor.dtype == DType::kInt8 || tensor.dtype == DType::kInt16) {
+        tensor.dtype = DType::kFloat32;
+      }
+      if (is(tensor, "positions")) {
+        tensor.first_row = config_.position_offset;
+        tensor.rows -= config_.position_offset;
+        tensor.shape[0] = tensor.rows;
+      }
+      std::string end;  // of the added token
+      if (added_pad_ && tensor.name == bias) {
+        tensor.dtype = DType::kFloat32;
+        end.assign(reinterpret_cast<const char*>(&kNever), sizeof(kNever));
+        ++tensor.shape[0];
+      } else if (added_pad_ && (is(tensor, "tokens") || tensor.name == names.Tensor("output"))) {
+        end.assign(static_cast<size_t>(tensor.shape[1]) * DTypeSize(tensor.dtype), '\0');
+        ++tensor.shape[0];
+      }
+      Shape shape = tensor.shape;
+      if (tensor.name == bias) shape = {1, shape[0]};
+      tensors.push_back(
+          {tensor.name, tensor.dtype, shape, [tensor, end]() -> absl::StatusOr<std::string> {
+             NIBU_ASSIGN_OR_RETURN(const TensorData data, ConvertTensor(tensor));
+             return data.bytes + end;
+           }});
+    }
+    if (!computed_positions_ && config_.position_kind != PositionKind::kLearned) {
+      for (const char* weight : {"encoder.positions", "decoder.positions"}) {
+        tensors.push_back({names.Tensor(weight),
+                           DType::kFloat32,
+                           {config_.max_positions, config_.d_model},
+                           [this]() -> absl::StatusOr<std::string> { return Positions(); }});
+      }
+    }
+    return WriteSafetensors(tensors, absl::StrCat(directory_, "/model.safetensors"));
+  }
+
+  std::string Positions() const {
+    const AlignedBuffer<float> table = SinusoidalPositions(
+        config_.position_kind, config_.max_positions, config_.position_offset, config_.d_model);
+    return std::string(reinterpret_cast<const char*>(table.data()), table.size() * sizeof(float));
+  }
+
+  absl::Status WriteConfigs() const {
+    const int added = added_pad_ ? 1 : 0;
+    const int start = config_.decoder_start < 0 ? pad_ : config_.decoder_start;
+    Json bad_words = Json::array();
+    for (const int id : config_.suppressed) bad_words.push_back({id});
+    if (added_pad_) bad_words.push_back({pad_});
+    Json config = {{"architectures", {"MarianMTModel"}},
+                   {"model_type", "marian"},
+                   {"is_encoder_decoder", true},
+                   {"d_model", config_.d_model},
+                   {"encoder_layers", config_.layers_encoder},
+                   {"decoder_layers", config_.layers_decoder},
+                   {"encoder_attention_heads", config_.heads_encoder},
+                   {"decoder_attention_heads", config_.heads_decoder},
+                   {"encoder_ffn_dim", config_.ffn_encoder},
+                   {"decoder_ffn_dim", config_.ffn_decoder},
+                   {"activation_function", std::string(ActivationWord(config_.activation))},
+                   {"scale_embedding", config_.embedding_scale != 1.0f},
+                   {"normalize_before", config_.norm_order == NormOrder::kPre},
+                   {"normalize_embedding", config_.embedding_norm},
+                   {"add_final_layer_norm", config_.final_norm},
+                   {"static_position_embeddings", config_.position_kind != PositionKind::kLearned},
+                   {"max_position_embeddings", config_.max_positions},
+                   {"vocab_size", config_.vocab_source + added},
+                   {"decoder_vocab_size", config_.vocab_target + added},
+                   {"share_encoder_decoder_embeddings", shared_},
+                   {"tie_word_embeddings", tied_},
+                   {"eos_token_id", config_.eos},
+                   {"pad_token_id", pad_},
+                   {"decoder_start_token_id", start},
+                   {"bad_words_ids", bad_words}};
+    if (!config_.encoder_attention.empty()) {
+      config["encoder_attention"] = MixersToText(config_.encoder_attention);
+    }
+    if (config_.norm_epsilon != 1e-5f) config["layer_norm_eps"] = config_.norm_epsilon;
+    NIBU_RETURN_IF_ERROR(WriteJson("config.json", config));
+    Json generation = {{"bad_words_ids", bad_words},
+                       {"decoder_start_token_id", start},
+                       {"eos_token_id", config_.eos},
+                       {"pad_token_id", pad_}};
+    generation.update(WriteModelDefaults(model_.defaults, "num_beams"));
+    return WriteJson("generation_config.json", generation);
+  }
+
+  absl::Status WriteVocabularies() const {
+    const ModelVocabulary& vocabulary = model_.vocabulary;
+    const Json special = {
+        {"eos_token", vocabulary.source_tokens[static_cast<size_t>(config_.source_suffix[0])]},
+        {"unk_token", vocabulary.source_tokens[static_cast<size_t>(config_.unk)]},
+        {"pad_token", pad_token_}};
+    NIBU_RETURN_IF_ERROR(WriteJson("special_tokens_map.json", special));
+    Json tokenizer = special;
+    tokenizer["separate_vocabs"] = separate_;
+    tokenizer["tokenizer_class"] = "MarianTokenizer";
+    for (const auto& [fact, field] :
+         {std::pair("license", "license"), std::pair("source_language", "source_lang"),
+          std::pair("target_language", "target_lang")}) {
+      const auto it = model_.facts.find(fact);
+      if (it != model_.facts.end()) tokenizer[field] = it->second;
+    }
+    NIBU_RETURN_IF_ERROR(WriteJson("tokenizer_config.json", tokenizer));
+    NIBU_RETURN_IF_ERROR(WriteTokens("vocab.json", vocabulary.source_tokens));
+    if (!separate_) return absl::OkStatus();
+    return WriteTokens("target_vocab.json", vocabulary.target_tokens);
+  }
+
+  absl::Status WriteTokens(const std::string& name, const std::vector<std::string>& tokens) const {
+    nlohmann::json json = nlohmann::json::object();
+    for (size_t i = 0; i < tokens.size(); ++i) json[tokens[i]] = i;
+    if (added_pad_) json[pad_token_] = tokens.size();
+    return WriteJson(name, json);
+  }
+
+  template <typename AnyJson>
+  absl::Status WriteJson(const std::string& name, const AnyJson& json) const {
+    std::string text;
+    try {
+      text = json.dump(2);
+    } catch (const nlohmann::json::exception&) {
+      return Cannot("tokens that are not UTF-8");
+    }
+    return WriteFile(name, text + "\n");
+  }
+
+  absl::Status WriteFile(const std::string& name, absl::string_view bytes) const {
+    NIBU_ASSIGN_OR_RETURN(NewFile file, NewFile::Create(absl::StrCat(directory_, "/", name)));
+    NIBU_RETURN_IF_ERROR(file.Append(bytes));
+    return file.Sync();
+  }
+
+  const OpenedModel& model_;
+  const ModelConfig& config_;
+  const Quantization quantization_;
+  const std::string directory_;
+
+  bool shared_ = false;              // source and target have one table
+  bool tied_ = false;                // which is the output layer, too
+  bool separate_ = false;            // two vocabularies
+  bool computed_positions_ = false;  // not stored
+  bool added_pad_ = false;           // a token more than the model has
+  int pad_ = 0;
+  std::string pad_token_;
+};
+
+}  // namespace
+
+absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantization,
+                              const std::string& directory) {
+  std::error_code error;
+  if (std::filesystem::exists(directory, error)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory, ": is there already; remove it or give another name"));
+  }
+  PendingPath pending(directory);
+  NIBU_RETURN_IF_ERROR(
+      WithinMemory(directory, [&] { return Writer(model, quantization, pending.path()).Write(); }));
+  NIBU_RETURN_IF_ERROR(LoadModel(pending.path(), ComputeType::kFloat32).status());
+  return pending.Commit();
+}
+
+}  // namespace nibu

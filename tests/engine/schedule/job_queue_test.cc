@@ -1,0 +1,206 @@
+// Threads: the thread sanitizer runs this file.
+#include "engine/schedule/job_queue.h"
+
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/engine/memory_hooks.h"
+
+namespace nibu {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr size_t kAny = 1000000;
+
+std::shared_ptr<Job> MakeJob(size_t length, int priority = 0, int beam_size = 1) {
+  auto job = std::make_shared<Job>();
+  job->source.assign(length, 1);
+  job->rows = static_cast<size_t>(beam_size);
+  job->priority = priority;
+  return job;
+}
+
+// A queue for `workers`, with the first argument of its methods as the tests want them.
+class TestQueue : public JobQueue {
+ public:
+  explicit TestQueue(int workers, size_t capacity = kAny) : JobQueue(workers, capacity) {}
+  void Push(std::shared_ptr<Job> job) {
+    EXPECT_TRUE(JobQueue::Push(std::move(job), nanoseconds(0)).ok());
+  }
+  std::vector<size_t> Take(size_t most, size_t tokens, bool wait, bool preferred = false) {
+    return Take({most, tokens, kAny}, wait, preferred);
+  }
+  std::vector<size_t> Take(Room room, bool wait, bool preferred = false) {
+    std::vector<size_t> lengths;
+    for (JobList jobs = JobQueue::Take(room, wait, preferred); !jobs.empty();) {
+      lengths.push_back(jobs.TakeFront()->source.size());
+    }
+    return lengths;
+  }
+};
+
+TEST(JobQueueTest, TheLongestOfAWindowComesFirst) {
+  TestQueue queue(1);
+  for (size_t length : {3, 7, 5, 7}) queue.Push(MakeJob(length));
+  EXPECT_EQ(queue.Take(3, kAny, true), std::vector<size_t>({7, 7, 5}));
+  EXPECT_EQ(queue.Take(3, kAny, true), std::vector<size_t>({3}));
+  EXPECT_TRUE(queue.Take(3, kAny, false).empty());
+}
+
+TEST(JobQueueTest, WindowsComeInOrder) {
+  TestQueue queue(1);
+  for (int i = 0; i < 300; ++i) queue.Push(MakeJob(1));
+  queue.Push(MakeJob(50));  // long, but of a later window
+  EXPECT_EQ(queue.Take(256, kAny, true), std::vector<size_t>(256, 1));
+  EXPECT_EQ(queue.Take(1, kAny, true), std::vector<size_t>({50}));
+}
+
+TEST(JobQueueTest, KeepsToTheTokensButNeverStarves) {
+  TestQueue queue(1);
+  for (size_t length : {9, 5, 4, 2}) queue.Push(MakeJob(length));
+  EXPECT_TRUE(queue.Take(4, 8, false).empty());
+  EXPECT_EQ(queue.Take(4, 8, true), std::vector<size_t>({9}));
+  EXPECT_EQ(queue.Take(4, 10, true), std::vector<size_t>({5, 4}));
+}
+
+TEST(JobQueueTest, FewJobsAreSharedOut) {
+  TestQueue queue(3);
+  for (int i = 0; i < 6; ++i) queue.Push(MakeJob(1));
+  EXPECT_EQ(queue.Take(32, kAny, true).size(), 2u);
+  EXPECT_EQ(queue.Take(32, kAny, true).size(), 2u);
+  EXPECT_EQ(queue.Take(32, kAny, true).size(), 1u);
+  EXPECT_EQ(queue.Take(32, kAny, true).size(), 1u);
+}
+
+TEST(JobQueueTest, ASingleJobIsLeftToThePreferredWorker) {
+  TestQueue queue(2);
+  std::atomic<int> preferred_got{0};
+  std::thread preferred([&] {
+    while (!queue.Take(1, kAny, true, /*preferred=*/true).empty()) ++preferred_got;
+  });
+  std::thread other([&] {
+    while (!queue.Take(1, kAny, true).empty()) {
+    }
+  });
+  for (int i = 1; i <= 50; ++i) {
+    queue.AwaitIdle();
+    EXPECT_FALSE(queue.Alone());
+    queue.Push(MakeJob(1));
+    queue.AwaitIdle();
+    EXPECT_EQ(preferred_got, i);
+  }
+  queue.Close();
+  preferred.join();
+  other.join();
+}
+
+TEST(JobQueueTest, WaitsForAJobOrTheEnd) {
+  TestQueue queue(1);
+  std::vector<size_t> taken;
+  std::thread worker([&] {
+    for (std::vector<size_t> jobs; !(jobs = queue.Take(1, kAny, true)).empty();) {
+      taken.push_back(jobs[0]);
+    }
+  });
+  queue.Push(MakeJob(4));
+  queue.Push(MakeJob(2));
+  queue.Close();
+  worker.join();
+  EXPECT_EQ(taken.size(), 2u);
+}
+
+TEST(JobQueueTest, HigherPrioritiesOvertake) {
+  TestQueue queue(1);
+  queue.Push(MakeJob(9));
+  queue.Push(MakeJob(2, /*priority=*/-1));
+  queue.Push(MakeJob(3, /*priority=*/5));
+  queue.Push(MakeJob(4, /*priority=*/5));
+  EXPECT_EQ(queue.Take(4, kAny, true), std::vector<size_t>({4, 3, 9, 2}));
+}
+
+TEST(JobQueueTest, KeepsToTheRowsButNeverStarves) {
+  TestQueue queue(1);
+  queue.Push(MakeJob(9, 0, 6));
+  queue.Push(MakeJob(8, 0, 2));
+  queue.Push(MakeJob(7, 0, 2));
+  EXPECT_TRUE(queue.Take({8, kAny, 4}, false).empty());
+  EXPECT_EQ(queue.Take({8, kAny, 4}, true), std::vector<size_t>({9}));
+  EXPECT_EQ(queue.Take({8, kAny, 4}, false), std::vector<size_t>({8, 7}));
+}
+
+TEST(JobQueueTest, SaysWhenItIsFull) {
+  JobQueue queue(1, 2);
+  const auto push = [&](nanoseconds patience) { return queue.Push(MakeJob(1), patience); };
+  EXPECT_TRUE(push(nanoseconds(0)).ok());
+  EXPECT_TRUE(push(nanoseconds(0)).ok());
+  EXPECT_EQ(push(nanoseconds(0)).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(push(std::chrono::milliseconds(2)).code(), absl::StatusCode::kResourceExhausted);
+  // Room is made by delivery, not by what takes it from the queue.
+  queue.Finish(queue.Take({1, kAny, kAny}, true).TakeFront());
+  EXPECT_FALSE(push(nanoseconds(0)).ok());
+  std::thread waiting([&] { EXPECT_TRUE(push(nanoseconds::max()).ok()); });
+  queue.TakeFinished();
+  queue.Delivered();
+  waiting.join();
+  queue.Close();
+  EXPECT_EQ(push(nanoseconds::max()).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// Of those who wait, the one that is woken runs out of memory: another takes the room.
+TEST(JobQueueTest, RoomIsNotLostWithMemory) {
+  JobQueue queue(1, 1);
+  EXPECT_TRUE(queue.Push(MakeJob(1), nanoseconds(0)).ok());
+  std::atomic<int> pushed = 0;
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&, job = MakeJob(1)] {
+      try {
+        pushed += queue.Push(job, nanoseconds::max()).ok() ? 1 : 0;
+      } catch (const std::bad_alloc&) {
+        ++failed;
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until they wait
+  FailAllocation(1);
+  queue.Delivered();
+  const auto late = Job::Clock::now() + std::chrono::seconds(10);
+  while (pushed + failed < 2 && Job::Clock::now() < late) std::this_thread::yield();
+  StopFailing();
+  EXPECT_EQ(failed, 1);
+  EXPECT_EQ(pushed, 1);
+  queue.Close();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(JobQueueTest, EndsWaitingJobsThatAreCancelledOrLate) {
+  TestQueue queue(1);
+  const auto late = MakeJob(1);
+  late->deadline = Job::Clock::now() + std::chrono::milliseconds(5);
+  const auto later = MakeJob(2);
+  later->deadline = Job::Clock::now() + std::chrono::hours(1);
+  const auto cancelled = MakeJob(3);
+  const auto taken = MakeJob(4);
+  for (const auto& job : {late, later, cancelled, taken}) queue.Push(job);
+  JobList with_worker = queue.JobQueue::Take({1, kAny, kAny}, true);
+  queue.Cancel(cancelled);
+  queue.Cancel(taken);
+  EXPECT_EQ(queue.TakeFinished(), cancelled);
+  EXPECT_EQ(cancelled->result.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(queue.TakeFinished(), late);
+  EXPECT_EQ(late->result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  // The worker is told.
+  EXPECT_EQ(with_worker.front().MustEnd(Job::Clock::now()).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(queue.Take(9, kAny, false), std::vector<size_t>({2}));
+  queue.CloseFinished();
+  EXPECT_EQ(queue.TakeFinished(), nullptr);
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,154 @@
+// Mixers of encoder layers and their weights, in files: testdata/mixers has another one in each
+// layer.
+#include "models/assembly/encoder_attention.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/translator.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "models/load_model.h"
+#include "models/random_model.h"
+#include "models/writers/hugging_face_writer.h"
+#include "models/writers/native_writer.h"
+#include "nlohmann/json.hpp"
+#include "tests/models/files.h"
+#include "tests/paths.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TempFolder;
+using testing::TinyMarian;
+
+const std::string& Mixers() {
+  static const auto& path = *new std::string(TestdataPath("mixers"));
+  return path;
+}
+
+std::vector<float> Scores(const std::shared_ptr<const Model>& model) {
+  auto translator = Translator::Create(model, {});
+  EXPECT_TRUE(translator.ok()) << translator.status();
+  DecodingOptions options;
+  options.beam_size = 1;
+  options.max_decoding_length = 8;
+  std::vector<float> scores;
+  const std::vector<std::vector<int>> sources = {{5}, {2, 3, 4, 5, 2, 3, 4}};
+  const auto results = (*translator)->Translate(sources, options);
+  EXPECT_TRUE(results.ok()) << results.status();
+  for (const auto& hypotheses : *results) {
+    const std::vector<float>& own = hypotheses[0].token_scores;
+    scores.insert(scores.end(), own.begin(), own.end());
+  }
+  return scores;
+}
+
+std::vector<float> Scores(const std::string& path, ComputeType type) {
+  const absl::StatusOr<LoadedModel> loaded = LoadModel(path, type);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return loaded.ok() ? Scores(loaded->model) : std::vector<float>();
+}
+
+// Of putting other mixers into a model, and building that.
+absl::StatusOr<LoadedModel> Replaced(const std::string& path, const std::string& mixers) {
+  absl::StatusOr<OpenedModel> opened = OpenModel(path);
+  EXPECT_TRUE(opened.ok()) << opened.status();
+  const absl::Status status = ReplaceEncoderAttention(*ParseMixers(mixers), &*opened);
+  if (!status.ok()) return status;
+  return LoadModel(*std::move(opened), ComputeType::kFloat32);
+}
+
+TEST(EncoderAttention, WeightsAreWrittenAndRead) {
+  const std::vector<float> expected = Scores(Mixers(), ComputeType::kFloat32);
+  const TempFolder folder;
+  const absl::Status written = WriteHuggingFace(*OpenModel(Mixers()), {}, folder / "hf");
+  ASSERT_TRUE(written.ok()) << written;
+  EXPECT_EQ(Scores(folder / "hf", ComputeType::kFloat32), expected);
+  int number = 0;
+  for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+    for (const bool packed : {false, true}) {
+      NativeOptions options;
+      if (packed) options.packed = type;
+      const std::string path = folder / absl::StrCat(++number, ".nibu");
+      const absl::Status status = WriteNative(*OpenModel(Mixers()), options, path);
+      ASSERT_TRUE(status.ok()) << status;
+      EXPECT_EQ(Scores(path, type), Scores(Mixers(), type));
+    }
+  }
+}
+
+TEST(EncoderAttention, RandomModelsHaveThem) {
+  const absl::StatusOr<OpenedModel> mixers = OpenModel(Mixers());
+  ASSERT_TRUE(mixers.ok()) << mixers.status();
+  absl::StatusOr<OpenedModel> random = OpenRandom(mixers->config, 1);
+  ASSERT_TRUE(random.ok()) << random.status();
+  const auto loaded = LoadModel(*std::move(random), ComputeType::kFloat32);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_FALSE(Scores(loaded->model).empty());
+}
+
+TEST(EncoderAttention, OtherMixersLeaveWeightsUnused) {
+  const auto replaced = Replaced(
+      Mixers(), "window:3;full;lsh;local_p:3;mean:2;factorized;mlp:positions=20,hidden=11;pool:5");
+  ASSERT_TRUE(replaced.ok()) << replaced.status();
+  EXPECT_NE(Scores(replaced->model), Scores(Mixers(), ComputeType::kFloat32));
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  const auto pooled = Replaced(folder.path(), "pool:3");  // which leaves attention's own
+  ASSERT_TRUE(pooled.ok()) << pooled.status();
+  const auto full = Replaced(folder.path(), "full");
+  ASSERT_TRUE(full.ok()) << full.status();
+  EXPECT_EQ(Scores(full->model), Scores(folder.path(), ComputeType::kFloat32));
+}
+
+TEST(EncoderAttention, RefusesWhatTheModelHasNoWeightsFor) {
+  const TempFolder folder;
+  TinyMarian().Write(folder);
+  ASSERT_TRUE(WriteNative(*OpenModel(folder.path()), {}, folder / "tiny.nibu").ok());
+  for (const std::string& path : {folder.path(), folder / "tiny.nibu"}) {
+    for (const char* mixer :
+         {"full:score=general", "full:score=concat", "local_p:width=3", "reduction:reduction=2",
+          "deformable:reduction=2", "mlp:positions=64"}) {
+      const std::string error(Replaced(path, absl::StrCat("full;", mixer)).status().message());
+      EXPECT_THAT(error, HasSubstr(path));
+      EXPECT_THAT(error, HasSubstr(absl::StrCat("layer 1 has no weights for encoder_attention \"",
+                                                mixer, "\"")));
+    }
+  }
+  EXPECT_THAT(std::string(Replaced(Mixers(), "full").status().message()),
+              HasSubstr("layer 6 has no weights for encoder_attention \"full\" (no \"q+k+v\")"));
+  EXPECT_THAT(std::string(Replaced(Mixers(), "full;full").status().message()),
+              HasSubstr("config.json: model configuration: the length of encoder_attention is 2"));
+}
+
+TEST(EncoderAttention, ConfigurationAndTensorsMustAgree) {
+  const auto error = [](const std::function<void(TinyMarian*)>& change) {
+    TinyMarian model;
+    change(&model);
+    const TempFolder folder;
+    model.Write(folder);
+    return std::string(LoadModel(folder.path(), ComputeType::kFloat32).status().message());
+  };
+  const std::string score = "model.encoder.layers.0.self_attn.score";
+  EXPECT_THAT(error([](TinyMarian* m) { m->config["encoder_attention"] = "windw:3"; }),
+              HasSubstr("config.json: encoder_attention \"windw:3\": no such mechanism"));
+  EXPECT_THAT(error([](TinyMarian* m) { m->config["encoder_attention"] = "full:score=general"; }),
+              HasSubstr(score));  // is missing
+  EXPECT_THAT(error([&](TinyMarian* m) { m->Add(score, {8, 4}); }), HasSubstr(score));  // no use
+  const auto general = [&](std::vector<int64_t> shape) {
+    return error([&](TinyMarian* m) {
+      m->config["encoder_attention"] = "full:score=general;full";
+      m->Add(score, shape);
+    });
+  };
+  EXPECT_EQ(general({8, 4}), "");
+  EXPECT_THAT(general({4, 8}), HasSubstr(score));  // has another shape
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,322 @@
+// nibu-bench: sweeps, their reports, and the command line.
+// Threads: the thread sanitizer runs this file.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/paths.h"
+#include "tests/sanitizers.h"
+#include "tests/tools/shell.h"
+#include "tools/bench/bench_run.h"
+
+namespace nibu {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::Le;
+using ::testing::Lt;
+using ::testing::SizeIs;
+
+const std::string kProgram = ProgramPath("nibu-bench");
+
+// A file with the shape of a very small model.
+std::string TinyShape() {
+  std::string path = absl::StrCat(testing::TempDir(), "/bench_tiny_", getpid(), ".json");
+  std::ofstream(path) << R"({"d_model": 32, "heads_encoder": 2, "heads_decoder": 2,
+      "ffn_encoder": 64, "ffn_decoder": 64, "layers_encoder": 1, "layers_decoder": 1,
+      "vocab_source": 96, "vocab_target": 96, "max_positions": 64})";
+  return path;
+}
+
+Outcome BenchTiny(const std::string& flags) {
+  return Shell(absl::StrCat("'", kProgram, "' --random_weights --config='", TinyShape(),
+                            "' --sentences=6 --output_length=5 ", flags),
+               "");
+}
+
+void ExpectUsageError(const std::string& flags, const std::string& part) {
+  ExpectOneLineError("nibu-bench", BenchTiny(flags), 2, part);
+}
+
+TEST(BenchTest, PercentileIsTheNearestRank) {
+  EXPECT_EQ(Percentile({}, 0.5), 0);
+  EXPECT_EQ(Percentile({7}, 0.99), 7);
+  EXPECT_EQ(Percentile({3, 1, 2}, 0.5), 2);
+  EXPECT_EQ(Percentile({4, 3, 2, 1}, 0.5), 2);
+  std::vector<double> hundred;
+  for (int i = 100; i > 0; --i) hundred.push_back(i);
+  EXPECT_EQ(Percentile(hundred, 0.5), 50);
+  EXPECT_EQ(Percentile(hundred, 0.9), 90);
+  EXPECT_EQ(Percentile(hundred, 0.99), 99);
+}
+
+TEST(BenchTest, RandomSourcesAreAlwaysTheSame) {
+  const auto sources = RandomSources(200, 0, 50);
+  EXPECT_EQ(sources, RandomSources(200, 0, 50));
+  ASSERT_THAT(sources, SizeIs(200));
+  EXPECT_THAT(sources, Each(SizeIs(AllOf(Ge(12), Le(47)))));
+  for (const auto& source : sources) EXPECT_THAT(source, Each(AllOf(Ge(0), Lt(50))));
+  EXPECT_THAT(RandomSources(3, 9, 50), Each(SizeIs(9)));
+}
+
+BenchResult Example() {
+  BenchResult result;
+  result.model = "some/model";
+  result.settings.compute_type = ComputeType::kInt8;
+  result.settings.decoding.beam_size = 3;
+  result.settings.translator.threads = 2;
+  result.settings.translator.batch_size = 16;
+  result.sentences = 4;
+  result.source_tokens = 40;
+  result.target_tokens = 50;
+  result.seconds = 2;
+  result.tokenizer_seconds = 0.5;
+  result.text_seconds = 0.25;
+  result.load_seconds = 0.25;
+  result.peak_rss_bytes = 3000000;
+  result.weight_bytes = 1000000;
+  result.measurement.latencies = {0.4, 0.1, 0.3, 0.2};
+  result.measurement.profile.encoder = 0.4;
+  result.measurement.profile.decoder_matmul = 0.8;
+  result.measurement.profile.attention = 1.2;
+  result.measurement.profile.search = 0.2;
+  result.measurement.matmul_seconds = 1.75;
+  result.matmul_floor_seconds = 1.5;
+  return result;
+}
+
+TEST(BenchTest, JsonHasEveryField) {
+  auto json = nlohmann::json::parse(BenchJson(Example()));
+  EXPECT_FALSE(json["isa"].get<std::string>().empty());
+  json.erase("isa");
+  EXPECT_EQ(json, nlohmann::json::parse(R"({
+    "model": "some/model", "compute_type": "int8", "threads": 2, "beam_size": 3, "batch_size": 16,
+    "sentences": 4, "source_tokens": 40, "target_tokens": 50, "seconds": 2.0,
+    "tokens_per_second": 25.0, "sentences_per_second": 2.0,
+    "latency_ms": {"p50": 200.0, "p90": 400.0, "p99": 400.0}, "load_seconds": 0.25,
+    "peak_rss_bytes": 3000000, "weight_bytes": 1000000,
+    "profile": {"encoder": 0.4, "decoder_matmul": 0.8, "attention": 1.2, "search": 0.2,
+                "tokenizer": 0.5, "text": 0.25},
+    "matmul_seconds": 1.75, "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
+}
+
+TEST(BenchTest, TableLinesUpUnderItsHead) {
+  const std::vector<std::string> head = Lines(BenchTableHead());
+  ASSERT_THAT(head, SizeIs(2));
+  const std::string row = Lines(BenchTableRow(Example())).at(0);
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (row[i] != '|') continue;
+    EXPECT_EQ(head[0].at(i), '|') << i;
+    EXPECT_EQ(head[1].at(i), '|') << i;
+  }
+  const std::vector<std::string> cells =
+      absl::StrSplit(row, absl::ByAnyChar(" |"), absl::SkipEmpty());
+  EXPECT_THAT(cells, ElementsAre("int8", "2", "3", "16", "4", "40", "50", "2.000", "25.0", "2.0",
+                                 "200.00", "400.00", "400.00", "0.25", "3.0", "1.0", "10.0", "20.0",
+                                 "30.0", "5.0", "12.5", "6.2", "1.750", "1.500", "0.75"));
+}
+
+TEST(BenchTest, EveryCombinationIsARun) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const Outcome outcome = BenchTiny(
+      "--json --compute_type=float32,int8 --threads=1,2 --beam_size=1,3 --batch_size=1,4 "
+      "--source_length=3,8");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  std::vector<std::tuple<std::string, int, int, int, int>> runs;
+  std::vector<std::tuple<std::string, int, int, int, int>> expected;
+  for (const std::string& line : lines) {
+    const auto json = nlohmann::json::parse(line);
+    runs.emplace_back(json["compute_type"], json["threads"], json["beam_size"], json["batch_size"],
+                      json["source_tokens"]);
+    EXPECT_EQ(json["sentences"], 6);
+    EXPECT_EQ(json["target_tokens"], 30);
+    EXPECT_EQ(json["isa"], InstructionSet());
+    EXPECT_EQ(json["model"], TinyShape());
+    for (const char* positive : {"seconds", "tokens_per_second", "sentences_per_second",
+                                 "load_seconds", "matmul_seconds", "matmul_floor_seconds"}) {
+      EXPECT_GT(json[positive].get<double>(), 0) << positive;
+    }
+    const nlohmann::json& ratio = json["matmul_floor_ratio"];  // none where the run was too short
+    EXPECT_TRUE(ratio.is_null() || ratio.get<double>() > 0) << ratio;
+    EXPECT_GT(json["peak_rss_bytes"].get<size_t>(), json["weight_bytes"].get<size_t>());
+    EXPECT_LE(json["latency_ms"]["p50"], json["latency_ms"]["p90"]);
+    EXPECT_LE(json["latency_ms"]["p90"], json["latency_ms"]["p99"]);
+    EXPECT_GT(json["profile"]["decoder_matmul"].get<double>(), 0);
+  }
+  for (const char* type : {"float32", "int8"}) {
+    for (const int threads : {1, 2}) {
+      for (const int beam : {1, 3}) {
+        for (const int batch : {1, 4}) {
+          for (const int length : {3, 8}) {
+            expected.emplace_back(type, threads, beam, batch, 6 * length);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(runs, expected);
+}
+
+TEST(BenchTest, OneTableRowARun) {
+  const Outcome outcome = BenchTiny("--beam_size=1,2,4 --threads=1 --compute_type=float32");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  ASSERT_THAT(lines, SizeIs(1 + 2 + 3));
+  EXPECT_THAT(lines[0], HasSubstr(TinyShape()));
+  EXPECT_THAT(lines[3], HasSubstr("   1  auto |       6 "));
+  EXPECT_THAT(lines[5], HasSubstr("   4  auto |       6 "));
+}
+
+// A run's peak is its own: the one before held far more.
+TEST(BenchTest, PeakMemoryIsOfOneRun) {
+  if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps what is freed";
+  if (!std::ofstream("/proc/self/clear_refs").is_open()) GTEST_SKIP() << "no peak to reset";
+  const Outcome outcome = BenchTiny(
+      "--json --threads=1 --beam_size=64 --batch_size=64,1 --sentences=64 --output_length=40 "
+      "--compute_type=float32");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto lines = Lines(outcome.out);
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_GT(nlohmann::json::parse(lines[0])["peak_rss_bytes"].get<int64_t>(),
+            nlohmann::json::parse(lines[1])["peak_rss_bytes"].get<int64_t>());
+}
+
+TEST(BenchTest, TranslatesText) {
+  const Outcome outcome =
+      Shell(absl::StrCat("'", kProgram,
+                         "' --json --compute_type=float32 --threads=1 --beam_size=1 "
+                         "--src=/dev/stdin"),
+            "A man is riding a bicycle.\n\nTwo dogs are playing in the snow.\n");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["sentences"], 2);
+  EXPECT_GE(json["target_tokens"], 10);
+  EXPECT_GT(json["profile"]["tokenizer"].get<double>(), 0);
+  EXPECT_GT(json["profile"]["text"].get<double>(), 0);
+}
+
+TEST(BenchTest, ARunThatIsTooShortHasNoFloorRatio) {
+  BenchResult result;
+  result.seconds = 0.5;
+  result.matmul_floor_seconds = 0.25;
+  EXPECT_EQ(FloorRatio(result), 0.5);
+  result.matmul_floor_seconds = 0.6;
+  EXPECT_EQ(FloorRatio(result), std::nullopt);
+  EXPECT_TRUE(nlohmann::json::parse(BenchJson(result))["matmul_floor_ratio"].is_null());
+  EXPECT_NE(BenchTableRow(result).find("short"), std::string::npos);
+}
+
+TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
+  const std::string model = CaptionsModelPath();
+  const auto run = [](const std::string& models) {
+    const Outcome outcome =
+        Shell(absl::StrCat("'", kProgram, "' --json --threads=1 --sentences=2 --output_length=2 ",
+                           "--model=", models),
+              "");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json both = run(absl::StrCat(model, ",", model, " --ensemble_weights=1,2"));
+  EXPECT_EQ(both["target_tokens"], 4);
+  EXPECT_EQ(both["weight_bytes"], 2 * run(model)["weight_bytes"].get<size_t>());
+}
+
+TEST(BenchTest, RefusesBeforeAnythingRuns) {
+  ExpectUsageError("--beam_size=4,0", "--beam_size must be 1 to 1024, not 0");
+  ExpectUsageError("--threads=1,,2", "--threads: \"\" is not a valid value");
+  ExpectUsageError("--batch_size=1,x", "--batch_size: \"x\" is not a valid value");
+  ExpectUsageError("--compute_type=float32,int7", "not \"int7\"");
+  ExpectUsageError("--source_length=5,-1", "--source_length must not be negative");
+  ExpectUsageError("--repeat=1,2", "--repeat: \"1,2\" is not a valid value");
+  ExpectUsageError("--src=x", "--src needs a model");
+  ExpectUsageError("--norandom_weights", "go together");
+  ExpectUsageError("--model=x", "not both");
+  // It is that of random weights, too.
+  ExpectOneLineError("nibu-bench", BenchTiny("--encoder_attention=mlp:4"), 1, "mlp:positions=4");
+  ExpectUsageError("word", "unexpected argument \"word\"");
+  ExpectOneLineError("nibu-bench",
+                     Shell(absl::StrCat("'", kProgram, "' --src=x --source_length=4"), ""), 2,
+                     "--source_length is of random sources");
+}
+
+TEST(BenchTest, FailsWithOneLine) {
+  ExpectOneLineError("nibu-bench", BenchTiny("--source_length=64"), 1, "--source_length");
+  ExpectOneLineError("nibu-bench", BenchTiny("--output_length=65"), 1,
+                     "--output_length=65 is more than the 64 positions");
+  const std::string bundled = absl::StrCat("'", kProgram, "' --json --src=");
+  ExpectOneLineError("nibu-bench", Shell(bundled + "/nonexistent", ""), 1, "/nonexistent");
+  ExpectOneLineError("nibu-bench", Shell(bundled + "/dev/stdin", "\n \n"), 1, "has no text");
+  const Outcome full = BenchTiny("--json >/dev/full");
+  EXPECT_EQ(full.status, 1);
+  EXPECT_THAT(full.err, HasSubstr("cannot write standard output"));
+}
+
+Outcome BenchAttention(const std::string& flags) {
+  return Shell(absl::StrCat("'", kProgram, "' attention --compute_type=float32 ", flags), "");
+}
+
+// Full attention is its own measure; a wide window is full attention, a narrow one is not.
+TEST(AttentionBenchTest, EveryMechanismAtEveryLength) {
+  for (const std::string& encoder :
+       {std::string(), absl::StrCat(" --encoder --config='", TinyShape(), "'")}) {
+    const Outcome outcome =
+        BenchAttention("--json --lengths=32,1024,2048 --mechanisms='full;window:4'" + encoder);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const std::vector<std::string> lines = absl::StrSplit(outcome.out, '\n', absl::SkipEmpty());
+    ASSERT_THAT(lines, SizeIs(8));
+    for (size_t i = 0; i < 6; ++i) {
+      const auto line = nlohmann::json::parse(lines[i]);
+      EXPECT_EQ(line["what"], encoder.empty() ? "attention" : "encoder");
+      EXPECT_EQ(line["mechanism"], i % 2 == 0 ? "full" : "window:width=4");
+      EXPECT_EQ(line["length"], std::vector<int>({32, 1024, 2048})[i / 2]);
+      EXPECT_GT(line["seconds"], 0);
+      EXPECT_GE(line["peak_bytes"], 0);
+      EXPECT_EQ(line["error"] == 0, i % 2 == 0);
+    }
+    for (size_t i = 6; i < 8; ++i)
+      EXPECT_TRUE(nlohmann::json::parse(lines[i]).contains("exponent"));
+  }
+  const Outcome table = BenchAttention("--lengths=8 --mechanisms='window:8'");
+  EXPECT_EQ(table.status, 0);
+  EXPECT_THAT(table.out, HasSubstr("window:width=8"));
+  EXPECT_THAT(table.out, HasSubstr("0.0000"));
+  // Of an encoder that has weights beside those of full attention, too.
+  const Outcome reduction = BenchAttention(absl::StrCat(
+      "--json --encoder --config='", TinyShape(), "' --lengths=8 --mechanisms='reduction:2;pool'"));
+  ASSERT_EQ(reduction.status, 0) << reduction.err;
+  const std::vector<std::string> lines = absl::StrSplit(reduction.out, '\n', absl::SkipEmpty());
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_GT(nlohmann::json::parse(lines[0])["error"], 0);
+  EXPECT_FALSE(nlohmann::json::parse(lines[1]).contains("error"));
+}
+
+TEST(AttentionBenchTest, WrongUsage) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"--lengths=0", "--lengths must be 1 to 65536"},
+      {"--lengths=x", "--lengths"},
+      {"--mechanisms=x", "--mechanisms: encoder_attention \"x\": no such mechanism"},
+      {"--mechanisms=", "--mechanisms is empty"},
+      {"--mechanisms=pool", "measure it with --encoder"},
+      {"--repeat=0", "--repeat must be at least 1"},
+      {"--model=x", "unknown flag --model"}};
+  for (const auto& [flags, part] : wrong) {
+    ExpectOneLineError("nibu-bench attention", BenchAttention(flags), 2, part);
+  }
+}
+
+}  // namespace
+}  // namespace nibu

@@ -1,0 +1,85 @@
+"""quality_test.py PROGRAM SHARED: what int8 and bfloat16 cost in BLEU.
+
+PROGRAM (nibu-translate) translates Multi30k's test set 2016 (SHARED/data) with beam 4. With the bundled
+model int8 may lose 0.3 BLEU against float32, bfloat16 0.1; Marian's int8 model (SHARED/models) 0.3
+against Marian's own int8 (SHARED/golden), and 0.5 against float32. More than the other's is no fault,
+since a rounding that happens to help is as likely as one that harms. Exit status 77: skipped.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "bench"))
+import bleu  # noqa: E402
+
+SKIPPED = 77
+TEST_SET = "multi30k.test_2016_flickr"
+# Compute type, the instruction set that oneDNN is held to (none: the CPU's own), BLEU it may lose. int8
+# has another range of activations below VNNI.
+CASES = (("bfloat16", "", 0.1), ("int8", "", 0.3), ("int8", "AVX2", 0.3))
+MARIAN = "marian-en-de-ssru-int8"
+
+
+class Translator:
+    def __init__(self, program, shared):
+        self.program = program
+        self.source = pathlib.Path(shared, "data", TEST_SET + ".en")
+        self.references = bleu.read_lines(pathlib.Path(shared, "data", TEST_SET + ".de"))
+
+    def bleu(self, compute_type, isa="", *flags):
+        """None where this CPU does not have the compute type."""
+        environment = dict(os.environ)
+        if isa:
+            environment["ONEDNN_MAX_CPU_ISA"] = isa
+        done = subprocess.run(
+            [self.program, f"--compute_type={compute_type}", "--beam_size=4", "--split_sentences=false",
+             "--protect=none",
+             f"--src={self.source}", *flags],
+            env=environment, capture_output=True, check=False)
+        if done.returncode == 2 and b"--compute_type=bfloat16 needs" in done.stderr:
+            return None
+        if done.returncode != 0:
+            sys.exit(f"{compute_type}: {done.stderr.decode()}")
+        return self.score(done.stdout.decode().split("\n")[:-1])
+
+    def score(self, hypotheses):
+        return bleu.corpus_bleu(hypotheses, self.references)
+
+
+def loses_too_much(name, result, plain, most):
+    if result is None:
+        print(f"skipped: quality of {name}, which this CPU does not have")
+        return False
+    loss = plain.score - result.score
+    print(f"{name}: {result}; loses {loss:.2f} of at most {most}")
+    return loss > most
+
+
+def main():
+    program, shared = sys.argv[1:]
+    if not pathlib.Path(shared, "data").exists():
+        print(f"skipped: {shared} is not there")
+        return SKIPPED
+    translator = Translator(program, shared)
+    plain = translator.bleu("float32")
+    print(f"bundled, float32: {plain}")
+    failed = plain.score < 30  # of a model that is known to reach 37.9
+    for compute_type, isa, most in CASES:
+        result = translator.bleu(compute_type, isa)
+        failed |= loses_too_much(f"bundled, {compute_type} {isa}".strip(), result, plain, most)
+
+    plain = translator.bleu("float32", "", f"--model={shared}/models/en-de-ssru-marian")
+    for golden, shortlist in ((MARIAN, "none"), (MARIAN + "-shortlist", "")):
+        own = translator.score(bleu.read_lines(
+            pathlib.Path(shared, "golden", f"{golden}.{TEST_SET}.beam4.txt")))
+        result = translator.bleu("int8", "", f"--model={shared}/models/en-de-ssru-marian-int8",
+                                 f"--shortlist={shortlist}")
+        failed |= loses_too_much(f"{golden} against Marian", result, own, 0.3)
+        failed |= loses_too_much(f"{golden} against float32", result, plain, 0.5)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# recipes_test.sh RECIPE NIBU_TRANSLATE: tools/recipes/RECIPE.sh keeps what is no text; 77 (skipped) without its filters.
+# shellcheck disable=SC2015,SC2016
+set -euo pipefail
+export LC_ALL=C.UTF-8
+recipe=$1 program=$2
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+data="$root/tests/testdata/recipes"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+# Standard input comes out; what is translated is seen in $tmp/texts.
+printf '#!/bin/sh\nexec tee "%s/texts"\n' "$tmp" >"$tmp/echo"
+chmod +x "$tmp/echo"
+
+fail() { echo "recipes_test.sh: $recipe: $1" >&2; exit 1; }
+run() { NIBU_TRANSLATE=$program "$root/tools/recipes/$recipe.sh" "$@" || fail "$* ended with $?"; }
+run_echo() { NIBU_TRANSLATE="$tmp/echo" "$root/tools/recipes/$recipe.sh" "$@" || fail "$* ended with $?"; }
+has() { grep -qF -e "$2" "$1" || { cat "$1"; fail "there is no '$2'"; }; }
+same() { diff "$1" "$2" || fail "$3"; }
+texts() { same <(printf '%s\n' "$@") "$tmp/texts" "other texts were translated"; }
+need() { command -v "$1" >/dev/null || { echo "skipped: recipe $recipe: there is no $1 (apt-get install $2)"; exit 77; }; }
+
+refused() {  # STATUS ARGUMENTS: one line on standard error, no file
+  local status=0
+  env PATH="${path:-$PATH}" NIBU_TRANSLATE="$program" "$root/tools/recipes/$recipe.sh" "${@:2}" 2>"$tmp/err" || status=$?
+  [ "$status" = "$1" ] && [ "$(wc -l <"$tmp/err")" = 1 ] && [ ! -e "${3:-}" ] || { cat "$tmp/err"; fail "$* ended with $status"; }
+}
+
+refused 2 one
+refused 1 "$tmp/no_input" "$tmp/no_output"
+echo >"$tmp/in"
+program="$tmp/no_program" refused 1 "$tmp/in" "$tmp/no_output"
+refused 1 "$tmp/in" "$tmp/no_folder/no_output"
+has "$tmp/err" "there is no folder $tmp/no_folder"
+mkdir "$tmp/bin"
+for tool in bash cat dirname iconv mktemp rm; do ln -s "$(command -v $tool)" "$tmp/bin"; done
+case $recipe in po | document | mail)
+  path="$tmp/bin" refused 1 "$tmp/in" "$tmp/no_output"
+  has "$tmp/err" "apt-get install" ;;
+esac
+
+case $recipe in
+  subtitles)
+    for type in srt vtt; do
+      in="$data/sample.$type" out="$tmp/out.$type"
+      for ((i = 0; i <= $(wc -l <"$in"); i++)); do  # whole, and without any one line
+        awk -v i="$i" 'NR != i' "$in" >"$tmp/damaged"
+        run_echo "$tmp/damaged" "$tmp/echo.$type"
+        same <(tr -s ' \n' '\n' <"$tmp/damaged") <(tr -s ' \n' '\n' <"$tmp/echo.$type") "words changed"
+        same <(grep -e '-->' "$tmp/damaged") <(grep -e '-->' "$tmp/echo.$type") "times changed"
+      done
+      run "$in" "$out"
+      # As many lines; those that are no text of a cue are the same.
+      same <(wc -l <"$in") <(wc -l <"$out") "the number of lines changed"
+      grep -nE -e '-->|^[0-9]*$|^(WEBVTT|NOTE|This is for|STYLE|::cue|intro)' "$in" >"$tmp/fixed"
+      same "$tmp/fixed" <(grep -nE -e '-->|^[0-9]*$|^(WEBVTT|NOTE|This is for|STYLE|::cue|intro)' "$out") "lines changed"
+      has "$out" "Ein Hund rennt."
+      same <(grep -oE '</?[a-z][^>]*>' "$in" | sort) <(grep -oE '</?[a-z][^>]*>' "$out" | sort) "tags changed"
+      sed 's/$/\r/' "$in" >"$tmp/crlf"
+      run "$tmp/crlf" "$tmp/crlf.out"
+      same <(sed 's/$/\r/' "$out") "$tmp/crlf.out" "CR LF makes a difference"
+    done
+    has "$tmp/out.srt" "- Ein Mann singt."
+    has "$tmp/out.srt" '{\an8}Ein Hund rennt.'
+    tr '\n' '\r' <"$data/sample.vtt" >"$tmp/cr.vtt"
+    run "$tmp/cr.vtt" "$tmp/cr.out"
+    same <(tr '\n' '\r' <"$tmp/out.vtt") "$tmp/cr.out" "CR makes a difference"
+    for name in -x.srt a=b.srt; do
+      cp "$data/sample.srt" "$tmp/$name"
+      (cd "$tmp" && run "$name" "-out.$name")
+      same "$tmp/out.srt" "$tmp/-out.$name" "the name $name makes a difference"
+    done
+    ;;
+  po)
+    need msgfilter gettext
+    in="$data/sample.po" out="$tmp/out.po"
+    run_echo "$in" "$out"
+    texts "A dog runs." "A woman sings." "A dog runs." "%d dog runs in %s." "%d dogs run in %s." \
+      "A dog runs." "" "  A man sings." "" "A man named {name} sings." $'A "dog" runs\\jumps.\t'
+    run "$in" "$out"
+    msgfmt --check -o "$tmp/out.mo" "$out"
+    same <(grep '^#[^,|]' "$in") <(grep '^#[^,|]' "$out") "comments changed"
+    for keyword in msgid msgctxt; do
+      same <(msgcat --no-wrap "$in" | grep "^$keyword") <(msgcat --no-wrap "$out" | grep "^$keyword") "$keyword changed"
+    done
+    has "$out" '"Er singt."'
+    has "$out" 'msgstr "Öffnen"'
+    has "$out" '#~ msgstr "Eine Katze rennt."'
+    [ "$(msgattrib --untranslated "$out" | grep -c msgid)" = 0 ] || fail "some are untranslated"
+    has "$out" "#, fuzzy" # what is obsolete stays as it was
+    [ "$(msgattrib --only-fuzzy --no-obsolete "$out" | grep -c msgid)" = 0 ] || fail "some are fuzzy"
+    [ "$(grep -cx 'msgstr "Ein Hund rennt."' "$out")" = 2 ] || fail "not both contexts are translated"
+    has "$out" '"Ein Hund rennt.\n"'
+    has "$out" '"  Ein Mann singt.\n"'
+    has "$out" "{name}"
+    ;;
+  mail)
+    need python3 python3
+    in="$data/sample.eml" out="$tmp/out.eml"
+    run_echo "$in" "$tmp/echo.eml"
+    same "$in" "$tmp/echo.eml" "not the same mail"
+    texts "$(sed '1,/^$/d' "$in")"
+    run "$in" "$out"
+    same <(sed '/^$/q' "$in") <(sed '/^$/q' "$out") "the header changed"
+    [ "$(tail -n 2 "$out" | head -n 1)" = "-- " ] || fail "the signature is lost"
+    for line in "> Ein Hund rennt." "> > Ein Mann singt." "* Eine Frau singt."; do
+      grep -qx -e "$line" "$out" || { cat "$out"; fail "there is no line '$line'"; }
+    done
+    [ "$(sed '1,/^$/d' "$out" | wc -L)" -le 72 ] || fail "lines are too long"
+    sed '/^$/q; s/8bit/base64/' "$in" >"$tmp/in.base64"
+    sed '1,/^$/d' "$in" | base64 >>"$tmp/in.base64"
+    run "$tmp/in.base64" "$tmp/out.base64"
+    same <(sed '1,/^$/d' "$out") <(sed '1,/^$/d' "$tmp/out.base64" | base64 -d) "base64 makes a difference"
+    sed 's/$/\r/' "$in" >"$tmp/crlf"
+    run "$tmp/crlf" "$tmp/crlf.out"
+    same <(sed 's/$/\r/' "$out") "$tmp/crlf.out" "CR LF makes a difference"
+    sed 's,text/plain;.*,multipart/mixed; boundary=x,' "$in" >"$tmp/multipart"
+    refused 1 "$tmp/multipart" "$tmp/no_output"
+    # Fields may go over several lines.
+    sed '/^Content-Transfer-/s/ base64/\n base64/' "$tmp/in.base64" >"$tmp/folded"
+    run "$tmp/folded" "$tmp/out.folded"
+    same <(sed '1,/^$/d' "$tmp/out.base64") <(sed '1,/^$/d' "$tmp/out.folded") "a folded field makes a difference"
+    # A charset without ASCII.
+    printf '%s\n' 'Content-Type: text/plain; charset=utf-16' 'Content-Transfer-Encoding: base64' '' \
+      "$(printf 'A dog runs.\n' | iconv -t UTF-16 | base64)" >"$tmp/utf16"
+    run "$tmp/utf16" "$tmp/out.utf16"
+    has "$tmp/out.utf16" "charset=utf-8"
+    sed '1,/^$/d' "$tmp/out.utf16" | base64 -d >"$tmp/utf8"
+    has "$tmp/utf8" "Ein Hund"
+    mail() { printf '%b\n' "Subject: 7bit charset=x" "$1" "A d\xf6g runs." | sed "${2:-}" >"$tmp/in"; }  # FIELDS SED
+    for fields in 'Content-Type:\n multipart/mixed; boundary=x\n' 'content-type : (a) application/pdf\n' \
+      'Content-Type: text/plain; charset=unheard-of\n' 'Content-Transfer-Encoding: x-uuencode\n' \
+      'Content-Type: text/plain; charset=utf-8\n' ''; do
+      mail "$fields"
+      refused 1 "$tmp/in" "$tmp/no_output"
+    done
+    # The header says what the body has become, and says it only where that is new.
+    says() {  # FIELDS FIELDS: those of IN, those of OUT
+      mail "$1\n" 's/\xf6/o/'
+      run_echo "$tmp/in" "$tmp/echo.eml"
+      same "$tmp/in" "$tmp/echo.eml" "ASCII changed"
+      program=$tmp/umlaut run "$tmp/in" "$tmp/out"
+      mail "$2\n" 's/\xf6/ö/'
+      same "$tmp/in" "$tmp/out" "the header is wrong"
+    }
+    printf '#!/bin/sh\nexec sed s/o/ö/\n' >"$tmp/umlaut"
+    chmod +x "$tmp/umlaut"
+    version='MIME-Version: 1.0' type='Content-Type: text/plain' encoding='Content-Transfer-Encoding:'
+    said="$version\n$type; charset=utf-8\n$encoding 8bit"
+    says 'X: 7bit' "X: 7bit\n$said"
+    says "$version\n$type; format=flowed\n$encoding 7Bit" "$said"
+    says "$type;\n\tCharset = \"US-ASCII\"; x=y\nMime-version: 1.0\n$encoding\n  7bit (a)\nX: y" "X: y\n$said"
+    says "$type; charset=\"UTF-8\"\n$encoding 8bit" "$type; charset=\"UTF-8\"\n$encoding 8bit"
+    mail "$version\n$type; charset=ISO-8859-1\n$encoding 8bit\n"
+    run_echo "$tmp/in" "$tmp/out.latin"
+    texts "A dög runs."
+    has "$tmp/out.latin" "$type; charset=utf-8"
+    if perl -MMIME::QuotedPrint -e 1 2>/dev/null; then
+      sed '/^$/q; s/8bit/quoted-printable/' "$in" >"$tmp/in.quoted"
+      sed '1,/^$/d' "$in" | perl -MMIME::QuotedPrint -pe '$_ = encode_qp($_)' >>"$tmp/in.quoted"
+      run "$tmp/in.quoted" "$tmp/out.quoted"
+      same <(sed '1,/^$/d' "$out") <(sed '1,/^$/d' "$tmp/out.quoted" | perl -MMIME::QuotedPrint -pe '$_ = decode_qp($_)') \
+        "quoted-printable makes a difference"
+    else
+      echo "skipped: recipe mail, quoted-printable: there is no MIME::QuotedPrint (apt-get install perl)"
+    fi
+    ;;
+  document)
+    need pandoc pandoc
+    in="$data/sample.md" out="$tmp/out.md"
+    run_echo "$in" "$tmp/echo.md"
+    html() { pandoc --from=gfm+footnotes --to=html --wrap=none "$1" | grep -vx -e '<!-- -->' -e ''; }
+    same <(html "$in") <(html "$tmp/echo.md") "it changed"
+    run "$in" "$out"
+    kept=('title: A dog runs.  # a comment' '](https://example.org/a?b=c&d "A title")' '`dog.run(1 < 2)`' '[^1]' '<kbd>' '</kbd>'
+      '<!-- A dog runs. -->' '``` bash' 'echo "A dog runs."   # A dog runs.' '    A dog runs.  (indented code)' '[x] Ein Hund rennt.'
+      '# Ein Hund rennt.' '> Ein Mann singt.' '| `a_b`' '`b \| c`' '<https://example.org/x_y>' '](dog.png "Dog")' '[^1]: ')
+    for part in "${kept[@]}"; do has "$out" "$part"; done
+    same <(tr -cd '|#<>`[]*' <"$tmp/echo.md" | fold -w1 | sort | uniq -c) \
+      <(tr -cd '|#<>`[]*' <"$out" | fold -w1 | sort | uniq -c) "marks changed"
+    sed 's/$/\r/' "$in" >"$tmp/crlf.md"
+    run "$tmp/crlf.md" "$tmp/crlf.out.md"
+    same <(sed 's/$/\r/' "$out") "$tmp/crlf.out.md" "CR LF makes a difference"
+    printf 'A dog runs.\n\n$$\nE = m c^2\n$$\n\nThe man who has $x_1^2$ sings.\n' >"$tmp/math.md"
+    run_echo "$tmp/math.md" "$tmp/math.echo.md"
+    same "$tmp/math.md" "$tmp/math.echo.md" "formulas changed"
+    (! grep -e 'm c' "$tmp/texts") || fail "formulas were translated"
+    echo 'It costs $5, and a dog $10.' >"$tmp/dollars.md"
+    run_echo "$tmp/dollars.md" "$tmp/dollars.echo.md"
+    same "$tmp/dollars.md" "$tmp/dollars.echo.md" "dollars changed"
+    (cd "$data" && run "$in" "$tmp/from_md.docx" 2>/dev/null) || fail "Markdown became no docx"
+    pandoc "$tmp/from_md.docx" --standalone --to=gfm >"$tmp/from_md.md"
+    has "$tmp/from_md.md" "title: Ein Hund rennt."
+    # Word: a style of one's own, too.
+    (cat "$in" && printf '\n::: {custom-style="Fancy"}\nA dog runs.\n:::\n') |
+      pandoc --from=gfm+footnotes+fenced_divs -o "$tmp/in.docx" 2>/dev/null
+    run "$tmp/in.docx" "$tmp/out.docx"
+    pandoc "$tmp/out.docx" -t gfm --wrap=none -o "$tmp/docx.md"
+    pandoc --from=docx+styles "$tmp/out.docx" --to=native | tr -s ' \n' ' ' >"$tmp/native"
+    has "$tmp/native" '[ ( "custom-style" , "Fancy" ) ] ) [ Para [ Str "Ein" , Space , Str "Hund" , Space , Str "rennt." ] ]'
+    for part in '](https://example.org/a?b=c&d)' "${kept[@]:2:2}" '# Ein Hund rennt.' '> Ein Mann singt.' '    echo "A dog runs."   # A dog runs.'; do
+      has "$tmp/docx.md" "$part"
+    done
+    ;;
+  *) fail "there is no such recipe" ;;
+esac
+echo "$recipe: passed"

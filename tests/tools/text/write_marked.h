@@ -1,0 +1,43 @@
+// A line of markup, written as it was read: every text stands for its own translation.
+#ifndef NIBU_TESTS_TOOLS_TEXT_WRITE_MARKED_H_
+#define NIBU_TESTS_TOOLS_TEXT_WRITE_MARKED_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "tools/text/markup.h"
+
+namespace nibu {
+
+// Nested or disjoint, by their begin, outer before inner, within the text.
+inline bool IsWellFormed(const MarkedText& marked) {
+  std::vector<TextSpan> open;
+  size_t begin = 0;
+  for (const Carried& carried : marked.carried) {
+    const TextSpan& span = carried.span;
+    if (span.begin < begin || span.end < span.begin || span.end > marked.text.size()) return false;
+    if (carried.replaces && marked.text.substr(span.begin, span.end - span.begin) != "\uFFFC") {
+      return false;
+    }
+    if (span.begin == span.end && !carried.after.empty()) return false;
+    while (!open.empty() && open.back().end <= span.begin) open.pop_back();
+    if (!open.empty() && open.back().end < span.end) return false;
+    open.push_back(span);
+    begin = span.begin;
+  }
+  return true;
+}
+
+inline std::string Write(const MarkedLine& marked) {
+  std::string line;
+  for (const MarkedLine::Segment& segment : marked.segments) {
+    absl::StrAppend(&line, segment.untouched, Write(segment.marked));
+  }
+  return absl::StrCat(line, marked.untouched);
+}
+
+}  // namespace nibu
+
+#endif  // NIBU_TESTS_TOOLS_TEXT_WRITE_MARKED_H_

@@ -1,0 +1,86 @@
+#include "tokenizer/sentences/number_words.h"
+
+#include <unicode/locid.h>
+#include <unicode/rbnf.h>
+#include <unicode/uchar.h>
+#include <unicode/unistr.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+
+namespace nibu {
+namespace {
+
+constexpr UChar kSoftHyphen = 0xad;  // ICU puts it between the parts of long words
+
+// In small letters, without soft hyphens.
+icu::UnicodeString Folded(icu::UnicodeString text) {
+  return text.toLower(icu::Locale::getRoot())
+      .findAndReplace(icu::UnicodeString(kSoftHyphen), icu::UnicodeString());
+}
+
+icu::UnicodeString Folded(absl::string_view text) {
+  return Folded(icu::UnicodeString::fromUTF8(
+      icu::StringPiece(text.data(), static_cast<int32_t>(text.size()))));
+}
+
+// A letter of a script with capitals, which writes words apart.
+bool IsWordLetter(UChar32 c) { return u_hasBinaryProperty(c, UCHAR_CASED) != 0; }
+
+// Returns whether a word of the text is `words`, or that and an ending of two letters at most.
+bool HasWords(const icu::UnicodeString& text, const icu::UnicodeString& words) {
+  constexpr int kEnding = 2;
+  for (int32_t at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
+    if (at > 0 && IsWordLetter(text.char32At(at - 1))) continue;
+    int32_t end = at + words.length();
+    while (end < text.length() && IsWordLetter(text.char32At(end))) ++end;
+    if (end - at - words.length() <= kEnding) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct NumberWords::Rules {
+  std::unique_ptr<const icu::RuleBasedNumberFormat> format;
+};
+
+NumberWords::NumberWords(std::string language) : language_(std::move(language)) {}
+
+NumberWords::~NumberWords() = default;
+
+bool NumberWords::AreKnown() const {
+  std::call_once(once_, [this] {
+    const icu::Locale locale = icu::Locale::createCanonical(language_.c_str());
+    UErrorCode status = U_ZERO_ERROR;
+    auto format =
+        std::make_unique<const icu::RuleBasedNumberFormat>(icu::URBNF_SPELLOUT, locale, status);
+    if (U_FAILURE(status)) return;
+    // For a language without rules ICU takes those of another one.
+    const icu::Locale found = format->getLocale(ULOC_ACTUAL_LOCALE, status);
+    if (absl::string_view(found.getLanguage()) != locale.getLanguage()) return;
+    rules_ = std::make_unique<const Rules>(Rules{std::move(format)});
+  });
+  return rules_ != nullptr;
+}
+
+bool NumberWords::Say(absl::string_view digits, absl::string_view text) const {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(digits, &number)) return false;
+  const icu::UnicodeString folded = Folded(text);
+  const icu::RuleBasedNumberFormat& format = *rules_->format;
+  for (int32_t i = 0; i < format.getNumberOfRuleSetNames(); ++i) {
+    const icu::UnicodeString name = format.getRuleSetName(i);
+    if (!name.startsWith("%spellout")) continue;
+    UErrorCode status = U_ZERO_ERROR;
+    icu::FieldPosition position;
+    icu::UnicodeString words;
+    format.format(number, name, words, position, status);
+    if (U_SUCCESS(status) && !words.isEmpty() && HasWords(folded, Folded(words))) return true;
+  }
+  return false;
+}
+
+}  // namespace nibu

@@ -1,0 +1,38 @@
+#include "tokenizer/subwords/language_token.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+
+namespace nibu {
+namespace {
+
+// Length of the token that a text begins with; 0: none.
+size_t TokenLength(absl::string_view text) {
+  const bool marian = absl::StartsWith(text, ">>");
+  if (!marian && !absl::StartsWith(text, "<2")) return 0;
+  const absl::string_view last = marian ? "<<" : ">";
+  const size_t end = text.find(last, 2);
+  const size_t blank = text.find_first_of(" \t");
+  return end == absl::string_view::npos || end == 2 || blank < end ? 0 : end + last.size();
+}
+
+}  // namespace
+
+std::string TakeLanguageToken(const Vocabulary& vocabulary, absl::string_view* text) {
+  const absl::string_view line = absl::StripLeadingAsciiWhitespace(*text);
+  const size_t length = TokenLength(line);
+  const absl::string_view token = line.substr(0, length);
+  if (length == 0 || !vocabulary.Contains(token)) return "";
+  *text = absl::StripLeadingAsciiWhitespace(line.substr(length));
+  return std::string(token);
+}
+
+size_t LanguagePrefix(const Vocabulary& vocabulary, absl::Span<const std::string> pieces) {
+  const size_t start = !pieces.empty() && pieces[0] == "▁" ? 1 : 0;
+  if (start == pieces.size()) return 0;
+  const std::string& piece = pieces[start];
+  const size_t length = TokenLength(piece);
+  return length > 0 && length == piece.size() && vocabulary.Contains(piece) ? start + 1 : 0;
+}
+
+}  // namespace nibu

@@ -1,0 +1,40 @@
+// SentencePiece without its header, which puts names into namespace absl. Internal to the tokenizer
+// folder: standard types only.
+#ifndef NIBU_TOKENIZER_SUBWORDS_SENTENCEPIECE_MODEL_H_
+#define NIBU_TOKENIZER_SUBWORDS_SENTENCEPIECE_MODEL_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tokenizer/unicode/text_span.h"
+
+namespace nibu {
+
+// Immutable after Load; threads may share it.
+class SentencePieceModel {
+ public:
+  SentencePieceModel();
+  ~SentencePieceModel();
+
+  int size() const;
+  // Of ids 0 .. size() - 1.
+  const std::string& Piece(int id) const;
+
+  // Each returns false and says why in `error`. Encode appends to `pieces`, both to `spans`: what
+  // of the text each piece comes from, or stands for.
+  bool Load(const char* bytes, size_t size, std::string* error);
+  bool Encode(const char* text, size_t size, std::vector<std::string>* pieces,
+              std::vector<TextSpan>* spans, std::string* error) const;
+  bool Decode(const std::vector<std::string>& pieces, std::string* text,
+              std::vector<TextSpan>* spans, std::string* error) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_TOKENIZER_SUBWORDS_SENTENCEPIECE_MODEL_H_

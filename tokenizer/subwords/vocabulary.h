@@ -1,0 +1,44 @@
+// Tokens and their ids.
+#ifndef NIBU_TOKENIZER_SUBWORDS_VOCABULARY_H_
+#define NIBU_TOKENIZER_SUBWORDS_VOCABULARY_H_
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/hash/hash.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace nibu {
+
+// Immutable; threads may share it.
+class Vocabulary {
+ public:
+  // `tokens[id]`; `unk` is the id of what is not there. Where a token is listed twice (some
+  // published vocabularies do), its first id counts. InvalidArgument: no tokens, or unk is not
+  // among them.
+  static absl::StatusOr<Vocabulary> Create(std::vector<std::string> tokens, int unk);
+
+  int size() const { return static_cast<int>(tokens_.size()); }
+  int unk() const { return unk_; }
+  bool Contains(absl::string_view token) const { return ids_.contains(token); }
+  int Id(absl::string_view token) const;
+  // REQUIRES: 0 <= id < size().
+  const std::string& Token(int id) const { return tokens_[static_cast<size_t>(id)]; }
+
+ private:
+  struct Hash : absl::Hash<absl::string_view> {
+    using is_transparent = void;
+  };
+
+  std::vector<std::string> tokens_;
+  // Not Abseil's, whose maps do not survive a failed allocation.
+  std::unordered_map<std::string, int, Hash, std::equal_to<>> ids_;
+  int unk_ = 0;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_TOKENIZER_SUBWORDS_VOCABULARY_H_

@@ -1,0 +1,69 @@
+#include "tokenizer/unicode/language_code.h"
+
+#include <unicode/locid.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+
+namespace nibu {
+namespace {
+
+struct Language {
+  explicit Language(absl::string_view code) {
+    icu::Locale locale = icu::Locale::createCanonical(std::string(code).c_str());
+    if (locale.isBogus()) return;
+    name = locale.getLanguage();
+    region = locale.getCountry();
+    if (region == "XX") region.clear();  // mBART's codes without one
+    says_script = *locale.getScript() != 0 || !region.empty();
+    UErrorCode status = U_ZERO_ERROR;
+    locale.addLikelySubtags(status);
+    script = locale.getScript();
+  }
+
+  std::string name;
+  std::string script;  // the likely one, if it is not said
+  std::string region;  // empty: it is not said
+  bool says_script = false;
+};
+
+// Whether one is the macrolanguage of the other. ICU knows most others, and takes both for the
+// same.
+bool AreKin(absl::string_view a, absl::string_view b) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kKin[] = {
+      {"no", "nb"}, {"no", "nn"}, {"ps", "pbt"}, {"qu", "quy"}, {"ff", "fuv"}};
+  return std::any_of(std::begin(kKin), std::end(kKin), [&](const auto& kin) {
+    return kin == std::pair(a, b) || kin == std::pair(b, a);
+  });
+}
+
+}  // namespace
+
+bool IsLanguageCode(absl::string_view code) {
+  const absl::string_view language = code.substr(0, code.find_first_of("-_"));
+  return (language.size() == 2 || language.size() == 3) &&
+         std::all_of(language.begin(), language.end(), absl::ascii_isalpha);
+}
+
+std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes) {
+  const Language wanted(code);
+  std::vector<std::string> same;
+  std::vector<std::string> same_region;
+  std::vector<std::string> kin;
+  if (wanted.name.empty()) return same;
+  for (const std::string& known : codes) {
+    const Language language(known);
+    if (AreKin(language.name, wanted.name)) kin.push_back(known);
+    if (language.name != wanted.name) continue;
+    if (wanted.says_script && language.script != wanted.script) continue;
+    same.push_back(known);
+    if (!wanted.region.empty() && language.region == wanted.region) same_region.push_back(known);
+  }
+  if (same.empty()) return kin;
+  return same_region.empty() ? same : same_region;
+}
+
+}  // namespace nibu

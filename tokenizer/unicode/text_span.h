@@ -1,0 +1,17 @@
+#ifndef NIBU_TOKENIZER_UNICODE_TEXT_SPAN_H_
+#define NIBU_TOKENIZER_UNICODE_TEXT_SPAN_H_
+
+#include <cstddef>
+
+namespace nibu {
+
+// Bytes [begin, end) of a text.
+struct TextSpan {
+  size_t begin;
+  size_t end;
+  bool operator==(const TextSpan& other) const = default;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_TOKENIZER_UNICODE_TEXT_SPAN_H_

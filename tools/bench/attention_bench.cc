@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/declare.h"
+#include "absl/flags/flag.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "engine/attention/attention.h"
+#include "engine/core/errors.h"
+#include "engine/core/status_macros.h"
+#include "engine/model/encoder.h"
+#include "models/assembly/encoder_attention.h"
+#include "models/load_model.h"
+#include "models/random_model.h"
+#include "nlohmann/json.hpp"
+#include "tools/bench/bench_run.h"
+#include "tools/cli/decoding_flags.h"
+#include "tools/cli/flags.h"
+#include "tools/text/resources.h"
+
+ABSL_FLAG(int, lengths, 1024, "Positions of a sentence.");
+ABSL_FLAG(std::string, mechanisms,
+          "full;window:64;shifted:128;block_grid:64;bigbird;lsh;mean:4;factorized",
+          "What is measured, with semicolons between them: see --encoder_attention.");
+ABSL_FLAG(bool, encoder, false,
+          "Whole encoders with random weights, in place of the attention of a layer: of --config, "
+          "or of a Transformer-base.");
+ABSL_DECLARE_FLAG(std::string, config);
+ABSL_DECLARE_FLAG(int, repeat);
+ABSL_DECLARE_FLAG(bool, json);
+
+namespace nibu {
+namespace {
+
+// A mechanism that has taken so long is not tried with more positions.
+constexpr double kMostSeconds = 10;
+// Lengths from which on time tells how it grows.
+constexpr int kLong = 1024;
+// Whole encoders are compared with full attention's up to here: more takes minutes.
+constexpr int kMostCompared = 4096;
+
+ProgramInfo Program() {
+  return {
+      "nibu-bench attention",
+      "[flags]",
+      "Measures what mechanisms of attention cost at several lengths: time, memory, the "
+      "difference\n"
+      "from full attention in float32 on random vectors, and the exponent e of time ~ length^e.",
+      {{"Swept: a list such as --lengths=64,512,4096", "lengths", /*lists=*/true},
+       {"What", "mechanisms encoder config compute_type"},
+       {"Measuring", "repeat json"}}};
+}
+
+struct Point {
+  double seconds = std::numeric_limits<double>::infinity();
+  int64_t bytes = 0;            // of memory, beyond what was there before
+  std::optional<double> error;  // see Error
+};
+
+// The fastest of several calls of f, and the memory of the first one.
+template <typename F>
+Point Measure(int repeat, F f) {
+  Point point;
+  ResetPeakMemory();
+  const int64_t before = PeakMemoryBytes();
+  for (int i = 0; i <= repeat; ++i) {
+    const auto start = Clock::now();
+    f();
+    const double seconds = SecondsSince(start);
+    if (i == 0) point.bytes = PeakMemoryBytes() - before;
+    if (i > 0 || seconds > 1) point.seconds = std::min(point.seconds, seconds);
+    if (seconds > kMostSeconds) break;
+  }
+  return point;
+}
+
+// Root mean square of the differences, as a part of full attention's.
+double Error(const std::vector<float>& out, const std::vector<float>& full) {
+  double square = 0;
+  double all = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    square += std::pow(static_cast<double>(out[i] - full[i]), 2);
+    all += std::pow(static_cast<double>(full[i]), 2);
+  }
+  return std::sqrt(square / all);
+}
+
+struct Settings {
+  ModelConfig config;
+  ComputeType compute_type = ComputeType::kFloat32;
+  bool encoder = false;
+  int repeat = 1;
+  std::vector<int> lengths;  // from the shortest on
+  std::vector<MixerSpec> mechanisms;
+};
+
+// Queries, keys and values alone say what it gives.
+bool IsOfALayerAlone(const MixerSpec& mixer) {
+  return mixer.is_attention() && mixer.pattern != Pattern::kLocal &&
+         mixer.algorithm != Algorithm::kReduction && mixer.algorithm != Algorithm::kDeformable &&
+         (mixer.score == Score::kScaledDot || mixer.score == Score::kDot);
+}
+
+// Attention of random vectors, [length, I].
+std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer, ComputeType type,
+                          const std::vector<float>& qkv) {
+  const auto inner = static_cast<size_t>(config.inner_encoder());
+  std::vector<float> out(qkv.size() / 3);
+  const auto length = static_cast<int>(out.size() / inner);
+  MatmulContext matmul;
+  Arena arena;
+  Attention({ShapeOf(config, config.heads_encoder), {}, type, mixer}, &matmul, &arena)
+      .Run({qkv.data(), 3 * inner, length},
+           KeyValueRows{qkv.data() + inner, qkv.data() + 2 * inner, 3 * inner, length},
+           {out.data(), inner});
+  return out;
+}
+
+// `full`: of this length, from the first call on.
+Point RunLayer(const Settings& settings, const MixerSpec& mixer, int length,
+               std::vector<float>* full) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> qkv(static_cast<size_t>(length) * 3 *
+                         static_cast<size_t>(settings.config.inner_encoder()));
+  for (float& value : qkv) value = normal(random);
+  std::vector<float> out;
+  Point point = Measure(settings.repeat,
+                        [&] { out = Attend(settings.config, mixer, settings.compute_type, qkv); });
+  if (full->empty()) *full = Attend(settings.config, {}, ComputeType::kFloat32, qkv);
+  point.error = Error(out, *full);
+  return point;
+}
+
+// The weights of `config` with `mixer` in every encoder layer, if it needs no others.
+absl::StatusOr<LoadedModel> LoadRandom(const ModelConfig& config, ComputeType type,
+                                       const MixerSpec& mixer) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenRandom(config, /*seed=*/1));
+  NIBU_RETURN_IF_ERROR(ReplaceEncoderAttention({mixer}, &opened));
+  return LoadModel(std::move(opened), type);
+}
+
+absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixer, int length) {
+  ModelConfig config = settings.config;
+  config.encoder_attention = {mixer};
+  config.max_positions = std::max(config.max_positions, length);
+  NIBU_RETURN_IF_ERROR(config.Validate());
+  NIBU_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadRandom(config, settings.compute_type, mixer));
+  const Embedder embedder(loaded.model->config, loaded.model->weights.source, length);
+  const std::vector<int> source = RandomSources(/*sentences=*/1, length, config.vocab_source)[0];
+  const auto run = [&](const Model& model, const Embedder& embed, std::vector<float>* out) {
+    Workspace workspace;
+    std::copy_n(Encode(model, embed, {source}, &workspace), out->size(), out->data());
+  };
+  std::vector<float> out(source.size() * static_cast<size_t>(config.d_model));
+  Point point = Measure(settings.repeat, [&] { run(*loaded.model, embedder, &out); });
+  if (length > kMostCompared || !mixer.is_attention()) return point;
+  NIBU_ASSIGN_OR_RETURN(const LoadedModel full, LoadRandom(config, ComputeType::kFloat32, {}));
+  std::vector<float> full_out(out.size());
+  run(*full.model, {full.model->config, full.model->weights.source, length}, &full_out);
+  point.error = Error(out, full_out);
+  return point;
+}
+
+// The exponent e of time ~ length^e over long lengths, by least squares of the logarithms; NaN: of
+// fewer than two.
+double Growth(const std::map<int, double>& times) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (auto at = times.lower_bound(kLong); at != times.end(); ++at) {
+    const double length = std::log(at->first);
+    const double time = std::log(at->second);
+    n += 1;
+    x += length;
+    y += time;
+    xx += length * length;
+    xy += length * time;
+  }
+  return (n * xy - x * y) / (n * xx - x * x);
+}
+
+absl::StatusOr<Settings> ReadSettings() {
+  Settings settings;
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
+  settings.compute_type = model.compute_type;
+  settings.encoder = absl::GetFlag(FLAGS_encoder);
+  settings.repeat = absl::GetFlag(FLAGS_repeat);
+  if (settings.repeat < 1) return Invalid("--repeat must be at least 1");
+  ModelConfig& config = settings.config;
+  config.d_model = 512;
+  config.heads_encoder = config.heads_decoder = 8;
+  config.ffn_encoder = config.ffn_decoder = 2048;
+  config.layers_encoder = 6;
+  config.layers_decoder = 1;
+  config.vocab_source = config.vocab_target = 1000;
+  config.max_positions = 2;
+  if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
+    NIBU_ASSIGN_OR_RETURN(config, ReadModelShape(path));
+  }
+  for (const std::string& value : FlagValues("lengths")) {
+    int& length = settings.lengths.emplace_back();
+    if (!absl::SimpleAtoi(value, &length) || length < 1 || length > 65536) {
+      return Invalid("--lengths must be 1 to 65536");
+    }
+  }
+  std::sort(settings.lengths.begin(), settings.lengths.end());
+  auto mechanisms = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
+  if (!mechanisms.ok()) return Invalid("--mechanisms: ", mechanisms.status().message());
+  if (mechanisms->empty()) return Invalid("--mechanisms is empty");
+  settings.mechanisms = *std::move(mechanisms);
+  for (const MixerSpec& mixer : settings.mechanisms) {
+    if (settings.encoder || IsOfALayerAlone(mixer)) continue;
+    return Invalid("--mechanisms: ", mixer.ToText(),
+                   " is more than queries, keys and values; measure it with --encoder");
+  }
+  return settings;
+}
+
+}  // namespace
+
+absl::Status BenchAttention(int argc, char** argv) {
+  ParseCommandLineOrExit(Program(), argc, argv);
+  NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings()));
+  const bool json = absl::GetFlag(FLAGS_json);
+  const char* const what = settings.encoder ? "encoder" : "attention";
+  if (!json) {
+    absl::PrintF("%s, %d heads of %d, %s on %s, 1 thread\n%-44s %7s %12s %9s %12s %8s\n", what,
+                 settings.config.heads_encoder,
+                 settings.config.head_dim(settings.config.heads_encoder),
+                 ComputeTypeName(settings.compute_type), InstructionSet(), "mechanism", "length",
+                 "ms", "x full's", "bytes/token", "error");
+  }
+  std::map<std::string, std::map<int, double>> times;  // by mechanism and length
+  for (const int length : settings.lengths) {
+    double full = 0;
+    std::vector<float> full_out;
+    for (const MixerSpec& mixer : settings.mechanisms) {
+      const std::string name = mixer.ToText();
+      std::map<int, double>& own = times[name];
+      if (!own.empty() && own.rbegin()->second > kMostSeconds) continue;
+      NIBU_ASSIGN_OR_RETURN(const Point point, settings.encoder
+                                                   ? UsageError(RunEncoder(settings, mixer, length))
+                                                   : RunLayer(settings, mixer, length, &full_out));
+      own[length] = point.seconds;
+      if (mixer.is_full() && full == 0) full = point.seconds;
+      if (json) {
+        nlohmann::ordered_json line = {{"what", what},
+                                       {"mechanism", name},
+                                       {"compute_type", ComputeTypeName(settings.compute_type)},
+                                       {"isa", InstructionSet()},
+                                       {"length", length},
+                                       {"seconds", point.seconds},
+                                       {"peak_bytes", point.bytes}};
+        if (point.error.has_value()) line["error"] = *point.error;
+        absl::PrintF("%s\n", line.dump());
+      } else {
+        absl::PrintF("%-44s %7d %12.3f %9s %12d %8s\n", name, length, 1000 * point.seconds,
+                     full > 0 ? absl::StrFormat("%.3f", point.seconds / full) : "",
+                     point.bytes / length,
+                     point.error.has_value() ? absl::StrFormat("%.4f", *point.error) : "");
+      }
+      std::fflush(stdout);
+    }
+  }
+  for (const auto& [name, points] : times) {
+    const double growth = Growth(points);
+    if (std::isnan(growth)) continue;
+    if (json) {
+      const nlohmann::ordered_json line = {
+          {"what", what}, {"mechanism", name}, {"exponent", growth}};
+      absl::PrintF("%s\n", line.dump());
+    } else {
+      absl::PrintF("%-44s time grows as length^%.2f from %d on\n", name, growth, kLong);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nibu

@@ -1,0 +1,264 @@
+#include "tools/cli/lines.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "engine/core/status_macros.h"
+#include "tools/cli/flags.h"
+
+namespace nibu {
+namespace {
+
+constexpr size_t kReadSize = size_t{1} << 16;
+
+// How files begin that are not plain UTF-8 text; '?' is any byte. No UTF-8 text begins so. Where
+// two entries fit, the first one counts.
+struct Format {
+  absl::string_view magic;
+  const char* name;
+  const char* command;  // writes the text to standard output; null: gzip, which is read
+};
+constexpr Format kFormats[] = {
+    {"\x1f\x8b", "compressed with gzip", nullptr},
+    {"BZh?1AY&SY", "compressed with bzip2", "bzip2 -dc"},
+    {"BZh?\x17rE8P\x90", "compressed with bzip2", "bzip2 -dc"},  // an empty file
+    {"\xfd"
+     "7zXZ",
+     "compressed with xz", "xz -dc"},
+    {"\x28\xb5\x2f\xfd", "compressed with zstd", "zstd -dc"},
+    {"\x04\x22\x4d\x18", "compressed with lz4", "lz4 -dc"},
+    {"PK\x03\x04", "compressed with zip", "unzip -p"},
+    {"7z\xbc\xaf\x27\x1c", "compressed with 7z", "7z x -so"},
+    // By their byte order marks.
+    {absl::string_view("\xff\xfe\0\0", 4), "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
+    {absl::string_view("\0\0\xfe\xff", 4), "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
+    {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
+    {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
+};
+
+// Whether the two agree as far as both go.
+bool Agree(absl::string_view bytes, absl::string_view magic) {
+  for (size_t i = 0; i < std::min(bytes.size(), magic.size()); ++i) {
+    if (magic[i] != '?' && magic[i] != bytes[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool TryAgain(int fd, short event) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
+  struct pollfd wanted = {fd, event, 0};
+  return poll(&wanted, 1, -1) >= 0 || errno == EINTR;
+}
+
+// Its bytes, decompressed where they are gzip's.
+struct InputLines::File {
+  // Closes `descriptor` in the end, unless it is standard input.
+  File(std::string path, int descriptor) : name(std::move(path)), fd(descriptor) {
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) size = static_cast<double>(info.st_size);
+  }
+  ~File() {
+    if (fd > STDIN_FILENO) close(fd);
+    inflateEnd(&gzip);  // does nothing where it is not used
+  }
+
+  // Reads what there is, behind `bytes`; false: the end.
+  absl::StatusOr<bool> Fill() {
+    const size_t before = bytes.size();
+    bytes.resize(before + kReadSize);
+    ssize_t n;
+    do {
+      n = ::read(fd, bytes.data() + before, kReadSize);
+    } while (n < 0 && TryAgain(fd, POLLIN));
+    bytes.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    if (n < 0) {
+      return absl::UnavailableError(absl::StrCat(name, ": cannot be read: ", std::strerror(errno)));
+    }
+    read += static_cast<double>(n);
+    return n > 0;
+  }
+
+  // Fills until it is clear what the file is, once.
+  absl::Status Sniff() {
+    if (std::exchange(sniffed, true)) return absl::OkStatus();
+    const Format* format = nullptr;
+    for (bool more = true; more;) {  // as long as there may be more of a beginning that is known
+      NIBU_ASSIGN_OR_RETURN(more, Fill());
+      format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) {
+        return Agree(bytes, f.magic) && (more || bytes.size() >= f.magic.size());
+      });
+      if (format == std::end(kFormats)) return absl::OkStatus();
+      more = more && bytes.size() < format->magic.size();
+    }
+    if (format->command != nullptr) {
+      return absl::UnimplementedError(
+          absl::StrCat(name, ": is ", format->name,
+                       "; only UTF-8 text is read, plain or compressed with gzip: convert it with ",
+                       format->command));
+    }
+    is_gzip = true;
+    if (inflateInit2(&gzip, 16 + MAX_WBITS) == Z_OK)
+      return absl::OkStatus();  // 16: no other header
+    return absl::ResourceExhaustedError(absl::StrCat(name, ": no memory to decompress it"));
+  }
+
+  absl::StatusOr<bool> Inflate(std::string* to) {
+    const size_t before = to->size();
+    while (true) {
+      // Tapes and disks fill up with zeros.
+      if (!in_member) bytes.erase(0, bytes.find_first_not_of('\0'));
+      in_member = in_member || !bytes.empty();
+      if (in_member) {
+        to->resize(before + kReadSize);
+        gzip.next_in = reinterpret_cast<Bytef*>(bytes.data());
+        gzip.avail_in = static_cast<uInt>(bytes.size());
+        gzip.next_out = reinterpret_cast<Bytef*>(to->data() + before);
+        gzip.avail_out = static_cast<uInt>(kReadSize);
+        const int result = inflate(&gzip, Z_NO_FLUSH);
+        bytes.erase(0, bytes.size() - gzip.avail_in);
+        to->resize(to->size() - gzip.avail_out);
+        if (result == Z_STREAM_END) {
+          in_member = false;
+          inflateReset(&gzip);
+        }
+        if (to->size() > before) return true;  // what is wrong behind it is found again
+        if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END) {
+          const char* why = gzip.msg != nullptr ? gzip.msg : zError(result);
+          return absl::DataLossError(
+              absl::StrCat(name, ": damaged gzip data (", why, "); get the file again"));
+        }
+      }
+      if (!bytes.empty()) continue;
+      NIBU_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (more) continue;
+      if (!in_member) return false;
+      return absl::DataLossError(
+          absl::StrCat(name, ": ends within its gzip data; get the whole file"));
+    }
+  }
+
+  // Appends the next bytes, at least one, to `to`. Returns false at the end, and after an error
+  // the same error again.
+  absl::StatusOr<bool> Append(std::string* to) {
+    if (!failure.ok()) return failure;
+    absl::StatusOr<bool> more = AppendOnce(to);
+    failure = more.status();
+    return more;
+  }
+
+  absl::StatusOr<bool> AppendOnce(std::string* to) {
+    NIBU_RETURN_IF_ERROR(Sniff());
+    if (is_gzip) return Inflate(to);
+    if (bytes.empty()) NIBU_RETURN_IF_ERROR(Fill().status());
+    to->append(bytes);
+    return !std::exchange(bytes, "").empty();
+  }
+
+  const std::string name;  // for messages
+  const int fd;
+  double size = 0;         // of a regular file, else 0
+  double read = 0;         // bytes in all
+  std::string bytes = {};  // read, but not used
+  absl::Status failure = {};
+  bool sniffed = false;
+  bool is_gzip = false;
+  bool in_member = false;  // of a gzip file, which may have several
+  z_stream gzip = {};
+};
+
+absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::string name = is_stdin ? "standard input" : path;
+  // A directory can be opened, but not read.
+  if (fd < 0 || read(fd, nullptr, 0) < 0) {
+    const std::string why = std::strerror(errno);
+    if (fd > STDIN_FILENO) close(fd);
+    return absl::NotFoundError(absl::StrCat(name, ": cannot be read: ", why));
+  }
+  if (is_stdin && isatty(fd) != 0) PrintNote("reads lines from the terminal; Ctrl-D ends them");
+  InputLines lines({});
+  lines.more_ = true;
+  lines.file_ = std::make_shared<File>(name, fd);
+  // What a pipe holds is looked at when somebody asks for its lines, because that may have to wait.
+  if (lines.file_->size > 0) NIBU_RETURN_IF_ERROR(lines.file_->Sniff());
+  return lines;
+}
+
+InputLines::InputLines(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) absl::StrAppend(&buffer_, text, "\n");
+}
+
+absl::StatusOr<bool> InputLines::Next(std::string* line) {
+  size_t end = buffer_.find('\n', start_);
+  while (end == std::string::npos && more_) {
+    buffer_.erase(0, start_);
+    start_ = 0;
+    const size_t searched = buffer_.size();
+    NIBU_ASSIGN_OR_RETURN(more_, file_->Append(&buffer_));
+    end = buffer_.find('\n', searched);
+  }
+  if (start_ == buffer_.size()) return false;
+  end = std::min(end, buffer_.size());
+  line->assign(buffer_, start_, end - start_);
+  start_ = std::min(end + 1, buffer_.size());
+  if (!line->empty() && line->back() == '\r') line->pop_back();
+  return true;
+}
+
+double InputLines::progress() const {
+  if (file_ == nullptr || file_->size == 0) return -1;
+  const size_t waiting = file_->bytes.size() + (file_->is_gzip ? 0 : buffer_.size() - start_);
+  // The file may have grown since it was opened.
+  return std::min(1.0, (file_->read - static_cast<double>(waiting)) / file_->size);
+}
+
+bool InputLines::IsSameFile(const std::string& out) const {
+  struct stat mine;
+  struct stat other;
+  const int failed = fstat(file_->fd, &mine) +
+                     (out == "-" ? fstat(STDOUT_FILENO, &other) : stat(out.c_str(), &other));
+  return failed == 0 && S_ISREG(mine.st_mode) && mine.st_dev == other.st_dev &&
+         mine.st_ino == other.st_ino;
+}
+
+absl::StatusOr<bool> InputParagraphs::Next(std::string* text) {
+  if (!waiting_.empty()) waiting_.pop_front();
+  for (bool more = true; more && waiting_.empty();) {
+    NIBU_ASSIGN_OR_RETURN(more, lines_->Next(text));
+    more ? reader_.Add(*text, &waiting_) : reader_.End(&waiting_);
+  }
+  if (waiting_.empty()) return false;
+  *text = absl::StrCat(waiting_.front().first, waiting_.front().text);
+  return true;
+}
+
+absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, const std::string& src,
+                                     const std::string& out) {
+  if (!texts.empty()) {
+    if (src == "-") return InputLines(texts);
+    return WrongUsage("give either TEXT or --src, not both");
+  }
+  if (src.empty()) return WrongUsage("--src is empty; name a file, or - for standard input");
+  NIBU_ASSIGN_OR_RETURN(InputLines file, InputLines::Open(src));
+  if (!out.empty() && file.IsSameFile(out)) {
+    return WrongUsage(out == "-" ? "standard output" : out,
+                      ": is the file that is read; give the output another name");
+  }
+  return file;
+}
+
+}  // namespace nibu

@@ -1,0 +1,168 @@
+// nibu-score: log-probabilities of given translations.
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
+#include "engine/core/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/decoding_flags.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/lines.h"
+#include "tools/cli/output_format.h"
+#include "tools/cli/run_lines.h"
+#include "tools/text/resources.h"
+
+ABSL_FLAG(std::string, src, "-", "File with one source a line; - is standard input.");
+ABSL_FLAG(std::string, tgt, "", "File with the translations to be scored, line by line.");
+ABSL_FLAG(bool, tsv, false, "--src has both: source, tab, target.");
+ABSL_FLAG(bool, tokenized, false, "Both are pieces separated by single spaces.");
+ABSL_FLAG(
+    std::string, output_format, "text",
+    "text: the mean log-probability of a line's tokens, the end of each sentence included; or "
+    "jsonl: tokens and token_scores, too, and scored_whole: whether source and target split into "
+    "other sentences, so that the line was scored as one.");
+ABSL_FLAG(
+    bool, stats, false,
+    "At the end one line of JSON on standard error: counts, times, memory; log_prob is of "
+    "all tokens and perplexity of a token, the ends of sentences included; target_tokens leaves "
+    "them out.");
+
+namespace nibu {
+namespace {
+
+ProgramInfo Program() {
+  return {
+      "nibu-score",
+      "[flags]",
+      "Scores each line of --tgt as a translation of the same line of --src, sentence by sentence\n"
+      "where both have equally many, else as one sentence. An output line for every pair, in "
+      "order.",
+      {{"Model and text",
+        "model ensemble_weights src_lang tgt_lang src tgt tsv tokenized sentencepiece "
+        "encoder_attention split_sentences split_language protect protect_pattern "
+        "max_input_length"},
+       {"Speed (only compute_type can change a result)",
+        "compute_type threads batch_size batch_type"},
+       {"Output", "out output_format progress stats"}}};
+}
+
+// The targets, if they have a file of their own.
+absl::StatusOr<std::optional<InputLines>> OpenTargets(const std::string& out) {
+  const std::string src = absl::GetFlag(FLAGS_src);
+  const std::string tgt = absl::GetFlag(FLAGS_tgt);
+  NIBU_RETURN_IF_ERROR(Refuse(
+      {{absl::GetFlag(FLAGS_tsv) != tgt.empty(),
+        "give the targets with --tgt, or a file that has both with --src and --tsv"},
+       {src == "-" && tgt == "-", "--src and --tgt cannot both be standard input; use --tsv"}}));
+  if (tgt.empty()) return std::nullopt;
+  return OpenLines({}, tgt, out);
+}
+
+// Takes the target of a line: from its file or, without one, off the line, behind a tab.
+absl::StatusOr<std::string> TakeTarget(std::optional<InputLines>* targets, std::string* line) {
+  std::string target;
+  if (targets->has_value()) {
+    NIBU_ASSIGN_OR_RETURN(const bool more, (*targets)->Next(&target));
+    if (!more) return Invalid("--tgt has no line for it; give one target for each source");
+    return target;
+  }
+  const size_t tab = line->find('\t');
+  if (tab == std::string::npos) return Invalid("it has no tab; give source, tab, target");
+  target = line->substr(tab + 1);
+  line->resize(tab);
+  return target;
+}
+
+void PrintStats(const Totals& totals, double load_seconds, double seconds) {
+  const auto tokens = static_cast<double>(totals.scored_tokens);
+  const nlohmann::ordered_json stats = {
+      {"sentences", totals.lines},
+      {"source_tokens", totals.source_tokens},
+      {"target_tokens", totals.target_tokens},
+      {"log_prob", totals.log_prob},
+      {"perplexity", tokens > 0 ? std::exp(-totals.log_prob / tokens) : 1.0},
+      {"load_seconds", load_seconds},
+      {"seconds", seconds},
+      {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
+      {"peak_rss_bytes", PeakMemoryBytes()}};
+  std::fprintf(stderr, "%s\n", stats.dump().c_str());
+}
+
+// An error where the model gives a token no probability at all.
+absl::StatusOr<TextResult> CheckScores(absl::StatusOr<TextResult> result) {
+  if (!result.ok() || result->hypotheses.empty()) return result;
+  const TextHypothesis& scored = result->hypotheses[0];
+  for (size_t i = 0; i < scored.token_scores.size(); ++i) {
+    if (std::isfinite(scored.token_scores[i])) continue;
+    return Invalid("its target has \"", scored.tokens[i],
+                   "\" where the model never generates it; leave it out");
+  }
+  return result;
+}
+
+absl::Status Run(int argc, char** argv) {
+  const Clock::time_point start = Clock::now();
+  static SignalWatcher& signals = *new SignalWatcher();
+  ParseCommandLineOrExit(Program(), argc, argv);
+  NIBU_ASSIGN_OR_RETURN(ModelFlags model, ReadModelFlags());
+  model.text.shortlist = "none";  // a score is of all tokens
+  NIBU_ASSIGN_OR_RETURN(const bool json,
+                        Choose<bool>("output_format", {{"text", false}, {"jsonl", true}}));
+  NIBU_ASSIGN_OR_RETURN(TranslatorOptions speed, ReadTranslatorFlags());
+  speed.max_decoding_length =
+      std::numeric_limits<int>::max();  // as long as the model has positions
+  OutputFile out(absl::GetFlag(FLAGS_out));
+  NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(out.direct()));
+  NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, absl::GetFlag(FLAGS_src), out.direct()));
+  TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
+  NIBU_RETURN_IF_ERROR(ReadSentenceFlags(&text));
+  NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, speed, &text));
+  text.decoding = DecodingOptions();  // the mean of what the model itself says of all tokens
+  const auto plan = translator->Prepare(text);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
+  const double load_seconds = SecondsSince(start);
+
+  Totals totals;
+  Pipeline::Options options;
+  options.sentences = [&] {
+    return std::pair(translator->sentences(), translator->translated_sentences());
+  };
+  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+    const auto end = [&, deliver = std::move(deliver)](uint64_t key,
+                                                       absl::StatusOr<TextResult> found) noexcept {
+      const absl::StatusOr<TextResult> result = CheckScores(std::move(found));
+      totals.Add(key, key, result);
+      deliver(FormatScore(json, key, result.value_or(TextResult())));
+    };
+    std::string sentence = line;
+    const absl::StatusOr<std::string> target = TakeTarget(&targets, &sentence);
+    if (!target.ok()) return end(index, target.status());
+    const auto ticket = translator->Submit(
+        sentence, {.plan = *plan, .key = index, .target = *target}, end, TextTranslator::kForever);
+    if (!ticket.ok()) end(index, ticket.status());
+  };
+  NIBU_ASSIGN_OR_RETURN(const double seconds,
+                        RunLines(&source, std::move(options), speed, &out, &signals));
+  if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
+  NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
+  if (totals.scored_whole > 0) {
+    PrintWarning(absl::StrCat(
+        totals.scored_whole, " line(s) were scored as one sentence, the first is line ",
+        totals.first_scored_whole + 1, ": source and target do not split into the same sentences"));
+  }
+  std::string line;
+  if (targets.has_value() && targets->Next(&line).value_or(false)) {
+    return Invalid("--src has fewer lines than --tgt; give one target for each source");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace nibu
+
+int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }

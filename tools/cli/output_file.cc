@@ -1,0 +1,146 @@
+#include "tools/cli/output_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/lines.h"
+
+namespace nibu {
+
+SignalWatcher::SignalWatcher() {
+  EndInOneLine();  // where there is no thread for it
+  sigemptyset(&signals_);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action;
+    // Who started this may want it to be left alone (a job in the background, nohup).
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    sigaddset(&signals_, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  signal(SIGPIPE, SIG_IGN);  // writing fails, which is said
+  signal(SIGXFSZ, SIG_IGN);
+  std::thread([this] {
+    int number = 0;
+    while (sigwait(&signals_, &number) != 0) {
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (before_end_) before_end_();
+    _exit(128 + number);
+  }).detach();
+}
+
+void SignalWatcher::SetBeforeEnd(std::function<void()> f) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  before_end_ = std::move(f);
+}
+
+void SignalWatcher::Finish(const std::function<void()>& last) {
+  const std::lock_guard<std::mutex> lock(mutex_);  // never free again once a signal is dealt with
+  before_end_ = nullptr;
+  last();
+}
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  if (path.empty() || path == "-" || path.back() == '/') return;
+  if (PendingPath::CanReplace(path)) pending_ = std::make_unique<PendingPath>(path);
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ > STDERR_FILENO) close(fd_);
+}
+
+absl::Status OutputFile::Failed(absl::string_view why) const {
+  return absl::UnavailableError(
+      absl::StrCat(path_ == "-" ? "standard output" : path_, ": cannot be written: ", why));
+}
+
+absl::Status OutputFile::Open() {
+  if (path_.empty()) return WrongUsage("--out is empty; name a file, or - for standard output");
+  if (pending_ == nullptr) {
+    const std::filesystem::path target = FollowLinks(path_);
+    std::error_code error;
+    int number = 0;
+    if (path_ == "-") {
+      fd_ = STDOUT_FILENO;
+    } else if (absl::SimpleAtoi(target.filename().string(), &number) &&
+               std::filesystem::equivalent(target.parent_path(), "/proc/self/fd", error)) {
+      fd_ = dup(number);  // of this process: those who share it go on where this ends
+    } else {
+      fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    }
+    return fd_ >= 0 ? absl::OkStatus() : Failed(std::strerror(errno));
+  }
+  NIBU_ASSIGN_OR_RETURN(fd_, pending_->Create());
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Commit() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pending_ != nullptr) {
+    if (fsync(fd_) != 0) return Failed(std::strerror(errno));
+    NIBU_RETURN_IF_ERROR(pending_->Commit());
+    pending_ = nullptr;
+  }
+  return close(std::exchange(fd_, -1)) == 0 ? absl::OkStatus() : Failed(std::strerror(errno));
+}
+
+std::string OutputFile::Place() const {
+  return pending_ == nullptr ? "" : absl::StrCat("; what was finished is in ", pending_->path());
+}
+
+std::string OutputFile::Abandon() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pending_ == nullptr || fd_ < 0) return "";
+  // A full disk takes part of a line.
+  off_t size = lseek(fd_, 0, SEEK_END);
+  char last = '\0';
+  while (size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') --size;
+  if (size <= 0) {
+    pending_ = nullptr;  // removes it
+    return "";
+  }
+  pending_->Keep();
+  if (ftruncate(fd_, size) != 0) return Place() + ", its last line in part";
+  return Place();
+}
+
+absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
+                         const std::function<absl::Status()>& write,
+                         const std::function<void()>& stop) {
+  signals->SetBeforeEnd([&] {
+    stop();
+    if (const std::string place = out->Abandon(); !place.empty()) PrintError("interrupted" + place);
+  });
+  absl::Status status = write();
+  signals->Finish([&] {
+    if (status.ok()) status = out->Commit();
+    if (status.ok()) return;
+    status = absl::UnavailableError(absl::StrCat(status.message(), out->Abandon()));
+  });
+  return status;
+}
+
+absl::Status WriteAll(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0 && TryAgain(fd, POLLOUT)) continue;
+    if (n < 0 && errno == EPIPE) return absl::CancelledError("the reader has gone");
+    if (n < 0) return absl::UnavailableError(std::strerror(errno));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nibu

@@ -1,0 +1,311 @@
+#include "tools/cli/run_lines.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/flags/flag.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "engine/core/errors.h"
+#include "engine/core/status_macros.h"
+#include "tools/cli/flags.h"
+#include "tools/text/resources.h"
+
+ABSL_FLAG(std::string, out, "-",
+          "File for the output, a line each; - is standard output. A file appears under its name "
+          "when it is whole.");
+ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool(),
+          "Show progress on standard error; auto: when that is a terminal, and the output is not.");
+ABSL_FLAG(bool, warnings, false,
+          "A line on standard error for each suspicious translation, with the line's number: short "
+          "or long for its source, repetition, unfinished (cut at a length limit), truncated (the "
+          "source was), numbers or protected (parts that are not those of the source).");
+
+namespace nibu {
+namespace {
+
+// A bar, or a count where the size of the input is not known. Used by one thread.
+class ProgressBar {
+ public:
+  // `done`: 0 to 1, negative: not known.
+  void Update(uint64_t lines, double done, const std::string& sentences) {
+    if (SecondsSince(last_) < 0.2) return;
+    last_ = Clock::now();
+    std::string bar;
+    if (done >= 0) {
+      const auto full = static_cast<size_t>(done * 30);
+      bar = absl::StrFormat("[%s%s] %3.0f %%  ", std::string(full, '='),
+                            std::string(30 - full, ' '), 100 * done);
+    }
+    absl::FPrintF(stderr, "\r%s%d lines, %.0f lines/s%s ", bar, lines,
+                  static_cast<double>(lines) / SecondsSince(start_), sentences);
+    printed_ = true;
+  }
+  void End() {
+    if (printed_) absl::FPrintF(stderr, "\r%78s\r", "");
+    printed_ = false;
+  }
+
+ private:
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point last_;  // long ago: the first lines are shown at once
+  bool printed_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
+  NIBU_ASSIGN_OR_RETURN(text->decoding, UsageError(ReadDecodingFlags(model, opened.defaults)));
+  absl::StatusOr<TextModel> loaded =
+      LoadTextModel(std::move(opened), model.compute_type, model.text);
+  if (!loaded.ok()) return UsageOfFlag(loaded.status());
+  for (const std::string& note : loaded->notes) PrintWarning(note);
+  text->decoding.shortlist = loaded->loaded.shortlist;
+  if (!text->tokenized && loaded->loaded.vocabulary.source_sentencepiece.empty()) {
+    return Invalid(model.path,
+                   ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                   "separated by spaces with --tokenized");
+  }
+  return loaded;
+}
+
+absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
+                                                               TranslatorOptions options,
+                                                               TextOptions* text) {
+  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, text));
+  options.max_decoding_length =
+      std::max(options.max_decoding_length, text->decoding.max_decoding_length);
+  auto translator = TextTranslator::Create(std::move(loaded), options);
+  if (translator.ok()) return translator;
+  const absl::Status named = UsageOfFlag(translator.status());
+  if (named != translator.status()) return named;
+  const absl::string_view message = translator.status().message();
+  const std::string& given = model.text.sentencepiece;  // in place of the model's own
+  const bool is_given = !given.empty() && absl::StartsWith(message, "SentencePiece");
+  return Invalid(is_given ? given : model.path, ": ", message);
+}
+
+absl::Status Pipeline::Run(LineSource* source) {
+  absl::Status status;
+  absl::Status written;
+  std::thread writer([&] { written = Write(); });
+  std::string text;
+  for (uint64_t index = 0;; ++index) {
+    const absl::StatusOr<bool> more = source->Next(&text);
+    if (!more.ok()) status = more.status();
+    if (!more.ok() || !*more) break;
+    const double progress = source->progress();
+    Line* line = nullptr;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [&] {
+        return stop_ || ended_ || lines_.empty() ||
+               (lines_.size() < options_.max_lines && bytes_ + text.size() <= options_.max_bytes);
+      });
+      if (stop_ || ended_) break;
+      line = &lines_.emplace_back();
+      line->bytes = text.size();
+      line->progress = progress;
+      bytes_ += text.size();
+    }
+    options_.submit(index, text, [this, line](std::string output) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      bytes_ += output.size();
+      line->bytes += output.size();
+      line->output = std::move(output);
+      line->ready = true;
+      changed_.notify_all();
+    });
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+  writer.join();
+  {  // nothing is delivered to a pipeline that is gone
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] {
+      return absl::c_all_of(lines_, [](const Line& line) { return line.ready; });
+    });
+  }
+  return written.ok() ? status : written;
+}
+
+bool Pipeline::Stop(double seconds) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ended_; });
+}
+
+absl::Status Pipeline::Write() {
+  constexpr size_t kWriteSize = size_t{1} << 16;
+  absl::Status status;
+  std::string out;
+  uint64_t written = 0;
+  double progress = -1;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (status.ok()) {
+    const bool may_go_on = changed_.wait_for(lock, std::chrono::milliseconds(200), [this] {
+      return stop_ || (lines_.empty() ? closed_ : lines_.front().ready);
+    });
+    if (!may_go_on) {
+      lock.unlock();
+      if (options_.report) options_.report(written, progress);
+      lock.lock();
+      continue;
+    }
+    out.clear();
+    const uint64_t before = written;
+    while (!lines_.empty() && lines_.front().ready && out.size() < kWriteSize) {
+      out += lines_.front().output;
+      progress = lines_.front().progress;
+      bytes_ -= lines_.front().bytes;
+      lines_.pop_front();
+      ++written;
+    }
+    if (written == before) break;  // stopped, or at the end
+    changed_.notify_all();
+    lock.unlock();
+    status = WriteAll(out_fd_, out);
+    if (status.ok() && options_.report) options_.report(written, progress);
+    if (!status.ok() && options_.write_failed) options_.write_failed(status);
+    lock.lock();
+  }
+  ended_ = true;
+  changed_.notify_all();
+  return status;
+}
+
+TextTranslator::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto [place, is_new] = entries_.try_emplace(key);
+  Entry& entry = place->second;
+  ++entry.lines;
+  lines_.emplace_back(index, &*place);
+  if (const std::shared_ptr<const Result> known = entry.result) {
+    lock.unlock();
+    done(index, *known);
+    return nullptr;
+  }
+  entry.waiting.emplace_back(index, std::move(done));
+  if (!is_new) return nullptr;
+  return [this, &entry](uint64_t, Result result) noexcept {
+    const auto shared = std::make_shared<const Result>(std::move(result));
+    std::unique_lock<std::mutex> again(mutex_);
+    entry.result = shared;
+    const auto waiting = std::exchange(entry.waiting, {});
+    again.unlock();
+    for (const auto& [line, waits] : waiting) waits(line, *shared);
+  };
+}
+
+void Repeats::Forget(uint64_t index) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (; !lines_.empty() && lines_.front().first < index; lines_.pop_front()) {
+    auto* entry = lines_.front().second;
+    if (--entry->second.lines == 0) entries_.erase(entries_.find(entry->first));
+  }
+}
+
+void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  ++lines;
+  const auto name = [line] { return absl::StrCat("line ", line + 1, ": "); };
+  if (result.ok()) {
+    source_tokens += result->source_tokens;
+    target_tokens += result->target_tokens;
+    too_long += result->too_long ? 1 : 0;
+    if (result->scored_whole && (scored_whole++ == 0 || line < first_scored_whole)) {
+      first_scored_whole = line;
+    }
+  } else if (failed++ == 0 || line < first_failed) {
+    const bool is_long = absl::IsOutOfRange(result.status());
+    first_failed = line;
+    first_failure = absl::StrCat(name(), result.status().message(),
+                                 is_long ? "; raise --max_input_length, or split it" : "");
+  }
+  std::string warning;
+  if (result.ok() && !result->hypotheses.empty()) {
+    const TextHypothesis& best = result->hypotheses[0];
+    for (size_t i = 0; i < warned.size(); ++i) warned[i] += best.warnings[i] ? 1 : 0;
+    if (best.warnings.any()) {
+      warning = absl::StrCat(name(), absl::StrJoin(WarningNames(best.warnings), ", "));
+    }
+    log_prob += static_cast<double>(best.log_prob);
+    scored_tokens += best.tokens.size();
+  }
+  if (!absl::GetFlag(FLAGS_warnings)) return;
+  waiting_[index] = std::move(warning);
+  for (; !waiting_.empty() && waiting_.begin()->first == printed_; ++printed_) {
+    const auto next = waiting_.begin();
+    if (!next->second.empty()) PrintWarning(next->second);
+    waiting_.erase(next);
+  }
+}
+
+absl::Status Totals::Failure(const char* what) const {
+  if (failed == 0) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(failed, " line(s) could not be ", what, "; the first is ", first_failure));
+}
+
+absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
+                                const TranslatorOptions& speed, OutputFile* out,
+                                SignalWatcher* signals) {
+  // Opened last: a model that cannot be read leaves an old output as it is.
+  NIBU_RETURN_IF_ERROR(out->Open());
+  SetFatalNote(out->Place());
+  ProgressBar bar;
+  // Enough for a thread while its longest line is under way, and several windows of the queue.
+  options.max_lines = static_cast<size_t>(speed.threads) *
+                      std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
+  // Not among the output, where that goes to a terminal too, nor among warnings.
+  const bool has_terminal =
+      isatty(STDERR_FILENO) && !isatty(out->fd()) && !absl::GetFlag(FLAGS_warnings);
+  const bool shows = absl::GetFlag(FLAGS_progress).given.value_or(has_terminal);
+  options.report = [&bar, shows, report = std::move(options.report),
+                    sentences = std::move(options.sentences)](uint64_t lines, double done) {
+    if (report) report(lines, done);
+    if (!shows) return;
+    const auto [all, translated] = sentences ? sentences() : std::pair<uint64_t, uint64_t>(0, 0);
+    // A line of many sentences takes a while; others need no more than their number.
+    bar.Update(lines, done,
+               translated < all ? absl::StrCat(", ", translated, " of ", all, " sentences") : "");
+  };
+  options.write_failed = [&](const absl::Status& status) {
+    // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
+    if (absl::IsCancelled(status)) _exit(0);
+    bar.End();
+    PrintError(absl::StrCat(out->Failed(status.message()).message(), out->Abandon()));
+    _exit(1);
+  };
+  Pipeline pipeline(std::move(options), out->fd());
+  const Clock::time_point start = Clock::now();
+  double seconds = 0;
+  const auto run = [&] {
+    absl::Status status = pipeline.Run(source);
+    seconds = SecondsSince(start);
+    bar.End();
+    return status;
+  };
+  const auto stop = [&] {
+    if (pipeline.Stop(/*seconds=*/2)) bar.End();
+  };
+  const absl::Status status = WriteOutput(out, signals, run, stop);
+  SetFatalNote("");
+  NIBU_RETURN_IF_ERROR(status);
+  return seconds;
+}
+
+}  // namespace nibu

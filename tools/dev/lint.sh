@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# tools/dev/lint.sh [BUILD [COMMIT [MINUTES]]]: clang-tidy over nibu's sources, with the compile commands of a build
+# folder. With COMMIT, only those that changed since, they or their header. With MINUTES, begins no further file
+# after that time, says which files it has not seen, and exits with 3 if it found nothing in the others.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+build=${1:-build/release}
+sources=$(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc')
+if [ -n "${2:-}" ]; then
+  changed=$(git diff --name-only --diff-filter=d "$2" -- '*.h' '*.cc' | sed 's/\.h$/.cc/' | sort -u)
+  sources=$(grep -Fx "$changed" <<<"$sources" || true)
+fi
+count=$(grep -c . <<<"$sources" || true)
+echo "clang-tidy over $count of $(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc' | wc -l) sources"
+[ -n "$sources" ] || exit 0
+seen=$(mktemp)
+trap 'rm -f "$seen"' EXIT
+export build seen end=$(($(date +%s) + ${3:-100000} * 60))
+# shellcheck disable=SC2016
+xargs -P "$(nproc)" -n 1 bash -c '
+  [ "$(date +%s)" -lt "$end" ] || exit 0
+  echo "$1" >>"$seen"
+  clang-tidy -p "$build" --quiet --warnings-as-errors="*" "$1" 2>/dev/null' lint <<<"$(shuf <<<"$sources")"
+left=$(grep -vFxf "$seen" <<<"$sources" || true)
+if [ -n "$left" ]; then
+  printf 'NOT LINTED, no time left: %s\n' "$(tr '\n' ' ' <<<"$left")"
+  exit 3
+fi
