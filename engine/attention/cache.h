@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/attention/attention.h"
+#include "absl/types/span.h"
+#include "engine/attention/attention_spec.h"
 
 namespace nibu {
 

@@ -219,7 +219,7 @@ void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const Key
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
   const auto rows = static_cast<size_t>(queries.count);
-  const auto most = static_cast<size_t>(spec.mixer.tile);
+  const auto most = static_cast<size_t>(spec.mixer.tile());
   const float scale = spec.shape.Scale();
   const char* const keys = static_cast<const char*>(memory.keys);
   const char* const values = static_cast<const char*>(memory.values);

@@ -6,9 +6,19 @@
 #include <cstddef>
 #include <limits>
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
+#include "engine/ops/linear.h"
 
 namespace nibu {
+
+class Prefetcher;  // cache.h
+
+// Full attention to rows: as AttendInBFloat16 where the model's type allows it and it is faster,
+// otherwise as AttendPacked, of keys that are packed for it. Takes memory from the arena, which the
+// caller rewinds.
+void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
 
 // Over stored keys, in tiles with a running maximum and sum (Dao et al. 2022). `next`: see
 // Attention::Run.

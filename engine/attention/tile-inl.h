@@ -18,7 +18,7 @@ namespace nibu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr size_t kTile = MixerSpec::kMostTile;
+constexpr size_t kTile = FullAttention::kMostTile;
 constexpr size_t kQueries = 4;  // share a pass over the keys
 constexpr size_t kHeads = 8;    // are worked on together
 

@@ -65,9 +65,10 @@ absl::Status ModelConfig::Validate() const {
     NIBU_RETURN_IF_ERROR(Check(position_kind != PositionKind::kRelative || mixer.keeps_positions(),
                                "encoder_attention", mixer.ToText(),
                                "which has no place for relative positions"));
-    NIBU_RETURN_IF_ERROR(Check(
-        mixer.algorithm != Algorithm::kTokenMlp || max_positions <= mixer.positions,
-        "max_positions", max_positions, "more than encoder_attention ", mixer.ToText(), " has"));
+    const auto* const mlp = mixer.As<TokenMlp>();
+    NIBU_RETURN_IF_ERROR(Check(mlp == nullptr || max_positions <= mlp->positions, "max_positions",
+                               max_positions, "more than encoder_attention ", mixer.ToText(),
+                               " has"));
   }
   NIBU_RETURN_IF_ERROR(InRange("vocab_source", vocab_source, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("vocab_target", vocab_target, 2, kMaxVocabulary));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "engine/attention/mixer.h"
+#include "engine/attention/mixer_spec.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/embedding.h"
 

@@ -16,9 +16,8 @@ int KeysOf(const MixerCall& call) {
 }
 
 // [keys, D]: R neighbours each.
-const float* ReducedRows(const MixerCall& call, int keys, Workspace* workspace) {
+const float* ReducedRows(const MixerCall& call, int reduction, int keys, Workspace* workspace) {
   const int dim = call.config.d_model;
-  const int reduction = call.spec.reduction;
   float* const joined = workspace->Rows(keys, reduction * dim);
   const float* in = call.in;
   float* to = joined;
@@ -35,7 +34,8 @@ const float* ReducedRows(const MixerCall& call, int keys, Workspace* workspace) 
 }
 
 // [keys, D]: sampled where the queries say.
-const float* SampledRows(const MixerCall& call, const float* qkv, int keys, Workspace* workspace) {
+const float* SampledRows(const MixerCall& call, const DeformableAttention& spec, const float* qkv,
+                         int keys, Workspace* workspace) {
   const int dim = call.config.d_model;
   const int inner = call.config.inner_encoder();
   const MixerWeights& own = call.layer.mixer;
@@ -52,7 +52,7 @@ const float* SampledRows(const MixerCall& call, const float* qkv, int keys, Work
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
     const int count = call.spec.keys(n);
-    FindPlaces(call.spec, weights, {qkv, stride, n}, inner, &workspace->arena, places);
+    FindPlaces(spec, weights, {qkv, stride, n}, inner, &workspace->arena, places);
     SampleRows(in, n, dim, places, count, to);
     qkv += static_cast<size_t>(n) * stride;
     in += static_cast<ptrdiff_t>(n) * dim;
@@ -66,11 +66,12 @@ const float* SampledRows(const MixerCall& call, const float* qkv, int keys, Work
 void MixTokens(const MixerCall& call, Workspace* workspace, float* out) {
   const int dim = call.config.d_model;
   const MixerWeights& own = call.layer.mixer;
+  const auto* const pool = call.spec.As<MeanPooling>();
   const float* in = call.in;
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
-    if (call.spec.algorithm == Algorithm::kPool) {
-      MeanPool(in, n, dim, call.spec.width, out);
+    if (pool != nullptr) {
+      MeanPool(in, n, dim, pool->width, out);
     } else {
       MixByMlp(own.up, own.down, in, n, dim, &workspace->matmul, &workspace->arena, out);
     }
@@ -80,11 +81,13 @@ void MixTokens(const MixerCall& call, Workspace* workspace, float* out) {
 }
 
 const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace) {
-  const bool is_reduction = call.spec.algorithm == Algorithm::kReduction;
-  if (!is_reduction && call.spec.algorithm != Algorithm::kDeformable) return qkv;
+  const auto* const reduced = call.spec.As<ReducedAttention>();
+  const auto* const sampled = call.spec.As<DeformableAttention>();
+  if (reduced == nullptr && sampled == nullptr) return qkv;
   const int keys = KeysOf(call);
-  const float* const rows =
-      is_reduction ? ReducedRows(call, keys, workspace) : SampledRows(call, qkv, keys, workspace);
+  const float* const rows = reduced != nullptr
+                                ? ReducedRows(call, reduced->reduction, keys, workspace)
+                                : SampledRows(call, *sampled, qkv, keys, workspace);
   // Their queries are of no use: the maps are one matrix.
   float* const mapped = workspace->Rows(keys, 3 * call.config.inner_encoder());
   workspace->matmul.Apply(call.layer.self.qkv, rows, keys, mapped);
@@ -92,7 +95,7 @@ const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspa
 }
 
 const float* Centres(const MixerCall& call, Workspace* workspace) {
-  if (call.spec.pattern != Pattern::kLocal) return nullptr;
+  if (!call.spec.Is<PredictedWindow>()) return nullptr;
   const int dim = call.config.d_model;
   int rows = 0;
   for (const auto& source : call.sources) rows += static_cast<int>(source.size());

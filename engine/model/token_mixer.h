@@ -28,7 +28,8 @@ void MixTokens(const MixerCall& call, Workspace* workspace, float* out);
 // `qkv` [rows, 3 I], which has the queries, or others in the arena.
 const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace);
 
-// Of all rows the place that a query looks at, in the arena; null unless the pattern is kLocal.
+// The place that the query of each row looks at, in the arena; null unless the mechanism is
+// PredictedWindow.
 const float* Centres(const MixerCall& call, Workspace* workspace);
 
 }  // namespace nibu

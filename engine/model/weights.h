@@ -60,8 +60,8 @@ struct MixerWeights {
   std::vector<float> score;          // W, the heads below each other: kGeneral [I, d],
                                      // kConcat [I, 2 d]
   std::vector<float> score_vector;   // v of kConcat: [H, d]
-  Linear centre;                     // W_p of kLocal: D -> D
-  std::vector<float> centre_vector;  // v_p of kLocal: [1, D]
+  Linear centre;                     // W_p of PredictedWindow: D -> D
+  std::vector<float> centre_vector;  // v_p of PredictedWindow: [1, D]
   Linear reduce;                     // kReduction: R D -> D
   LayerNormWeights reduce_norm;      // [D]
   std::vector<float> offset_taps;    // kDeformable: [I, K]
@@ -151,25 +151,25 @@ void ForEachMixerWeight(const ModelConfig& config, const MixerSpec& spec, const 
     visit(name + "score_vector", own.score_vector,
           WeightShape{Kind::kTable, config.heads_encoder, head});
   }
-  if (spec.pattern == Pattern::kLocal) {
+  if (spec.Is<PredictedWindow>()) {
     visit(name + "centre", own.centre, WeightShape{Kind::kLinear, d, d});
     visit(name + "centre_vector", own.centre_vector, WeightShape{Kind::kTable, 1, d});
   }
-  if (spec.algorithm == Algorithm::kReduction) {
-    visit(name + "reduce", own.reduce, WeightShape{Kind::kLinear, d, spec.reduction * d});
+  if (const auto* reduced = spec.As<ReducedAttention>()) {
+    visit(name + "reduce", own.reduce, WeightShape{Kind::kLinear, d, reduced->reduction * d});
     visit(name + "reduce_norm", own.reduce_norm, WeightShape{Kind::kNorm, d});
   }
-  if (spec.algorithm == Algorithm::kDeformable) {
-    visit(name + "offset_taps", own.offset_taps, WeightShape{Kind::kTable, inner, spec.kernel});
+  if (const auto* places = spec.As<DeformableAttention>()) {
+    visit(name + "offset_taps", own.offset_taps, WeightShape{Kind::kTable, inner, places->kernel});
     visit(name + "offset_bias", own.offset_bias, WeightShape{Kind::kTable, 1, inner});
     visit(name + "offset_norm", own.offset_norm, WeightShape{Kind::kNorm, inner});
     visit(name + "offset", own.offset, WeightShape{Kind::kTable, 1, inner});
   }
-  if (spec.algorithm == Algorithm::kTokenMlp) {
-    const int hidden = spec.hidden_size();
+  if (const auto* mlp = spec.As<TokenMlp>()) {
+    const int hidden = mlp->hidden_size();
     visit(name + "up", own.up,
-          WeightShape{Kind::kLinear, hidden, spec.positions, Activation::kGelu});
-    visit(name + "down", own.down, WeightShape{Kind::kLinear, spec.positions, hidden});
+          WeightShape{Kind::kLinear, hidden, mlp->positions, Activation::kGelu});
+    visit(name + "down", own.down, WeightShape{Kind::kLinear, mlp->positions, hidden});
   }
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/mixer_text.h"
 #include "models/assembly/name_table.h"
 
 namespace nibu {

@@ -11,6 +11,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
+#include "models/assembly/mixer_text.h"
 
 namespace nibu {
 namespace {

@@ -13,6 +13,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/embedding.h"
+#include "models/assembly/mixer_text.h"
 #include "models/assembly/model_defaults.h"
 #include "models/containers/safetensors.h"
 #include "models/files/new_file.h"

@@ -65,9 +65,11 @@ forbid "yaml-cpp is one file's alone:" 'yaml-cpp' 'models/files/yaml.cc:' engine
 forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/' engine models tokenizer tools
 forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '[^:]*(\.cc|-inl\.h):' engine models tokenizer tools
 forbid "tools/text is a library, without flags:" 'absl/flags' - tools/text
-forbid "a mechanism of attention is known to those who choose it, alone:" 'engine/attention/mixers/' \
-  '(engine/attention/(attention|dense)\.cc|engine/model/token_mixer\.cc|engine/attention/mixers/[^:]*):' \
+forbid "mechanisms of attention are known to those alone who choose one:" 'engine/attention/mixers/' \
+  '(engine/attention/attention\.cc|engine/model/token_mixer\.cc|engine/attention/mixers/[^:]*):' \
   engine models tokenizer tools
+forbid "within engine/attention, nothing lies above attention.h:" 'engine/attention/attention\.h' \
+  'engine/(attention/attention\.(h|cc)|model/[^:]*):' engine
 floors engine core ops attention model search request.h schedule .
 floors models files containers assembly vocabulary formats,native . writers
 floors tokenizer unicode subwords,sentences

@@ -18,6 +18,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/model/encoder.h"
 #include "models/assembly/encoder_attention.h"
+#include "models/assembly/mixer_text.h"
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
@@ -104,8 +105,8 @@ struct Settings {
 
 // Queries, keys and values alone say what it gives.
 bool IsOfALayerAlone(const MixerSpec& mixer) {
-  return mixer.is_attention() && mixer.pattern != Pattern::kLocal &&
-         mixer.algorithm != Algorithm::kReduction && mixer.algorithm != Algorithm::kDeformable &&
+  return mixer.is_attention() && !mixer.Is<PredictedWindow>() && !mixer.Is<ReducedAttention>() &&
+         !mixer.Is<DeformableAttention>() &&
          (mixer.score == Score::kScaledDot || mixer.score == Score::kDot);
 }
 

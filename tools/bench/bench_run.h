@@ -95,8 +95,8 @@ std::string BenchJson(const BenchResult& result);
 std::string BenchTableHead();
 std::string BenchTableRow(const BenchResult& result);
 
-// nibu-bench attention, what the mechanisms of engine/attention/mixer.h cost at which length: the
-// program, with "attention" as its first argument.
+// nibu-bench attention, what the mechanisms of engine/attention/mixer_spec.h cost at which length:
+// the program, with "attention" as its first argument.
 absl::Status BenchAttention(int argc, char** argv);
 
 }  // namespace nibu

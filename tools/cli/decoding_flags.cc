@@ -16,6 +16,7 @@
 #include "engine/core/check_range.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "models/assembly/mixer_text.h"
 #include "models/random_model.h"
 #include "tools/cli/flags.h"
 

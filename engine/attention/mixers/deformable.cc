@@ -10,12 +10,12 @@ namespace nibu {
 namespace {
 
 // out [I]: the convolution of the queries around position `middle`; zeros lie outside.
-void Convolve(const MixerSpec& mixer, const OffsetWeights& weights, const Queries& queries,
-              int middle, size_t inner, float* out) {
+void Convolve(int size, const OffsetWeights& weights, const Queries& queries, int middle,
+              size_t inner, float* out) {
   std::copy_n(weights.bias, inner, out);
-  const auto kernel = static_cast<size_t>(mixer.kernel);
+  const auto kernel = static_cast<size_t>(size);
   for (size_t k = 0; k < kernel; ++k) {
-    const int i = middle + static_cast<int>(k) - mixer.kernel / 2;
+    const int i = middle + static_cast<int>(k) - size / 2;
     if (i < 0 || i >= queries.count) continue;
     const float* const q = queries.rows + static_cast<size_t>(i) * queries.stride;
     for (size_t c = 0; c < inner; ++c) out[c] += weights.taps[c * kernel + k] * q[c];
@@ -26,16 +26,15 @@ float Gelu(float x) { return x * 0.5f * (1 + std::erf(x * static_cast<float>(M_S
 
 }  // namespace
 
-void FindPlaces(const MixerSpec& mixer, const OffsetWeights& weights, const Queries& queries,
-                int inner, Arena* arena, float* places) {
+void FindPlaces(const DeformableAttention& spec, const OffsetWeights& weights,
+                const Queries& queries, int inner, Arena* arena, float* places) {
   const Arena::Mark mark = arena->mark();
   const auto columns = static_cast<size_t>(inner);
   float* const z = arena->Floats(columns);
   const float last = static_cast<float>(queries.count - 1);
-  const auto reach = static_cast<float>(mixer.reduction);
-  for (int n = 0; n < mixer.keys(queries.count); ++n) {
-    const int first = n * mixer.reduction;
-    Convolve(mixer, weights, queries, first, columns, z);
+  const auto reach = static_cast<float>(spec.reduction);
+  for (int n = 0, first = 0; first < queries.count; ++n, first += spec.reduction) {
+    Convolve(spec.kernel, weights, queries, first, columns, z);
     LayerNorm(weights.gamma, weights.beta, weights.epsilon, z, nullptr, 1, inner, z);
     float sum = 0;
     for (size_t c = 0; c < columns; ++c) sum += weights.offset[c] * Gelu(z[c]);

@@ -10,7 +10,8 @@
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_DEFORMABLE_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_DEFORMABLE_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
 
 namespace nibu {
 
@@ -25,8 +26,8 @@ struct OffsetWeights {
 };
 
 // places [ceil(N / R)], in positions, of a sentence of N queries; `inner`: I.
-void FindPlaces(const MixerSpec& mixer, const OffsetWeights& weights, const Queries& queries,
-                int inner, Arena* arena, float* places);
+void FindPlaces(const DeformableAttention& spec, const OffsetWeights& weights,
+                const Queries& queries, int inner, Arena* arena, float* places);
 
 // out [count, dim]: x [positions, dim] at `places`.
 void SampleRows(const float* x, int positions, int dim, const float* places, int count, float* out);

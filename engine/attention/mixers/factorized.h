@@ -3,7 +3,8 @@
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_FACTORIZED_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_FACTORIZED_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
 
 namespace nibu {
 

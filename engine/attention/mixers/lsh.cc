@@ -27,12 +27,12 @@ float Normal(uint64_t seed, uint64_t round, uint64_t n) {
 class Hasher {
  public:
   // For `positions` vectors of `dim` elements: about one bucket for each chunk.
-  Hasher(const MixerSpec& mixer, int positions, size_t dim) : dim_(dim) {
-    for (int64_t buckets = 1; buckets * mixer.bucket < positions; buckets *= 2) ++bits_;
+  Hasher(const LshAttention& lsh, int positions, size_t dim) : dim_(dim) {
+    for (int64_t buckets = 1; buckets * lsh.bucket < positions; buckets *= 2) ++bits_;
     const size_t each = static_cast<size_t>(digits()) * dim * kDirections;
-    directions_.resize(each * static_cast<size_t>(mixer.rounds));
+    directions_.resize(each * static_cast<size_t>(lsh.rounds));
     for (size_t i = 0; i < directions_.size(); ++i) {
-      directions_[i] = Normal(static_cast<uint64_t>(mixer.seed), i / each, i % each);
+      directions_[i] = Normal(static_cast<uint64_t>(lsh.seed), i / each, i % each);
     }
   }
 
@@ -81,17 +81,17 @@ struct HashedKeys {
   std::vector<std::vector<uint64_t>> sorted;  // a round's places
   std::vector<int> seen_by;                   // the last query that has a key
 
-  HashedKeys(const MixerSpec& mixer, const Hasher& hasher, const KeyValueRows& memory,
+  HashedKeys(const LshAttention& lsh, const Hasher& hasher, const KeyValueRows& memory,
              size_t column, size_t dim)
       : cells(static_cast<size_t>(memory.positions) * 2 * dim),
-        sorted(static_cast<size_t>(mixer.rounds)),
+        sorted(static_cast<size_t>(lsh.rounds)),
         seen_by(static_cast<size_t>(memory.positions), -1) {
     for (int j = 0; j < memory.positions; ++j) {
       const size_t from = static_cast<size_t>(j) * memory.stride + column;
       float* const cell = cells.data() + static_cast<size_t>(j) * 2 * dim;
       std::copy_n(memory.keys + from, dim, cell);
       std::copy_n(memory.values + from, dim, cell + dim);
-      for (int r = 0; r < mixer.rounds; ++r) {
+      for (int r = 0; r < lsh.rounds; ++r) {
         sorted[static_cast<size_t>(r)].push_back(PlaceOf(hasher(r, cell), j));
       }
     }
@@ -115,27 +115,26 @@ struct HashedKeys {
 
 }  // namespace
 
-void AttendLsh(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-               const AttentionOutput& output, Arena* arena) {
+void AttendLsh(const LshAttention& lsh, const AttentionSpec& spec, const Queries& queries,
+               const KeyValueRows& memory, const AttentionOutput& output, Arena* arena) {
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
-  const MixerSpec& mixer = spec.mixer;
   AttentionSpec one_head = spec;
   one_head.shape = {1, spec.shape.head_dim, spec.shape.Scale()};
-  const Hasher hasher(mixer, memory.positions, dim);
+  const Hasher hasher(lsh, memory.positions, dim);
   float* const biases = arena->Floats(positions);
   float* const weights = arena->Floats(positions);
   std::vector<size_t> seen;
   std::vector<void*> cells;
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
-    HashedKeys keys(mixer, hasher, memory, h * dim, dim);
+    HashedKeys keys(lsh, hasher, memory, h * dim, dim);
     for (int i = 0; i < queries.count; ++i) {
       const auto query = static_cast<size_t>(i);
       const float* const q = queries.rows + query * queries.stride + h * dim;
       seen.clear();
-      for (int r = 0; r < mixer.rounds; ++r) {
+      for (int r = 0; r < lsh.rounds; ++r) {
         keys.Find(static_cast<size_t>(r), PlaceOf(hasher(r, q), queries.first + i),
-                  static_cast<size_t>(mixer.bucket), i, &seen);
+                  static_cast<size_t>(lsh.bucket), i, &seen);
       }
       cells.clear();
       const float* const bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + query, 0);

@@ -12,12 +12,13 @@
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_LSH_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_LSH_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
 
 namespace nibu {
 
-void AttendLsh(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-               const AttentionOutput& output, Arena* arena);
+void AttendLsh(const LshAttention& lsh, const AttentionSpec& spec, const Queries& queries,
+               const KeyValueRows& memory, const AttentionOutput& output, Arena* arena);
 
 }  // namespace nibu
 

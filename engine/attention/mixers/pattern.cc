@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 namespace nibu {
 namespace {
 
 int CeilDivide(int a, int b) { return (a + b - 1) / b; }
 
-bool IsGrid(const MixerSpec& spec) { return spec.pattern == Pattern::kBlockGrid && spec.odd_layer; }
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 }  // namespace
 
@@ -31,48 +37,47 @@ void FindKeys(const MixerSpec& spec, int positions, int query, float centre,
     begin = std::clamp(begin, 0, positions - 1);
     spans->push_back({begin, std::clamp(end, begin + 1, positions)});
   };
-  switch (spec.pattern) {
-    case Pattern::kGlobal:
-      return add(0, positions);
-    case Pattern::kCausal:
-      return add(0, query + 1);
-    case Pattern::kWindow:
-      return add(query - spec.width, query + spec.width + 1);
-    case Pattern::kLocal: {
-      const auto width = static_cast<float>(spec.width);
-      return add(static_cast<int>(std::ceil(centre - width)),
-                 static_cast<int>(std::floor(centre + width)) + 1);
-    }
-    case Pattern::kBlockGrid:
-      if (IsGrid(spec)) {
-        const int step = CeilDivide(positions, spec.width);
-        spans->push_back({query % step, positions, step});
-        return;
-      }
-      [[fallthrough]];
-    case Pattern::kShifted: {
-      const int shift = spec.pattern == Pattern::kShifted && spec.odd_layer ? spec.width / 2 : 0;
-      const int begin = (query + spec.width - shift) / spec.width * spec.width - spec.width + shift;
-      return add(begin, begin + spec.width);
-    }
-    case Pattern::kBigBird: {
-      if (query < spec.global) return add(0, positions);
-      if (spec.global > 0) add(0, spec.global);
-      add(query - spec.width, query + spec.width + 1);
-      const auto blocks = static_cast<uint64_t>(CeilDivide(positions, spec.block));
-      for (int r = 0; r < spec.random; ++r) {
-        const uint64_t hash =
-            HashOf(static_cast<uint64_t>(spec.seed), static_cast<uint64_t>(query / spec.block),
-                   static_cast<uint64_t>(r));
-        const int begin = static_cast<int>(hash % blocks) * spec.block;
-        add(begin, begin + spec.block);
-      }
-    }
-  }
+  // The window of `width` positions that has the query, where the first one ends at `shift`.
+  const auto add_window = [&](int width, int shift) {
+    const int begin = (query + width - shift) / width * width - width + shift;
+    add(begin, begin + width);
+  };
+  std::visit(
+      Overloaded{[&](const CausalAttention&) { add(0, query + 1); },
+                 [&](const WindowAttention& own) { add(query - own.width, query + own.width + 1); },
+                 [&](const PredictedWindow& own) {
+                   const auto width = static_cast<float>(own.width);
+                   add(static_cast<int>(std::ceil(centre - width)),
+                       static_cast<int>(std::floor(centre + width)) + 1);
+                 },
+                 [&](const ShiftedWindows& own) {
+                   add_window(own.width, spec.odd_layer ? own.width / 2 : 0);
+                 },
+                 [&](const BlockGrid& own) {
+                   if (!spec.odd_layer) return add_window(own.width, 0);
+                   const int step = CeilDivide(positions, own.width);
+                   spans->push_back({query % step, positions, step});
+                 },
+                 [&](const BigBird& own) {
+                   if (query < own.global) return add(0, positions);
+                   if (own.global > 0) add(0, own.global);
+                   add(query - own.window, query + own.window + 1);
+                   const auto blocks = static_cast<uint64_t>(CeilDivide(positions, own.block));
+                   for (int r = 0; r < own.random; ++r) {
+                     const uint64_t hash =
+                         HashOf(static_cast<uint64_t>(own.seed),
+                                static_cast<uint64_t>(query / own.block), static_cast<uint64_t>(r));
+                     const int begin = static_cast<int>(hash % blocks) * own.block;
+                     add(begin, begin + own.block);
+                   }
+                 },
+                 [&](const auto&) { add(0, positions); }},
+      spec.mechanism);
 }
 
 std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most) {
-  const int step = IsGrid(spec) ? CeilDivide(positions, spec.width) : 1;
+  const auto* const grid = spec.odd_layer ? spec.As<BlockGrid>() : nullptr;
+  const int step = grid == nullptr ? 1 : CeilDivide(positions, grid->width);
   std::vector<QueryTile> tiles;
   for (int start = 0; start < std::min(step, positions); ++start) {
     const int all = CeilDivide(positions - start, step);

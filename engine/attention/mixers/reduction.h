@@ -7,13 +7,16 @@
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_REDUCTION_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_REDUCTION_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
+#include "engine/ops/linear.h"
 
 namespace nibu {
 
 // A mean's weight is shared by the keys that it is the mean of, so that matrices are [H, R, S].
-void AttendMeans(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                 const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
+void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
+                 const KeyValueRows& memory, const AttentionOutput& output, MatmulContext* matmul,
+                 Arena* arena);
 
 // out [ceil(positions / R), R dim]: x [positions, dim], R rows side by side, zeros behind the last.
 void JoinNeighbours(const float* x, int positions, int dim, int reduction, float* out);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/attention/kernels.h"
 #include "engine/attention/mixers/pattern.h"
 
 namespace nibu {
@@ -148,9 +149,8 @@ void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyVa
     full.bias = MakeBias(spec, tile, keys, arena);
     AttentionOutput part = {output.rows + first * output.stride, step * output.stride};
     if (output.weights != nullptr) part.weights = arena->Floats(heads * rows * columns);
-    Attention(full, matmul, arena)
-        .Run({queries.rows + first * queries.stride, step * queries.stride, tile.count}, seen,
-             part);
+    AttendRows(full, {queries.rows + first * queries.stride, step * queries.stride, tile.count},
+               seen, part, matmul, arena);
     for (size_t n = 0; output.weights != nullptr && n < heads * rows; ++n) {
       const size_t row = n / rows * positions + first + n % rows * step;
       ForEachColumn(keys, keys.all.data(), keys.all.data() + keys.all.size(),

@@ -4,7 +4,9 @@
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_SPARSE_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_SPARSE_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
+#include "engine/ops/linear.h"
 
 namespace nibu {
 

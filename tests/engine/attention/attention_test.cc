@@ -47,7 +47,7 @@ struct Case {
         queries{q.data(), stride, random->Int(1, most_queries), random->Int(0, 9)},
         biases(random, spec.shape.heads, positions() + 20 + most_queries) {
     if (random->Chance()) spec.bias = biases.view();
-    spec.mixer.tile = 16 * random->Int(1, 16);
+    spec.mixer.mechanism = FullAttention{16 * random->Int(1, 16)};
   }
   int positions() const { return static_cast<int>(keys.size()); }
 

@@ -3,8 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/attention/mixer.h"
+#include "engine/attention/mixer_spec.h"
 #include "gtest/gtest.h"
+#include "models/assembly/mixer_text.h"
 #include "tests/engine/attention/spec.h"
 
 namespace nibu {
@@ -73,16 +74,19 @@ TEST(MixerSpecTest, WhatMakesNoSenseIsRefused) {
       {"pool:2", "width must be odd"},
       {"deformable:2,kernel=4", "kernel must be odd"}};
   for (const auto& [text, message] : wrong) {
-    const auto spec = MixerSpec::Parse(text);
+    const auto spec = ParseMixer(text);
     ASSERT_FALSE(spec.ok()) << text;
     EXPECT_NE(spec.status().message().find(message), std::string::npos) << spec.status();
   }
   EXPECT_FALSE(ParseMixers("full;").ok());
   MixerSpec spec = Spec("lsh");
-  spec.pattern = Pattern::kCausal;
+  spec.score = Score::kDot;
+  EXPECT_FALSE(spec.Validate().ok());
+  spec = Spec("lsh");
+  spec.dense = true;
   EXPECT_FALSE(spec.Validate().ok());
   spec = Spec("window:3");
-  spec.tile = 64;
+  spec.mechanism = WindowAttention{-1};
   EXPECT_FALSE(spec.Validate().ok());
   spec = Spec("full");
   spec.score = Score::kConcat;

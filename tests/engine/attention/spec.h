@@ -4,13 +4,14 @@
 
 #include <string>
 
-#include "engine/attention/mixer.h"
+#include "engine/attention/mixer_spec.h"
 #include "gtest/gtest.h"
+#include "models/assembly/mixer_text.h"
 
 namespace nibu {
 
 inline MixerSpec Spec(const std::string& text, bool odd_layer = false) {
-  auto spec = MixerSpec::Parse(text);
+  auto spec = ParseMixer(text);
   EXPECT_TRUE(spec.ok()) << spec.status();
   spec->odd_layer = odd_layer;
   return *spec;

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/engine/attention/spec.h"
 
 namespace nibu {
 namespace {
@@ -57,8 +58,7 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
       {"vocab_target", [](ModelConfig* c) { c->vocab_target = 1 << 25; }},
       {"position_offset", [](ModelConfig* c) { c->position_offset = -1; }},
       {"max_positions", [](ModelConfig* c) { c->max_positions = 0; }},
-      {"max_positions",
-       [](ModelConfig* c) { c->encoder_attention = {*MixerSpec::Parse("mlp:15")}; }},
+      {"max_positions", [](ModelConfig* c) { c->encoder_attention = {Spec("mlp:15")}; }},
       {"sinusoidal", [](ModelConfig* c) { c->d_model = c->heads_encoder = c->heads_decoder = 7; }},
       {"norm_epsilon", [](ModelConfig* c) { c->norm_epsilon = 0; }},
       {"norm_epsilon",

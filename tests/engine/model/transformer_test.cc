@@ -9,6 +9,7 @@
 #include "engine/model/encoder.h"
 #include "engine/model/output_layer.h"
 #include "gtest/gtest.h"
+#include "models/assembly/mixer_text.h"
 #include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"

@@ -1,6 +1,7 @@
 // Mixers of encoder layers and their weights, in files: testdata/mixers has another one in each
 // layer.
 #include "models/assembly/encoder_attention.h"
+#include "models/assembly/mixer_text.h"
 
 #include <functional>
 #include <memory>

@@ -9,6 +9,7 @@
 
 #include "engine/attention/attention.h"
 #include "gtest/gtest.h"
+#include "tests/engine/attention/spec.h"
 #include "tests/engine/testing.h"
 
 namespace nibu {
@@ -27,7 +28,7 @@ Result Attend(const std::string& text, const Rows& q, const Rows& k, const Rows&
   Result result{Rows(q.size()), Rows(static_cast<size_t>(n * n))};
   MatmulContext matmul;
   Arena arena;
-  Attention({{1, kDim}, {}, ComputeType::kFloat32, *MixerSpec::Parse(text)}, &matmul, &arena)
+  Attention({{1, kDim}, {}, ComputeType::kFloat32, Spec(text)}, &matmul, &arena)
       .Run({q.data(), kDim, n}, KeyValueRows{k.data(), v.data(), kDim, n},
            {result.out.data(), kDim, result.weights.data()});
   return result;

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "engine/model/encoder.h"
 #include "gtest/gtest.h"
+#include "tests/engine/attention/spec.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
@@ -98,7 +99,7 @@ class Layer {
     config.max_positions = kMostPositions;
     config.norm_order = NormOrder::kPre;
     config.position_kind = PositionKind::kLearned;
-    config.encoder_attention = {*MixerSpec::Parse(mixer)};
+    config.encoder_attention = {Spec(mixer)};
     EXPECT_TRUE(config.Validate().ok()) << config.Validate();
     model_.compute_type = type;
     model_.weights = EmptyWeights(config);

@@ -106,7 +106,8 @@ std::string RandomPattern(Random* random) {
 Score Within(const MixerSpec& spec, const Score& score) {
   return [=](size_t h, size_t i, size_t j, const auto& q, const auto& k) {
     const int distance = std::abs(static_cast<int>(i) - static_cast<int>(j));
-    const bool seen = spec.pattern != Pattern::kWindow || distance <= spec.width;
+    const auto* const window = spec.As<WindowAttention>();
+    const bool seen = window == nullptr || distance <= window->width;
     return seen ? score(h, i, j, q, k) : kUnseen;
   };
 }
@@ -176,6 +177,7 @@ TEST(MixerWeightsTest, LocalPLooksWhereTheRowSays) {
   const auto mixer = [](Random* random) { return absl::StrCat("local_p:", random->Int(1, 9)); };
   ExpectEqualsDefinition(mixer, [](const MixerSpec& spec) {
     return [=](const Layer& layer, const Matrix& x) {
+      const int width = spec.As<PredictedWindow>()->width;
       const Values& v = layer.plain("mixer.centre_vector").weight;
       std::vector<double> centres;
       for (const auto& row : layer.Apply("mixer.centre", x)) {
@@ -189,10 +191,10 @@ TEST(MixerWeightsTest, LocalPLooksWhereTheRowSays) {
       return Attend(
           layer, x, x,
           [=](size_t h, size_t i, size_t j, const auto& q, const auto& k) {
-            return std::abs(distance(i, j)) <= spec.width ? ScaledDot(h, i, j, q, k) : kUnseen;
+            return std::abs(distance(i, j)) <= width ? ScaledDot(h, i, j, q, k) : kUnseen;
           },
           [=](size_t i, size_t j) {
-            const double sigma = spec.width / 2.0;
+            const double sigma = width / 2.0;
             return std::exp(-std::pow(distance(i, j), 2) / (2 * sigma * sigma));
           });
     };
@@ -203,7 +205,7 @@ TEST(MixerWeightsTest, ReductionMapsNeighbours) {
   const auto mixer = [](Random* random) { return absl::StrCat("reduction:", random->Int(1, 30)); };
   ExpectEqualsDefinition(mixer, [](const MixerSpec& spec) {
     return [=](const Layer& layer, const Matrix& x) {
-      const auto reduction = static_cast<size_t>(spec.reduction);
+      const auto reduction = static_cast<size_t>(spec.As<ReducedAttention>()->reduction);
       const size_t dim = x[0].size();
       Matrix joined;
       for (size_t i = 0; i < x.size(); ++i) {
@@ -225,27 +227,28 @@ TEST(MixerWeightsTest, DeformableSamplesWhereTheQueriesSay) {
   };
   ExpectEqualsDefinition(mixer, [](const MixerSpec& spec) {
     return [=](const Layer& layer, const Matrix& x) {
+      const auto [reduction, kernel] = *spec.As<DeformableAttention>();
       const int n = static_cast<int>(x.size());
       const Values& taps = layer.plain("mixer.offset_taps").weight;
       const Values& bias = layer.plain("mixer.offset_bias").weight;
       const Values& w = layer.plain("mixer.offset").weight;
       const Matrix qkv = layer.Apply("self.q+k+v", x);
       Matrix sampled;
-      for (int first = 0; first < n; first += spec.reduction) {
+      for (int first = 0; first < n; first += reduction) {
         Matrix z = {{bias.begin(), bias.end()}};
         for (size_t c = 0; c < layer.inner(); ++c) {
-          for (int k = 0; k < spec.kernel; ++k) {
-            const int i = first + k - spec.kernel / 2;
+          for (int k = 0; k < kernel; ++k) {
+            const int i = first + k - kernel / 2;
             if (i < 0 || i >= n) continue;
-            const double tap = static_cast<double>(
-                taps[c * static_cast<size_t>(spec.kernel) + static_cast<size_t>(k)]);
+            const double tap =
+                static_cast<double>(taps[c * static_cast<size_t>(kernel) + static_cast<size_t>(k)]);
             z[0][c] += tap * qkv[static_cast<size_t>(i)][c];
           }
         }
         z = layer.Norm("mixer.offset_norm", z);
         double sum = 0;
         for (size_t c = 0; c < layer.inner(); ++c) sum += static_cast<double>(w[c]) * Gelu(z[0][c]);
-        double place = first + (spec.reduction - 1) / 2.0 + spec.reduction * std::tanh(sum);
+        double place = first + (reduction - 1) / 2.0 + reduction * std::tanh(sum);
         place = std::clamp(place, 0.0, static_cast<double>(n - 1));
         sampled.emplace_back(x[0].size());
         for (size_t i = 0; i < x.size(); ++i) {  // hat functions
@@ -265,13 +268,14 @@ TEST(MixerWeightsTest, MlpMixesColumns) {
   };
   ExpectEqualsDefinition(mixer, [](const MixerSpec& spec) {
     return [=](const Layer& layer, const Matrix& x) {
-      Matrix columns(x[0].size(), std::vector<double>(static_cast<size_t>(spec.positions)));
+      const TokenMlp& mlp = *spec.As<TokenMlp>();
+      Matrix columns(x[0].size(), std::vector<double>(static_cast<size_t>(mlp.positions)));
       for (size_t i = 0; i < x.size(); ++i) {
         for (size_t c = 0; c < x[i].size(); ++c) columns[c][i] = x[i][c];
       }
       Matrix hidden = layer.Apply("mixer.up", columns);
       EXPECT_EQ(hidden[0].size(),
-                static_cast<size_t>(spec.hidden == 0 ? spec.positions : spec.hidden));
+                static_cast<size_t>(mlp.hidden == 0 ? mlp.positions : mlp.hidden));
       for (auto& row : hidden) std::transform(row.begin(), row.end(), row.begin(), Gelu);
       const Matrix mixed = layer.Apply("mixer.down", hidden);
       Matrix out = x;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/attention/attention.h"
@@ -18,25 +19,22 @@ namespace {
 
 // Whether query i sees key j: the definitions of attention. Of BigBird without random blocks.
 bool Sees(const MixerSpec& spec, int n, int i, int j) {
-  const int w = spec.width;
-  switch (spec.pattern) {
-    case Pattern::kCausal:
-      return j <= i;
-    case Pattern::kWindow:
-      return std::abs(i - j) <= w;
-    case Pattern::kShifted: {
-      const int shift = spec.odd_layer ? w - w / 2 : 0;
-      return (i + shift) / w == (j + shift) / w;
-    }
-    case Pattern::kBlockGrid: {
-      const int grid = static_cast<int>(std::ceil(static_cast<double>(n) / w));
-      return spec.odd_layer ? i % grid == j % grid : i / w == j / w;
-    }
-    case Pattern::kBigBird:
-      return i < spec.global || j < spec.global || std::abs(i - j) <= w;
-    default:
-      return true;
+  if (spec.Is<CausalAttention>()) return j <= i;
+  if (const auto* window = spec.As<WindowAttention>()) return std::abs(i - j) <= window->width;
+  if (const auto* shifted = spec.As<ShiftedWindows>()) {
+    const int w = shifted->width;
+    const int shift = spec.odd_layer ? w - w / 2 : 0;
+    return (i + shift) / w == (j + shift) / w;
   }
+  if (const auto* blocks = spec.As<BlockGrid>()) {
+    const int w = blocks->width;
+    const int grid = static_cast<int>(std::ceil(static_cast<double>(n) / w));
+    return spec.odd_layer ? i % grid == j % grid : i / w == j / w;
+  }
+  if (const auto* big = spec.As<BigBird>()) {
+    return i < big->global || j < big->global || std::abs(i - j) <= big->window;
+  }
+  return true;
 }
 
 std::set<int> KeysOf(const MixerSpec& spec, int n, int i) {
@@ -65,7 +63,7 @@ TEST(PatternTest, SpansAreWhatTheDefinitionsSay) {
   for (int round = 0; round < 100; ++round) {
     const int n = random.Int(1, 200);
     for (MixerSpec spec : RandomPatterns(&random)) {
-      spec.random = 0;
+      if (auto* big = std::get_if<BigBird>(&spec.mechanism)) big->random = 0;
       for (int i = 0; i < n; ++i) {
         std::set<int> expected;
         for (int j = 0; j < n; ++j) {
@@ -218,7 +216,7 @@ TEST(MixersTest, PatternsEqualTheirDefinition) {
         if (IsSupported(ComputeType::kBFloat16)) {
           sentence.Expect(sentence.Run(spec, ComputeType::kBFloat16), sees, 6e-2);
         }
-        spec.algorithm = Algorithm::kDense;
+        spec.dense = true;
         sentence.Expect(sentence.Run(spec), sees, 1e-6);
       }
     }

@@ -1,7 +1,7 @@
-#include "engine/attention/score.h"
+#include "engine/attention/mixers/score.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/attention/score.cc"
+#define HWY_TARGET_INCLUDE "engine/attention/mixers/score.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "hwy/highway.h"

@@ -1,4 +1,4 @@
-#include "engine/attention/dense.h"
+#include "engine/attention/mixers/dense.h"
 
 #include <algorithm>
 #include <cmath>
@@ -79,6 +79,7 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
                  const AttentionOutput& output) {
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
+  const auto* const local = spec.mixer.As<PredictedWindow>();
   std::vector<KeySpan> spans;
   std::vector<double> weights(positions);
   std::vector<double> out(dim);
@@ -105,9 +106,9 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
       float* const wanted = output.WeightsOf(h, query, queries, positions);
       for (size_t j = 0; j < positions; ++j) {
         double weight = weights[j] / sum;
-        if (spec.mixer.pattern == Pattern::kLocal) {
+        if (local != nullptr) {
           const double distance = static_cast<double>(j) - static_cast<double>(centre);
-          weight *= LocalWeight(distance, spec.mixer.width);
+          weight *= LocalWeight(distance, local->width);
         }
         if (wanted != nullptr) wanted[j] = static_cast<float>(weight);
         if (weight == 0) continue;

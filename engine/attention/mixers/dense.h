@@ -1,9 +1,9 @@
 // Attention as its definition says, a row of the matrix at a time, in plain loops and double
 // precision: what the other algorithms are compared with, and the one that knows every score.
-#ifndef NIBU_ENGINE_ATTENTION_DENSE_H_
-#define NIBU_ENGINE_ATTENTION_DENSE_H_
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_DENSE_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_DENSE_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
 
 namespace nibu {
 
@@ -13,4 +13,4 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
 
 }  // namespace nibu
 
-#endif  // NIBU_ENGINE_ATTENTION_DENSE_H_
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_DENSE_H_

@@ -1,9 +1,10 @@
 // The general score, k^T W q (Luong et al. 2015), of each head: the plain product of k and the
 // mapped query W q.
-#ifndef NIBU_ENGINE_ATTENTION_SCORE_H_
-#define NIBU_ENGINE_ATTENTION_SCORE_H_
+#ifndef NIBU_ENGINE_ATTENTION_MIXERS_SCORE_H_
+#define NIBU_ENGINE_ATTENTION_MIXERS_SCORE_H_
 
-#include "engine/attention/attention.h"
+#include "engine/attention/attention_spec.h"
+#include "engine/core/arena.h"
 
 namespace nibu {
 
@@ -12,4 +13,4 @@ Queries MapQueries(const AttentionSpec& spec, const Queries& queries, Arena* are
 
 }  // namespace nibu
 
-#endif  // NIBU_ENGINE_ATTENTION_SCORE_H_
+#endif  // NIBU_ENGINE_ATTENTION_MIXERS_SCORE_H_

@@ -1,0 +1,19 @@
+#include "engine/attention/cache.h"
+#include "engine/attention/kernels.h"
+
+namespace nibu {
+
+void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+  const auto& [keys, values, stride, positions] = memory;
+  if (spec.compute_type != ComputeType::kFloat32 &&
+      positions >= MatmulContext::LeastBFloat16Positions()) {
+    return AttendInBFloat16(spec, queries, memory, output, matmul, arena);
+  }
+  float* const packed = arena->Floats(PackedKeySize(spec.shape, positions));
+  PackKeys(spec.shape, keys, stride, positions, packed);
+  AttendPacked(spec, queries, {CacheType::kFloat32, packed, values, stride, positions}, output,
+               arena, /*next=*/nullptr);
+}
+
+}  // namespace nibu

@@ -1,0 +1,120 @@
+// Scaled dot-product attention, softmax(scale q k^T + bias) v (Vaswani et al. 2017): what a caller
+// asks for, and in which layout it has its queries, keys and values.
+//
+// Letters: H heads, d = size of a head, D = H d, S keys, R queries.
+#ifndef NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
+#define NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
+
+#include <cmath>
+#include <cstddef>
+#include <variant>
+
+#include "absl/types/span.h"
+#include "engine/attention/mixer_spec.h"
+#include "engine/ops/linear.h"
+
+namespace nibu {
+
+struct AttentionShape {
+  int heads;
+  int head_dim;
+  float scale = 0;  // 0: 1 / sqrt(head_dim)
+
+  float Scale() const {
+    return scale != 0 ? scale : 1.0f / std::sqrt(static_cast<float>(head_dim));
+  }
+};
+
+// What is added to scores: head h's for query i and key j is values[h * stride + i * query_stride +
+// j], both counted in positions.
+struct ScoreBias {
+  const float* values = nullptr;  // null: no bias
+  size_t stride = 0;
+  ptrdiff_t query_stride = -1;  // as a rule by the distance j - i (Raffel et al. 2020)
+
+  // Head h's for a query and the keys from `key` on; null: no bias.
+  const float* Of(size_t h, size_t query, size_t key) const {
+    if (values == nullptr) return nullptr;
+    return values + static_cast<ptrdiff_t>(h * stride + key) +
+           static_cast<ptrdiff_t>(query) * query_stride;
+  }
+};
+
+// Of the scores that have weights, for each head, the heads below each other.
+struct ScoreWeights {
+  const float* map = nullptr;     // W: of kGeneral [H d, d], of kConcat [H d, 2 d]
+  const float* vector = nullptr;  // v of kConcat: [H, d]
+};
+
+// What does not change from call to call.
+struct AttentionSpec {
+  AttentionShape shape;
+  ScoreBias bias = {};
+  // Of the model: other than float32 allows products in bfloat16 where they are faster.
+  ComputeType compute_type = ComputeType::kFloat32;
+  // Other than full attention: with KeyValueRows of the queries' own positions.
+  MixerSpec mixer = {};
+  ScoreWeights score = {};
+};
+
+// q [R, D], rows `stride` floats apart: the queries of positions first, first + 1, ... (which a
+// bias asks for).
+struct Queries {
+  const float* rows;
+  size_t stride;
+  int count;
+  int first = 0;
+  const float* centres = nullptr;  // of PredictedWindow: the place that each looks at
+};
+
+// Keys and values as maps make them: [S, D] each, rows `stride` floats apart.
+struct KeyValueRows {
+  const float* keys;
+  const float* values;
+  size_t stride;
+  int positions;
+};
+
+// Element type of stored keys and values. Sums are float in any case.
+using CacheType = ComputeType;
+
+// Stored keys and values of a whole sequence: ViewSource (cache.h) makes them.
+struct KeysValues {
+  CacheType type = CacheType::kFloat32;
+  const void* keys = nullptr;    // packed
+  const void* values = nullptr;  // [S, D]
+  size_t value_stride = 0;       // elements from one row of values to the next
+  int positions = 0;             // S
+  // int8: [H][scale_stride], scale_stride >= S a multiple of kKeyBlock; else null.
+  const float* key_scales = nullptr;
+  const float* value_scales = nullptr;
+  size_t scale_stride = 0;
+};
+
+// The history of one hypothesis: position t's cell (cache.h) starts `offset` bytes behind cells[t].
+// Hypotheses share their history through these pointers. For a single query.
+struct CellHistory {
+  CacheType type;
+  absl::Span<void* const> cells;
+  size_t offset;
+};
+
+using AttentionMemory = std::variant<KeyValueRows, KeysValues, CellHistory>;
+
+// Where the results go; overlaps nothing.
+struct AttentionOutput {
+  float* rows;    // [R, D]
+  size_t stride;  // floats from one row to the next
+  // [H, R, S], what values are summed with; null: not wanted, or the mixer has no matrix.
+  float* weights = nullptr;
+
+  // Of a head and a query; null: not wanted.
+  float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {
+    const size_t row = h * static_cast<size_t>(queries.count) + query;
+    return weights == nullptr ? nullptr : weights + row * positions;
+  }
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
