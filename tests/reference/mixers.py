@@ -3,9 +3,9 @@ and what it must translate to.
 
     python3 mixers.py ../testdata
 
-Written from the definitions of engine/attention/README.md and the papers named there: each mechanism
-that has weights, and two layers that lack attention's. expected.json holds greedy translations: texts,
-ids, log-probabilities.
+Written from the definitions of engine/attention/mixers/README.md and the papers named there: each
+mechanism that has weights, and two layers that lack attention's. expected.json holds greedy
+translations: texts, ids, log-probabilities.
 """
 
 import math
