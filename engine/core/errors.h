@@ -1,4 +1,4 @@
-// Errors: one line, what, which file, what to do. No exception leaves models.
+// Errors of files: one line that says what is wrong, in which file, and what to do.
 #ifndef NIBU_ENGINE_CORE_ERRORS_H_
 #define NIBU_ENGINE_CORE_ERRORS_H_
 

@@ -72,7 +72,7 @@ constexpr size_t kNativeAlignment = 64;
 bool IsNative(absl::string_view bytes);
 
 // Tables and packed linears stay where they are in `file`. InvalidArgument naming it: damaged.
-// Unimplemented: a newer version.
+// Unimplemented: another version.
 absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file);
 
 // Reads the whole file. InvalidArgument naming the first tensor or part whose checksum is wrong.

@@ -39,7 +39,7 @@ std::string Decode(const Tokenizer& tokenizer, absl::Span<const std::string> pie
   return tokenizer->Decode(pieces, spans).value_or("");
 }
 
-// What models copy, or write in their script. Measured: see README.md.
+// Names that stand for protected parts: models copy them, or write them in their own script.
 constexpr absl::string_view kNames[] = {"Tom", "Maria", "Boston", "Paris"};
 
 // Length of "translate English to German: ", or 0.

@@ -21,7 +21,7 @@ struct Size {
 };
 
 // Lengths of sentences scatter with the root of the length (Gale and Church 1993): how many roots a
-// target may be off. Measured by WatchTest.
+// target may be off. WarningsTest.Few* measures how many lines they warn of.
 constexpr Size kShort = {1.85, 3.3};
 constexpr Size kShortOfSentences = {0.1, 0.4};  // where fewer sentences end than in the source
 constexpr Size kLong = {2.2, 3.5};
