@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
+#include "engine/attention/attention.h"
 #include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
