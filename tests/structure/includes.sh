@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # includes.sh ROOT: fails when an #include crosses a border that the folders must keep:
 #   tools -> models, tokenizer, engine; models -> engine; tokenizer -> engine/core; engine -> nobody;
-# or goes up the stairs inside of a folder.
+# or the order of the places within a folder.
 set -euo pipefail
 cd "$1"
 bad=0
@@ -25,31 +25,31 @@ forbid() {
   bad=1
 }
 
-# floors FOLDER FLOOR...: the rooms of a folder, from the ground up, ROOM or ROOM,ROOM for those on one
-# floor; "." are the files in the hall, or those of them that are no ROOM of their own. A room includes itself
-# and what lies below it.
-floors() {
+# order FOLDER PLACE...: the places of a folder, the lowest first, NAME or NAME,NAME for those beside each other. A
+# place is a folder or a file; "." stands for all other files that lie directly in FOLDER. A file includes only
+# its own place and lower ones.
+order() {
   local folder=$1 lines
   shift
-  lines=$(includes "$folder/" "$folder" | awk -v folder="$folder" -v floors="$*" '
-    function room(path) {
+  lines=$(includes "$folder/" "$folder" | awk -v folder="$folder" -v places="$*" '
+    function place(path) {
       sub("^" folder "/", "", path)
       if (path ~ "/") return substr(path, 1, index(path, "/") - 1)
-      return path in floor ? path : "."
+      return path in height ? path : "."
     }
     BEGIN {
-      for (i = split(floors, list, " "); i > 0; --i) {
-        for (j = split(list[i], rooms, ","); j > 0; --j) floor[rooms[j]] = i
+      for (i = split(places, list, " "); i > 0; --i) {
+        for (j = split(list[i], beside, ","); j > 0; --j) height[beside[j]] = i
       }
     }
     {
-      from = room(substr($0, 1, index($0, ":") - 1))
+      from = place(substr($0, 1, index($0, ":") - 1))
       split($0, quoted, "[<\"]")
-      to = room(quoted[2])
-      if (!(from in floor) || !(to in floor) || (from != to && floor[to] >= floor[from])) print
+      to = place(quoted[2])
+      if (!(from in height) || !(to in height) || (from != to && height[to] >= height[from])) print
     }')
   [ -n "$lines" ] || return 0
-  printf '%s\n%s\n' "$folder has its floors, from the ground up: $*" "$lines"
+  printf '%s\n%s\n' "$folder: a file includes its own place and lower ones; the order, lowest first: $*" "$lines"
   bad=1
 }
 
@@ -70,8 +70,8 @@ forbid "mechanisms of attention are known to those alone who choose one:" 'engin
   engine models tokenizer tools
 forbid "within engine/attention, nothing lies above attention.h:" 'engine/attention/attention\.h' \
   'engine/(attention/attention\.(h|cc)|model/[^:]*):' engine
-floors engine core ops attention model search request.h schedule .
-floors models files containers assembly vocabulary formats,native . writers
-floors tokenizer unicode subwords,sentences
-floors tools text cli inspect,bench
+order engine core ops attention model search request.h schedule .
+order models files containers assembly vocabulary formats,native . writers
+order tokenizer unicode subwords,sentences
+order tools text cli inspect,bench
 exit "$bad"
