@@ -1,3 +1,4 @@
+// Full attention to plain rows: the choice between products in bfloat16 and packed keys.
 #include "engine/attention/cache.h"
 #include "engine/attention/kernels.h"
 

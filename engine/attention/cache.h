@@ -17,6 +17,7 @@ namespace nibu {
 // Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
 // so that the scores of a block are plain vector sums. The last block is filled up with zeros.
 constexpr int kKeyBlock = 16;
+static_assert(FullAttention::kLeastTile == kKeyBlock);
 inline size_t PaddedPositions(size_t positions) {
   return (positions + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
 }

@@ -4,13 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "engine/attention/cache.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu {
 namespace {
-
-static_assert(FullAttention::kLeastTile == kKeyBlock);
 
 template <typename... Parts>
 absl::Status Wrong(absl::string_view text, const Parts&... parts) {
@@ -66,7 +63,8 @@ absl::Status MixerSpec::Validate() const {
   if (score == Score::kConcat && !is_dense()) {
     return Wrong(text, "concat is no product: it needs the dense algorithm");
   }
-  if (tile() % kKeyBlock != 0) return Wrong(text, "tile must be a multiple of ", kKeyBlock);
+  if (tile() % FullAttention::kLeastTile != 0)
+    return Wrong(text, "tile must be a multiple of ", FullAttention::kLeastTile);
   if (tile() != FullAttention::kMostTile && dense) {
     return Wrong(text, "only full attention has a tile, and not where it is dense");
   }

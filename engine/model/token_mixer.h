@@ -1,6 +1,6 @@
 // What an encoder layer's mixer needs beside the layer's maps and an attention (MixerSpec;
-// engine/attention has the definitions). All sentences of a batch at once, their rows one after the
-// other; each sentence's result is the same whatever else is in the call.
+// engine/attention/mixers has the definitions). All sentences of a batch at once, their rows one
+// after the other; each sentence's result is the same whatever else is in the call.
 //
 // Letters: D = d_model, I = columns of all heads.
 #ifndef NIBU_ENGINE_MODEL_TOKEN_MIXER_H_

@@ -55,7 +55,8 @@ struct FeedForwardWeights {
   LayerNormWeights norm;
 };
 
-// What a mixer of positions has of its own, see its definition in engine/attention; empty: nothing.
+// What a mixer of positions has of its own, see its definition in engine/attention/mixers; empty:
+// nothing.
 struct MixerWeights {
   std::vector<float> score;          // W, the heads below each other: kGeneral [I, d],
                                      // kConcat [I, 2 d]

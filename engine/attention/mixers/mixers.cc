@@ -27,7 +27,6 @@ void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyV
   Queries mapped = queries;
   if (mixer.score != Score::kScaledDot) {  // the plain product of the keys and the mapped queries
     products.shape.scale = 1;
-    products.mixer.score = Score::kScaledDot;
     if (mixer.score == Score::kGeneral) mapped = MapQueries(spec, queries, arena);
   }
   if (mixer.is_pattern() && !mixer.Is<FullAttention>()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <variant>
 
 namespace nibu {
@@ -71,7 +72,12 @@ void FindKeys(const MixerSpec& spec, int positions, int query, float centre,
                      add(begin, begin + own.block);
                    }
                  },
-                 [&](const auto&) { add(0, positions); }},
+                 [&]([[maybe_unused]] const auto& own) {
+                   using M = std::decay_t<decltype(own)>;
+                   static_assert(!M::kIsPattern || std::is_same_v<M, FullAttention>,
+                                 "a pattern says which keys a query sees");
+                   add(0, positions);
+                 }},
       spec.mechanism);
 }
 

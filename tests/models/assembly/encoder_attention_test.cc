@@ -1,7 +1,6 @@
 // Mixers of encoder layers and their weights, in files: testdata/mixers has another one in each
 // layer.
 #include "models/assembly/encoder_attention.h"
-#include "models/assembly/mixer_text.h"
 
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "engine/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/assembly/mixer_text.h"
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "models/writers/hugging_face_writer.h"

@@ -111,6 +111,10 @@ void ExpectGoodJudgement(const std::string& name, const std::vector<std::string>
   EXPECT_GE(Percent(seen, lost), 60);
 }
 
+// Measured with the bundled model: 0.74 % of Multi30k's lines (val and test 2016) and 0.04 % of
+// Tatoeba's 2,375 are warned of; of lines of two sentences whose translation is that of one of
+// them, 97 and 98 %; of those of which the model itself loses one (--split_sentences=false), 84 and
+// 64 %.
 TEST(WarningsTest, FewOfCaptions) {
   ExpectGoodJudgement("captions", Lines(ReadFile(TestdataPath("multi30k.en"))));
 }

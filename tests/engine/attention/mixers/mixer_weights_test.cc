@@ -1,5 +1,6 @@
 // Mixers that have weights of their own: an encoder layer of random weights against plain code
-// written from the definitions (the headers of engine/attention), and what they are in the limit.
+// written from the definitions (the headers of engine/attention/mixers), and what they are in the
+// limit.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,17 +1,17 @@
-// MixerSpec: its text, and what it refuses.
+// Mechanisms as text, and which are refused.
+#include "models/assembly/mixer_text.h"
+
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/attention/mixer_spec.h"
 #include "gtest/gtest.h"
-#include "models/assembly/mixer_text.h"
 #include "tests/engine/attention/spec.h"
 
 namespace nibu {
 namespace {
 
-TEST(MixerSpecTest, TextIsReadAndWritten) {
+TEST(MixerTextTest, TextIsReadAndWritten) {
   for (const std::string text : {"full",
                                  "full:tile=64",
                                  "full:score=dot",
@@ -44,7 +44,7 @@ TEST(MixerSpecTest, TextIsReadAndWritten) {
   EXPECT_TRUE(ParseMixers("")->empty());
 }
 
-TEST(MixerSpecTest, WhatMakesNoSenseIsRefused) {
+TEST(MixerTextTest, WhatMakesNoSenseIsRefused) {
   const std::pair<const char*, const char*> wrong[] = {
       {"nope", "there are full, causal"},
       {"", "no such mechanism"},
