@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -139,6 +141,43 @@ absl::Status TranslatorOptions::Validate() const {
 
 // What its threads share.
 class Translator::Impl {
+  // The translators of this process. Static objects are destroyed in the reverse order of their
+  // construction, so a static translator outlives objects that oneDNN has created later, without
+  // which its workers would hang or crash. The main thread's thread_local objects are destroyed
+  // before all static ones: one of them ends the workers.
+  class Live {
+   public:
+    static Live& All() {
+      static Live& live = *new Live;  // never destroyed
+      return live;
+    }
+    void Add(Impl* impl) {
+      struct EndsAll {
+        ~EndsAll() { All().End(); }
+      };
+      if (getpid() == gettid()) static thread_local const EndsAll at_exit;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      impls_.insert(impl);
+    }
+    void Remove(Impl* impl) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      impls_.erase(impl);
+    }
+
+   private:
+    void End() {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (Impl* const impl : impls_) {
+        if (impl->is_forked()) continue;
+        impl->queue.CancelWaiting();
+        impl->End();
+      }
+    }
+
+    std::mutex mutex_;
+    std::set<Impl*> impls_;
+  };
+
  public:
   Impl(std::shared_ptr<const Model> of, const TranslatorOptions& options)
       : model(std::move(of)),
@@ -177,9 +216,13 @@ class Translator::Impl {
       threads.emplace_back([worker = worker.get()] { worker->Run(); });
     }
     delivery = std::thread([this] { Deliver(); });
+    Live::All().Add(this);
   }
 
-  ~Impl() { End(); }
+  ~Impl() {
+    Live::All().Remove(this);
+    End();
+  }
 
   // Whether this process is a forked child of the one that created the translator. It has the
   // memory of that one, but none of its threads, and the queue's mutex may stay locked for ever.

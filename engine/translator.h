@@ -47,8 +47,9 @@ struct TranslatorOptions {
 
 // Thread-safe. No exception comes out of it, but of what is for benchmarks; destroy it on no thread
 // of its own, such as in a Done. A request that fails leaves the others, and the translator, as
-// they are. A forked child can destroy its parent's
-// translator, and nothing else: see Submit.
+// they are. A forked child can destroy its parent's translator, and nothing else: see Submit. When
+// the main thread ends the process, translators that it has created and that still exist cancel the
+// requests that wait, finish the others, and take no more.
 class Translator {
  public:
   // InvalidArgument: options or a configuration that make no sense. ResourceExhausted: not so much

@@ -142,6 +142,13 @@ void JobQueue::Cancel(const std::shared_ptr<Job>& job) {
   if (waiting != jobs_.end()) End(waiting, job->MustEnd(Clock::time_point::min()));
 }
 
+void JobQueue::CancelWaiting() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto waiting = jobs_.begin(); waiting != jobs_.end();) {
+    waiting = End(waiting, absl::CancelledError());
+  }
+}
+
 JobQueue::Jobs::iterator JobQueue::End(Jobs::iterator waiting, absl::Status status) {
   waiting->second->result = std::move(status);
   finished_.Append(std::move(waiting->second));

@@ -96,6 +96,8 @@ class JobQueue {
   absl::Status Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience);
   // Ends a waiting job; one that is with a worker is told to end.
   void Cancel(const std::shared_ptr<Job>& job);
+  // Cancels all jobs that no worker has taken.
+  void CancelWaiting();
   // No more jobs will come.
   void Close();
   // Blocks until no job is left and every worker waits for the next one. REQUIRES: not closed.

@@ -1,7 +1,9 @@
-// A translator and the process that it lives in: forks, and callbacks that throw.
+// A translator and its process: forks, the end of the process, callbacks that throw.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -10,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -49,6 +52,43 @@ TEST(ProcessTest, AForkedChildIsRefused) {
   const auto after = translator->Translate({{5, 6, 7}}, {});
   ASSERT_TRUE(after.ok());
   EXPECT_TRUE(SameBits(*before, *after));
+}
+
+TEST(ProcessTest, EndsBeforeStaticObjects) {
+  if (kThreadSanitizer) GTEST_SKIP() << "nothing for the thread sanitizer: a process of its own";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        static std::unique_ptr<Translator> translator;
+        translator = SmallTranslator();
+        static std::atomic<int> answers = 0;
+        for (uint64_t i = 0; i < 500; ++i) {
+          const auto ticket = translator->Submit({.source = {5, 6, 7}, .key = i},
+                                                 [](uint64_t, const Result&) { ++answers; });
+          if (!ticket.ok()) _exit(1);
+        }
+        // Runs before the static translator is destroyed.
+        (void)std::atexit([] { _exit(answers == 500 ? 0 : 2); });
+        std::exit(3);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(ProcessTest, DestroyedAmongStaticObjects) {
+  if (kThreadSanitizer) GTEST_SKIP() << "nothing for the thread sanitizer: a process of its own";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        static std::unique_ptr<Translator> translator;
+        translator = SmallTranslator();
+        const bool is_queued =
+            translator->Submit({.source = {5, 6, 7}}, [](uint64_t, const Result&) {}).ok();
+        if (!is_queued) _exit(1);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(ProcessTest, CallbacksMayThrow) {
