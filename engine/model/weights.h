@@ -55,8 +55,7 @@ struct FeedForwardWeights {
   LayerNormWeights norm;
 };
 
-// What a mixer of positions has of its own, see its definition in engine/attention/mixers; empty:
-// nothing.
+// Weights that a mixer has of its own (engine/attention/mixers defines them); empty: none.
 struct MixerWeights {
   std::vector<float> score;          // W, the heads below each other: kGeneral [I, d],
                                      // kConcat [I, 2 d]
