@@ -134,6 +134,11 @@ absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes)
   if (absl::StartsWith(bytes, "\x89HDF\r\n\x1a\n"))
     return NotSupported(path, ": ", kHdf5, kSaveAsPyTorch);
   if (absl::StartsWith(bytes, "GGUF")) return NotSupported(path, ": ", kGguf);
+  const absl::string_view front = bytes.substr(0, bytes.find_first_of(">\n"));
+  if (absl::StartsWithIgnoreCase(front, "<!doctype html") ||
+      absl::StartsWithIgnoreCase(front, "<html")) {
+    return Invalid(path, ": an HTML page, not a model; download the file itself");
+  }
   if (IsMsgpack(bytes)) return NotSupported(path, ": ", kFlax, kSaveAsPyTorch);
   if (IsOnnx(bytes)) return NotSupported(path, ": ", kOnnx);
   for (const Name& known : kNames) {

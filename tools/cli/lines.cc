@@ -91,6 +91,13 @@ struct InputLines::File {
     return n > 0;
   }
 
+  absl::Status NotText(const Format& format) const {
+    return absl::UnimplementedError(
+        absl::StrCat(name, ": is ", format.name,
+                     "; only UTF-8 text is read, plain or compressed with gzip: convert it with ",
+                     format.command));
+  }
+
   // Fills until it is clear what the file is, once.
   absl::Status Sniff() {
     if (std::exchange(sniffed, true)) return absl::OkStatus();
@@ -103,12 +110,7 @@ struct InputLines::File {
       if (format == std::end(kFormats)) return absl::OkStatus();
       more = more && bytes.size() < format->magic.size();
     }
-    if (format->command != nullptr) {
-      return absl::UnimplementedError(
-          absl::StrCat(name, ": is ", format->name,
-                       "; only UTF-8 text is read, plain or compressed with gzip: convert it with ",
-                       format->command));
-    }
+    if (format->command != nullptr) return NotText(*format);
     is_gzip = true;
     if (inflateInit2(&gzip, 16 + MAX_WBITS) == Z_OK)
       return absl::OkStatus();  // 16: no other header
@@ -161,7 +163,23 @@ struct InputLines::File {
 
   absl::StatusOr<bool> AppendOnce(std::string* to) {
     NIBU_RETURN_IF_ERROR(Sniff());
-    if (is_gzip) return Inflate(to);
+    if (is_gzip) {
+      const size_t before = to->size();
+      NIBU_ASSIGN_OR_RETURN(const bool more, Inflate(to));
+      const absl::string_view text = absl::string_view(*to).substr(before);
+      for (const Format& format : kFormats) {  // what was compressed may be no UTF-8 text itself
+        if (saw_inflated || text.size() < format.magic.size() || !Agree(text, format.magic))
+          continue;
+        const absl::Status status = format.command == nullptr
+                                        ? absl::UnimplementedError(absl::StrCat(
+                                              name, ": is compressed with gzip twice; run gunzip"))
+                                        : NotText(format);
+        to->resize(before);
+        return status;
+      }
+      saw_inflated = true;
+      return more;
+    }
     if (bytes.empty()) NIBU_RETURN_IF_ERROR(Fill().status());
     to->append(bytes);
     return !std::exchange(bytes, "").empty();
@@ -175,7 +193,8 @@ struct InputLines::File {
   absl::Status failure = {};
   bool sniffed = false;
   bool is_gzip = false;
-  bool in_member = false;  // of a gzip file, which may have several
+  bool saw_inflated = false;  // the beginning of what gzip has compressed
+  bool in_member = false;     // of a gzip file, which may have several
   z_stream gzip = {};
 };
 

@@ -84,6 +84,9 @@ absl::Status Run(int argc, char** argv) {
   ParseCommandLineOrExit(Program(), argc, argv);
   NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadOneModelFlags());
   const std::string config = absl::GetFlag(FLAGS_config);
+  if (!config.empty() && WasGiven("model")) {
+    return WrongUsage("give --model or --config, not both");
+  }
   flags.random_weights = !config.empty();
   if (!config.empty()) flags.path = config;
   const std::string out = absl::GetFlag(FLAGS_out);
@@ -93,6 +96,9 @@ absl::Status Run(int argc, char** argv) {
   if (!native && options.quantization == ComputeType::kInt8) {
     return WrongUsage(
         "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");
+  }
+  if (!native && WasGiven("prepack")) {
+    return WrongUsage("--prepack is for a .nibu file; safetensors hold no packed weights");
   }
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(flags));
   NIBU_RETURN_IF_ERROR(UsageOfFlag(Complete(flags.text, &model)));

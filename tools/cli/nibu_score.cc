@@ -41,7 +41,8 @@ ProgramInfo Program() {
       "[flags]",
       "Scores each line of --tgt as a translation of the same line of --src, sentence by sentence\n"
       "where both have equally many, else as one sentence. An output line for every pair, in "
-      "order.",
+      "order.\n"
+      "A score is the mean log-probability of its tokens; penalties and shortlists do not count.",
       {{"Model and text",
         "model ensemble_weights src_lang tgt_lang src tgt tsv tokenized sentencepiece "
         "encoder_attention split_sentences split_language protect protect_pattern "

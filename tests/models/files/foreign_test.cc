@@ -109,6 +109,7 @@ TEST(Foreign, OtherBytesUnderTheNamesOfWeights) {
                   {Gzip(Tar()), "tar archive compressed by gzip"},
                   {"\x89HDF\r\n\x1a\n...", "HDF5"},
                   {"GGUF\x03", "GGUF"},
+                  {"<!DOCTYPE html>\n<html>...", "HTML page"},
                   {testing::Zip({{"model/config.json", "{}"}}), "zip archive"}};
   for (const auto& [bytes, what] : kForeign) {
     SCOPED_TRACE(what);

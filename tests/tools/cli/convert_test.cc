@@ -200,6 +200,9 @@ TEST_F(ConvertTest, WrongUsage) {
               "--quantization must be float32, bfloat16 or int8, not \"int4\"");
   ExpectError("nibu-convert --out=x.nibu --prepack=yes", 2, "--prepack must be");
   ExpectError("nibu-convert --out=x/ --quantization=int8", 2, "needs a .nibu file");
+  ExpectError("nibu-convert --out=x/ --prepack=int8", 2, "--prepack is for a .nibu file");
+  ExpectError("nibu-convert --out=x.nibu --config=a --model=b", 2,
+              "give --model or --config, not both");
   ExpectError("nibu-convert --out=x.nibu more", 2, "unexpected argument \"more\"");
   ExpectError(absl::StrCat("nibu-convert --model=/no/model --out=", Out("x.nibu")), 1,
               "/no/model: no such file or directory");

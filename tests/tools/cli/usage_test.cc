@@ -29,6 +29,10 @@ TEST(UsageTest, Utf16IsNamed) {
                                    {"UTF-32", std::string("\0\0\xfe\xff\0\0\0A", 8)}}) {
     const std::string what = absl::StrCat(": is ", name, " text; only UTF-8 text is read");
     ExpectOneLineError("nibu-translate", Translate("", text), 1, "standard input" + what);
+    if (text.size() > 2) {
+      const std::string compressed = absl::StrCat("gzip | ", Program("nibu-translate"));
+      ExpectOneLineError("nibu-translate", Shell(compressed, text), 1, "standard input" + what);
+    }
     // Before a line of the other file has been scored.
     const std::string tgt = TestFile("tgt", text);
     const Outcome scored =
