@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <numeric>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
+#include "engine/core/exit_guard.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "engine/schedule/job_queue.h"
@@ -141,43 +140,6 @@ absl::Status TranslatorOptions::Validate() const {
 
 // What its threads share.
 class Translator::Impl {
-  // The translators of this process. Static objects are destroyed in the reverse order of their
-  // construction, so a static translator outlives objects that oneDNN has created later, without
-  // which its workers would hang or crash. The main thread's thread_local objects are destroyed
-  // before all static ones: one of them ends the workers.
-  class Live {
-   public:
-    static Live& All() {
-      static Live& live = *new Live;  // never destroyed
-      return live;
-    }
-    void Add(Impl* impl) {
-      struct EndsAll {
-        ~EndsAll() { All().End(); }
-      };
-      if (getpid() == gettid()) static thread_local const EndsAll at_exit;
-      const std::lock_guard<std::mutex> lock(mutex_);
-      impls_.insert(impl);
-    }
-    void Remove(Impl* impl) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      impls_.erase(impl);
-    }
-
-   private:
-    void End() {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (Impl* const impl : impls_) {
-        if (impl->is_forked()) continue;
-        impl->queue.CancelWaiting();
-        impl->End();
-      }
-    }
-
-    std::mutex mutex_;
-    std::set<Impl*> impls_;
-  };
-
  public:
   Impl(std::shared_ptr<const Model> of, const TranslatorOptions& options)
       : model(std::move(of)),
@@ -216,16 +178,22 @@ class Translator::Impl {
       threads.emplace_back([worker = worker.get()] { worker->Run(); });
     }
     delivery = std::thread([this] { Deliver(); });
-    Live::All().Add(this);
+    // oneDNN's global objects may be younger than a static translator, whose workers hang without
+    // them.
+    at_exit = std::make_unique<ExitGuard>([this] {
+      if (is_forked()) return;
+      queue.CancelWaiting();
+      End();
+    });
   }
 
   ~Impl() {
-    Live::All().Remove(this);
+    at_exit = nullptr;
     End();
   }
 
-  // Whether this process is a forked child of the one that created the translator. It has the
-  // memory of that one, but none of its threads, and the queue's mutex may stay locked for ever.
+  // Returns true in a forked child of the process that created the translator. It has the memory of
+  // that process, but none of its threads, and the queue's mutex may stay locked for ever.
   bool is_forked() const { return process_ != getpid(); }
 
   // Once everything that was submitted is done.
@@ -248,6 +216,7 @@ class Translator::Impl {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
   std::thread delivery;
+  std::unique_ptr<ExitGuard> at_exit;
 
  private:
   // Of sequences up to `longest` tokens, and their frames.

@@ -24,7 +24,7 @@ std::unique_ptr<Translator> SmallTranslator() {
   return *Translator::Create(model, options);
 }
 
-// What a child does with the translator of its parent; 0: as promised.
+// Uses its parent's translator as a child must not. Returns 0 if all is as promised.
 int UseInChild(std::unique_ptr<Translator> translator) {
   const auto ticket = translator->Submit({.source = {5, 6}}, [](uint64_t, Result) {});
   if (!absl::IsFailedPrecondition(ticket.status())) return 1;
@@ -48,47 +48,35 @@ TEST(ProcessTest, AForkedChildIsRefused) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  // The parent's goes on.
+  // The parent's translator goes on.
   const auto after = translator->Translate({{5, 6, 7}}, {});
   ASSERT_TRUE(after.ok());
   EXPECT_TRUE(SameBits(*before, *after));
 }
 
+// Ends the process while a static translator has requests. `before_statics` runs before static
+// objects are destroyed.
+std::atomic<int> answers = 0;
+constexpr int kRequests = 500;
+[[noreturn]] void EndWithAStaticTranslator(void (*before_statics)()) {
+  alarm(60);
+  static std::unique_ptr<Translator> translator;
+  translator = SmallTranslator();
+  for (uint64_t i = 0; i < kRequests; ++i) {
+    const auto ticket = translator->Submit({.source = {5, 6, 7}, .key = i},
+                                           [](uint64_t, const Result&) { ++answers; });
+    if (!ticket.ok()) _exit(1);
+  }
+  if (before_statics != nullptr) (void)std::atexit(before_statics);
+  std::exit(0);
+}
+
 TEST(ProcessTest, EndsBeforeStaticObjects) {
   if (kThreadSanitizer) GTEST_SKIP() << "nothing for the thread sanitizer: a process of its own";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        alarm(60);
-        static std::unique_ptr<Translator> translator;
-        translator = SmallTranslator();
-        static std::atomic<int> answers = 0;
-        for (uint64_t i = 0; i < 500; ++i) {
-          const auto ticket = translator->Submit({.source = {5, 6, 7}, .key = i},
-                                                 [](uint64_t, const Result&) { ++answers; });
-          if (!ticket.ok()) _exit(1);
-        }
-        // Runs before the static translator is destroyed.
-        (void)std::atexit([] { _exit(answers == 500 ? 0 : 2); });
-        std::exit(3);
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST(ProcessTest, DestroyedAmongStaticObjects) {
-  if (kThreadSanitizer) GTEST_SKIP() << "nothing for the thread sanitizer: a process of its own";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        alarm(60);
-        static std::unique_ptr<Translator> translator;
-        translator = SmallTranslator();
-        const bool is_queued =
-            translator->Submit({.source = {5, 6, 7}}, [](uint64_t, const Result&) {}).ok();
-        if (!is_queued) _exit(1);
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(EndWithAStaticTranslator([] { _exit(answers == kRequests ? 3 : 2); }),
+              testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(EndWithAStaticTranslator(nullptr), testing::ExitedWithCode(0), "");
 }
 
 TEST(ProcessTest, CallbacksMayThrow) {
