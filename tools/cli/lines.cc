@@ -54,6 +54,15 @@ bool Agree(absl::string_view bytes, absl::string_view magic) {
   return true;
 }
 
+// The format of bytes that begin so; null: plain text. `more`: what is there may be cut off.
+const Format* FindFormat(absl::string_view bytes, bool more) {
+  const Format* const found =
+      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
+        return Agree(bytes, format.magic) && (more || bytes.size() >= format.magic.size());
+      });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
 }  // namespace
 
 bool TryAgain(int fd, short event) {
@@ -104,10 +113,8 @@ struct InputLines::File {
     const Format* format = nullptr;
     for (bool more = true; more;) {  // as long as there may be more of a beginning that is known
       NIBU_ASSIGN_OR_RETURN(more, Fill());
-      format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) {
-        return Agree(bytes, f.magic) && (more || bytes.size() >= f.magic.size());
-      });
-      if (format == std::end(kFormats)) return absl::OkStatus();
+      format = FindFormat(bytes, more);
+      if (format == nullptr) return absl::OkStatus();
       more = more && bytes.size() < format->magic.size();
     }
     if (format->command != nullptr) return NotText(*format);
@@ -166,19 +173,14 @@ struct InputLines::File {
     if (is_gzip) {
       const size_t before = to->size();
       NIBU_ASSIGN_OR_RETURN(const bool more, Inflate(to));
-      const absl::string_view text = absl::string_view(*to).substr(before);
-      for (const Format& format : kFormats) {  // what was compressed may be no UTF-8 text itself
-        if (saw_inflated || text.size() < format.magic.size() || !Agree(text, format.magic))
-          continue;
-        const absl::Status status = format.command == nullptr
-                                        ? absl::UnimplementedError(absl::StrCat(
-                                              name, ": is compressed with gzip twice; run gunzip"))
-                                        : NotText(format);
-        to->resize(before);
-        return status;
-      }
-      saw_inflated = true;
-      return more;
+      if (std::exchange(saw_inflated, true)) return more;
+      // What was compressed may be no UTF-8 text itself.
+      const Format* const format = FindFormat(absl::string_view(*to).substr(before), false);
+      if (format == nullptr) return more;
+      to->resize(before);
+      if (format->command != nullptr) return NotText(*format);
+      return absl::UnimplementedError(
+          absl::StrCat(name, ": is compressed with gzip twice; run gunzip"));
     }
     if (bytes.empty()) NIBU_RETURN_IF_ERROR(Fill().status());
     to->append(bytes);
@@ -212,7 +214,7 @@ absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
   InputLines lines({});
   lines.more_ = true;
   lines.file_ = std::make_shared<File>(name, fd);
-  // What a pipe holds is looked at when somebody asks for its lines, because that may have to wait.
+  // A pipe is looked at when somebody asks for its lines, because that may have to wait.
   if (lines.file_->size > 0) NIBU_RETURN_IF_ERROR(lines.file_->Sniff());
   return lines;
 }

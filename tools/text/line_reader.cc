@@ -103,25 +103,17 @@ class LineReader {
     splits_ = plan_.splitter != nullptr;
     if (splits_) prefixes_ = plan_.prefix_splitter->Split(prefix_);
     if (splits_ && target_.has_value()) {
-      MarkedText target = {*target_};
-      if (plan_.protector != nullptr) AddParts(FindParts(plan_.protector, target), &target);
-      targets_ = SplitBesideParts(*plan_.prefix_splitter, target);
-      for (const TextSpan& span : targets_) {
-        if (joined_targets_.empty() || HasLetters(Cut(target, {span})[0])) {
-          joined_targets_.push_back(span);
-        } else {
-          joined_targets_.back().end = span.end;
-        }
+      marked_target_ = {*target_};
+      if (plan_.protector != nullptr) {
+        AddParts(FindParts(plan_.protector, marked_target_), &marked_target_);
       }
+      targets_ = SplitBesideParts(*plan_.prefix_splitter, marked_target_);
     }
   }
 
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
     NIBU_RETURN_IF_ERROR(ReadSegments(line));
-    if (!TargetMatches() && joined_targets_.size() < targets_.size()) {
-      targets_ = joined_targets_;
-      NIBU_RETURN_IF_ERROR(ReadSegments(line));
-    }
+    if (!TargetMatches() && JoinTargets()) NIBU_RETURN_IF_ERROR(ReadSegments(line));
     if (!TargetMatches()) {
       splits_ = false;  // the line is scored as one sentence
       NIBU_RETURN_IF_ERROR(ReadSegments(line));
@@ -132,7 +124,23 @@ class LineReader {
   }
 
  private:
-  // Whether the line's sentences are those of the target, where that is read sentence by sentence.
+  // Adds sentences of the target without letters ("Hallo! 😀") to those in front of them. Returns
+  // false if there are none.
+  bool JoinTargets() {
+    std::vector<TextSpan> joined;
+    for (const TextSpan& span : targets_) {
+      if (joined.empty() || HasLetters(Cut(marked_target_, {span})[0])) {
+        joined.push_back(span);
+      } else {
+        joined.back().end = span.end;
+      }
+    }
+    targets_.swap(joined);
+    return targets_.size() < joined.size();
+  }
+
+  // Returns true if the line's sentences are those of the target, or no target is read sentence by
+  // sentence.
   bool TargetMatches() const {
     return !splits_ || !target_.has_value() || (matches_ && sentences_ == targets_.size());
   }
@@ -270,14 +278,13 @@ class LineReader {
   const std::optional<std::string>& target_;
   bool splits_ = false;             // into sentences
   std::vector<TextSpan> prefixes_;  // sentences of prefix_
+  MarkedText marked_target_;        // target_ with its protected parts
   std::vector<TextSpan> targets_;   // sentences of target_
-  // The same, where what has no letters ("Hallo! 😀") belongs to the sentence in front of it.
-  std::vector<TextSpan> joined_targets_;
-  bool matches_ = true;    // what stays as it is does so in the target, too
-  size_t sentences_ = 0;   // so many of prefixes_ or targets_ have been given to sentences
-  size_t prefix_end_ = 0;  // up to there
-  size_t newest_ = 0;      // the first part of the newest sentence
-  TextCoder::Line front_;  // what is said there holds for all segments
+  bool matches_ = true;             // what stays as it is does so in the target, too
+  size_t sentences_ = 0;            // so many of prefixes_ or targets_ have been given to sentences
+  size_t prefix_end_ = 0;           // up to there
+  size_t newest_ = 0;               // the first part of the newest sentence
+  TextCoder::Line front_;           // what is said there holds for all segments
   LineParts line_;
 };
 
