@@ -25,8 +25,8 @@ struct AttentionShape {
   }
 };
 
-// What is added to scores: head h's for query i and key j is values[h * stride + i * query_stride +
-// j], both counted in positions.
+// Numbers that are added to scores: head h's for query i and key j is values[h * stride + i *
+// query_stride + j], both counted in positions.
 struct ScoreBias {
   const float* values = nullptr;  // null: no bias
   size_t stride = 0;
@@ -40,17 +40,17 @@ struct ScoreBias {
   }
 };
 
-// Of the scores that have weights, for each head, the heads below each other.
+// The weights of scores that have any; those of the heads lie below each other.
 struct ScoreWeights {
   const float* map = nullptr;     // W: of kGeneral [H d, d], of kConcat [H d, 2 d]
   const float* vector = nullptr;  // v of kConcat: [H, d]
 };
 
-// What does not change from call to call.
+// Everything that stays the same from call to call.
 struct AttentionSpec {
   AttentionShape shape;
   ScoreBias bias = {};
-  // Of the model: other than float32 allows products in bfloat16 where they are faster.
+  // The model's; other than float32 allows products in bfloat16 where they are faster.
   ComputeType compute_type = ComputeType::kFloat32;
   // Other than full attention: with KeyValueRows of the queries' own positions.
   MixerSpec mixer = {};
@@ -108,7 +108,7 @@ struct AttentionOutput {
   // [H, R, S], what values are summed with; null: not wanted, or the mixer has no matrix.
   float* weights = nullptr;
 
-  // Of a head and a query; null: not wanted.
+  // The row of a head and a query; null: not wanted.
   float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {
     const size_t row = h * static_cast<size_t>(queries.count) + query;
     return weights == nullptr ? nullptr : weights + row * positions;

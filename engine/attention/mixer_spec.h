@@ -232,13 +232,13 @@ struct MixerSpec {
   }
   bool is_dense() const { return dense || Is<PredictedWindow>(); }
   bool is_full() const { return Is<FullAttention>() && score == Score::kScaledDot && !dense; }
-  // Whether it looks at queries, keys and values.
+  // Returns false if queries, keys and values play no part.
   bool is_attention() const { return !Is<MeanPooling>() && !Is<TokenMlp>(); }
   // Keys and values that a layer's maps make for a sentence of `count` positions.
   int keys(int count) const;
-  // Whether each key is that of a position, so that there is place for a distance bias.
+  // Returns true if each key is that of a position: there is place for a distance bias.
   bool keeps_positions() const { return is_pattern() || Is<LshAttention>(); }
-  // Whether it says how a query weighs positions.
+  // Returns true if it says how a query weighs positions.
   bool has_matrix() const { return keeps_positions() || Is<MeanAttention>(); }
   // See FullAttention::tile.
   int tile() const {

@@ -16,6 +16,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/foreign.h"
 #include "models/files/zip.h"
 
 namespace nibu {
@@ -92,9 +93,7 @@ absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file) {
   NIBU_ASSIGN_OR_RETURN(const ZipArchive archive, ZipArchive::Open(file));
   if (std::none_of(archive.members().begin(), archive.members().end(),
                    [](const auto& member) { return absl::EndsWith(member.first, ".npy"); })) {
-    return Invalid(file->path(),
-                   ": a zip archive without NumPy arrays; if a model is packed in it, unpack it "
-                   "and give its folder as the model");
+    return Invalid(file->path(), ": a zip archive without NumPy arrays", kUnpackZip);
   }
   TensorSource source(file->path());
   for (const auto& [member_name, member] : archive.members()) {

@@ -8,6 +8,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/foreign.h"
 #include "models/files/zip.h"
 
 namespace nibu {
@@ -113,9 +114,7 @@ absl::Status TorchFile::OpenZip() {
   }
   const auto pickle = archive.members().find(absl::StrCat(folder, kPickle));
   if (pickle == archive.members().end()) {
-    return Invalid(file_->path(),
-                   ": a zip archive, but not a PyTorch file; if a model is packed in it, unpack it "
-                   "and give its folder as the model");
+    return Invalid(file_->path(), ": a zip archive, but not a PyTorch file", kUnpackZip);
   }
   absl::string_view bytes;
   const auto order = archive.members().find(absl::StrCat(folder, "/byteorder"));

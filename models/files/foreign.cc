@@ -146,9 +146,7 @@ absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes)
     return NotSupported(path, ": ", known.what, known.save_as_pytorch ? kSaveAsPyTorch : "");
   }
   if (IsOtherZip(bytes)) {
-    return Invalid(path,
-                   ": a zip archive; if a model is packed in it, unpack it and give its folder as "
-                   "the model");
+    return Invalid(path, ": a zip archive", kUnpackZip);
   }
   return absl::OkStatus();
 }

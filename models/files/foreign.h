@@ -16,6 +16,10 @@
 
 namespace nibu {
 
+// What to do with a zip archive that is no file of weights.
+inline constexpr char kUnpackZip[] =
+    "; if a model is packed in it, unpack it and give its folder as the model";
+
 // Returns whether the bytes are those of a Git LFS pointer, which stands for a file that was not
 // fetched.
 bool IsGitLfsPointer(absl::string_view bytes);

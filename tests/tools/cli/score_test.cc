@@ -129,7 +129,7 @@ TEST(ScoreTest, OtherSentencesAreScoredAsOne) {
   const Outcome unsplit = Score("--tsv --nosplit_sentences", pair);
   EXPECT_EQ(unsplit.err, "");
   EXPECT_EQ(whole.out, unsplit.out);
-  // What has no letters belongs to the sentence in front of it, if that makes both agree.
+  // A sentence without letters belongs to the one in front of it, if that makes both agree.
   const Outcome emoji =
       Score("--tsv --output_format=jsonl", "Hello \xf0\x9f\x98\x80\tHallo! \xf0\x9f\x98\x80\n");
   EXPECT_EQ(emoji.err, "");
