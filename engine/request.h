@@ -14,7 +14,7 @@
 #include "engine/search/beam_search.h"
 #include "engine/search/decoding_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A sentence to be translated. Its result depends on what stands here alone (but for priority and
 // deadline), whatever is decoded at the same time.
@@ -52,6 +52,6 @@ using Done = std::function<void(uint64_t key, Result result)>;
 struct Job;
 using Ticket = std::weak_ptr<Job>;
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_REQUEST_H_

@@ -18,7 +18,7 @@
 #include "engine/schedule/job_queue.h"
 #include "engine/schedule/worker.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // What a worker decodes together unless told otherwise: more are no faster.
@@ -407,4 +407,4 @@ double Translator::MatmulFloor(const Measurement& measurement) {
   return *std::max_element(floors.begin(), floors.end());
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

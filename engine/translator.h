@@ -14,7 +14,7 @@
 #include "engine/ops/linear.h"
 #include "engine/request.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 enum class BatchType : uint8_t { kExamples, kTokens };
 
@@ -104,6 +104,6 @@ class Translator {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_TRANSLATOR_H_

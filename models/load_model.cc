@@ -29,7 +29,7 @@
 #include "models/formats/t5.h"
 #include "models/native/native.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr char kExpected[] =
@@ -196,4 +196,4 @@ absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_ty
                           [&] { return Load(std::move(opened), compute_type); });
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "engine/model/weights.h"
 #include "models/assembly/opened_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct LoadedModel {
   std::shared_ptr<const Model> model;
@@ -28,6 +28,6 @@ absl::StatusOr<OpenedModel> OpenModel(const std::string& path);
 absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type);
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_LOAD_MODEL_H_

@@ -17,7 +17,7 @@
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr uint16_t kOne = 0x3f80;  // of bfloat16
@@ -116,4 +116,4 @@ absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed)
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "engine/model/config.h"
 #include "models/assembly/opened_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Reads a model shape (configs/*.json): the fields of ModelConfig by their names. Errors name the
 // file and the field.
@@ -19,6 +19,6 @@ absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path);
 // their table where their vocabularies are of one size. REQUIRES: config.Validate() is OK.
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_RANDOM_MODEL_H_

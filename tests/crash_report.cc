@@ -8,7 +8,7 @@
 #include "absl/debugging/symbolize.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 void Say(const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); }
@@ -33,4 +33,4 @@ void SayTest(const char* text) {
 }();
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

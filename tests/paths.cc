@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 std::string SourcePath(absl::string_view name) { return absl::StrCat(NIBU_SOURCE_DIR "/", name); }
 
@@ -24,4 +24,4 @@ std::string ProgramPath(absl::string_view name) {
 
 std::string Program(absl::string_view name) { return absl::StrCat("'", ProgramPath(name), "'"); }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The path of NAME, relative to the root of the sources.
 std::string SourcePath(absl::string_view name);
@@ -28,6 +28,6 @@ std::string ProgramPath(absl::string_view name);
 // The same in quotes, as a word of a shell's command line.
 std::string Program(absl::string_view name);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_PATHS_H_

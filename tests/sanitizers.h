@@ -8,7 +8,7 @@
 #include "absl/base/config.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
 inline constexpr bool kAddressSanitizer = true;
@@ -22,15 +22,16 @@ inline constexpr bool kThreadSanitizer = false;
 #endif
 inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 // Skips a test that translates so many lines that it takes minutes under a sanitizer, while others
 // run the same code with fewer lines.
 #define NIBU_TOO_SLOW_FOR_SANITIZERS() \
-  if (nibu::kSanitized) GTEST_SKIP() << "too slow under a sanitizer"
+  if (nibu::internal::kSanitized) GTEST_SKIP() << "too slow under a sanitizer"
 
 // Skips a test of a file with threads that itself uses one thread only.
 #define NIBU_NOTHING_FOR_THREAD_SANITIZER() \
-  if (nibu::kThreadSanitizer) GTEST_SKIP() << "one thread: nothing for the thread sanitizer"
+  if (nibu::internal::kThreadSanitizer)     \
+  GTEST_SKIP() << "one thread: nothing for the thread sanitizer"
 
 #endif  // NIBU_TESTS_SANITIZERS_H_

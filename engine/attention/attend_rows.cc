@@ -2,7 +2,7 @@
 #include "engine/attention/cache.h"
 #include "engine/attention/kernels.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                 const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
@@ -17,4 +17,4 @@ void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValu
                arena, /*next=*/nullptr);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

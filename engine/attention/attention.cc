@@ -5,7 +5,7 @@
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/mixers.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,
                     const AttentionOutput& output, Prefetcher* next) const {
@@ -22,4 +22,4 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
   arena_->Rewind(mark);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

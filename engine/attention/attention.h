@@ -7,7 +7,7 @@
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
@@ -30,6 +30,6 @@ class Attention {
   Arena* arena_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_ATTENTION_H_

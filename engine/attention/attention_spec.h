@@ -13,7 +13,7 @@
 #include "engine/attention/mixer_spec.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct AttentionShape {
   int heads;
@@ -115,6 +115,6 @@ struct AttentionOutput {
   }
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_

@@ -4,7 +4,7 @@
 #include "engine/attention/kernels.h"
 #include "engine/ops/quantize.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Products are multiples of it in all three dimensions, filled up with zeros: AMX's kernels
@@ -113,4 +113,4 @@ void AttendInBFloat16(const AttentionSpec& spec, const Queries& queries, const K
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 
 #include "engine/ops/quantize.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 size_t RoundUp(size_t n, size_t step) { return (n + step - 1) / step * step; }
@@ -187,4 +187,4 @@ void Prefetcher::Advance() {
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

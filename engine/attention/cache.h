@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "engine/attention/attention_spec.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
 // so that the scores of a block are plain vector sums. The last block is filled up with zeros.
@@ -91,6 +91,6 @@ class Prefetcher {
   size_t line_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_CACHE_H_

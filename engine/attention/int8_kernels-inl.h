@@ -16,7 +16,7 @@
 #include "engine/attention/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -205,7 +205,7 @@ inline void ScoreInt8Cells(const float* q, const AttentionShape& shape, const Ce
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #endif  // NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_

@@ -15,7 +15,7 @@
 #include "engine/attention/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -317,11 +317,11 @@ void AttendToCells(const AttentionSpec& spec, const Queries& queries, const Cell
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(AttendToPacked);
 HWY_EXPORT(AttendToCells);
@@ -347,5 +347,5 @@ void Accumulate(const float* part, float keep, size_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(AddPart)(part, keep, n, out);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

@@ -10,7 +10,7 @@
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
@@ -57,6 +57,6 @@ float AddToSoftmax(const float* bias, size_t n, float* scores, RunningSoftmax* s
 // out = out * keep + part
 void Accumulate(const float* part, float keep, size_t n, float* out);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_KERNELS_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 template <typename... Parts>
@@ -85,4 +85,4 @@ int MixerSpec::keys(int count) const {
   return count;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // score(q, k), Luong et al. 2015.
 enum class Score : uint8_t {
@@ -247,6 +247,6 @@ struct MixerSpec {
   }
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXER_SPEC_H_

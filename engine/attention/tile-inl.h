@@ -14,7 +14,7 @@
 #include "engine/ops/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -59,7 +59,7 @@ HWY_INLINE void ForEachColumnRun(size_t dim, F f) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #endif  // NIBU_ENGINE_ATTENTION_TILE_INL_H_

@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-namespace nibu {
+namespace nibu::internal {
 
 // A fixed number of elements of a trivial type T, 64-byte aligned, not initialized. Move only.
 // Throws std::bad_alloc; Reserve then leaves an empty buffer.
@@ -44,6 +44,6 @@ class AlignedBuffer {
   size_t size_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_

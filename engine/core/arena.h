@@ -11,7 +11,7 @@
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/huge_memory.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A stack of 64-byte aligned arrays. It grows while it warms up and then never allocates again. Not
 // thread-safe. Throws std::bad_alloc, and stays as it was but for what a Rewind takes back.
@@ -55,6 +55,6 @@ class Arena {
   size_t peak_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_ARENA_H_

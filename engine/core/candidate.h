@@ -1,7 +1,7 @@
 #ifndef NIBU_ENGINE_CORE_CANDIDATE_H_
 #define NIBU_ENGINE_CORE_CANDIDATE_H_
 
-namespace nibu {
+namespace nibu::internal {
 
 // A continuation of a hypothesis.
 struct Candidate {
@@ -9,6 +9,6 @@ struct Candidate {
   float log_prob;  // of the token, given its hypothesis
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_CANDIDATE_H_

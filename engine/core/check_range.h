@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // OK, or InvalidArgument: "NAME must be LOW to HIGH, not VALUE", "at least LOW" where HIGH is the
 // largest number there is. Numbers that are none are out of any range.
@@ -33,6 +33,6 @@ inline absl::Status CheckIds(absl::string_view what, absl::Span<const int> ids, 
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_CHECK_RANGE_H_

@@ -11,7 +11,7 @@
 #include "engine/core/exception_status.h"
 #include "engine/core/huge_memory.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What absl::StrCat makes of the parts, as a status: bytes or options that are wrong, or bytes that
 // may be right, but that nibu does not read.
@@ -46,6 +46,6 @@ auto WithinMemory(const std::string& path, F f) -> decltype(f()) {
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_ERRORS_H_

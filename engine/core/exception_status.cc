@@ -3,7 +3,7 @@
 #include <exception>
 #include <new>
 
-namespace nibu {
+namespace nibu::internal {
 
 absl::Status StatusOfException() noexcept {
   try {
@@ -20,4 +20,4 @@ absl::Status StatusOfException() noexcept {
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -3,12 +3,12 @@
 
 #include "absl/status/status.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // For a catch (...): ResourceExhausted where there was no memory, else Internal with what the
 // exception says. Never throws.
 absl::Status StatusOfException() noexcept;
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_EXCEPTION_STATUS_H_

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace nibu {
+namespace nibu::internal {
 
 struct ExitGuard::All {
   std::mutex mutex;
@@ -36,4 +36,4 @@ ExitGuard::~ExitGuard() {
   All::Get().guards.erase(this);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Calls a function when the main thread ends the process, before static objects are destroyed, as
 // long as the guard exists. Static objects are destroyed in the reverse order of their
@@ -25,6 +25,6 @@ class ExitGuard {
   std::function<void()> function_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_EXIT_GUARD_H_

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Waits for `count` results, each handed in once by its number. Thread-safe.
 template <typename T>
@@ -41,6 +41,6 @@ class Gather {
   std::vector<T> results_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_GATHER_H_

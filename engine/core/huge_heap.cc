@@ -11,7 +11,7 @@
 #include "absl/base/config.h"
 #include "engine/core/huge_memory.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr size_t kBlock = size_t{8} << 20;
@@ -91,4 +91,4 @@ void HugeHeap::Put(char* piece, size_t bytes) noexcept {
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Pieces of blocks of huge pages, by best fit: keys and values of many sentences lie
 // in tens of MB, of which each step reads all, and with pages of 4 KB it waits for their addresses.
@@ -48,6 +48,6 @@ class HugeHeap {
   std::vector<Block> blocks_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_HUGE_HEAP_H_

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr size_t kHugePage = size_t{1} << 21;
@@ -59,4 +59,4 @@ std::shared_ptr<char> AllocateHuge(size_t bytes) {
   return {std::move(block), memory};
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace nibu {
+namespace nibu::internal {
 
 // `bytes` bytes from the system, zeros, aligned to a huge page, in huge pages where there are any.
 // They go back to it. Thread-safe. Throws std::bad_alloc.
@@ -16,6 +16,6 @@ std::shared_ptr<char> MapHuge(size_t bytes);
 // cut from it: for what lives as long as a model. Thread-safe. Throws std::bad_alloc.
 std::shared_ptr<char> AllocateHuge(size_t bytes);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_HUGE_MEMORY_H_

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Seconds. The encoder's include its matmuls and attention.
 struct Profile {
@@ -37,6 +37,6 @@ class ScopedTimer {
   std::chrono::steady_clock::time_point start_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_PROFILE_H_

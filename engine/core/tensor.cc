@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 namespace {
 
@@ -32,4 +32,4 @@ int64_t TensorView::elements() const {
   return n;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

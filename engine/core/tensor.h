@@ -8,7 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 enum class DType : uint8_t { kFloat32, kFloat16, kBFloat16, kInt8, kInt16, kInt32, kInt64, kUint8 };
 
@@ -33,6 +33,6 @@ struct TensorView {
   size_t bytes() const { return static_cast<size_t>(elements()) * DTypeSize(dtype); }
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_TENSOR_H_

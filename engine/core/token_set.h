@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace nibu {
+namespace nibu::internal {
 
 class TokenSet {
  public:
@@ -38,6 +38,6 @@ class TokenSet {
   size_t size_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_TOKEN_SET_H_

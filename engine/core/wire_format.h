@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct WireField {
   uint64_t number = 0;
@@ -48,6 +48,6 @@ bool EachField(absl::string_view message, F use) {
   return true;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_CORE_WIRE_FORMAT_H_

@@ -8,7 +8,7 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 absl::Status Check(absl::string_view what, absl::Span<const int> ids, int lowest, int vocabulary,
@@ -53,4 +53,4 @@ absl::StatusOr<AttentionMaps> FindAttention(const Model& model, absl::Span<const
   return StatusOfException();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "engine/model/weights.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Letters: H heads, S source tokens, T tokens that the decoder reads. Rows are queries and sum
 // to 1 (local-p's to less).
@@ -28,6 +28,6 @@ struct AttentionMaps {
 absl::StatusOr<AttentionMaps> FindAttention(const Model& model, absl::Span<const int> source,
                                             absl::Span<const int> target);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_ATTENTION_MAPS_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Far above any model there is; below them no product of two sizes overflows an int.
@@ -104,4 +104,4 @@ absl::Status ModelConfig::Validate() const {
   return Check(suffix < max_positions, "the length of source_suffix", suffix, "all positions");
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 #include "engine/ops/activation.h"
 #include "engine/ops/embedding.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Where a sublayer f is normalized (Xiong et al. 2020):
 enum class NormOrder : uint8_t {
@@ -101,6 +101,6 @@ struct ModelConfig {
   absl::Status Validate() const;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_CONFIG_H_

@@ -5,7 +5,7 @@
 
 #include "engine/ops/row_kernels.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
   const int inner = model_.config.inner_decoder();
@@ -175,4 +175,4 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The decoder of one worker; sentences at different positions share its steps. Not thread-safe.
 // Results of a sentence do not depend on what else is in a step.
@@ -71,6 +71,6 @@ class Decoder {
   const Attention cross_attention_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_DECODER_H_

@@ -3,7 +3,7 @@
 #include "engine/attention/attention.h"
 #include "engine/model/token_mixer.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Room for the attention of one layer more, [H, S, S]; null where there is no matrix.
@@ -77,4 +77,4 @@ float* Encode(const Model& model, const Embedder& embedder,
   return x;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Encodes several sentences at once, their tokens one after the other: no padding, and each
 // sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
@@ -17,6 +17,6 @@ float* Encode(const Model& model, const Embedder& embedder,
               absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
               AttentionMaps::Layers* maps = nullptr);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_ENCODER_H_

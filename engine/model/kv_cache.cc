@@ -6,7 +6,7 @@
 
 #include "engine/model/layers.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 PagePool::PagePool(const ModelConfig& config, CacheType type, HugeHeap* heap)
     : type_(type),
@@ -89,8 +89,8 @@ void DecoderState::Store(int position, int h, int layer, const float* keys_value
 }
 
 void DecoderState::StoreSource(int layer, const float* keys_values) {
-  nibu::StoreSource(shape_, keys_values, source_length_, pool_->type(),
-                    source_.get() + static_cast<size_t>(layer) * source_layer_);
+  nibu::internal::StoreSource(shape_, keys_values, source_length_, pool_->type(),
+                              source_.get() + static_cast<size_t>(layer) * source_layer_);
 }
 
 KeysValues DecoderState::source(int layer) const {
@@ -98,4 +98,4 @@ KeysValues DecoderState::source(int layer) const {
                     source_.get() + static_cast<size_t>(layer) * source_layer_);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

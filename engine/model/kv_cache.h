@@ -13,7 +13,7 @@
 #include "engine/core/huge_heap.h"
 #include "engine/model/config.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Pages of kPositions positions for a beam. A page holds, for each layer, position and beam index,
 // a cell of keys and values. Pages go back to the pool when a sentence ends, so memory follows the
@@ -114,6 +114,6 @@ class DecoderState {
   std::vector<std::vector<void*>> next_cells_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_KV_CACHE_H_

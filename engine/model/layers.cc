@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nibu {
+namespace nibu::internal {
 
 Embedder::Embedder(const ModelConfig& config, const EmbeddingWeights& weights, int positions)
     : config_(config),
@@ -58,7 +58,7 @@ void Embedder::Embed(int token, int position, float* out) const {
 
 void Embedder::Normalize(float* x, int rows) const {
   if (weights_.norm.gamma.empty()) return;
-  nibu::Normalize(config_, weights_.norm, x, nullptr, rows, x);
+  nibu::internal::Normalize(config_, weights_.norm, x, nullptr, rows, x);
 }
 
 void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, const float* in,
@@ -77,4 +77,4 @@ void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, c
   matmul.Apply(weights.down, x, rows, out);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/row_kernels.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // One worker's primitives, memory and clock. Not thread-safe.
 struct Workspace {
@@ -86,6 +86,6 @@ void Sublayer(const ModelConfig& config, const LayerNormWeights& norm, Workspace
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_LAYERS_H_

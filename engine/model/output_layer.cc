@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "engine/core/token_set.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -186,4 +186,4 @@ void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

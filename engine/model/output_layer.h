@@ -10,7 +10,7 @@
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The output layer of a few tokens, ascending: those worth it for a sentence.
 struct OutputSubset {
@@ -79,6 +79,6 @@ class OutputLayer {
   std::vector<TopK> sums_;  // of an ensemble: [query][model], for the log-sum-exp
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_OUTPUT_LAYER_H_

@@ -8,7 +8,7 @@
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A model with what workers share beside its weights. Immutable.
 struct PreparedModel {
@@ -30,6 +30,6 @@ struct PreparedModel {
   Embedder target;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_PREPARED_MODEL_H_

@@ -6,7 +6,7 @@
 #include "engine/attention/mixers/reduction.h"
 #include "engine/attention/mixers/token_mlp.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 int KeysOf(const MixerCall& call) {
@@ -113,4 +113,4 @@ const float* Centres(const MixerCall& call, Workspace* workspace) {
   return centres;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A layer that mixes positions, and what.
 struct MixerCall {
@@ -32,6 +32,6 @@ const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspa
 // PredictedWindow.
 const float* Centres(const MixerCall& call, Workspace* workspace);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_TOKEN_MIXER_H_

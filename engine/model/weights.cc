@@ -6,7 +6,7 @@
 
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Adds up what a model holds; what is shared counts once.
@@ -77,4 +77,4 @@ size_t Model::weight_bytes() const {
   return sum.bytes;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

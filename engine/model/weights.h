@@ -15,7 +15,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Of config.norm_kind. Empty: no norm here.
 struct LayerNormWeights {
@@ -252,6 +252,6 @@ inline ModelWeights EmptyWeights(const ModelConfig& config) {
   return weights;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_MODEL_WEIGHTS_H_

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace nibu {
+namespace nibu::internal {
 
 enum class Activation : uint8_t {
   kNone,
@@ -14,6 +14,6 @@ enum class Activation : uint8_t {
   kSwish,        // x sigmoid(x) ("silu")
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_ACTIVATION_H_

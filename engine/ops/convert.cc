@@ -12,7 +12,7 @@
 #include "engine/ops/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -47,11 +47,11 @@ void ConvertFrom(DType dtype, const void* from, size_t n, float* out) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(ConvertFrom);
 }  // namespace
@@ -70,5 +70,5 @@ bool AllFinite(const float* x, size_t n) {
   return bad == 0;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

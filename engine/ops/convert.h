@@ -6,7 +6,7 @@
 
 #include "engine/core/tensor.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // out[i] = from[i] as float. `from` may be unaligned.
 void ConvertToFloat(DType dtype, const void* from, size_t n, float* out);
@@ -14,6 +14,6 @@ void ConvertToFloat(DType dtype, const void* from, size_t n, float* out);
 // No NaN and no infinity among x[0..n).
 bool AllFinite(const float* x, size_t n);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_CONVERT_H_

@@ -10,7 +10,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 absl::StatusOr<EmbeddingTable> EmbeddingTable::Share(const TensorView& table,
                                                      absl::Span<const float> scales,
@@ -129,4 +129,4 @@ std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool
   return biases;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/tensor.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Which vector is added to the embedding at position p = 0, 1, ...
 enum class PositionKind : uint8_t {
@@ -72,6 +72,6 @@ AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int o
 std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool both_ways,
                                   int max_distance);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_EMBEDDING_H_

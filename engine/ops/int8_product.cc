@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nibu {
+namespace nibu::internal {
 
 #if defined(__x86_64__)
 
@@ -287,4 +287,4 @@ void MultiplyInt8(Isa, const Int8Weights&, bool, const uint8_t*, size_t, const D
 
 #endif
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "engine/ops/matmul_rule.h"
 #include "engine/ops/quantize.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // In oneDNN's layout BA16a64b4a: blocks of 64 outputs, in them fours of inputs, in these the
 // outputs.
@@ -40,6 +40,6 @@ constexpr bool FinishesInt8(Activation activation) {
   return activation == Activation::kNone || activation == Activation::kRelu;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_INT8_PRODUCT_H_

@@ -13,7 +13,7 @@
 #include "engine/ops/packed_linear.h"
 #include "engine/ops/quantize.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 int Linear::in() const { return packed_->spec.in; }
 int Linear::out() const { return packed_->spec.out; }
@@ -259,4 +259,4 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   return linear;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -29,7 +29,7 @@
 #include "engine/core/tensor.h"
 #include "engine/ops/activation.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 
@@ -166,6 +166,6 @@ class MatmulContext {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_LINEAR_H_

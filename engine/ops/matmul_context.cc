@@ -16,7 +16,7 @@
 #include "engine/ops/matmul_state.h"
 #include "engine/ops/packed_linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 using dnnl::memory;
 
@@ -147,9 +147,9 @@ void MatmulContext::State::MultiplyInt8(const Linear::Packed& packed, const void
   const bool fetches = packed.int8_weights != std::exchange(in_l2, packed.int8_weights);
   const auto in = static_cast<size_t>(packed.spec.in);
   const auto out = static_cast<size_t>(packed.spec.out);
-  nibu::MultiplyInt8(CurrentIsa(), {packed.int8_weights, in, out}, fetches,
-                     static_cast<const uint8_t*>(x), static_cast<size_t>(rows),
-                     packed.dequantization(), scales, y);
+  nibu::internal::MultiplyInt8(CurrentIsa(), {packed.int8_weights, in, out}, fetches,
+                               static_cast<const uint8_t*>(x), static_cast<size_t>(rows),
+                               packed.dequantization(), scales, y);
 }
 
 void MatmulContext::State::Prepare(const Linear::Packed& packed, const float* x, int rows) {
@@ -211,11 +211,11 @@ int MatmulContext::PaddedRows(int rows) {
 }
 
 int MatmulContext::PieceRows(const Linear& linear) {
-  return nibu::PieceRows(linear.compute_type(), CurrentIsa());
+  return nibu::internal::PieceRows(linear.compute_type(), CurrentIsa());
 }
 
 bool MatmulContext::SharesOutputs(const Linear& linear) {
-  return nibu::SharesOutputs(linear.compute_type(), CurrentIsa());
+  return nibu::internal::SharesOutputs(linear.compute_type(), CurrentIsa());
 }
 
 // Piece by piece, so that what one pass writes is in L2 when the next one reads it.
@@ -293,7 +293,7 @@ int MatmulContext::LeastBFloat16Positions() {
 #else
   const bool is_amd = false;
 #endif
-  static const int least = nibu::LeastBFloat16Positions(CurrentIsa(), is_amd);
+  static const int least = nibu::internal::LeastBFloat16Positions(CurrentIsa(), is_amd);
   return least;
 }
 
@@ -308,4 +308,4 @@ void MatmulContext::Multiply(const uint16_t* a, const uint16_t* b, bool transpos
 
 int MatmulContext::primitives() const { return static_cast<int>(state_->kernels.size()); }
 
-}  // namespace nibu
+}  // namespace nibu::internal

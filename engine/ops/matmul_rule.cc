@@ -5,7 +5,7 @@
 
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // brgemm takes any row count, and multiples of 8 at full speed.
@@ -101,4 +101,4 @@ int UsualRows(int rows) {
   return std::max({round_up(kBrgemm), round_up(kBFloat16), round_up(kGemm), round_up(kGemmInt8)});
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

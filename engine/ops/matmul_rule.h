@@ -9,7 +9,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/quantize.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Instruction sets, as far as matmuls differ. Newer ones are what they include.
 enum class Isa : uint8_t {
@@ -69,6 +69,6 @@ MatmulRule RuleFor(const MatmulKind& kind);
 // maps of few inputs or outputs.
 int UsualRows(int rows);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_MATMUL_RULE_H_

@@ -14,7 +14,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
 // call; those of a Linear's weights belong to it.
@@ -102,6 +102,6 @@ struct MatmulContext::State {
                   const Linear::Packed& next);
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_MATMUL_STATE_H_

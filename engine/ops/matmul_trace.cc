@@ -11,7 +11,7 @@
 #include "engine/ops/matmul_state.h"
 #include "engine/ops/packed_linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void MatmulContext::StartTrace() { state_->trace = std::make_shared<MatmulTrace>(); }
 
@@ -64,4 +64,4 @@ double MatmulContext::ReplayTrace(const MatmulTrace& trace) {
 
 double MatmulContext::TracedSeconds(const MatmulTrace& trace) { return trace.seconds; }
 
-}  // namespace nibu
+}  // namespace nibu::internal

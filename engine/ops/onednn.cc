@@ -1,6 +1,6 @@
 #include "engine/ops/onednn.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 using dnnl::memory;
 
@@ -120,4 +120,4 @@ size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t ele
   return (offset + i * static_cast<size_t>(blocking.strides[dimension])) * element;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 
 #include "engine/ops/matmul_rule.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 constexpr int kOneDnnMajor = DNNL_VERSION_MAJOR;
 
@@ -50,6 +50,6 @@ Blocking BlockingOf(const dnnl::memory::desc& description);
 // part of an index has its stride.
 size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_ONEDNN_H_

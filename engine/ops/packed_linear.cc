@@ -9,7 +9,7 @@
 #include "engine/core/huge_memory.h"
 #include "engine/ops/int8_product.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 using dnnl::memory;
 
@@ -253,4 +253,4 @@ std::string PackFingerprint() {
                       version.patch, ", ", version.hash);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/onednn.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What one oneDNN matmul needs to know. x [rows, in] is float32, bfloat16 or u8; y [rows, out]
 // float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which are finished by kernels
@@ -105,6 +105,6 @@ struct Linear::Packed {
   void SetViews(const Layout& layout);
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_PACKED_LINEAR_H_

@@ -13,7 +13,7 @@
 #include "engine/ops/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -115,11 +115,11 @@ void RoundAll(const float* x, size_t n, uint16_t* out) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(QuantizeAll);
 HWY_EXPORT(DequantizeAll);
@@ -153,5 +153,5 @@ float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q) {
   return scale;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

@@ -11,7 +11,7 @@
 
 #include "engine/ops/activation.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // How activations are laid on u8: q = round(x * levels / max|x|) + zero, from zero - levels to
 // zero + levels. Without VNNI, products are summed in pairs in saturating int16, so one side keeps
@@ -49,6 +49,6 @@ void RoundToBFloat16(const float* x, size_t n, uint16_t* out);
 // are `stride` apart in both. Returns the scale.
 float QuantizeWeights(const float* w, size_t n, size_t stride, int8_t* q);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_QUANTIZE_H_

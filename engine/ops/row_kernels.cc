@@ -11,7 +11,7 @@
 #include "engine/ops/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -58,11 +58,11 @@ void StepOfSsru(const float* gate_value, size_t dim, const float* previous, floa
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(LayerNormRows);
 HWY_EXPORT(AddArrays);
@@ -88,5 +88,5 @@ void SsruStep(const float* gate_value, size_t dim, const float* previous, float*
   HWY_DYNAMIC_DISPATCH(StepOfSsru)(gate_value, dim, previous, cell, out);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

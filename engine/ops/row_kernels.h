@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace nibu {
+namespace nibu::internal {
 
 // out[r] = (z - m) / sqrt(mean((z - m)^2) + epsilon) * gamma + beta, with z = x[r], or x[r] + y[r]
 // when y is not null; all [rows, dim]. out may be x or y. m = mean(z): Ba et al. 2016. beta null:
@@ -24,6 +24,6 @@ void Multiply(const float* y, long n, float* x);
 // `cell` may be `previous`.
 void SsruStep(const float* gate_value, size_t dim, const float* previous, float* cell, float* out);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_ROW_KERNELS_H_

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Tokens drawn at random, by their probabilities, in place of the best ones.
 struct Sampling {
@@ -39,6 +39,6 @@ class Noise {
   uint64_t state_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_SAMPLING_H_

@@ -9,7 +9,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/packed_linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Numbers of outputs that matmuls are made for.
@@ -103,4 +103,4 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   return linear;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,7 +15,7 @@
 #include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -77,11 +77,11 @@ void AddGumbel(const float* x, size_t n, float scale, uint32_t noise, uint32_t f
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(FindAbove);
 HWY_EXPORT(SumExp);
@@ -242,5 +242,5 @@ absl::Span<const Candidate> TopK::Finish() {
   return best_;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

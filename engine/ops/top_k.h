@@ -11,7 +11,7 @@
 #include "engine/core/candidate.h"
 #include "engine/ops/sampling.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The tokens that the logits of a row are of.
 class LogitTokens {
@@ -87,6 +87,6 @@ class TopK {
   std::vector<float> noisy_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_OPS_TOP_K_H_

@@ -13,7 +13,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -128,7 +128,7 @@ HWY_INLINE V Sigmoid(D d, V x) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #endif  // NIBU_ENGINE_OPS_VECTORS_INL_H_

@@ -5,7 +5,7 @@
 
 #include "engine/model/encoder.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void Drafter::Sentence::Start(const std::vector<int>& decoder_start, absl::Span<const int> source,
                               absl::Span<const int> shortlist) {
@@ -73,8 +73,9 @@ void Drafter::Encode(Sentence* sentence) {
   }
   ScopedTimer timer(&workspace_->profile.encoder);
   workspace_->arena.Rewind(0);
-  decoder_.Begin(nibu::Encode(*draft_.model, draft_.source, {sentence->source_}, workspace_),
-                 {&sentence->state_});
+  decoder_.Begin(
+      nibu::internal::Encode(*draft_.model, draft_.source, {sentence->source_}, workspace_),
+      {&sentence->state_});
 }
 
 int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
@@ -91,4 +92,4 @@ int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
   return best.empty() ? -1 : best[0].token;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

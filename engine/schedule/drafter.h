@@ -17,7 +17,7 @@
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Guesses for one worker's sentences. Not thread-safe. Allocates nothing in a warm Guess.
 class Drafter {
@@ -71,6 +71,6 @@ class Drafter {
   TopK top_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SCHEDULE_DRAFTER_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/search/logit_rules.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr auto kNever = Job::Clock::time_point::max();
@@ -245,4 +245,4 @@ void JobQueue::Delivered() {
   room_.notify_all();  // of one alone, memory might run out
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

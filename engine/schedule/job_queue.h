@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "engine/request.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A request, checked and worked out, its source with its frame. One thread has it at a time: the
 // queue, a worker, and the thread that delivers its result.
@@ -157,6 +157,6 @@ class JobQueue {
   bool finished_closed_ = false;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SCHEDULE_JOB_QUEUE_H_

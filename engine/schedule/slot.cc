@@ -5,7 +5,7 @@
 
 #include "engine/search/logit_rules.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // What a shortlist has to have for the job.
@@ -80,7 +80,7 @@ const RowRules* Slot::FindRules(size_t i, RowRules* rules) {
     const auto first = tokens.begin() + static_cast<long>(forced);
     history_.insert(history_.end(), first + 1, first + 1 + static_cast<long>(i - forced));
   }
-  nibu::FindRules(job->options, history_, &rules->suppressed, &rules->repeated);
+  nibu::internal::FindRules(job->options, history_, &rules->suppressed, &rules->repeated);
   if (job->target.has_value()) {
     rules->wanted.push_back((*job->target)[i - forced]);
   } else {
@@ -171,4 +171,4 @@ void Slot::Verify() {
   tokens.erase(tokens.begin(), tokens.end() - 1);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

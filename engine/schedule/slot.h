@@ -15,7 +15,7 @@
 #include "engine/schedule/job_queue.h"
 #include "engine/search/beam_search.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A sentence that a worker decodes: what it asks of each step, and what it makes of the answers.
 // Used again, from one sentence to the next; not thread-safe.
@@ -70,6 +70,6 @@ struct Slot {
   std::vector<std::vector<Candidate>> widened_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SCHEDULE_SLOT_H_

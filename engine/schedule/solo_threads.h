@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether threads inside the matmuls of a single sentence pay, learned from the time that steps
 // take: they do where cores are idle and weights are large. Where other programs use the cores,
@@ -70,6 +70,6 @@ class SoloThreads {
   double average_[2] = {};  // seconds of a step without threads and with; 0: not known
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SCHEDULE_SOLO_THREADS_H_

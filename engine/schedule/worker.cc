@@ -6,7 +6,7 @@
 #include "engine/core/exception_status.h"
 #include "engine/model/encoder.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Source tokens encoded in one call: enough rows for the matmuls' best speed, few enough that
@@ -261,4 +261,4 @@ std::vector<double> Worker::FinishMeasuring() {
   return std::move(latencies_);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -19,7 +19,7 @@
 #include "engine/schedule/slot.h"
 #include "engine/schedule/solo_threads.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct WorkerOptions {
   const PreparedModel* draft = nullptr;  // null: none
@@ -105,6 +105,6 @@ class Worker {
   std::vector<RowRules> rules_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SCHEDULE_WORKER_H_

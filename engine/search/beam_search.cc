@@ -9,7 +9,7 @@
 
 #include "engine/search/repetition.h"
 
-namespace nibu {
+namespace nibu::internal {
 void BeamSearch::Reset(const SearchTask& task) {
   task_ = task;
   done_ = false;
@@ -74,7 +74,7 @@ int BeamSearch::favoured(size_t h) const {
 
 void BeamSearch::FindNext(size_t h, absl::Span<const int> tokens, std::vector<int>* next) const {
   if (task_.constraints.empty()) return;
-  nibu::FindNext(task_.constraints, branches_[0].open[h].met, tokens, next);
+  nibu::internal::FindNext(task_.constraints, branches_[0].open[h].met, tokens, next);
 }
 
 BeamSearch::Branch& BeamSearch::AddBranch() {
@@ -350,4 +350,4 @@ std::vector<Hypothesis> BeamSearch::Finish(const float* attention, size_t positi
   return result;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

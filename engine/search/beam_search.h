@@ -41,7 +41,7 @@
 #include "engine/search/constraints.h"
 #include "engine/search/decoding_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Options, worked out for a sentence.
 struct SearchTask {
@@ -224,6 +224,6 @@ class BeamSearch {
   std::vector<Open> next_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_

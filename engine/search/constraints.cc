@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // How many of a phrase's first tokens, but not all, `tokens` end with, from `most` on down.
@@ -99,4 +99,4 @@ std::vector<size_t> AllocateBeam(size_t beam, absl::Span<const size_t> bank) {
   return result;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

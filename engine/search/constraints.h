@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // One of these phrases (token ids) is to appear; one at least, none of them empty.
 using Constraint = std::vector<std::vector<int>>;
@@ -38,6 +38,6 @@ void FindNext(absl::Span<const Constraint> constraints, Met met, absl::Span<cons
 // ascending. `bank`: of each candidate.
 std::vector<size_t> AllocateBeam(size_t beam, absl::Span<const size_t> bank);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SEARCH_CONSTRAINTS_H_

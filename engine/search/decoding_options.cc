@@ -5,7 +5,7 @@
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Of numbers that may not be 0.
@@ -127,4 +127,4 @@ absl::Status DecodingOptions::ValidateFor(const ModelConfig& config) const {
   return CheckRange("alignment_heads", alignment_heads.value_or(0), 0, config.heads_decoder);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

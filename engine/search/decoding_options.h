@@ -14,7 +14,7 @@
 #include "engine/ops/sampling.h"
 #include "engine/search/shortlist.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The tokens that belong to every sentence without being its text.
 struct Frame {
@@ -122,6 +122,6 @@ inline int HypothesesToFinish(int beam_size, float patience) {
   return std::max(1, static_cast<int>(std::lround(static_cast<double>(beam_size) * patience)));
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SEARCH_DECODING_OPTIONS_H_

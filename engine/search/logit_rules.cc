@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 bool EndsWith(absl::Span<const int> tokens, absl::Span<const int> end) {
@@ -57,4 +57,4 @@ void Widen(float beta, absl::Span<const Candidate> best, absl::Span<const Candid
   });
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 #include "engine/core/candidate.h"
 #include "engine/search/decoding_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether the options ask for anything that depends on a hypothesis' tokens.
 bool HasRules(const DecodingOptions& options);
@@ -23,6 +23,6 @@ void FindRules(const DecodingOptions& options, absl::Span<const int> tokens,
 void Widen(float beta, absl::Span<const Candidate> best, absl::Span<const Candidate> wanted,
            std::vector<Candidate>* all);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SEARCH_LOGIT_RULES_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace nibu {
+namespace nibu::internal {
 
 bool HasLoop(absl::Span<const int> tokens) {
   constexpr size_t kLongest = 16;
@@ -19,4 +19,4 @@ bool HasLoop(absl::Span<const int> tokens) {
   return false;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -4,7 +4,7 @@
 
 #include "engine/core/token_set.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabulary,
                                        absl::Span<const int> needed) const {
@@ -33,4 +33,4 @@ std::vector<int> Shortlist::Candidates(absl::Span<const int> source, int vocabul
   return chosen.Ascending();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "absl/hash/hash.h"
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A lexical shortlist: some tokens always, and for each source token, or sequence of source tokens,
 // those that may translate it. Immutable once filled; threads may share it.
@@ -33,6 +33,6 @@ struct Shortlist {
                               absl::Span<const int> needed) const;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_SEARCH_SHORTLIST_H_

@@ -12,7 +12,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 bool HoldsFiniteValues(const TensorView& view) {
@@ -304,4 +304,4 @@ absl::StatusOr<std::shared_ptr<const Model>> BuildModel(const ModelConfig& confi
   return Builder(config, names, compute_type, source).Build();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

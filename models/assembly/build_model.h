@@ -11,7 +11,7 @@
 #include "models/assembly/name_table.h"
 #include "models/containers/tensor_source.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Of what no part of the model is made: copies must equal their originals, and nothing may be left
 // but what `names` ignores. InvalidArgument naming the tensors.
@@ -24,6 +24,6 @@ absl::StatusOr<std::shared_ptr<const Model>> BuildModel(const ModelConfig& confi
                                                         ComputeType compute_type,
                                                         TensorSource* source);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_BUILD_MODEL_H_

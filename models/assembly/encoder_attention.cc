@@ -11,7 +11,7 @@
 #include "models/assembly/mixer_text.h"
 #include "models/assembly/name_table.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Whether a layer's mixer decides if there is such a weight.
@@ -59,4 +59,4 @@ absl::Status ReplaceEncoderAttention(std::vector<MixerSpec> mixers, OpenedModel*
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

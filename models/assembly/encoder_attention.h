@@ -9,7 +9,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The field "encoder_attention", a text as ParseMixers (mixer_text.h) reads it. Absent: none.
 absl::StatusOr<std::vector<MixerSpec>> ReadEncoderAttention(const ConfigFile& config);
@@ -19,6 +19,6 @@ absl::StatusOr<std::vector<MixerSpec>> ReadEncoderAttention(const ConfigFile& co
 // have.
 absl::Status ReplaceEncoderAttention(std::vector<MixerSpec> mixers, OpenedModel* model);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_ENCODER_ATTENTION_H_

@@ -13,7 +13,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr absl::string_view kOtherWindow = "local_m";
@@ -134,4 +134,4 @@ std::string MixersToText(const std::vector<MixerSpec>& mixers) {
   });
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

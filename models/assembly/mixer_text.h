@@ -18,7 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "engine/attention/mixer_spec.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // InvalidArgument saying what is wrong with the text, which it quotes. MixerSpec::ToText is the
 // inverse.
@@ -28,6 +28,6 @@ absl::StatusOr<MixerSpec> ParseMixer(absl::string_view text);
 absl::StatusOr<std::vector<MixerSpec>> ParseMixers(absl::string_view text);
 std::string MixersToText(const std::vector<MixerSpec>& mixers);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_MIXER_TEXT_H_

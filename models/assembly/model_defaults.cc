@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 struct Number {
@@ -74,4 +74,4 @@ nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const c
   return json;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -5,7 +5,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Those of an object, under the names that they have here; the beam's size is `beam` there. A
 // Hugging Face object, whose beam is "num_beams", has "max_length", which counts the decoder's
@@ -13,6 +13,6 @@ namespace nibu {
 absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam);
 nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_MODEL_DEFAULTS_H_

@@ -15,7 +15,7 @@
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -89,4 +89,4 @@ ModelFacts ReadModelFacts(const std::string& directory) {
   return facts;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-namespace nibu {
+namespace nibu::internal {
 
 // "license", "languages", "source_language", "target_language", "package_version", "argos_version":
 // those that are said, as they are said: UTF-8, without control characters, not empty.
@@ -20,6 +20,6 @@ using ModelFacts = std::map<std::string, std::string>;
 // What cannot be read says nothing.
 ModelFacts ReadModelFacts(const std::string& directory);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_MODEL_FACTS_H_

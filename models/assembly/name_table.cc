@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 std::vector<ListedWeight> ListWeights(const ModelConfig& config) {
   std::vector<ListedWeight> list;
@@ -39,4 +39,4 @@ const std::string& NameTable::Tensor(absl::string_view name) const {
   return it == tensors.end() ? none : it->second.weights[0];
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "engine/model/weights.h"
 #include "models/containers/tensor_source.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A weight as the walk over all of them has it (ForEachWeight).
 struct ListedWeight : WeightShape {
@@ -74,6 +74,6 @@ void ForEachLayer(const ModelConfig& config, F name) {
   for (int i = 0; i < std::min(config.layers_decoder, kMost); ++i) name("decoder", i);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_NAME_TABLE_H_

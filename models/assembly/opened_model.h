@@ -14,7 +14,7 @@
 #include "models/assembly/name_table.h"
 #include "models/containers/tensor_source.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The languages that a multilingual model has to be told: tokens of its vocabulary (source and
 // target share it), one for each.
@@ -80,6 +80,6 @@ struct OpenedModel {
   ModelFacts facts = {};
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_OPENED_MODEL_H_

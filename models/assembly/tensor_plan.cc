@@ -14,7 +14,7 @@
 #include "models/assembly/build_model.h"
 #include "models/assembly/name_table.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 bool IsInteger(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kInt16; }
@@ -213,4 +213,4 @@ absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor) {
   return data;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "engine/ops/linear.h"
 #include "models/assembly/opened_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The types of written weights. Empty: each tensor's own. kFloat32: all float32. kBFloat16:
 // linears and embeddings. kInt8: linears, with a scale for each output (what is quantized already
@@ -48,6 +48,6 @@ struct TensorData {
 // InvalidArgument naming the tensor: it holds NaN or infinite values.
 absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_ASSEMBLY_TENSOR_PLAN_H_

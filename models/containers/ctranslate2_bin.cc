@@ -12,7 +12,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr uint32_t kNewest = 6;
@@ -138,4 +138,4 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
   return result;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -21,7 +21,7 @@
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct CTranslate2File {
   std::string spec;     // "TransformerSpec", ...
@@ -34,6 +34,6 @@ bool IsCTranslate2Bin(absl::string_view bytes);
 // InvalidArgument naming the file: damaged. Unimplemented: version 1, or one that is not known.
 absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileBytes> file);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_CTRANSLATE2_BIN_H_

@@ -12,7 +12,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr uint64_t kVersion = 1;
@@ -111,4 +111,4 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
   return source;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -18,7 +18,7 @@
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 bool IsMarianBin(absl::string_view bytes);
 
@@ -26,6 +26,6 @@ bool IsMarianBin(absl::string_view bytes);
 // types, with what to do.
 absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_MARIAN_BIN_H_

@@ -19,7 +19,7 @@
 #include "models/files/foreign.h"
 #include "models/files/zip.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // What follows "'key': " in the header, or nothing.
@@ -111,4 +111,4 @@ absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file) {
   return source;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

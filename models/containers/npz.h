@@ -13,12 +13,12 @@
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The tensors, by their names without ".npy"; of types <f4, <f2, |i1, |u1, <i2, <i4 and <i8. The
 // archive's checksums are checked. InvalidArgument or Unimplemented naming file and member.
 absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_NPZ_H_

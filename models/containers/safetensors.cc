@@ -14,7 +14,7 @@
 #include "models/files/new_file.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -164,4 +164,4 @@ absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const s
   return file.Sync();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -23,7 +23,7 @@
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Everything above is checked, nothing is trusted: InvalidArgument (one line, naming the file) for
 // any file that breaks a rule, Unimplemented for dtypes that nibu has no use for.
@@ -40,6 +40,6 @@ struct TensorToWrite {
 // Writes the tensors in the given order to `path`, which must not be there, and to the disk.
 absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const std::string& path);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_SAFETENSORS_H_

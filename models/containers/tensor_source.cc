@@ -9,7 +9,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
@@ -191,4 +191,4 @@ void TensorSource::DropPages() const {
   for (const FileBytes* file : files) file->DropPages();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

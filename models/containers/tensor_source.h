@@ -24,7 +24,7 @@
 #include "engine/ops/linear.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // One tensor as its container holds it.
 struct StoredTensor {
@@ -120,6 +120,6 @@ class TensorSource {
   bool shared_ = false;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_TENSOR_SOURCE_H_

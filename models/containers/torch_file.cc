@@ -11,7 +11,7 @@
 #include "models/files/foreign.h"
 #include "models/files/zip.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Kind = PickleValue::Kind;
@@ -267,4 +267,4 @@ absl::StatusOr<TensorSource> TorchFile::Tensors(const PickleValue& dict) const {
   return source;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

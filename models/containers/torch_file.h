@@ -26,7 +26,7 @@
 #include "models/files/file_bytes.h"
 #include "models/files/pickle.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Immutable.
 class TorchFile {
@@ -71,6 +71,6 @@ class TorchFile {
   std::map<std::string, Storage, std::less<>> storages_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_TORCH_FILE_H_

@@ -14,7 +14,7 @@
 #include "models/files/foreign.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 absl::StatusOr<TensorSource> ReadWeights(std::shared_ptr<const FileBytes> file) {
@@ -74,4 +74,4 @@ absl::StatusOr<TensorSource> OpenWeights(const std::string& directory) {
       "either's .index.json with the files that it names"));
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "models/containers/tensor_source.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The first of these that the directory has:
 //   model.safetensors, model.safetensors.index.json, pytorch_model.bin,
@@ -17,6 +17,6 @@ namespace nibu {
 // PyTorch) is told by its content. NotFound when there is none of the four.
 absl::StatusOr<TensorSource> OpenWeights(const std::string& directory);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_CONTAINERS_WEIGHTS_FILE_H_

@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Reads from the front of a string. Past the end every read gives zeros or nothing, and ok() is
 // false from then on: check it before a value is believed.
@@ -54,6 +54,6 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_BYTE_READER_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 std::string DirectoryOf(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
@@ -46,4 +46,4 @@ absl::StatusOr<std::vector<std::string>> FilesIn(const std::string& directory,
   return files;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

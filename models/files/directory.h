@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The directory that a file is in, "." where its path does not say.
 std::string DirectoryOf(const std::string& path);
@@ -23,6 +23,6 @@ bool IsDirectory(const std::string& path);
 absl::StatusOr<std::vector<std::string>> FilesIn(
     const std::string& directory, std::initializer_list<absl::string_view> endings = {""});
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_DIRECTORY_H_

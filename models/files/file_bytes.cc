@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/files/foreign.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::string& path,
                                                                  bool copy_on_write) {
@@ -68,4 +68,4 @@ void FileBytes::DropPages() const {
   if (mapping_ != nullptr) madvise(mapping_, bytes_.size(), MADV_DONTNEED);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The bytes of a regular file, mapped read-only and unmapped on destruction, so that its pages do
 // not stay in this process's memory; or bytes held in memory. Immutable; threads may share it. The
@@ -48,6 +48,6 @@ class FileBytes {
   absl::Span<char> writable_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_FILE_BYTES_H_

@@ -15,7 +15,7 @@
 #include "models/files/zip.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Where nothing better is known.
@@ -187,4 +187,4 @@ absl::Status RefuseForeignQuantization(const ConfigFile& config) {
                                                 : PrintableLine(name));
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What to do with a zip archive that is no file of weights.
 inline constexpr char kUnpackZip[] =
@@ -35,6 +35,6 @@ absl::Status RefuseForeignDirectory(const std::string& directory);
 // that nibu does not read.
 absl::Status RefuseForeignQuantization(const ConfigFile& config);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_FOREIGN_H_

@@ -7,7 +7,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -247,4 +247,4 @@ absl::StatusOr<std::string> ConfigFile::String(const std::string& key,
   return value->get<std::string>();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A JSON document. InvalidArgument naming `file`: not JSON, nested deeper than 32, or an object
 // with the same key twice. Throws std::bad_alloc, as all that have to do with these values may; see
@@ -95,6 +95,6 @@ class ConfigFile {
   std::shared_ptr<const ConfigFile> over_;  // or null
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_JSON_H_

@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/files/directory.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 absl::Status CannotWrite(const std::string& path, absl::string_view why) {
@@ -181,4 +181,4 @@ absl::Status PendingPath::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

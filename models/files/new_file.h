@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A file being written. Move only; closed on destruction. Not thread-safe.
 class NewFile {
@@ -77,6 +77,6 @@ class PendingPath {
   bool kept_ = false;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_NEW_FILE_H_

@@ -10,7 +10,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 using Kind = PickleValue::Kind;
 
@@ -298,4 +298,4 @@ const PickleValue* Pickle::Find(const PickleValue& dict, absl::string_view key) 
   return nullptr;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

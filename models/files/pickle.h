@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A value by its index. Values may be referred to from several places, even from inside themselves:
 // whoever walks them must not follow references without a bound on depth.
@@ -71,6 +71,6 @@ class Pickle {
   PickleRef root_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_PICKLE_H_

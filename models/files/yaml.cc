@@ -17,7 +17,7 @@
 #include "yaml-cpp/exceptions.h"
 #include "yaml-cpp/parser.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,4 +175,4 @@ absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) 
   return std::move(builder.root);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The one document of a text with JSON's types: plain scalars that look like null, booleans or
 // numbers become such, keys are always text. InvalidArgument naming file and line: not YAML, a key
@@ -16,6 +16,6 @@ namespace nibu {
 // nesting deeper than 32, a value of more than 64 KB, more than 16 MB.
 absl::StatusOr<nlohmann::json> ParseYaml(absl::string_view text, const std::string& file);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_YAML_H_

@@ -11,7 +11,7 @@
 #include "engine/core/errors.h"
 #include "models/files/byte_reader.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr size_t kEndBytes = 22;
@@ -191,4 +191,4 @@ bool Inflate(absl::string_view bytes, int window_bits,
   return status == Z_STREAM_END || !going_on;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

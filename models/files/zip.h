@@ -25,7 +25,7 @@
 #include "absl/strings/string_view.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct ZipMember {
   absl::string_view stored;  // in the archive, perhaps deflated
@@ -66,6 +66,6 @@ uint32_t Crc32(absl::string_view bytes);
 bool Inflate(absl::string_view bytes, int window_bits,
              const std::function<bool(absl::string_view)>& use);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FILES_ZIP_H_

@@ -9,7 +9,7 @@
 #include "models/formats/ctranslate2.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 bool IsArgos(const std::string& directory) {
   return IsDirectory(directory + "/model") && FileBytes::Open(directory + "/metadata.json").ok();
@@ -54,4 +54,4 @@ absl::StatusOr<OpenedModel> OpenArgos(const std::string& directory) {
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -18,7 +18,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether a directory has metadata.json and model/.
 bool IsArgos(const std::string& directory);
@@ -29,6 +29,6 @@ absl::Status RefuseZippedArgos(const std::shared_ptr<const FileBytes>& file);
 // Unimplemented: bpe.model, a target_prefix, another type.
 absl::StatusOr<OpenedModel> OpenArgos(const std::string& directory);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_ARGOS_H_

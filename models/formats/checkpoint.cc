@@ -10,7 +10,7 @@
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -113,4 +113,4 @@ absl::Status ReadSentencePieceFiles(const std::string& directory, ModelVocabular
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -16,7 +16,7 @@
 #include "models/files/pickle.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A checkpoint, in which the classes that fairseq and OpenNMT-py use may be named.
 absl::StatusOr<TorchFile> ReadCheckpoint(std::shared_ptr<const FileBytes> file);
@@ -29,6 +29,6 @@ nlohmann::json CheckpointOptions(const Pickle& pickle, const PickleValue* value)
 // two of which one is called source or src, the other target or tgt. None otherwise.
 absl::Status ReadSentencePieceFiles(const std::string& directory, ModelVocabulary* vocabulary);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_CHECKPOINT_H_

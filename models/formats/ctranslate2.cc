@@ -21,7 +21,7 @@
 #include "models/vocabulary/shortlist_file.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Positions are computed for as long as no sentence is longer.
@@ -342,4 +342,4 @@ absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -21,7 +21,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/containers/tensor_source.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Reads a vocabulary, told apart by its first byte: a JSON array of strings, or lines.
 absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_view bytes,
@@ -35,6 +35,6 @@ NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source
 
 absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_CTRANSLATE2_H_

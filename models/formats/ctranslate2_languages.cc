@@ -15,7 +15,7 @@
 #include "models/formats/hugging_face.h"
 #include "models/formats/multilingual.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 enum class LanguageForm { kNone, kMBart, kOther };
@@ -107,4 +107,4 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -21,7 +21,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Completes opened->vocabulary, config and defaults when the vocabulary is that of a multilingual
 // model. `no_decoder_start`: decoder_start_token is null; Unimplemented where it must not be.
@@ -29,6 +29,6 @@ namespace nibu {
 absl::Status ReadCTranslate2Languages(const std::string& directory, const ConfigFile& config,
                                       bool no_decoder_start, OpenedModel* opened);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_CTRANSLATE2_LANGUAGES_H_

@@ -16,7 +16,7 @@
 #include "models/files/directory.h"
 #include "models/formats/checkpoint.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -266,4 +266,4 @@ absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch) {
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -23,7 +23,7 @@
 #include "models/files/json.h"
 #include "models/formats/hugging_face.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether a checkpoint is fairseq's.
 bool IsFairseq(const TorchFile& torch);
@@ -45,6 +45,6 @@ absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view
 
 absl::StatusOr<OpenedModel> OpenFairseq(const TorchFile& torch);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_FAIRSEQ_H_

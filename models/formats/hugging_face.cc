@@ -13,7 +13,7 @@
 #include "models/files/foreign.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr char kExpected[] =
@@ -253,4 +253,4 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

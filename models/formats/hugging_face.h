@@ -25,7 +25,7 @@
 #include "models/files/file_bytes.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct HuggingFaceConfig {
   ModelConfig model;              // unk and source_suffix come from the vocabulary
@@ -73,6 +73,6 @@ absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const Con
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
                                                   const ConfigFile& config);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_HUGGING_FACE_H_

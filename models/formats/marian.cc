@@ -22,7 +22,7 @@
 #include "models/vocabulary/shortlist_file.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr char kConfigTensor[] = "special:model.yml";
@@ -314,4 +314,4 @@ absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -19,7 +19,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether `file` is a Marian model, by its content.
 bool IsMarianModel(const FileBytes& file);
@@ -30,6 +30,6 @@ bool IsMarianDirectory(const std::vector<std::string>& files);
 // `path`: the directory, or a model file in it.
 absl::StatusOr<OpenedModel> OpenMarian(const std::string& path);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_MARIAN_H_

@@ -10,7 +10,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Sinusoids have no end; more than any sentence needs.
@@ -214,4 +214,4 @@ NameTable MarianNames(const MarianConfig& config, const TensorSource& source) {
   return table;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

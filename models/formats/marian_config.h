@@ -10,7 +10,7 @@
 #include "models/containers/tensor_source.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct MarianConfig {
   ModelConfig model;  // token ids come from the vocabulary
@@ -29,6 +29,6 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml);
 // `source` decides where there are two spellings (decoder_ff_logit_out_W and _Wt).
 NameTable MarianNames(const MarianConfig& config, const TensorSource& source);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_MARIAN_CONFIG_H_

@@ -16,7 +16,7 @@
 #include "models/formats/hugging_face.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -326,4 +326,4 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

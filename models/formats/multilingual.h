@@ -35,7 +35,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The code that a language token stands for; empty for any other token.
 std::string LanguageCode(absl::string_view token);
@@ -68,6 +68,6 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_MULTILINGUAL_H_

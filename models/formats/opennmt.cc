@@ -13,7 +13,7 @@
 #include "models/formats/checkpoint.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -246,4 +246,4 @@ absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch) {
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -20,7 +20,7 @@
 #include "models/containers/torch_file.h"
 #include "models/files/json.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether a checkpoint is OpenNMT-py's.
 bool IsOpenNmt(const TorchFile& torch);
@@ -31,6 +31,6 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options);
 
 absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_OPENNMT_H_

@@ -13,7 +13,7 @@
 #include "models/containers/weights_file.h"
 #include "models/vocabulary/vocabulary_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr char kExpected[] =
@@ -167,4 +167,4 @@ absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFil
   return opened;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

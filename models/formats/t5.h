@@ -22,13 +22,13 @@
 #include "models/files/json.h"
 #include "models/formats/hugging_face.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // `config`: the directory's config.json under its generation_config.json. Absent fields have
 // transformers' defaults. InvalidArgument naming the field that is wrong.
 absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config);
 absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_FORMATS_T5_H_

@@ -13,7 +13,7 @@
 #include "models/assembly/encoder_attention.h"
 #include "models/assembly/mixer_text.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 template <typename Enum>
@@ -126,4 +126,4 @@ absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config) {
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

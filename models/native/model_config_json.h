@@ -8,7 +8,7 @@
 #include "models/files/json.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 
 // All fields.
 nlohmann::json ConfigToJson(const ModelConfig& config);
@@ -17,6 +17,6 @@ nlohmann::json ConfigToJson(const ModelConfig& config);
 // unknown word, or not a field. Whether the values make sense is for Validate().
 absl::Status ConfigFromJson(const ConfigFile& json, ModelConfig* config);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_NATIVE_MODEL_CONFIG_JSON_H_

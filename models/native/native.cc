@@ -16,7 +16,7 @@
 #include "models/native/model_config_json.h"
 #include "models/native/native_parts.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -326,4 +326,4 @@ absl::Status VerifyNative(const FileBytes& file) {
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

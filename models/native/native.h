@@ -62,7 +62,7 @@
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 constexpr char kNativeMagic[] = "\x89nibu\r\n\x1a";
 constexpr uint32_t kNativeVersion = 2;
@@ -82,6 +82,6 @@ absl::Status VerifyNative(const FileBytes& file);
 // REQUIRES: config.Validate() is OK.
 NameTable NativeNames(const ModelConfig& config, const TensorSource* source);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_NATIVE_NATIVE_H_

@@ -8,7 +8,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 void Append(uint32_t value, std::string* bytes) {
@@ -114,4 +114,4 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> DecodeShortlist(absl::string_vi
   return std::shared_ptr<const Shortlist>(std::move(shortlist));
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "engine/model/config.h"
 #include "engine/search/shortlist.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 std::string EncodeTokens(const std::vector<std::string>& tokens);
 // InvalidArgument: not such bytes.
@@ -22,6 +22,6 @@ std::string EncodeShortlist(const Shortlist& shortlist);
 absl::StatusOr<std::shared_ptr<const Shortlist>> DecodeShortlist(absl::string_view bytes,
                                                                  const ModelConfig& config);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_NATIVE_NATIVE_PARTS_H_

@@ -19,7 +19,7 @@
 #include "models/files/byte_reader.h"
 #include "models/files/zip.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr uint64_t kMagic = 0xF11A48D5013417F5;
@@ -228,4 +228,4 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& 
   return std::make_shared<const Shortlist>(std::move(shortlist));
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -20,7 +20,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/files/file_bytes.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // For the text form: how many of the most frequent tokens are always candidates, and how many of
 // the most probable translations of each token, those above the threshold, are kept.
@@ -38,6 +38,6 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& 
                                                                const ModelVocabulary& vocabulary,
                                                                const LexicalLimits& limits);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_VOCABULARY_SHORTLIST_FILE_H_

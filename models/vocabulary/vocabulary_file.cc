@@ -11,7 +11,7 @@
 #include "models/files/file_bytes.h"
 #include "models/files/foreign.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 absl::Status WrongVocabularySize(const std::string& file, size_t found, int expected,
                                  absl::string_view where) {
@@ -96,4 +96,4 @@ absl::StatusOr<bool> TakeSentencePieces(const std::string& directory, const char
   return true;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "models/assembly/opened_model.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 
 // "FILE: FOUND tokens, expected EXPECTED, the size in WHERE; ..."
 absl::Status WrongVocabularySize(const std::string& file, size_t found, int expected,
@@ -44,6 +44,6 @@ absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view by
 absl::StatusOr<bool> TakeSentencePieces(const std::string& directory, const char* source,
                                         const char* target, ModelVocabulary* vocabulary);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_VOCABULARY_VOCABULARY_FILE_H_

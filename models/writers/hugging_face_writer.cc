@@ -21,7 +21,7 @@
 #include "models/load_model.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -312,4 +312,4 @@ absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantizatio
   return pending.Commit();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

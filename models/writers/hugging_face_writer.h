@@ -15,7 +15,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/assembly/tensor_plan.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Writes the directory, which must not be there and appears whole, after it has been read back.
 // Unimplemented, in one line: what the format cannot express (SSRU decoders, shortlists, ...).
@@ -23,6 +23,6 @@ namespace nibu {
 absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantization,
                               const std::string& directory);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_WRITERS_HUGGING_FACE_WRITER_H_

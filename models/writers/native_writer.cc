@@ -18,7 +18,7 @@
 #include "models/native/native_parts.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::json;
@@ -197,4 +197,4 @@ absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
   return WithinMemory(path, [&] { return Write(model, options, path); });
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

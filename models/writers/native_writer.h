@@ -9,7 +9,7 @@
 #include "models/assembly/opened_model.h"
 #include "models/assembly/tensor_plan.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct NativeOptions {
   Quantization quantization;
@@ -22,6 +22,6 @@ struct NativeOptions {
 absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
                          const std::string& path);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_MODELS_WRITERS_NATIVE_WRITER_H_

@@ -11,7 +11,7 @@
 #include "engine/translator.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Results, or why there is none, in the order of the requests.
 inline std::vector<Result> AskAll(const std::shared_ptr<const Model>& model,
@@ -60,6 +60,6 @@ inline bool SameBits(const Result& a, const Result& b) {
   return true;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_ASKING_H_

@@ -15,7 +15,7 @@
 #include "tests/engine/small_model.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::StartsWith;
@@ -188,4 +188,4 @@ TEST(EnsembleTest, WrongUse) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

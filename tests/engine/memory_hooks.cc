@@ -16,7 +16,7 @@
 
 #include "absl/base/config.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::atomic<int64_t> allocations{0};
@@ -64,26 +64,26 @@ bool StopFailing() {
   return has_failed;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 // GCC takes the replaced operators for a mismatch.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 void* operator new(size_t size) {
-  void* p = nibu::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
+  void* p = nibu::internal::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 void* operator new(size_t size, std::align_val_t alignment) {
   void* p = nullptr;
-  if (nibu::Fails(__builtin_return_address(0)) ||
+  if (nibu::internal::Fails(__builtin_return_address(0)) ||
       posix_memalign(&p, static_cast<size_t>(alignment), size) != 0) {
     throw std::bad_alloc();
   }
   return p;
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  return nibu::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
+  return nibu::internal::Fails(__builtin_return_address(0)) ? nullptr : std::malloc(size);
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
@@ -94,7 +94,7 @@ void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p);
     defined(SYS_mmap)
 extern "C" void* mmap(void* address, size_t size, int protection, int flags, int fd,
                       off_t offset) noexcept {
-  if (nibu::Fails(__builtin_return_address(0))) {
+  if (nibu::internal::Fails(__builtin_return_address(0))) {
     errno = ENOMEM;
     return MAP_FAILED;
   }

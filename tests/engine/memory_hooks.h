@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Allocations so far, on all threads.
 int64_t Allocations();
@@ -16,6 +16,6 @@ void FailAllocation(int64_t n, int64_t count = 1);
 // None fails from now on. Whether one has.
 bool StopFailing();
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_MEMORY_HOOKS_H_

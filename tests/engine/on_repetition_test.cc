@@ -8,7 +8,7 @@
 #include "tests/engine/reference/expect.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Long outputs of small models, many of which loop.
@@ -113,4 +113,4 @@ TEST(OnRepetitionTest, NgramsThatMayNotRepeatNeedNoRetry) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

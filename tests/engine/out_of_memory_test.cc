@@ -10,7 +10,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Submits a sentence and waits, allocating nothing of its own in between.
@@ -187,4 +187,4 @@ TEST_P(OutOfMemoryTest, LeavesAnotherRetryAsItIs) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/engine/small_model.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::unique_ptr<Translator> SmallTranslator() {
@@ -91,4 +91,4 @@ TEST(ProcessTest, CallbacksMayThrow) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

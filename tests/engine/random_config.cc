@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace nibu {
+namespace nibu::internal {
 
 ModelConfig RandomConfig(Random* random) {
   ModelConfig config;
@@ -39,4 +39,4 @@ ModelConfig RandomConfig(Random* random) {
   return config;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

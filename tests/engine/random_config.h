@@ -4,11 +4,11 @@
 #include "engine/model/config.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A random small shape: odd sizes, any option.
 ModelConfig RandomConfig(Random* random);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_RANDOM_CONFIG_H_

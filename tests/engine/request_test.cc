@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
@@ -88,4 +88,4 @@ TEST(DecodingOptionsTest, PatienceIsNoBeam) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using std::chrono::milliseconds;
@@ -236,4 +236,4 @@ TEST(RequestsTest, WhatCallbacksThrowIsDropped) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "tests/engine/small_model.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Tokens = std::vector<int>;
@@ -254,4 +254,4 @@ TEST_F(SamplingTest, EqualsTheReferencesSamples) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

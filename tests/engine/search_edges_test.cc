@@ -12,7 +12,7 @@
 #include "tests/engine/reference/expect.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Tokens = std::vector<int>;
@@ -384,4 +384,4 @@ TEST_F(SearchEdgesTest, ScoresOfAResultAreTheSearchs) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tests/engine/reference/expect.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr int kModels = 16;
@@ -275,4 +275,4 @@ TEST_P(SearchOptionsTest, EqualTheReferencesWhateverSharesTheSteps) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 using Sources = std::vector<std::vector<int>>;
 using Results = std::vector<std::vector<Hypothesis>>;
@@ -82,6 +82,6 @@ inline bool SameBits(const Results& a, const Results& b) {
   return true;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_SMALL_MODEL_H_

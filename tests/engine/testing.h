@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 class Random {
  public:
@@ -66,6 +66,6 @@ void ForEachHighwayTarget(F f) {
   EXPECT_GE(runs, 1);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_TESTING_H_

@@ -16,7 +16,7 @@
 #include "tests/engine/testing.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Search over the reference model, by the same state machine (tested on its own). `given`: what the
@@ -362,4 +362,4 @@ TEST(TranslatorTest, MeasuresWhatHappened) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

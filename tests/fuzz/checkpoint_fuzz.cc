@@ -8,12 +8,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  const auto torch = nibu::ReadCheckpoint(nibu::FileBytes::InMemory("input", bytes));
+  const auto torch =
+      nibu::internal::ReadCheckpoint(nibu::internal::FileBytes::InMemory("input", bytes));
   if (!torch.ok()) return 0;
-  if (nibu::IsFairseq(*torch)) {
-    (void)nibu::ReadFairseqConfig(nibu::FairseqOptions(*torch));
-    (void)nibu::OpenFairseq(*torch);
+  if (nibu::internal::IsFairseq(*torch)) {
+    (void)nibu::internal::ReadFairseqConfig(nibu::internal::FairseqOptions(*torch));
+    (void)nibu::internal::OpenFairseq(*torch);
   }
-  if (nibu::IsOpenNmt(*torch)) (void)nibu::OpenOpenNmt(*torch);
+  if (nibu::internal::IsOpenNmt(*torch)) (void)nibu::internal::OpenOpenNmt(*torch);
   return 0;
 }

@@ -6,12 +6,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  (void)nibu::IsCTranslate2Bin(bytes);
-  auto file = nibu::ReadCTranslate2Bin(nibu::FileBytes::InMemory("input", bytes));
+  (void)nibu::internal::IsCTranslate2Bin(bytes);
+  auto file =
+      nibu::internal::ReadCTranslate2Bin(nibu::internal::FileBytes::InMemory("input", bytes));
   if (!file.ok()) return 0;
-  const auto config = nibu::ReadCTranslate2Config(file->spec, &file->source);
+  const auto config = nibu::internal::ReadCTranslate2Config(file->spec, &file->source);
   if (!config.ok()) return 0;
   (void)config->Validate();
-  (void)nibu::CTranslate2Names(*config, file->source);
+  (void)nibu::internal::CTranslate2Names(*config, file->source);
   return 0;
 }

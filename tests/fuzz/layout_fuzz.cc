@@ -24,12 +24,12 @@ std::string Letters(absl::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   for (const size_t columns : {size_t{0}, size_t{20}}) {
-    nibu::ParagraphReader reader;
-    std::deque<nibu::Paragraph> paragraphs;
+    nibu::internal::ParagraphReader reader;
+    std::deque<nibu::internal::Paragraph> paragraphs;
     for (const absl::string_view line : absl::StrSplit(text, '\n')) reader.Add(line, &paragraphs);
     reader.End(&paragraphs);
     std::string out;
-    for (const auto& each : paragraphs) out += nibu::LayOut(each, each.text, columns);
+    for (const auto& each : paragraphs) out += nibu::internal::LayOut(each, each.text, columns);
     if (Letters(out) != Letters(text)) std::abort();
   }
   return 0;

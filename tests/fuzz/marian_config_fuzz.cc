@@ -6,12 +6,12 @@
 #include "models/formats/marian_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  auto json = nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
+  auto json = nibu::internal::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
   if (!json.ok()) return 0;
-  const auto yml = nibu::ConfigFile::From(*std::move(json), "input");
+  const auto yml = nibu::internal::ConfigFile::From(*std::move(json), "input");
   if (!yml.ok()) return 0;
-  const auto config = nibu::ReadMarianConfig(*yml);
+  const auto config = nibu::internal::ReadMarianConfig(*yml);
   if (!config.ok() || !config->model.Validate().ok()) return 0;
-  (void)nibu::MarianNames(*config, nibu::TensorSource("input"));
+  (void)nibu::internal::MarianNames(*config, nibu::internal::TensorSource("input"));
   return 0;
 }

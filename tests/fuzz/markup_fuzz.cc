@@ -7,17 +7,18 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view page(reinterpret_cast<const char*>(data), size);
-  for (nibu::Markup kind : {nibu::Markup::kHtml, nibu::Markup::kXml}) {
-    nibu::MarkupReader reader(kind);
+  for (nibu::internal::Markup kind :
+       {nibu::internal::Markup::kHtml, nibu::internal::Markup::kXml}) {
+    nibu::internal::MarkupReader reader(kind);
     for (absl::string_view line : absl::StrSplit(page, '\n')) {
-      const nibu::MarkedLine marked = reader.Read(line);
-      for (const nibu::MarkedLine::Segment& segment : marked.segments) {
-        if (!nibu::IsWellFormed(segment.marked)) std::abort();
-        for (const nibu::Carried& carried : segment.marked.carried) {
+      const nibu::internal::MarkedLine marked = reader.Read(line);
+      for (const nibu::internal::MarkedLine::Segment& segment : marked.segments) {
+        if (!nibu::internal::IsWellFormed(segment.marked)) std::abort();
+        for (const nibu::internal::Carried& carried : segment.marked.carried) {
           if (carried.replaces && carried.before.empty()) std::abort();
         }
       }
-      if (nibu::Write(marked) != line) std::abort();
+      if (nibu::internal::Write(marked) != line) std::abort();
     }
   }
   return 0;

@@ -50,6 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::ofstream(path, std::ios::binary | std::ios::trunc) << part;
     }
   }
-  (void)nibu::OpenModel(directory);
+  (void)nibu::internal::OpenModel(directory);
   return 0;
 }

@@ -11,7 +11,7 @@ namespace {
 
 // Puts the header's checksum right, so that what it guards is reached.
 void Repair(std::string* bytes) {
-  if (bytes->size() < nibu::kNativePreamble) return;
+  if (bytes->size() < nibu::internal::kNativePreamble) return;
   uint64_t offset = 0;
   std::memcpy(&offset, bytes->data() + 16, sizeof(offset));
   if (offset > bytes->size()) return;
@@ -27,17 +27,17 @@ void Repair(std::string* bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);
   Repair(&bytes);
-  (void)nibu::IsNative(bytes);
-  const auto file = nibu::FileBytes::InMemory("input", bytes);
-  (void)nibu::VerifyNative(*file);
-  const auto opened = nibu::OpenNative(file);
+  (void)nibu::internal::IsNative(bytes);
+  const auto file = nibu::internal::FileBytes::InMemory("input", bytes);
+  (void)nibu::internal::VerifyNative(*file);
+  const auto opened = nibu::internal::OpenNative(file);
   if (!opened.ok() || !opened->config.Validate().ok()) return 0;
   if (opened->shortlist != nullptr) {
     (void)opened->shortlist->Candidates({0, 1, 2}, opened->config.vocab_target, {0});
   }
   if (opened->config.d_model <= 16 && opened->config.layers_decoder <= 2) {
-    (void)nibu::BuildModel(opened->config, opened->names, nibu::ComputeType::kFloat32,
-                           opened->source.get());
+    (void)nibu::internal::BuildModel(opened->config, opened->names,
+                                     nibu::internal::ComputeType::kFloat32, opened->source.get());
   }
   return 0;
 }

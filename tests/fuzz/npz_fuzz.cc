@@ -5,6 +5,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  (void)nibu::ReadNpz(nibu::FileBytes::InMemory("input", bytes));
+  (void)nibu::internal::ReadNpz(nibu::internal::FileBytes::InMemory("input", bytes));
   return 0;
 }

@@ -6,7 +6,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static constexpr absl::string_view kGlobals[] = {"collections OrderedDict", "m f"};
   size_t consumed = 0;
-  (void)nibu::Pickle::Read({reinterpret_cast<const char*>(data), size}, "input", kGlobals,
-                           &consumed);
+  (void)nibu::internal::Pickle::Read({reinterpret_cast<const char*>(data), size}, "input", kGlobals,
+                                     &consumed);
   return 0;
 }

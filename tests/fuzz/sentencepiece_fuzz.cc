@@ -3,6 +3,6 @@
 #include "models/vocabulary/vocabulary_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  (void)nibu::ReadSentencePieces({reinterpret_cast<const char*>(data), size}, "input");
+  (void)nibu::internal::ReadSentencePieces({reinterpret_cast<const char*>(data), size}, "input");
   return 0;
 }

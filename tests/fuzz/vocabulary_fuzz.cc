@@ -8,9 +8,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
-  (void)nibu::ReadCTranslate2Vocabulary(bytes, "input");
-  (void)nibu::ReadFairseqDictionary(bytes, "input");
-  const auto json = nibu::ParseJson(bytes, "input");
-  if (json.ok()) (void)nibu::TokensById(*json, "input", 3, "the model");
+  (void)nibu::internal::ReadCTranslate2Vocabulary(bytes, "input");
+  (void)nibu::internal::ReadFairseqDictionary(bytes, "input");
+  const auto json = nibu::internal::ParseJson(bytes, "input");
+  if (json.ok()) (void)nibu::internal::TokensById(*json, "input", 3, "the model");
   return 0;
 }

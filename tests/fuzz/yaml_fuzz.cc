@@ -3,6 +3,6 @@
 #include "models/files/yaml.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  (void)nibu::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
+  (void)nibu::internal::ParseYaml({reinterpret_cast<const char*>(data), size}, "input");
   return 0;
 }

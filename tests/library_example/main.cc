@@ -36,8 +36,8 @@ std::vector<std::string> Lines() {
           "People are waiting for a train. It is late. Nobody is happy."};
 }
 
-std::vector<nibu::TextOptions> Kinds(const nibu::TextOptions& defaults) {
-  std::vector<nibu::TextOptions> kinds(kKinds, defaults);
+std::vector<nibu::internal::TextOptions> Kinds(const nibu::internal::TextOptions& defaults) {
+  std::vector<nibu::internal::TextOptions> kinds(kKinds, defaults);
   kinds[0].decoding.beam_size = 1;
   kinds[1].decoding.beam_size = 2;
   kinds[1].decoding.num_hypotheses = 2;
@@ -49,7 +49,7 @@ std::vector<nibu::TextOptions> Kinds(const nibu::TextOptions& defaults) {
   return kinds;
 }
 
-bool Same(const nibu::TextResult& a, const nibu::TextResult& b) {
+bool Same(const nibu::internal::TextResult& a, const nibu::internal::TextResult& b) {
   if (a.hypotheses.size() != b.hypotheses.size()) return false;
   for (size_t n = 0; n < a.hypotheses.size(); ++n) {
     if (a.hypotheses[n].text != b.hypotheses[n].text ||
@@ -61,13 +61,14 @@ bool Same(const nibu::TextResult& a, const nibu::TextResult& b) {
   return true;
 }
 
-void SendNonsense(nibu::Translator* engine) {
-  const auto refuse = [&](nibu::Request request, const char* what) {
+void SendNonsense(nibu::internal::Translator* engine) {
+  const auto refuse = [&](nibu::internal::Request request, const char* what) {
     const auto ticket = engine->Submit(
-        std::move(request), [&](uint64_t, const nibu::Result&) { Expect(false, "was answered"); });
+        std::move(request),
+        [&](uint64_t, const nibu::internal::Result&) { Expect(false, "was answered"); });
     Expect(ticket.status().code() == absl::StatusCode::kInvalidArgument, what);
   };
-  nibu::Request request;
+  nibu::internal::Request request;
   refuse(request, "no tokens");
   request.source.assign(1, 1000000000);
   refuse(request, "an id beyond the vocabulary");
@@ -82,7 +83,7 @@ void SendNonsense(nibu::Translator* engine) {
   request.options.max_decoding_length = -1;
   refuse(request, "a negative length");
   request.options = {};
-  request.options.frame = nibu::Frame{{}, {}, {1 << 30}};
+  request.options.frame = nibu::internal::Frame{{}, {}, {1 << 30}};
   refuse(request, "an id of the frame");
 }
 
@@ -93,23 +94,24 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: library_example MODEL\n");
     return 2;
   }
-  auto opened = nibu::OpenModel(argv[1]);
+  auto opened = nibu::internal::OpenModel(argv[1]);
   if (!opened.ok()) {
     std::fprintf(stderr, "library_example: %s\n", std::string(opened.status().message()).c_str());
     return 1;
   }
-  auto model = nibu::LoadTextModel(*std::move(opened), nibu::ComputeType::kFloat32, {});
+  auto model =
+      nibu::internal::LoadTextModel(*std::move(opened), nibu::internal::ComputeType::kFloat32, {});
   if (!model.ok()) return 1;
-  nibu::TranslatorOptions threads;
+  nibu::internal::TranslatorOptions threads;
   threads.threads = 2;
-  auto translator = nibu::TextTranslator::Create(*std::move(model), threads);
+  auto translator = nibu::internal::TextTranslator::Create(*std::move(model), threads);
   if (!translator.ok()) return 1;
-  nibu::TextTranslator& text = **translator;
+  nibu::internal::TextTranslator& text = **translator;
 
   // What every request has to give: alone.
   const std::vector<std::string> lines = Lines();
-  const std::vector<nibu::TextOptions> kinds = Kinds(text.default_options());
-  std::vector<std::vector<nibu::TextResult>> expected(kKinds);
+  const std::vector<nibu::internal::TextOptions> kinds = Kinds(text.default_options());
+  std::vector<std::vector<nibu::internal::TextResult>> expected(kKinds);
   for (size_t kind = 0; kind < kKinds; ++kind) {
     for (const std::string& line : lines) {
       const auto alone = text.Translate({line}, kinds[kind]);
@@ -121,7 +123,7 @@ int main(int argc, char** argv) {
   std::mutex mutex;
   size_t answers = 0;
   size_t cancelled = 0;
-  const auto check = [&](uint64_t key, const absl::StatusOr<nibu::TextResult>& result) {
+  const auto check = [&](uint64_t key, const absl::StatusOr<nibu::internal::TextResult>& result) {
     const std::lock_guard<std::mutex> lock(mutex);
     ++answers;
     if (result.status().code() == absl::StatusCode::kCancelled) {
@@ -135,7 +137,7 @@ int main(int argc, char** argv) {
   std::vector<std::thread> senders;
   for (size_t t = 0; t < kThreads; ++t) {
     senders.emplace_back([&, t] {
-      std::vector<std::shared_ptr<const nibu::TextTranslator::Plan>> plans;
+      std::vector<std::shared_ptr<const nibu::internal::TextTranslator::Plan>> plans;
       for (const auto& kind : kinds) plans.push_back(text.Prepare(kind).value());
       for (uint64_t key = t; key < kRequests; key += kThreads) {
         const auto ticket = text.Submit(

@@ -15,7 +15,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/quantize.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using benchmark::Counter;
@@ -170,10 +170,10 @@ void RegisterAll() {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
 int main(int argc, char** argv) {
-  nibu::RegisterAll();
+  nibu::internal::RegisterAll();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/models/files.h"
 
-namespace nibu::testing {
+namespace nibu::internal::testing {
 
 template <typename T>
 std::string Bytes(T value) {
@@ -146,6 +146,6 @@ inline std::string TorchFile(const TestTensors& tensors, bool stream) {
          PickleText("little_endian") + "\x88s." + state + keys + "e." + storages;
 }
 
-}  // namespace nibu::testing
+}  // namespace nibu::internal::testing
 
 #endif  // NIBU_TESTS_MODELS_ARCHIVES_H_

@@ -15,7 +15,7 @@
 #include "tests/models/tiny_marian.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using testing::TempFolder;
@@ -177,4 +177,4 @@ TEST(Damage, Native) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu::testing {
+namespace nibu::internal::testing {
 
 inline void WriteFile(const std::string& path, const std::string& bytes) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
@@ -169,6 +169,6 @@ class TinyMarian {
   uint32_t state_ = 1;
 };
 
-}  // namespace nibu::testing
+}  // namespace nibu::internal::testing
 
 #endif  // NIBU_TESTS_MODELS_FILES_H_

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "models/load_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The greedy translation of a few ids, with its score.
 inline Hypothesis Greedy(const LoadedModel& loaded) {
@@ -17,6 +17,6 @@ inline Hypothesis Greedy(const LoadedModel& loaded) {
   return (*translator)->Translate({{2, 3, 4}}, options).value()[0][0];
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_MODELS_GREEDY_H_

@@ -10,7 +10,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace nibu::testing {
+namespace nibu::internal::testing {
 
 // The file with another header, and all that depends on it put right.
 inline std::string WithHeaderText(const std::string& file, const std::string& header) {
@@ -39,6 +39,6 @@ inline std::string WithHeader(const std::string& file,
   return WithHeaderText(file, json.dump());
 }
 
-}  // namespace nibu::testing
+}  // namespace nibu::internal::testing
 
 #endif  // NIBU_TESTS_MODELS_NATIVE_FILE_H_

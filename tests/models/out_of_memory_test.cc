@@ -15,7 +15,7 @@
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using testing::TempFolder;
@@ -76,4 +76,4 @@ TEST(OutOfMemory, AnyLimit) {
 #endif
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

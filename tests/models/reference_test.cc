@@ -13,7 +13,7 @@
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 class ReferenceTest : public ::testing::TestWithParam<const char*> {
@@ -58,4 +58,4 @@ TEST_P(ReferenceTest, TranslatesAsTheReferenceDoes) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/models/archives.h"
 
-namespace nibu::testing {
+namespace nibu::internal::testing {
 
 // d_model 8, 2 heads, feed-forward 16, 1 + 1 layers, 5 source and 4 target tokens.
 class TinyCTranslate2 {
@@ -154,6 +154,6 @@ class TinyCTranslate2 {
   uint32_t state_ = 1;
 };
 
-}  // namespace nibu::testing
+}  // namespace nibu::internal::testing
 
 #endif  // NIBU_TESTS_MODELS_TINY_CTRANSLATE2_H_

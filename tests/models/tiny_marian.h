@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "tests/models/archives.h"
 
-namespace nibu::testing {
+namespace nibu::internal::testing {
 
 // A NumPy array file of any type.
 inline std::string Npy(const std::string& descr, const std::vector<int64_t>& shape,
@@ -205,6 +205,6 @@ class TinyMarianModel {
   uint32_t state_ = 1;
 };
 
-}  // namespace nibu::testing
+}  // namespace nibu::internal::testing
 
 #endif  // NIBU_TESTS_MODELS_TINY_MARIAN_H_

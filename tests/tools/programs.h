@@ -15,7 +15,7 @@
 #include "tests/paths.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 inline Outcome Translate(const std::string& flags, const std::string& input) {
   return Shell(absl::StrCat(Program("nibu-translate"), " ", flags), input);
@@ -65,6 +65,6 @@ inline std::vector<std::string> TokensOf(const nlohmann::json& hypothesis) {
   return hypothesis["tokens"].get<std::vector<std::string>>();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_TOOLS_PROGRAMS_H_

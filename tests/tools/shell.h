@@ -16,7 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 inline std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -62,6 +62,6 @@ inline void ExpectOneLineError(const std::string& program, const Outcome& outcom
   EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_TOOLS_SHELL_H_

@@ -10,7 +10,7 @@
 
 #include "absl/strings/numbers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr UChar kSoftHyphen = 0xad;  // ICU puts it between the parts of long words
@@ -83,4 +83,4 @@ bool NumberWords::Say(absl::string_view digits, absl::string_view text) const {
   return false;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

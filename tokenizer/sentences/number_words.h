@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // How a language says numbers, by the rules of CLDR that ICU has (RuleBasedNumberFormat). Threads
 // may share it. The rules are read when they are first needed, which takes milliseconds.
@@ -34,6 +34,6 @@ class NumberWords {
   mutable std::unique_ptr<const Rules> rules_;  // null: there are none
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SENTENCES_NUMBER_WORDS_H_

@@ -15,7 +15,7 @@
 #include "absl/strings/strip.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Kind = CharacterKind;
@@ -149,4 +149,4 @@ std::string ToLower(absl::string_view text) {
   return lower;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

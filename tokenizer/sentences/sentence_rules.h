@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // After Unicode's property Sentence_Break.
 enum class CharacterKind : uint8_t {
@@ -93,6 +93,6 @@ class SentenceRules {
   std::array<CharacterKind, 128> ascii_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SENTENCES_SENTENCE_RULES_H_

@@ -21,7 +21,7 @@
 #include "tokenizer/sentences/sentence_text.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Kind = CharacterKind;
@@ -264,4 +264,4 @@ std::vector<TextSpan> SentenceSplitter::Split(absl::string_view line) const {
   return Scan(language_->rules, *language_->icu, line).Run();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

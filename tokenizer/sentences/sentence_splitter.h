@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "tokenizer/unicode/text_span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The sentences of one language. Any number of threads may use one splitter.
 //
@@ -35,6 +35,6 @@ class SentenceSplitter {
   std::unique_ptr<const Language> language_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SENTENCES_SENTENCE_SPLITTER_H_

@@ -6,7 +6,7 @@
 
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Kind = CharacterKind;
@@ -153,4 +153,4 @@ std::vector<TextSpan> SentenceText::ReadBrackets() const {
   return pairs;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

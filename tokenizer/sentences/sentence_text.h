@@ -13,7 +13,7 @@
 #include "tokenizer/sentences/sentence_rules.h"
 #include "tokenizer/unicode/text_span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Refers to both, which must outlive it. Places are bytes where characters begin.
 class SentenceText {
@@ -90,6 +90,6 @@ class SentenceText {
   const absl::string_view line_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SENTENCES_SENTENCE_TEXT_H_

@@ -5,7 +5,7 @@
 
 #include "engine/core/wire_format.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 bool CharsmapIsSound(absl::string_view map) {
@@ -44,4 +44,4 @@ bool CharsmapsAreSound(absl::string_view model) {
   });
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

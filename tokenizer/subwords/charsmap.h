@@ -3,7 +3,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Whether the character maps in a serialized SentencePiece model are sound. SentencePiece walks
 // them unchecked, so that a damaged one would make it read outside of memory.
@@ -16,6 +16,6 @@ namespace nibu {
 // with bit 31 1: bits 0-30 position of the replacement.
 bool CharsmapsAreSound(absl::string_view model);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SUBWORDS_CHARSMAP_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Length of the token that a text begins with; 0: none.
@@ -35,4 +35,4 @@ size_t LanguagePrefix(const Vocabulary& vocabulary, absl::Span<const std::string
   return length > 0 && length == piece.size() && vocabulary.Contains(piece) ? start + 1 : 0;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

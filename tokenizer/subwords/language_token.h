@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "tokenizer/subwords/vocabulary.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Takes a language token of the vocabulary off the front of the text, with the blanks around it,
 // and returns it; empty when there is none.
@@ -20,6 +20,6 @@ std::string TakeLanguageToken(const Vocabulary& vocabulary, absl::string_view* t
 // start of a word, "▁", in front of the token.
 size_t LanguagePrefix(const Vocabulary& vocabulary, absl::Span<const std::string> pieces);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SUBWORDS_LANGUAGE_TOKEN_H_

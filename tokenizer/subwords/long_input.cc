@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Marks of many scripts. The wide ones stand without a blank behind them; so do the others in East
@@ -79,4 +79,4 @@ std::vector<std::pair<size_t, size_t>> SplitPieces(absl::Span<const std::string>
   return parts;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Cuts pieces into parts [begin, end) of at most `limit` pieces each, in order, nothing left out. A
 // part ends behind the last sentence that fits, else behind the last clause, else before the last
@@ -19,6 +19,6 @@ namespace nibu {
 std::vector<std::pair<size_t, size_t>> SplitPieces(absl::Span<const std::string> pieces,
                                                    size_t limit);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SUBWORDS_LONG_INPUT_H_

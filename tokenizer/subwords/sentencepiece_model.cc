@@ -5,7 +5,7 @@
 #include <exception>
 #include <new>
 
-namespace nibu {
+namespace nibu::internal {
 
 struct SentencePieceModel::Impl {
   sentencepiece::SentencePieceProcessor processor;
@@ -71,4 +71,4 @@ bool SentencePieceModel::Decode(const std::vector<std::string>& pieces, std::str
   return true;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

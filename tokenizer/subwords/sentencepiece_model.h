@@ -10,7 +10,7 @@
 
 #include "tokenizer/unicode/text_span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Immutable after Load; threads may share it.
 class SentencePieceModel {
@@ -35,6 +35,6 @@ class SentencePieceModel {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SUBWORDS_SENTENCEPIECE_MODEL_H_

@@ -11,7 +11,7 @@
 #include "tokenizer/subwords/charsmap.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // SentencePiece needs a few hundred bytes of memory for a byte of text, and time that grows with
@@ -115,4 +115,4 @@ absl::StatusOr<std::string> SentencePieceTokenizer::Decode(absl::Span<const std:
   return text;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

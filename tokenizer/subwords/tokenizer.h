@@ -13,7 +13,7 @@
 #include "tokenizer/subwords/vocabulary.h"
 #include "tokenizer/unicode/text_span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Text that is in pieces already, separated by white space. `spans`, if not null: their bytes.
 std::vector<std::string> SplitAtSpaces(absl::string_view text,
@@ -41,6 +41,6 @@ class SentencePieceTokenizer {
   SentencePieceModel model_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SUBWORDS_TOKENIZER_H_

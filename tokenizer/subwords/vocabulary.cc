@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 absl::StatusOr<Vocabulary> Vocabulary::Create(std::vector<std::string> tokens, int unk) {
   if (unk < 0 || static_cast<size_t>(unk) >= tokens.size()) {
@@ -24,4 +24,4 @@ int Vocabulary::Id(absl::string_view token) const {
   return found == ids_.end() ? unk_ : found->second;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Immutable; threads may share it.
 class Vocabulary {
@@ -39,6 +39,6 @@ class Vocabulary {
   int unk_ = 0;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_SUBWORDS_VOCABULARY_H_

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Whether it is written together with its neighbours to make a word: not so in scripts without
@@ -84,4 +84,4 @@ bool HasWords(absl::string_view text) { return HasAny(text, u_isalnum); }
 
 bool HasLetters(absl::string_view text) { return HasAny(text, u_isalpha); }
 
-}  // namespace nibu
+}  // namespace nibu::internal

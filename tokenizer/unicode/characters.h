@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // SentencePiece's, in place of a blank: a piece that begins with it begins a word.
 inline constexpr absl::string_view kWordMark = "\u2581";
@@ -48,6 +48,6 @@ bool HasWords(absl::string_view text);
 // Whether there are letters.
 bool HasLetters(absl::string_view text);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_UNICODE_CHARACTERS_H_

@@ -8,7 +8,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 struct Language {
@@ -66,4 +66,4 @@ std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const s
   return same_region.empty() ? same : same_region;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Those of the codes that mean the language of `code`; both in any common form: BCP-47, ISO 639-1
 // or -3, FLORES, mBART's ("de", "deu", "de-DE", "deu_Latn", "de_DE"). A script or region that
@@ -18,6 +18,6 @@ std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const s
 // region. Names such as "german" have not.
 bool IsLanguageCode(absl::string_view code);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_UNICODE_LANGUAGE_CODE_H_

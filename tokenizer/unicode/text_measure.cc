@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // May stand inside a number.
@@ -62,4 +62,4 @@ TextMeasure Measure(absl::string_view text) {
   return measure;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

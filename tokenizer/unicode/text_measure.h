@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What can be compared between a text and its translation, whatever the languages.
 struct TextMeasure {
@@ -28,6 +28,6 @@ struct TextMeasure {
 // Any bytes. Takes time linear in the length.
 TextMeasure Measure(absl::string_view text);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_UNICODE_TEXT_MEASURE_H_

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace nibu {
+namespace nibu::internal {
 
 // Bytes [begin, end) of a text.
 struct TextSpan {
@@ -12,6 +12,6 @@ struct TextSpan {
   bool operator==(const TextSpan& other) const = default;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_UNICODE_TEXT_SPAN_H_

@@ -11,7 +11,7 @@
 
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 size_t Width(UChar32 c) {
@@ -86,4 +86,4 @@ bool BeginsCapital(absl::string_view text) {
   return u_isupper(first) || u_isdigit(first);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

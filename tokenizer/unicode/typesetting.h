@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // The column behind a text that begins in `column`: East Asian wide characters take two, marks and
 // what is not seen none, a tab ends in a multiple of 8. What is not UTF-8 takes one a byte.
@@ -33,6 +33,6 @@ bool BeginsSmall(absl::string_view text);
 // With a capital letter, or a digit.
 bool BeginsCapital(absl::string_view text);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_UNICODE_TYPESETTING_H_

@@ -38,7 +38,7 @@ ABSL_DECLARE_FLAG(std::string, config);
 ABSL_DECLARE_FLAG(int, repeat);
 ABSL_DECLARE_FLAG(bool, json);
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // A mechanism that has taken so long is not tried with more positions.
@@ -284,4 +284,4 @@ absl::Status BenchAttention(int argc, char** argv) {
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,7 +15,7 @@
 #include "tools/text/resources.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 absl::Status MeasureText(const std::vector<std::string>& lines, const TextOptions& options,
@@ -237,4 +237,4 @@ std::string BenchTableRow(const BenchResult& result) {
       result.measurement.matmul_seconds, floor, ratio ? absl::StrFormat("%.2f", *ratio) : "short");
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

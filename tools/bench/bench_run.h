@@ -14,7 +14,7 @@
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What stays the same through a sweep.
 struct BenchWorkload {
@@ -99,6 +99,6 @@ std::string BenchTableRow(const BenchResult& result);
 // the program, with "attention" as its first argument.
 absl::Status BenchAttention(int argc, char** argv);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_BENCH_BENCH_RUN_H_

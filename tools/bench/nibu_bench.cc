@@ -31,7 +31,7 @@ ABSL_FLAG(
     bool, json, false,
     "One JSON object a run instead of a table; target_tokens leaves the ends of sentences out.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr char kSwept[] = "compute_type threads beam_size batch_size source_length";
@@ -143,10 +143,10 @@ absl::Status Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
 int main(int argc, char** argv) {
   const bool attention = argc > 1 && std::string(argv[1]) == "attention";
-  return nibu::ExitStatus(attention ? nibu::BenchAttention(argc - 1, argv + 1)
-                                    : nibu::Run(argc, argv));
+  return nibu::internal::ExitStatus(attention ? nibu::internal::BenchAttention(argc - 1, argv + 1)
+                                              : nibu::internal::Run(argc, argv));
 }

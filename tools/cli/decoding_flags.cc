@@ -127,7 +127,7 @@ ABSL_FLAG(int, alignment_heads, 0,
           "The mean of so many heads is taken, 0: of all. A model's own number is used unless this "
           "is given.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Directory of the bundled English-German model: beside the installed programs
@@ -334,4 +334,4 @@ absl::StatusOr<DecodingOptions> ReadDecodingFlags(const ModelFlags& model,
   return options;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

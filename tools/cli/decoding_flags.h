@@ -16,7 +16,7 @@
 
 ABSL_DECLARE_FLAG(int, num_hypotheses);
 
-namespace nibu {
+namespace nibu::internal {
 
 // Names of flags, for ProgramInfo.
 inline constexpr char kSpeedFlags[] =
@@ -61,6 +61,6 @@ absl::StatusOr<ComputeType> ChooseComputeType(
 // of a flag is wrong usage of that flag.
 absl::Status UsageOfFlag(const absl::Status& status);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_DECODING_FLAGS_H_

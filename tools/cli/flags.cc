@@ -25,7 +25,7 @@
 #include "tools/text/layout.h"
 #include "tools/text/nearest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // What the process has been told.
@@ -258,4 +258,4 @@ int ExitStatus(const absl::Status& status) {
   return status.GetPayload(kUsage) ? 2 : 1;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "engine/core/errors.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A boolean that is decided by the circumstances unless it is set: --name, --noname, --name=auto.
 struct AutoBool {
@@ -109,6 +109,6 @@ absl::StatusOr<T> Choose(absl::string_view flag,
 // work that failed.
 int ExitStatus(const absl::Status& status);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_FLAGS_H_

@@ -16,7 +16,7 @@
 #include "engine/core/status_macros.h"
 #include "tools/cli/flags.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr size_t kReadSize = size_t{1} << 16;
@@ -282,4 +282,4 @@ absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, cons
   return file;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "tools/text/layout.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A sequence of lines. Not thread-safe.
 class LineSource {
@@ -76,6 +76,6 @@ absl::StatusOr<InputLines> OpenLines(const std::vector<std::string>& texts, cons
 // has made non-blocking. `event`: POLLIN or POLLOUT.
 bool TryAgain(int fd, short event);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_LINES_H_

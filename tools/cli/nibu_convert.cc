@@ -32,7 +32,7 @@ ABSL_FLAG(std::string, prepack, "auto",
           "need not be at every start: float32, bfloat16, int8; auto: what --compute_type=auto is "
           "here; none. On other CPUs, and for other compute types, weights are packed at start.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ProgramInfo Program() {
@@ -110,6 +110,8 @@ absl::Status Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
-int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }
+int main(int argc, char** argv) {
+  return nibu::internal::ExitStatus(nibu::internal::Run(argc, argv));
+}

@@ -32,7 +32,7 @@ ABSL_FLAG(
     "all tokens and perplexity of a token, the ends of sentences included; target_tokens leaves "
     "them out.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ProgramInfo Program() {
@@ -164,6 +164,8 @@ absl::Status Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
-int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }
+int main(int argc, char** argv) {
+  return nibu::internal::ExitStatus(nibu::internal::Run(argc, argv));
+}

@@ -25,7 +25,7 @@ ABSL_FLAG(bool, json, false,
           "A JSON object for every line of text, with the bytes where its sentences begin and end: "
           "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ProgramInfo Program() {
@@ -86,6 +86,8 @@ absl::Status Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
-int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }
+int main(int argc, char** argv) {
+  return nibu::internal::ExitStatus(nibu::internal::Run(argc, argv));
+}

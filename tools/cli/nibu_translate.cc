@@ -74,7 +74,7 @@ ABSL_FLAG(std::string, alignment, "none",
           "soft (the attention). In text and nbest behind ||| at the end.");
 ABSL_FLAG(std::string, alignment_level, "pieces", "pieces or words.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ProgramInfo Program() {
@@ -352,6 +352,8 @@ absl::Status Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
-int main(int argc, char** argv) { return nibu::ExitStatus(nibu::Run(argc, argv)); }
+int main(int argc, char** argv) {
+  return nibu::internal::ExitStatus(nibu::internal::Run(argc, argv));
+}

@@ -17,7 +17,7 @@
 #include "tools/cli/flags.h"
 #include "tools/cli/lines.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 SignalWatcher::SignalWatcher() {
   EndInOneLine();  // where there is no thread for it
@@ -143,4 +143,4 @@ absl::Status WriteAll(int fd, absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "models/files/new_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Ends the program on SIGINT, SIGTERM and SIGHUP, with the status 128 + number. Create it before
 // any other thread, which thus have the signals blocked; it must outlive main(). Ignores SIGPIPE
@@ -76,6 +76,6 @@ absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
 // Writes all bytes. Unavailable with the reason; Cancelled when the reader of a pipe is gone.
 absl::Status WriteAll(int fd, absl::string_view bytes);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_OUTPUT_FILE_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // The shortest decimal fraction of a float's 7 significant digits.
@@ -90,4 +90,4 @@ std::string FormatScore(bool json, uint64_t index, const TextResult& result) {
   return JsonLine(line);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "tools/text/text_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 enum class OutputFormat {
   kText,   // the best hypothesis, a line
@@ -32,6 +32,6 @@ std::string FormatResult(const OutputOptions& options, uint64_t index, absl::str
 // there is no result.
 std::string FormatScore(bool json, uint64_t index, const TextResult& result);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_OUTPUT_FORMAT_H_

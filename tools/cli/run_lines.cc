@@ -22,14 +22,14 @@
 ABSL_FLAG(std::string, out, "-",
           "File for the output, a line each; - is standard output. A file appears under its name "
           "when it is whole.");
-ABSL_FLAG(nibu::AutoBool, progress, nibu::AutoBool(),
+ABSL_FLAG(nibu::internal::AutoBool, progress, nibu::internal::AutoBool(),
           "Show progress on standard error; auto: when that is a terminal, and the output is not.");
 ABSL_FLAG(bool, warnings, false,
           "A line on standard error for each suspicious translation, with the line's number: short "
           "or long for its source, repetition, unfinished (cut at a length limit), truncated (the "
           "source was), numbers or protected (parts that are not those of the source).");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // A bar, or a count where the size of the input is not known. Used by one thread.
@@ -308,4 +308,4 @@ absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
   return seconds;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

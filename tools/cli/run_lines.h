@@ -27,7 +27,7 @@
 
 ABSL_DECLARE_FLAG(std::string, out);
 
-namespace nibu {
+namespace nibu::internal {
 
 // A model for text or, `tokenized`, pieces; its notes are printed as warnings. `text`: its decoding
 // options are set from flags and the model. UsageError: they make no sense.
@@ -156,6 +156,6 @@ absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
                                 const TranslatorOptions& speed, OutputFile* out,
                                 SignalWatcher* signals);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_RUN_LINES_H_

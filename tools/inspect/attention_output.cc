@@ -8,7 +8,7 @@
 #include "tokenizer/unicode/typesetting.h"
 #include "tools/inspect/inspect.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr absl::string_view kPage =
@@ -147,4 +147,4 @@ std::string AttentionGrid(const AttentionView& view) {
   return text;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // A page of so many weights has 60 MB: more is too much for browsers.
@@ -94,4 +94,4 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions
   return view;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -19,7 +19,7 @@
 #include "models/native/native.h"
 #include "tools/text/resources.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -316,4 +316,4 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
   return inspection;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

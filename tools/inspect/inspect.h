@@ -14,7 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/cli/decoding_flags.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct Inspection {
   // model, format, ModelFacts, config, parameters, stored_bytes, vocabulary, defaults, shortlist,
@@ -62,6 +62,6 @@ std::string AttentionPage(const AttentionView& view);
 // source token, whose characters stand above one another; then the entropy of every head.
 std::string AttentionGrid(const AttentionView& view);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_INSPECT_INSPECT_H_

@@ -32,7 +32,7 @@ ABSL_FLAG(int, head, -1,
           "Its head shown, from 0; -1: the mean of all. Unless given: that of alignments, if they "
           "are of one, else the mean.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ProgramInfo Program() {
@@ -112,11 +112,12 @@ absl::Status ShowModel(int argc, char** argv, SignalWatcher* signals) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
 
 int main(int argc, char** argv) {
-  static nibu::SignalWatcher& signals = *new nibu::SignalWatcher();
+  static nibu::internal::SignalWatcher& signals = *new nibu::internal::SignalWatcher();
   const bool attention = argc > 1 && std::string(argv[1]) == "attention";
-  return nibu::ExitStatus(attention ? nibu::ShowAttention(argc - 1, argv + 1, &signals)
-                                    : nibu::ShowModel(argc, argv, &signals));
+  return nibu::internal::ExitStatus(
+      attention ? nibu::internal::ShowAttention(argc - 1, argv + 1, &signals)
+                : nibu::internal::ShowModel(argc, argv, &signals));
 }

@@ -7,7 +7,7 @@
 #include "engine/core/errors.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void Glossary::Add(const std::string& source, std::vector<int> target) {
   phrases_[source.size()][source].push_back(std::move(target));
@@ -45,4 +45,4 @@ absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text)
   return entries;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

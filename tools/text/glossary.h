@@ -12,7 +12,7 @@
 #include "engine/request.h"
 #include "tools/text/text_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Phrases of the source and the token ids of what is to stand for each. Immutable.
 class Glossary {
@@ -34,6 +34,6 @@ class Glossary {
 // InvalidArgument naming the line.
 absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_GLOSSARY_H_

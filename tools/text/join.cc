@@ -12,7 +12,7 @@
 #include "tokenizer/unicode/typesetting.h"
 #include "tools/text/markup.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r", " "}}, text); }
@@ -217,4 +217,4 @@ AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const size_t> 
   return words;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

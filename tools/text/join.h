@@ -13,7 +13,7 @@
 #include "tools/text/text_coder.h"
 #include "tools/text/text_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What is translated in one piece: a sentence, or a part of a long one.
 struct LinePart {
@@ -63,6 +63,6 @@ std::vector<std::pair<size_t, size_t>> AlignWords(
 AttentionRows AttendWords(const AttentionRows& pieces, absl::Span<const size_t> source_words,
                           absl::Span<const size_t> target_words);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_JOIN_H_

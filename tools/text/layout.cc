@@ -14,7 +14,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/typesetting.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;  // of a paragraph, and a line
@@ -238,4 +238,4 @@ std::string LayOut(const Paragraph& paragraph, absl::string_view translation, si
   return out;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Lines that belong together, or one that stands for itself.
 struct Paragraph {
@@ -73,6 +73,6 @@ class ParagraphReader {
 // cut at `columns` where they can be, not at all if 0.
 std::string LayOut(const Paragraph& paragraph, absl::string_view translation, size_t columns);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_LAYOUT_H_

@@ -14,7 +14,7 @@
 #include "tokenizer/subwords/long_input.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Sentences, none of which begins or ends inside of a protected part.
@@ -294,4 +294,4 @@ absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const
   return LineReader(request).Read(line);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

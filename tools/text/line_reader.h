@@ -15,7 +15,7 @@
 #include "tools/text/text_coder.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Options, checked and worked out: how lines are read.
 struct TextPlan {
@@ -37,6 +37,6 @@ struct TextPlan {
 // sentence of too many tokens.
 absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_LINE_READER_H_

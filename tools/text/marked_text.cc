@@ -13,7 +13,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/markup.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 bool IsBlankAt(absl::string_view text, size_t i) {
@@ -257,4 +257,4 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
   return result;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "tokenizer/unicode/text_span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 enum class Markup { kNone, kHtml, kXml };
 
@@ -93,6 +93,6 @@ struct AlignedToken {
 std::string Place(const MarkedText& source, absl::string_view target,
                   absl::Span<const AlignedToken> tokens, size_t prefix = 0);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_MARKED_TEXT_H_

@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 namespace {
 
@@ -215,4 +215,4 @@ std::string EscapeText(const MarkedText& source, absl::string_view text) {
   return escaped;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

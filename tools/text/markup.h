@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "tools/text/marked_text.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct MarkupToken {
   enum Kind {
@@ -106,6 +106,6 @@ bool BeginsMarkup(Markup kind, absl::string_view text);
 // left out; in HTML a name has two letters or more, unlike `R&D;`.
 std::optional<std::string> ReadReference(Markup kind, absl::string_view text);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_MARKUP_H_

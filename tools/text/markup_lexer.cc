@@ -17,7 +17,7 @@
 #include "absl/strings/strip.h"
 #include "tools/text/markup.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 namespace {
 
@@ -365,4 +365,4 @@ void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Levenshtein distance.
@@ -39,4 +39,4 @@ std::string Nearest(absl::string_view name, absl::Span<const std::string> known)
   return nearest;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/marked_text.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TextSpan WithoutBlanks(absl::string_view text, TextSpan span) {
@@ -116,7 +116,7 @@ class Placer {
       return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end, a.replaces) <
              std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end, b.replaces);
     });
-    return nibu::Write(placed);
+    return nibu::internal::Write(placed);
   }
 
  private:
@@ -379,4 +379,4 @@ std::string Place(const MarkedText& source, absl::string_view target,
   return Placer(source, target, tokens, prefix).Write();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

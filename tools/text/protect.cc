@@ -14,7 +14,7 @@
 #include "engine/core/errors.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // @L@ stands for what is a letter beyond ASCII, or may be one.
@@ -133,4 +133,4 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   };
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

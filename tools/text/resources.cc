@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace nibu {
+namespace nibu::internal {
 
 int64_t PeakMemoryBytes() {
   struct rusage usage;
@@ -25,4 +25,4 @@ void ResetPeakMemory() {
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace nibu {
+namespace nibu::internal {
 
 using Clock = std::chrono::steady_clock;
 
@@ -19,6 +19,6 @@ int64_t PeakMemoryBytes();
 // Starts the peak anew from what is held now.
 void ResetPeakMemory();
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_RESOURCES_H_

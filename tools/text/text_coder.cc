@@ -13,7 +13,7 @@
 #include "tokenizer/subwords/language_token.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Tokenizer = std::shared_ptr<const SentencePieceTokenizer>;
@@ -219,4 +219,4 @@ std::string TextCoder::Text(absl::Span<const std::string> tokens,
   return Decode(target_tokenizer_, tokens, spans);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

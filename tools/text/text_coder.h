@@ -15,7 +15,7 @@
 #include "tokenizer/subwords/vocabulary.h"
 #include "tokenizer/unicode/text_span.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct CodedText {
   std::vector<std::string> pieces;
@@ -90,6 +90,6 @@ class TextCoder {
   std::vector<std::string> names_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_TEXT_CODER_H_

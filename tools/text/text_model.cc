@@ -17,7 +17,7 @@
 #include "tokenizer/unicode/language_code.h"
 #include "tools/text/nearest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // `option`: "src_lang" or "tgt_lang". `own`: the model's default, if any.
@@ -151,4 +151,4 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& voca
   return frame;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

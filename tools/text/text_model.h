@@ -11,7 +11,7 @@
 #include "engine/request.h"
 #include "models/load_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What stands in for, or is added to, what a model's files have. Paths; empty: nothing.
 struct TextModelOptions {
@@ -48,6 +48,6 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& voca
                                                      const std::string& src_lang,
                                                      const std::string& tgt_lang);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_TEXT_MODEL_H_

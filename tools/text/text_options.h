@@ -13,7 +13,7 @@
 #include "engine/request.h"
 #include "tools/text/watch.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // What to do with a sentence of more than max_input_length tokens.
 enum class LongInput {
@@ -103,6 +103,6 @@ struct TextResult {
   bool scored_whole = false;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_

@@ -17,7 +17,7 @@
 #include "tools/text/line_reader.h"
 #include "tools/text/resources.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A line whose parts are being translated. Once they are submitted, the translator's callbacks have
 // it, which come one at a time.
@@ -184,7 +184,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   const auto pending = std::make_shared<Pending>(Pending{request, std::move(done)});
   NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line));
   const size_t parts = pending->line.parts.size();
-  std::vector<nibu::Request> requests;
+  std::vector<nibu::internal::Request> requests;
   for (size_t i = 0; i < parts; ++i) {
     NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(pending.get(), i));
   }
@@ -226,11 +226,12 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   return StatusOfException();
 }
 
-absl::StatusOr<nibu::Request> TextTranslator::MakeRequest(Pending* pending, size_t part) const {
+absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pending,
+                                                                    size_t part) const {
   const Request& request = pending->request;
   const Plan& plan = *request.plan;
   LinePart& text = pending->line.parts[part];
-  nibu::Request made;
+  nibu::internal::Request made;
   made.source = plan.coder.Ids(text.source.pieces);
   made.options = plan.options.decoding;
   made.options.return_attention |=
@@ -323,4 +324,4 @@ absl::StatusOr<std::vector<TextResult>> TextTranslator::Translate(
   return StatusOfException();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

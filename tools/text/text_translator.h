@@ -19,7 +19,7 @@
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct TextPlan;
 
@@ -43,7 +43,7 @@ class TextTranslator {
 
   struct Request {
     std::shared_ptr<const Plan> plan;
-    // See nibu::Request; a line's sentences share them.
+    // See nibu::internal::Request; a line's sentences share them.
     int priority = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     // Handed back; samples depend on its lower 44 bits.
@@ -102,7 +102,7 @@ class TextTranslator {
 
  private:
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
-  absl::StatusOr<nibu::Request> MakeRequest(Pending* pending, size_t part) const;
+  absl::StatusOr<nibu::internal::Request> MakeRequest(Pending* pending, size_t part) const;
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
 
   const TextCoder coder_;
@@ -114,6 +114,6 @@ class TextTranslator {
   std::unique_ptr<Translator> translator_;  // last: its threads use the rest
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_TEXT_TRANSLATOR_H_

@@ -10,7 +10,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/text_measure.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Number = TextMeasure::Number;
@@ -104,4 +104,4 @@ bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text) {
   });
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

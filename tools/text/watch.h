@@ -14,7 +14,7 @@
 #include "engine/search/beam_search.h"
 #include "tokenizer/sentences/number_words.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 struct Warning {
   enum Kind : uint8_t {
@@ -51,6 +51,6 @@ Warnings Watch(absl::string_view source, float expected_tokens, absl::string_vie
 // Whether each of the parts (not empty) is in the text as often as in all of them.
 bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_WATCH_H_

@@ -6,7 +6,7 @@
 
 #include "engine/ops/row_kernels.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // out [I]: the convolution of the queries around position `middle`; zeros lie outside.
@@ -57,4 +57,4 @@ void SampleRows(const float* x, int positions, int dim, const float* places, int
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

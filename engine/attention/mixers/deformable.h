@@ -13,7 +13,7 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // I columns of queries.
 struct OffsetWeights {
@@ -32,6 +32,6 @@ void FindPlaces(const DeformableAttention& spec, const OffsetWeights& weights,
 // out [count, dim]: x [positions, dim] at `places`.
 void SampleRows(const float* x, int positions, int dim, const float* places, int count, float* out);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_DEFORMABLE_H_

@@ -8,7 +8,7 @@
 #include "engine/attention/mixers/local.h"
 #include "engine/attention/mixers/pattern.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 template <typename X>
@@ -122,4 +122,4 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -5,12 +5,12 @@
 
 #include "engine/attention/attention_spec.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Any score and any pattern. REQUIRES: with a pattern, as many queries as keys.
 void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                  const AttentionOutput& output);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_DENSE_H_

@@ -11,7 +11,7 @@
 #include "engine/ops/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -55,11 +55,11 @@ void MultiplyQuery(const float* q, float scale, const float* product, size_t dim
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(MultiplyKeysValues);
 HWY_EXPORT(MultiplyQuery);
@@ -83,5 +83,5 @@ void AttendFactorized(const AttentionSpec& spec, const Queries& queries, const K
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

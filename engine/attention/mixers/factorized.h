@@ -6,12 +6,12 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Has no matrix of weights.
 void AttendFactorized(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                       const AttentionOutput& output, Arena* arena);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_FACTORIZED_H_

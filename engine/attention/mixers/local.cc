@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace nibu {
+namespace nibu::internal {
 
 void FindCentres(const float* mapped, const float* v, int positions, size_t dim, float* centres) {
   for (int i = 0; i < positions; ++i, mapped += dim) {
@@ -18,4 +18,4 @@ double LocalWeight(double distance, int width) {
   return std::exp(-distance * distance / (2 * sigma * sigma));
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace nibu {
+namespace nibu::internal {
 
 // centres [positions], from h mapped by W_p [positions, dim] and v [dim] = v_p.
 void FindCentres(const float* mapped, const float* v, int positions, size_t dim, float* centres);
@@ -16,6 +16,6 @@ void FindCentres(const float* mapped, const float* v, int positions, size_t dim,
 // Of a key at a distance from p.
 double LocalWeight(double distance, int width);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_LOCAL_H_

@@ -10,7 +10,7 @@
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/pattern.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr int kDigitBits = 4;
@@ -157,4 +157,4 @@ void AttendLsh(const LshAttention& lsh, const AttentionSpec& spec, const Queries
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,11 +15,11 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void AttendLsh(const LshAttention& lsh, const AttentionSpec& spec, const Queries& queries,
                const KeyValueRows& memory, const AttentionOutput& output, Arena* arena);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_LSH_H_

@@ -8,7 +8,7 @@
 #include "engine/attention/mixers/score.h"
 #include "engine/attention/mixers/sparse.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                    const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
@@ -35,4 +35,4 @@ void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyV
   AttendRows(products, mapped, memory, output, matmul, arena);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Attention of queries to the rows of their own positions, as spec.mixer says. Keys and values of
 // ReducedAttention and DeformableAttention are those that their maps have made: what is left is
@@ -15,6 +15,6 @@ namespace nibu {
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                    const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_MIXERS_H_

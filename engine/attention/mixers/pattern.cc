@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 int CeilDivide(int a, int b) { return (a + b - 1) / b; }
@@ -94,4 +94,4 @@ std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most) {
   return tiles;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

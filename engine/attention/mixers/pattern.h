@@ -18,7 +18,7 @@
 
 #include "engine/attention/mixer_spec.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Keys begin, begin + step, ... below end.
 struct KeySpan {
@@ -45,6 +45,6 @@ std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most);
 // Of a hash of its arguments, any 64 bits (splitmix64): random blocks and LSH's projections.
 uint64_t HashOf(uint64_t seed, uint64_t a, uint64_t b);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_PATTERN_H_

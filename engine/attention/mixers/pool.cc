@@ -5,7 +5,7 @@
 
 #include "engine/ops/row_kernels.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void MeanPool(const float* x, int positions, int dim, int width, float* out) {
   const auto row = static_cast<size_t>(dim);
@@ -21,4 +21,4 @@ void MeanPool(const float* x, int positions, int dim, int width, float* out) {
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

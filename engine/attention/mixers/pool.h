@@ -3,11 +3,11 @@
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_POOL_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_POOL_H_
 
-namespace nibu {
+namespace nibu::internal {
 
 // x, out [positions, dim], which do not overlap. `width` is odd.
 void MeanPool(const float* x, int positions, int dim, int width, float* out);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_POOL_H_

@@ -5,7 +5,7 @@
 
 #include "engine/attention/kernels.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
                  const KeyValueRows& memory, const AttentionOutput& output, MatmulContext* matmul,
@@ -50,4 +50,4 @@ void JoinNeighbours(const float* x, int positions, int dim, int reduction, float
   std::fill(out + size, out + (size + row - 1) / row * row, 0.0f);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

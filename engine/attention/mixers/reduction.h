@@ -11,7 +11,7 @@
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // A mean's weight is shared by the keys that it is the mean of, so that matrices are [H, R, S].
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
@@ -21,6 +21,6 @@ void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& querie
 // out [ceil(positions / R), R dim]: x [positions, dim], R rows side by side, zeros behind the last.
 void JoinNeighbours(const float* x, int positions, int dim, int reduction, float* out);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_REDUCTION_H_

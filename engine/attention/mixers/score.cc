@@ -9,7 +9,7 @@
 #include "engine/ops/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace nibu {
+namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -23,11 +23,11 @@ void MapVector(const float* map, const float* q, size_t dim, float* out) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace nibu
+}  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace nibu {
+namespace nibu::internal {
 namespace {
 HWY_EXPORT(MapVector);
 }  // namespace
@@ -50,5 +50,5 @@ Queries MapQueries(const AttentionSpec& spec, const Queries& queries, Arena* are
   return result;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 #endif  // HWY_ONCE

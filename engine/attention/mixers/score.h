@@ -6,11 +6,11 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // W q for all queries, in the arena. REQUIRES: spec.score.map.
 Queries MapQueries(const AttentionSpec& spec, const Queries& queries, Arena* arena);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_SCORE_H_

@@ -9,7 +9,7 @@
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/pattern.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr int kMostQueries = 64;  // of a tile
@@ -162,4 +162,4 @@ void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyVa
   }
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,12 +8,12 @@
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // REQUIRES: as many queries as keys, from the first position on.
 void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                   const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_SPARSE_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace nibu {
+namespace nibu::internal {
 
 void MixByMlp(const Linear& up, const Linear& down, const float* x, int positions, int dim,
               MatmulContext* matmul, Arena* arena, float* out) {
@@ -26,4 +26,4 @@ void MixByMlp(const Linear& up, const Linear& down, const float* x, int position
   arena->Rewind(mark);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal

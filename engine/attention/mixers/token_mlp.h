@@ -7,12 +7,12 @@
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // x, out [positions, dim]; the activation belongs to `up`. REQUIRES: positions <= P.
 void MixByMlp(const Linear& up, const Linear& down, const float* x, int positions, int dim,
               MatmulContext* matmul, Arena* arena, float* out);
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_ENGINE_ATTENTION_MIXERS_TOKEN_MLP_H_

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Rows = std::vector<std::vector<float>>;
@@ -275,4 +275,4 @@ TEST_F(PlainAttentionTest, LargeScoresDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

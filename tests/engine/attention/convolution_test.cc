@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // A grid of height x width positions, row by row; height 1: a sequence.
@@ -122,4 +122,4 @@ TEST(ConvolutionTest, OfASequence) { ExpectAConvolution({1, 40, 0, 2}); }
 TEST(ConvolutionTest, OfAGrid) { ExpectAConvolution({9, 11, 1, 1}); }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

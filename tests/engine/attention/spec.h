@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "models/assembly/mixer_text.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 inline MixerSpec Spec(const std::string& text, bool odd_layer = false) {
   auto spec = ParseMixer(text);
@@ -17,6 +17,6 @@ inline MixerSpec Spec(const std::string& text, bool odd_layer = false) {
   return *spec;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_ATTENTION_SPEC_H_

@@ -11,7 +11,7 @@
 #include "engine/core/huge_memory.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Pieces of sizes that come and go do not overlap, and all of what they were is there for the next.
@@ -81,4 +81,4 @@ TEST(HugeHeapTest, SaysWhenThereIsNone) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Pieces of all sizes, more than a block of them, do not overlap and outlive each other.
@@ -65,4 +65,4 @@ TEST(HugeMemoryTest, Threads) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

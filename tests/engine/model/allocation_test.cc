@@ -19,7 +19,7 @@
 #define NIBU_COUNTS_ALLOCATIONS 1
 #endif
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 #if NIBU_COUNTS_ALLOCATIONS
@@ -222,4 +222,4 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
 #endif  // NIBU_COUNTS_ALLOCATIONS
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tests/engine/small_model.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::vector<int> RandomIds(Random* random, int count, int vocabulary) {
@@ -169,4 +169,4 @@ TEST(AttentionMapsTest, RefusesWhatTheModelHasNot) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

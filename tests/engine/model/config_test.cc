@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/attention/spec.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(ModelConfig, NamesTheFieldThatDoesNot) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ModelConfig SmallConfig() {
@@ -114,4 +114,4 @@ TEST(DecoderStateTest, RecurrentStatesOfDroppedPositionsAreKept) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Rows of hidden states, with room behind them as Decoder::Step gives it.
@@ -115,4 +115,4 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& config, int count) {
@@ -245,4 +245,4 @@ TEST(DecoderTest, ConsecutiveTokensAreStepsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 class Int8ProductTest : public testing::TestWithParam<Isa> {};
@@ -64,4 +64,4 @@ TEST_P(Int8ProductTest, ProductsAreThoseOfPlainLoops) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

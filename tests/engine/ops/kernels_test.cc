@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -376,4 +376,4 @@ TEST(EmbeddingTest, SinusoidalPositions) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "engine/ops/linear.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 inline double Activate(Activation activation, double x) {
   switch (activation) {
@@ -97,6 +97,6 @@ inline double Tolerance(ComputeType type, int in) {
   return (type == ComputeType::kBFloat16 ? 0.02 : 0.03) * n;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_OPS_LINEAR_CASE_H_

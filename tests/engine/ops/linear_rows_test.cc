@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 class LinearRowsTest : public testing::TestWithParam<ComputeType> {};
@@ -149,4 +149,4 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

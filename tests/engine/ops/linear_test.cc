@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 class LinearTest : public testing::TestWithParam<ComputeType> {};
@@ -272,4 +272,4 @@ TEST(LinearTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

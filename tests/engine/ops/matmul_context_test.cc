@@ -12,7 +12,7 @@
 #include "tests/engine/testing.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // 64 inputs and outputs, weights of 0.5.
@@ -103,4 +103,4 @@ TEST(MatmulContextTest, MultiplyEqualsTheDefinition) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "engine/ops/onednn.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr Isa kIsas[] = {Isa::kNone,       Isa::kSse41,      Isa::kAvx,
@@ -211,4 +211,4 @@ TEST(InstructionSetTest, IsTheOneThatTheRunIsFor) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

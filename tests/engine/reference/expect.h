@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/reference/search.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 
 // What float32 may add up to, at most.
@@ -52,6 +52,6 @@ inline void ExpectEqual(const Answer& answer, const Request& request,
 }
 
 }  // namespace reference
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_REFERENCE_EXPECT_H_

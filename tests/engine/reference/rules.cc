@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 namespace {
 
@@ -165,4 +165,4 @@ std::vector<double> Rules::Attention(const Tokens& tokens) {
 }
 
 }  // namespace reference
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 #include "engine/request.h"
 #include "tests/engine/reference/transformer.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 
 using Tokens = std::vector<int>;
@@ -74,6 +74,6 @@ class Rules {
 };
 
 }  // namespace reference
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_REFERENCE_RULES_H_

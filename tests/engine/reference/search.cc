@@ -8,7 +8,7 @@
 
 #include "tests/engine/reference/rules.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 namespace {
 
@@ -391,4 +391,4 @@ double Gumbel(const Sampling& sampling, uint64_t key, size_t hypothesis, size_t 
 }
 
 }  // namespace reference
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "engine/request.h"
 #include "tests/engine/reference/rules.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 
 struct Found {
@@ -44,6 +44,6 @@ bool Loops(const std::vector<int>& tokens);
 double Gumbel(const Sampling& sampling, uint64_t key, size_t hypothesis, size_t step, int token);
 
 }  // namespace reference
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_REFERENCE_SEARCH_H_

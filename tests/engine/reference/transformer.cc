@@ -6,7 +6,7 @@
 
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 namespace {
 
@@ -92,14 +92,16 @@ Matrix ApplyRows(const Map& map, const Matrix& x) {
   return y;
 }
 
-MatrixView View(const Map& map) { return {nibu::View(map.weight, {map.out, map.in}), true, {}}; }
+MatrixView View(const Map& map) {
+  return {nibu::internal::View(map.weight, {map.out, map.in}), true, {}};
+}
 
 Linear Pack(const std::vector<const Map*>& maps, Activation activation, ComputeType type) {
   std::vector<MatrixView> matrices;
   std::vector<TensorView> biases;
   for (const Map* map : maps) {
     matrices.push_back(View(*map));
-    biases.push_back(nibu::View(map->bias, {map->out}));
+    biases.push_back(nibu::internal::View(map->bias, {map->out}));
   }
   return *Linear::Create(matrices, biases, activation, type);
 }
@@ -144,7 +146,7 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
   const auto table = [&](const std::vector<float>& values) {
     const int64_t rows = static_cast<int64_t>(values.size()) / config_.d_model;
     return std::make_shared<const EmbeddingTable>(
-        *EmbeddingTable::Create(nibu::View(values, {rows, config_.d_model})));
+        *EmbeddingTable::Create(nibu::internal::View(values, {rows, config_.d_model})));
   };
   w.source.tokens = table(source_table_);
   w.target.tokens = table(target_table_);
@@ -191,7 +193,7 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
     w.decoder.back().cross = cross(layer.cross);
     w.decoder.back().ffn = ffn(layer.ffn);
   }
-  const TensorView bias = nibu::View(output_.bias, {output_.out});
+  const TensorView bias = nibu::internal::View(output_.bias, {output_.out});
   w.output = *OutputWeights::Create(View(output_), &bias, type);
   return model;
 }
@@ -377,4 +379,4 @@ std::vector<double> Transformer::NextLogProbs(const Matrix& encoded,
 
 }  // namespace reference
 
-}  // namespace nibu
+}  // namespace nibu::internal

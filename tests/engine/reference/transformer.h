@@ -9,7 +9,7 @@
 
 #include "engine/model/weights.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace reference {
 
 using Matrix = std::vector<std::vector<double>>;  // rows
@@ -92,6 +92,6 @@ class Transformer {
 
 }  // namespace reference
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_

@@ -8,7 +8,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::vector<DecodingOptions> ManyOptions(const ModelConfig& config) {
@@ -182,4 +182,4 @@ TEST(TranslatorTest, RefusesDraftsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/memory_hooks.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -203,4 +203,4 @@ TEST(JobQueueTest, EndsWaitingJobsThatAreCancelledOrLate) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 struct Outcome {
@@ -65,4 +65,4 @@ TEST(SoloThreadsTest, AFirstStepDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tests/engine/search/search_case.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -276,4 +276,4 @@ TEST(BeamSearchTest, NothingThatCanFollowEndsTheSentence) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -164,4 +164,4 @@ TEST(ConstraintsTest, ThatCannotBeMetAreDropped) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "engine/search/beam_search.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Options with what a Translator works out for a sentence.
 struct SearchCase : DecodingOptions {
@@ -60,6 +60,6 @@ inline std::vector<Hypothesis> Search(BeamSearch* search, const SearchCase& opti
   return search->Finish();
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_SEARCH_SEARCH_CASE_H_

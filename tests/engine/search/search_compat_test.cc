@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/search/search_case.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::vector<Tokens> TokensOf(const std::vector<Hypothesis>& found) {
@@ -163,4 +163,4 @@ TEST(SearchCompatTest, HuggingFaceGreedyEndsAtTheFirstEnd) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

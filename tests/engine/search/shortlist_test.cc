@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(ShortlistTest, SmallVocabulariesAreNotFilledUp) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -20,7 +20,7 @@
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -152,4 +152,4 @@ TEST(EncoderAttention, ConfigurationAndTensorsMustAgree) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

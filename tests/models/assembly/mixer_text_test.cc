@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/attention/spec.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TEST(MixerTextTest, TextIsReadAndWritten) {
@@ -94,4 +94,4 @@ TEST(MixerTextTest, WhatMakesNoSenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "tests/models/files.h"
 #include "tests/models/tiny_marian.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(ModelDefaults, StayWithAModelWhateverItsFormat) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/models/files.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::IsEmpty;
@@ -99,4 +99,4 @@ TEST(ModelFacts, Damaged) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/models/files.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -142,4 +142,4 @@ TEST(Safetensors, DeepNestingCostsNothing) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/models/files.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST(FileBytes, MapsAndNamesErrors) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

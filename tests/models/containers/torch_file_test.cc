@@ -14,7 +14,7 @@
 #include "tests/models/archives.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -282,4 +282,4 @@ TEST(WeightsFile, RealFilesHoldTheSameWeights) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

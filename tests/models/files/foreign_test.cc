@@ -11,7 +11,7 @@
 #include "tests/models/files.h"
 #include "zlib.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -203,4 +203,4 @@ TEST(Foreign, QuantizedWeights) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(JsonTest, WithOtherFields) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

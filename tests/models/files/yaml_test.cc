@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(Yaml, LongDocuments) {
 TEST(Yaml, NamesTheLine) { EXPECT_THAT(Error("a: 1\n\n# x\n- b\n"), HasSubstr("f.yml: line 4 ")); }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

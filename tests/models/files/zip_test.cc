@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/models/archives.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(Zip, SizesOfDeflatedMembersAreChecked) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tests/models/greedy.h"
 #include "tests/models/tiny_ctranslate2.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST(Argos, ZippedIsRefusedWithTheCommandThatUnpacksIt) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

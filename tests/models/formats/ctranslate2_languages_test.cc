@@ -20,7 +20,7 @@
 #include "tests/models/tiny_ctranslate2.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using testing::Bytes;
@@ -309,4 +309,4 @@ TEST(CTranslate2Languages, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -16,7 +16,7 @@
 #include "tests/models/greedy.h"
 #include "tests/models/tiny_ctranslate2.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using testing::Bytes;
@@ -263,4 +263,4 @@ TEST(CTranslate2Vocabulary, LinesAndArrays) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

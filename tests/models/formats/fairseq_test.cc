@@ -15,7 +15,7 @@
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(FairseqDamage, Files) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

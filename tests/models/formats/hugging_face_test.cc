@@ -17,7 +17,7 @@
 #include "tests/models/greedy.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -375,4 +375,4 @@ TEST(HuggingFace, BundledModelIsTheOneThatWasTrained) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -20,7 +20,7 @@
 #include "tests/models/tiny_marian.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -387,4 +387,4 @@ TEST(SentencePieces, RefuseDamage) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::Contains;
@@ -214,4 +214,4 @@ TEST(MultilingualDamage, Weights) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -119,4 +119,4 @@ TEST(OpenNmtDamage, Files) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "tests/models/files.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(T5, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -4,7 +4,7 @@
 #include "models/files/json.h"
 #include "nlohmann/json.hpp"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TEST(ModelConfigJson, EveryFieldComesBack) {
@@ -33,4 +33,4 @@ TEST(ModelConfigJson, EveryFieldComesBack) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

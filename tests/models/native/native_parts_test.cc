@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST(NativeParts, Tokens) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

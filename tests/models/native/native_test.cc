@@ -22,7 +22,7 @@
 #include "tests/models/tiny_marian.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -388,4 +388,4 @@ TEST(Native, AFailureLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "tests/models/archives.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using testing::Bytes;
@@ -148,4 +148,4 @@ TEST(ShortlistFile, RealFilesOfBothFormsAgree) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "tests/models/tiny_marian.h"
 #include "tests/paths.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST(HuggingFaceWriter, SaysWhatCannotBeHeld) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

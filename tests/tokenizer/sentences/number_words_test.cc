@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TEST(NumberWords, AreSaidInManyWays) {
@@ -30,4 +30,4 @@ TEST(NumberWords, AreSaidInManyWays) {
 TEST(NumberWords, UnknownLanguagesHaveNone) { EXPECT_FALSE(NumberWords("xx").AreKnown()); }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace nibu {
+namespace nibu::internal {
 
 // "|" stands where one sentence ends and the next begins: for a blank, or for nothing in languages
 // that have none there.
@@ -275,6 +275,6 @@ inline const std::vector<SentenceCases>& AllSentenceCases() {
   return cases;
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_TOKENIZER_SENTENCES_SENTENCE_CASES_H_

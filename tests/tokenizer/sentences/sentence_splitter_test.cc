@@ -23,7 +23,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/typesetting.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Sentences = std::vector<std::string>;
@@ -321,4 +321,4 @@ TEST(SentenceSplitterTest, IsCreatedOrNotWhateverTheMemory) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -17,7 +17,7 @@
 #include "tokenizer/subwords/sentencepiece_model.h"
 #include "tokenizer/subwords/vocabulary.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Pieces = std::vector<std::string>;
@@ -330,4 +330,4 @@ TEST(SplitPiecesTest, NeverLosesAPiece) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(WordBorderTest, ScriptsWithoutBlanksHaveThemEverywhere) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

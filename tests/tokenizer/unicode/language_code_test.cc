@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(LanguageCodeTest, OthersAreNone) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

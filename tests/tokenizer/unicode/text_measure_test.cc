@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // "12 5+" where + says that a number is not alone.
@@ -78,4 +78,4 @@ TEST(TextMeasureTest, RandomBytes) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

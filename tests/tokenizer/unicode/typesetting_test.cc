@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(TypesettingTest, Letters) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -18,7 +18,7 @@
 #include "tests/tools/shell.h"
 #include "tools/bench/bench_run.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -319,4 +319,4 @@ TEST(AttentionBenchTest, WrongUsage) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

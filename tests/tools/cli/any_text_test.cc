@@ -9,7 +9,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 const std::string kProgram = ProgramPath("nibu-translate");
@@ -142,4 +142,4 @@ TEST(AnyTextTest, PeakMemoryIsOfAFewLines) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -18,7 +18,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -367,4 +367,4 @@ TEST(CliTest, Stats) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -16,7 +16,7 @@
 #include "tests/paths.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -344,4 +344,4 @@ TEST_F(ConvertTest, RandomWeights) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -151,4 +151,4 @@ TEST_F(DefaultsTest, ThatMakeNoSenseAreTheModelsFault) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 const std::string kBundled = CaptionsModelPath();
@@ -94,4 +94,4 @@ TEST(DraftModelTest, IsMeasured) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -12,7 +12,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 const std::string kBundled = CaptionsModelPath();
@@ -124,4 +124,4 @@ TEST(EnsembleTest, SharedModels) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

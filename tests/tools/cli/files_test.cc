@@ -19,7 +19,7 @@
 #include "tools/cli/lines.h"
 #include "tools/cli/output_file.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -289,4 +289,4 @@ TEST_F(FilesTest, AFileThatMayNotBeWritten) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

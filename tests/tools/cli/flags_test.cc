@@ -10,11 +10,12 @@
 
 ABSL_FLAG(int, test_number, 4, "A number.");
 ABSL_FLAG(bool, test_switch, false, "A switch.");
-ABSL_FLAG(nibu::AutoBool, test_auto, nibu::AutoBool(), "A switch with a mind of its own.");
+ABSL_FLAG(nibu::internal::AutoBool, test_auto, nibu::internal::AutoBool(),
+          "A switch with a mind of its own.");
 ABSL_FLAG(std::string, test_text, "", "A text.");
 ABSL_FLAG(int, test_hidden, 1, "Not of this program.");
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 ProgramInfo Program() {
@@ -87,4 +88,4 @@ TEST(FlagsTest, HelpNamesEveryFlagAndDefault) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,7 +15,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 const std::string kProgram = ProgramPath("nibu-translate");
@@ -228,4 +228,4 @@ TEST(InteractiveTest, AnIgnoredSignalStaysIgnored) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/typesetting.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(RepeatedLinesTest, CountEachLineAndSampleEach) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -17,7 +17,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST(MarianTest, SharedModelsGiveMariansBeam) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

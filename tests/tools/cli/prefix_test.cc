@@ -11,7 +11,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -212,4 +212,4 @@ TEST(UnknownsTest, Generated) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -9,7 +9,7 @@
 #include "tests/paths.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(CheckpointsTest, WithoutSentencePieceTheyNeedPieces) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tools/cli/run_lines.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(RepeatsOfThreads, EachLineGetsItsResultOnce) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,7 +15,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -350,4 +350,4 @@ TEST(ScoreTest, SharedModelsAsCTranslate2) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

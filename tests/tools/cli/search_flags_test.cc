@@ -13,7 +13,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::Contains;
@@ -296,4 +296,4 @@ TEST(SamplingTest, Edges) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

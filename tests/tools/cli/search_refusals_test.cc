@@ -10,7 +10,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TEST(SearchRefusalsTest, ValuesNameTheirFlag) {
@@ -153,4 +153,4 @@ TEST(SearchRefusalsTest, OfTheBench) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/paths.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 Outcome Translate(const std::string& flags, const std::string& input) {
@@ -193,4 +193,4 @@ TEST(SentencesTest, LanguagesAndInstructions) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -10,7 +10,7 @@
 #include "tests/paths.h"
 #include "tests/tools/shell.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 Outcome RunSplit(const std::string& flags, const std::string& input = "") {
@@ -79,4 +79,4 @@ TEST(SplitTest, FilesAndMistakes) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

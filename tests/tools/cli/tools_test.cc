@@ -21,7 +21,7 @@
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -364,4 +364,4 @@ TEST(OutputFormatTest, EveryFormat) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

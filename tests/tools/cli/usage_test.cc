@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 TEST(UsageTest, HelpOnAFullDisk) {
@@ -77,4 +77,4 @@ TEST(UsageTest, WrongUsage) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

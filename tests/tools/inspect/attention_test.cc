@@ -12,7 +12,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using nlohmann::json;
@@ -237,4 +237,4 @@ TEST(AttentionTest, Refusals) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

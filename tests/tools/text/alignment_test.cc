@@ -13,7 +13,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::Each;
@@ -254,4 +254,4 @@ TEST(AlignmentTest, InTextAndNBest) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,7 +15,7 @@
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/markup.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -193,4 +193,4 @@ TEST(AnyMarkupTest, LongLinesOfAnything) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -19,7 +19,7 @@
 #include "tests/tools/programs.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::unique_ptr<TextTranslator> Bundled(int threads) {
@@ -336,4 +336,4 @@ TEST(CarriedTest, MarkedLines) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -19,7 +19,7 @@
 #include "tests/paths.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -192,4 +192,4 @@ TEST(DamageTest, Native) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -15,7 +15,7 @@
 #include "tests/sanitizers.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 const std::string kShared = SharedPath("");
@@ -154,4 +154,4 @@ TEST_F(FormatsTest, CTranslate2Transliteration) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -11,7 +11,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tools/programs.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -195,4 +195,4 @@ TEST(GlossaryTest, Refused) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "tests/sanitizers.h"
 #include "tokenizer/unicode/typesetting.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -287,4 +287,4 @@ TEST(LayoutProperty, LongLinesOfAnything) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -13,7 +13,7 @@
 #include "tools/text/markup.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Letters, digits and all that is not ASCII, in order, without tags.
@@ -123,4 +123,4 @@ TEST_F(LineReaderTest, MentionsAreProtected) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/tools/text/write_marked.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -316,4 +316,4 @@ TEST(MarkupTest, KnowsWhatIsOpenAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Words of a text, each with a blank in front, as SentencePiece has them.
@@ -230,4 +230,4 @@ TEST(PlaceTest, RandomTagsComeOutOnceAndNested) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::vector<std::string> Parts(const std::string& text,
@@ -110,4 +110,4 @@ TEST(ProtectTest, AnyBytes) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

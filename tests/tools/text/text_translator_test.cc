@@ -19,7 +19,7 @@
 #include "tests/paths.h"
 #include "tokenizer/unicode/characters.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 LoadedModel Model(bool language_tokens = false) {
@@ -295,4 +295,4 @@ TEST(TextTranslatorTest, OptionsAreCheckedAgainstTheModel) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

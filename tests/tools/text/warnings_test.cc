@@ -22,7 +22,7 @@
 #include "tests/tools/programs.h"
 #include "tools/text/text_translator.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::unique_ptr<TextTranslator> Bundled() {
@@ -193,4 +193,4 @@ TEST(WarningsTest, InTheOrderOfLines) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

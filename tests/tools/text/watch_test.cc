@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/sanitizers.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // As if each word were a token.
@@ -145,4 +145,4 @@ TEST(WatchTest, LongLines) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

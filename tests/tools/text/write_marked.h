@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "tools/text/markup.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 // Nested or disjoint, by their begin, outer before inner, within the text.
 inline bool IsWellFormed(const MarkedText& marked) {
@@ -38,6 +38,6 @@ inline std::string Write(const MarkedLine& marked) {
   return absl::StrCat(line, marked.untouched);
 }
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_TOOLS_TEXT_WRITE_MARKED_H_

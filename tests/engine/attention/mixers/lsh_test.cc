@@ -12,7 +12,7 @@
 #include "tests/engine/attention/spec.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 constexpr int kDim = 16;
@@ -155,4 +155,4 @@ TEST(LshTest, FindsTheKeysThatCount) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

@@ -18,7 +18,7 @@
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 
 using reference::Matrix;
 using Values = std::vector<float>;
@@ -117,7 +117,7 @@ class Layer {
     const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());
     size_t size = 0;
     for (const auto& source : sources) size += source.size();
-    const float* rows = nibu::Encode(model_, *embedder_, spans, &workspace);
+    const float* rows = nibu::internal::Encode(model_, *embedder_, spans, &workspace);
     return {rows, rows + size * static_cast<size_t>(config().d_model)};
   }
 
@@ -169,6 +169,6 @@ class Layer {
   std::unique_ptr<Embedder> embedder_;
 };
 
-}  // namespace nibu
+}  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_ENGINE_ATTENTION_MIXERS_MIXER_LAYER_H_

@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/attention/mixers/mixer_layer.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 std::vector<int> RandomSource(Random* random) {
@@ -361,4 +361,4 @@ TEST(MixerWeightsTest, LimitsAreFullAttention) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal

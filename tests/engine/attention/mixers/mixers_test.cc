@@ -14,7 +14,7 @@
 #include "tests/engine/attention/spec.h"
 #include "tests/engine/testing.h"
 
-namespace nibu {
+namespace nibu::internal {
 namespace {
 
 // Whether query i sees key j: the definitions of attention. Of BigBird without random blocks.
@@ -383,4 +383,4 @@ TEST(MixersTest, PoolsEqualTheirDefinition) {
 }
 
 }  // namespace
-}  // namespace nibu
+}  // namespace nibu::internal
