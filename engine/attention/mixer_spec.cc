@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu::internal {
@@ -11,7 +12,7 @@ namespace {
 
 template <typename... Parts>
 absl::Status Wrong(absl::string_view text, const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat("encoder_attention \"", text, "\": ", parts...));
+  return InvalidOption("encoder_attention", " \"", text, "\": ", parts...);
 }
 
 }  // namespace

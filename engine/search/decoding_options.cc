@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/core/check_range.h"
+#include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu::internal {
@@ -11,49 +12,47 @@ namespace {
 // Of numbers that may not be 0.
 absl::Status CheckPositive(absl::string_view name, float value, float most) {
   if (value > 0 && value <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, " must be more than 0 and at most ", most, ", not ", value));
+  return InvalidOption(name, " must be more than 0 and at most ", most, ", not ", value);
 }
 
 // What cannot be asked for at a time.
 absl::Status CheckTogether(const DecodingOptions& options) {
-  const auto refuse = [](bool both, absl::string_view what) {
-    return both ? absl::InvalidArgumentError(what) : absl::OkStatus();
+  const auto refuse = [](bool both, absl::string_view option, absl::string_view what) {
+    return both ? InvalidOption(option, what) : absl::OkStatus();
   };
   const bool biased = options.prefix_bias_beta > 0;
   const bool samples = options.sampling.is_on();
   const bool other_rules = options.search_compat == SearchCompat::kMarian ||
                            options.search_compat == SearchCompat::kHuggingFace;
+  NIBU_RETURN_IF_ERROR(refuse(samples && options.beam_size != 1, "sampling_topk",
+                              " other than 1 needs beam_size=1"));
+  NIBU_RETURN_IF_ERROR(refuse(samples && options.return_alternatives, "return_alternatives",
+                              " are the most probable ones; not with sampling_topk"));
   NIBU_RETURN_IF_ERROR(
-      refuse(samples && options.beam_size != 1, "sampling_topk other than 1 needs beam_size=1"));
-  NIBU_RETURN_IF_ERROR(
-      refuse(samples && options.return_alternatives,
-             "return_alternatives are the most probable ones; not with sampling_topk"));
-  NIBU_RETURN_IF_ERROR(
-      refuse(samples && biased, "prefix_bias_beta does not go with sampling_topk"));
-  NIBU_RETURN_IF_ERROR(refuse(biased && options.return_alternatives,
-                              "prefix_bias_beta does not go with return_alternatives"));
-  NIBU_RETURN_IF_ERROR(
-      refuse(biased && options.beam_size == 1,
-             "prefix_bias_beta needs a beam_size above 1: greedy search cannot leave a prefix"));
-  NIBU_RETURN_IF_ERROR(refuse(biased && options.coverage_penalty != 0,
-                              "prefix_bias_beta does not go with coverage_penalty"));
+      refuse(samples && biased, "prefix_bias_beta", " does not go with sampling_topk"));
+  NIBU_RETURN_IF_ERROR(refuse(biased && options.return_alternatives, "prefix_bias_beta",
+                              " does not go with return_alternatives"));
+  NIBU_RETURN_IF_ERROR(refuse(biased && options.beam_size == 1, "prefix_bias_beta",
+                              " needs a beam_size above 1: greedy search cannot leave a prefix"));
+  NIBU_RETURN_IF_ERROR(refuse(biased && options.coverage_penalty != 0, "prefix_bias_beta",
+                              " does not go with coverage_penalty"));
   NIBU_RETURN_IF_ERROR(refuse(options.return_alternatives && options.coverage_penalty != 0,
-                              "return_alternatives do not go with coverage_penalty"));
-  NIBU_RETURN_IF_ERROR(
-      refuse(options.on_repetition == OnRepetition::kRetry &&
-                 (options.return_alternatives || options.branches() > 1),
-             "on_repetition=retry does not go with return_alternatives, nor with several samples"));
+                              "return_alternatives", " do not go with coverage_penalty"));
+  NIBU_RETURN_IF_ERROR(refuse(
+      options.on_repetition == OnRepetition::kRetry &&
+          (options.return_alternatives || options.branches() > 1),
+      "on_repetition", "=retry does not go with return_alternatives, nor with several samples"));
   NIBU_RETURN_IF_ERROR(
       refuse(options.coverage_penalty != 0 &&
                  (options.alignment_layer.has_value() || options.alignment_heads.has_value()),
-             "coverage_penalty needs the model's own attention, without alignment_layer and "
+             "coverage_penalty",
+             " needs the model's own attention, without alignment_layer and "
              "alignment_heads"));
-  NIBU_RETURN_IF_ERROR(
-      refuse(options.beam_size == 1 && options.num_hypotheses > options.branches(),
-             "num_hypotheses above 1 needs a beam, sampling_topk or return_alternatives"));
-  return refuse(other_rules && options.patience != 1,
-                "patience is a rule of search_compat=nibu and ctranslate2");
+  NIBU_RETURN_IF_ERROR(refuse(options.beam_size == 1 && options.num_hypotheses > options.branches(),
+                              "num_hypotheses",
+                              " above 1 needs a beam, sampling_topk or return_alternatives"));
+  return refuse(other_rules && options.patience != 1, "patience",
+                " is a rule of search_compat=nibu and ctranslate2");
 }
 
 }  // namespace
@@ -66,9 +65,9 @@ absl::Status DecodingOptions::Validate() const {
   } else {
     const int finished = HypothesesToFinish(beam_size, patience);
     if (num_hypotheses < 1 || num_hypotheses > finished) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("num_hypotheses must be 1 to beam_size * patience = ", finished, ", not ",
-                       num_hypotheses, "; more need a beam, sampling_topk or return_alternatives"));
+      return InvalidOption("num_hypotheses", " must be 1 to beam_size * patience = ", finished,
+                           ", not ", num_hypotheses,
+                           "; more need a beam, sampling_topk or return_alternatives");
     }
   }
   NIBU_RETURN_IF_ERROR(CheckRange("length_penalty", length_penalty, -8.0f, 8.0f));
@@ -77,18 +76,18 @@ absl::Status DecodingOptions::Validate() const {
   NIBU_RETURN_IF_ERROR(CheckRange("max_decoding_length", max_decoding_length, 1));
   NIBU_RETURN_IF_ERROR(CheckRange("max_length_factor", max_length_factor, 0.0f));
   if (min_decoding_length < 0 || min_decoding_length > max_decoding_length) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("min_decoding_length must be 0 to max_decoding_length = ", max_decoding_length,
-                     ", not ", min_decoding_length));
+    return InvalidOption("min_decoding_length",
+                         " must be 0 to max_decoding_length = ", max_decoding_length, ", not ",
+                         min_decoding_length);
   }
   NIBU_RETURN_IF_ERROR(CheckRange("repetition_penalty", repetition_penalty, 1e-3f, 1e6f));
   NIBU_RETURN_IF_ERROR(CheckRange("no_repeat_ngram_size", no_repeat_ngram_size, 0));
   for (const auto& sequence : suppress_sequences) {
-    if (sequence.empty()) return absl::InvalidArgumentError("suppress_sequences has an empty one");
+    if (sequence.empty()) return InvalidOption("suppress_sequences", " has an empty one");
   }
   if (!(prefix_bias_beta >= 0 && prefix_bias_beta < 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("prefix_bias_beta must be at least 0 and below 1, not ", prefix_bias_beta));
+    return InvalidOption("prefix_bias_beta", " must be at least 0 and below 1, not ",
+                         prefix_bias_beta);
   }
   NIBU_RETURN_IF_ERROR(
       CheckRange("min_alternative_expansion_prob", min_alternative_expansion_prob, 0.0f, 1.0f));

@@ -1,4 +1,5 @@
 #include "models/assembly/encoder_attention.h"
+#include "engine/core/option_error.h"
 
 #include <string>
 #include <utility>
@@ -21,7 +22,7 @@ bool IsOfMixer(absl::string_view weight) {
 }
 
 absl::Status Unfit(const OpenedModel& model, absl::string_view why) {
-  return Invalid("encoder_attention does not fit ", model.config_file, ": ", why);
+  return InvalidOption("encoder_attention", " does not fit ", model.config_file, ": ", why);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "models/assembly/mixer_text.h"
+#include "engine/core/option_error.h"
 
 #include <optional>
 #include <type_traits>
@@ -30,7 +31,7 @@ void ForEachMechanism(F f) {
 
 template <typename... Parts>
 absl::Status Wrong(absl::string_view text, const Parts&... parts) {
-  return Invalid("encoder_attention \"", text, "\": ", parts...);
+  return InvalidOption("encoder_attention", " \"", text, "\": ", parts...);
 }
 
 absl::StatusOr<MixerSpec::Mechanism> FindMechanism(absl::string_view text, absl::string_view name) {

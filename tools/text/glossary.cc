@@ -29,6 +29,10 @@ std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
   return found;
 }
 
+}  // namespace nibu::internal
+
+namespace nibu {
+
 absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text) {
   std::vector<GlossaryEntry> entries;
   size_t number = 0;
@@ -38,11 +42,12 @@ absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text)
     std::vector<absl::string_view> parts = absl::StrSplit(line, '\t');
     for (absl::string_view& part : parts) part = absl::StripAsciiWhitespace(part);
     if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-      return Invalid("line ", number, " must be a source phrase, a tab and a target phrase");
+      return internal::Invalid("line ", number,
+                               " must be a source phrase, a tab and a target phrase");
     }
     entries.push_back({std::string(parts[0]), std::string(parts[1])});
   }
   return entries;
 }
 
-}  // namespace nibu::internal
+}  // namespace nibu

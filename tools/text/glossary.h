@@ -30,10 +30,6 @@ class Glossary {
   std::map<size_t, std::map<std::string, Constraint, std::less<>>, std::greater<>> phrases_;
 };
 
-// "SOURCE<tab>TARGET" a line; empty lines and those that begin with '#' are none.
-// InvalidArgument naming the line.
-absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text);
-
 }  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_TEXT_GLOSSARY_H_

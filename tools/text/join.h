@@ -12,6 +12,7 @@
 #include "tools/text/marked_text.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_options.h"
+#include "tools/text/watch.h"
 
 namespace nibu::internal {
 

@@ -10,11 +10,10 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "nibu/options.h"
 #include "tokenizer/unicode/text_span.h"
 
 namespace nibu::internal {
-
-enum class Markup { kNone, kHtml, kXml };
 
 // A stretch of a text, and what stands around it, or in its place, in the translation. Written as
 // it is.

@@ -1,4 +1,5 @@
 #include "tools/text/protect.h"
+#include "engine/core/option_error.h"
 
 #include <re2/re2.h>
 
@@ -112,7 +113,7 @@ absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::
   options.set_log_errors(false);
   std::shared_ptr<const RE2> own;
   if (!pattern.empty()) own = std::make_shared<const RE2>(pattern, options);
-  if (own != nullptr && !own->ok()) return Invalid("protect_pattern: ", own->error());
+  if (own != nullptr && !own->ok()) return InvalidOption("protect_pattern", ": ", own->error());
   std::vector<absl::string_view> chosen;
   if (kinds[Protected::kUrls]) chosen.push_back(kUrl);
   if (kinds[Protected::kPaths]) chosen.push_back(kPath);

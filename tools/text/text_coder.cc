@@ -1,4 +1,5 @@
 #include "tools/text/text_coder.h"
+#include "engine/core/option_error.h"
 
 #include <re2/re2.h>
 
@@ -189,7 +190,8 @@ absl::Status TextCoder::AddTargetIds(absl::string_view option, absl::Span<const 
                                      std::vector<int>* ids) const {
   for (const std::string& token : tokens) {
     if (!target_vocabulary_->Contains(token)) {
-      return Invalid(option, ": \"", token, "\" is not a token of the model's target vocabulary");
+      return InvalidOption(option, ": \"", token,
+                           "\" is not a token of the model's target vocabulary");
     }
     ids->push_back(target_vocabulary_->Id(token));
   }

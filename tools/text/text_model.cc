@@ -1,4 +1,5 @@
 #include "tools/text/text_model.h"
+#include "engine/core/option_error.h"
 
 #include <algorithm>
 #include <tuple>
@@ -32,15 +33,15 @@ absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option
   const std::vector<std::string> same = SameLanguage(given, codes);
   if (same.size() == 1) return FindLanguage(model, option, same[0], own);
   if (!same.empty()) {
-    return Invalid(option, "=", given, " may be ", absl::StrJoin(same, " or "),
-                   " of this model; say which");
+    return InvalidOption(option, "=", given, " may be ", absl::StrJoin(same, " or "),
+                         " of this model; say which");
   }
   const std::string nearest = Nearest(given, codes);
-  return Invalid(option,
-                 given.empty() ? " is needed with this model"
-                               : absl::StrCat("=", given, " is not a language of this model"),
-                 nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"), "; it has ",
-                 absl::StrJoin(codes, ", "));
+  return InvalidOption(option,
+                       given.empty() ? " is needed with this model"
+                                     : absl::StrCat("=", given, " is not a language of this model"),
+                       nearest.empty() ? "" : absl::StrCat(", did you mean ", nearest, "?"),
+                       "; it has ", absl::StrJoin(codes, ", "));
 }
 
 // Whether they are the same; `more`: as far as both go.
@@ -56,8 +57,8 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   if (!options.sentencepiece.empty()) {
     const std::vector<std::string> files = absl::StrSplit(options.sentencepiece, ',');
     if (files.size() > 2 || files.front().empty() || files.back().empty()) {
-      return Invalid("sentencepiece must be SOURCE.spm[,TARGET.spm], not \"", options.sentencepiece,
-                     "\"");
+      return InvalidOption("sentencepiece", " must be SOURCE.spm[,TARGET.spm], not \"",
+                           options.sentencepiece, "\"");
     }
     NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.front()));
     NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.back()));
@@ -130,12 +131,12 @@ absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& voca
          {std::tuple("src_lang", src_lang, vocabulary.source_language),
           {"tgt_lang", tgt_lang, vocabulary.target_language}}) {
       if (given.empty() || !SameLanguage(given, {own}).empty()) continue;
-      return Invalid(option, "=", given, " is not for this model, which ",
-                     own.empty() ? "has no languages to choose from" : "is for " + own,
-                     vocabulary.language_tokens
-                         ? "; one of several targets is chosen by its token in front of "
-                           "a line, as >>xx<< or <2xx>"
-                         : "");
+      return InvalidOption(option, "=", given, " is not for this model, which ",
+                           own.empty() ? "has no languages to choose from" : "is for " + own,
+                           vocabulary.language_tokens
+                               ? "; one of several targets is chosen by its token in front of "
+                                 "a line, as >>xx<< or <2xx>"
+                               : "");
     }
     return std::nullopt;
   }

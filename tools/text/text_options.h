@@ -10,30 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "engine/ops/linear.h"
 #include "engine/request.h"
-#include "tools/text/watch.h"
+#include "nibu/options.h"
+#include "nibu/result.h"
 
 namespace nibu::internal {
 
-// What to do with a sentence of more than max_input_length tokens.
-enum class LongInput {
-  kSplit,     // at sentence or clause ends; the parts' translations are joined by a space
-  kTruncate,  // what is too much is left out
-  kError,     // the line is refused
-};
-
-// A phrase of the source, and one of what may stand for it.
-struct GlossaryEntry {
-  std::string source;
-  std::string target;
-};
-
-// Of the attention that Hypothesis::attention says more of.
-enum class AlignmentKind {
-  kNone,
-  kHard,  // for each target token the source token that it attends to most
-  kSoft,  // and the attention itself
-};
+struct ModelDefaults;
 
 // Parts of a text that are no words: they come out as they went in, once each.
 struct Protected {
@@ -77,31 +62,16 @@ struct TextOptions {
   std::string protect_pattern;  // an RE2 expression: what it matches is protected, too
 };
 
-struct TextHypothesis {
-  std::string text;                 // without line breaks
-  std::vector<std::string> tokens;  // of all sentences; EOS left out (but where it is scored)
-  std::vector<float> token_scores;  // log-probability of each of the tokens
-  float log_prob = 0;               // S, EOS included
-  float score = 0;                  // S / L^length_penalty
-  bool finished = true;             // false: it, or a part of it, was cut at a length limit
-  bool repetition = false;          // it, or a part of it, was caught in a loop
-  Warnings warnings;                // of all sentences
-  // Pairs of (source, target) tokens or words, by the target; and [target][source]. Of the source
-  // without language tokens.
-  std::vector<std::pair<size_t, size_t>> alignment;
-  std::vector<std::vector<float>> attention;
-};
+using TextHypothesis = nibu::Hypothesis;
+using TextResult = nibu::Result;
 
-struct TextResult {
-  // Best first. One empty hypothesis of score 0 for a line that is blank, or has nothing but a
-  // language token.
-  std::vector<TextHypothesis> hypotheses;
-  int source_tokens = 0;
-  int target_tokens = 0;  // of the best hypothesis, without the ends of sentences
-  bool too_long = false;  // more than max_input_length tokens, in a sentence
-  // A target was scored as one sentence, because source and target do not split into equally many.
-  bool scored_whole = false;
-};
+// The options as they are for a model: its defaults stand in for optional fields without a value.
+// The shortlist is added by the caller. InvalidArgument with the option's name: a value makes no
+// sense.
+absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelDefaults& defaults);
+
+// The type of the matrix products on this CPU. InvalidArgument: the CPU cannot do it.
+absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type);
 
 }  // namespace nibu::internal
 

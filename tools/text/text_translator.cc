@@ -1,4 +1,5 @@
 #include "tools/text/text_translator.h"
+#include "engine/core/option_error.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -56,12 +57,12 @@ absl::Status PrepareTokens(TextPlan* plan) {
     NIBU_ASSIGN_OR_RETURN(const CodedText source, coder.Code({}, entry.source));
     NIBU_ASSIGN_OR_RETURN(std::vector<int> target, coder.TargetIds(entry.target));
     if (source.own().empty() || target.empty()) {
-      return Invalid("glossary: \"", entry.source, "\" to \"", entry.target,
-                     "\" has a side without tokens");
+      return InvalidOption("glossary", ": \"", entry.source, "\" to \"", entry.target,
+                           "\" has a side without tokens");
     }
     if (absl::c_any_of(coder.Tokens(target), [&](const auto& t) { return coder.IsUnknown(t); })) {
-      return Invalid("glossary: \"", entry.target,
-                     "\" has characters that the model does not know");
+      return InvalidOption("glossary", ": \"", entry.target,
+                           "\" has characters that the model does not know");
     }
     plan->glossary.Add(coder.SourceText(source.own()), std::move(target));
   }
@@ -73,9 +74,9 @@ absl::Status PrepareTokens(TextPlan* plan) {
   });
   if (options.glossary.empty()) return absl::OkStatus();
   if (!decoding.allow_constraints()) {
-    return Invalid(
-        "glossary needs a beam_size above 1, and neither samples, alternatives nor "
-        "prefix_bias_beta");
+    return InvalidOption("glossary",
+                         " needs a beam_size above 1, and neither samples, alternatives nor "
+                         "prefix_bias_beta");
   }
   plan->word_parts = std::make_shared<const std::vector<bool>>(coder.WordParts());
   return absl::OkStatus();
@@ -123,8 +124,9 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
     plan->options.protect.reset();
     plan->coder = coder_.Tokenized();
   } else if (!coder_.has_sentencepiece()) {
-    return Invalid(
-        "sentencepiece is needed, since the model has none; or give pieces separated by spaces, "
+    return InvalidOption(
+        "sentencepiece",
+        " is needed, since the model has none; or give pieces separated by spaces, "
         "with tokenized");
   }
   NIBU_RETURN_IF_ERROR(CheckRange("max_input_length", options.max_input_length, 1));
@@ -138,8 +140,8 @@ absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prep
     NIBU_ASSIGN_OR_RETURN(plan->protector, MakeProtector(options.protect, options.protect_pattern));
   }
   if (!options.split_language.empty() && !IsLanguageCode(options.split_language)) {
-    return Invalid("split_language must be a code such as en, de-DE or zho_Hans, not \"",
-                   options.split_language, "\"");
+    return InvalidOption("split_language", " must be a code such as en, de-DE or zho_Hans, not \"",
+                         options.split_language, "\"");
   }
   if (options.tokenized) return plan;
   const auto first = [](std::initializer_list<std::string> languages) {

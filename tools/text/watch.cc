@@ -69,14 +69,6 @@ bool SameNumbers(absl::string_view source, const std::vector<Number>& source_num
 
 }  // namespace
 
-std::vector<std::string> WarningNames(const Warnings& warnings) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < warnings.size(); ++i) {
-    if (warnings[i]) names.emplace_back(kWarningNames[i]);
-  }
-  return names;
-}
-
 Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
                const Hypothesis& hypothesis, const SaidNumbers& said) {
   const TextMeasure from = Measure(source);

@@ -12,27 +12,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/search/beam_search.h"
+#include "nibu/result.h"
 #include "tokenizer/sentences/number_words.h"
 
 namespace nibu::internal {
-
-struct Warning {
-  enum Kind : uint8_t {
-    kShort,       // for its source: something may be missing
-    kLong,        // for its source
-    kRepetition,  // caught in a loop
-    kUnfinished,  // cut at a length limit
-    kTruncated,   // of a source that was cut at max_input_length
-    kNumbers,     // not those of the source
-    kProtected,   // what was to come out unchanged, once, did not
-  };
-};
-constexpr std::array<const char*, 7> kWarningNames = {
-    "short", "long", "repetition", "unfinished", "truncated", "numbers", "protected"};
-
-using Warnings = std::bitset<kWarningNames.size()>;  // by Warning::Kind
-// Of those that there are, in the order above.
-std::vector<std::string> WarningNames(const Warnings& warnings);
 
 // How source and target say numbers; null: not known, and a small number may be a word on the other
 // side.

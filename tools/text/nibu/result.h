@@ -1,0 +1,83 @@
+// What a translation request answers.
+#ifndef NIBU_RESULT_H_
+#define NIBU_RESULT_H_
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "nibu/export.h"
+#include "nibu/options.h"
+
+namespace nibu {
+
+// A reason to look at a translation.
+struct Warning {
+  enum Kind : uint8_t {
+    kShort,       // It is short for its source: something may be missing.
+    kLong,        // It is long for its source.
+    kRepetition,  // It repeats itself.
+    kUnfinished,  // It was cut at a length limit.
+    kTruncated,   // Its source was cut at max_input_length.
+    kNumbers,     // Its numbers are not those of the source.
+    kProtected,   // What was to come out unchanged, once, did not.
+  };
+};
+inline constexpr std::array<const char*, 7> kWarningNames = {
+    "short", "long", "repetition", "unfinished", "truncated", "numbers", "protected"};
+
+// A set of warnings, by Warning::Kind: warnings[Warning::kShort].
+using Warnings = std::bitset<kWarningNames.size()>;
+
+// The names of the warnings of a set, in the order of Warning::Kind.
+NIBU_EXPORT std::vector<std::string> WarningNames(const Warnings& warnings);
+
+// A translation of a line.
+struct Hypothesis {
+  std::string text;                 // Without line breaks, unless the source's markup has them.
+  std::vector<std::string> tokens;  // Of all sentences, without the ends (but for a scored target).
+  std::vector<float> token_scores;  // The log-probability of each of the tokens.
+  float log_prob = 0;               // Their sum, the ends of sentences included.
+  float score = 0;                  // log_prob / L^length_penalty, and what Options say besides.
+  bool finished = true;             // False: it, or a sentence of it, was cut at a length limit.
+  bool repetition = false;          // It, or a sentence of it, repeats itself.
+  Warnings warnings;
+  // Pairs of (source, target) tokens or words, ordered by the target, from 0; and the attention,
+  // [target][source]. Language tokens of the source are not counted.
+  std::vector<std::pair<size_t, size_t>> alignment;
+  std::vector<std::vector<float>> attention;
+};
+
+// The translations of a line.
+struct Result {
+  // Best first. A blank line has one empty hypothesis with score 0.
+  std::vector<Hypothesis> hypotheses;
+  int source_tokens = 0;
+  int target_tokens = 0;  // Of the best hypothesis, without the ends of sentences.
+  bool too_long = false;  // A sentence has more than max_input_length tokens.
+  // A target was scored as one sentence, because source and target do not split into equally many.
+  bool scored_whole = false;
+};
+
+// The result as a JSON object on one line, without a line feed:
+//   {"id":0,"source":"...","hypotheses":[{"text":"...","tokens":["..."],"score":-0.1,
+//    "token_scores":[...]}]}
+// A hypothesis has "alignment" (pairs) and "attention" as far as `alignment` asks for them,
+// "finished":false where it was cut, "repetition":true and "warnings" where there are any. Bytes
+// that are not UTF-8 are replaced by U+FFFD.
+NIBU_EXPORT std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
+                               AlignmentKind alignment = AlignmentKind::kNone);
+
+// The result of a scored target as a JSON object on one line, without a line feed: {"id":0,
+// "tokens":["..."],"token_scores":[...],"score":-0.1}, and "scored_whole":true where it is so.
+// Empty for a result without hypotheses.
+NIBU_EXPORT std::string ScoreToJson(const Result& result, uint64_t id);
+
+}  // namespace nibu
+
+#endif  // NIBU_RESULT_H_

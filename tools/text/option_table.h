@@ -1,0 +1,130 @@
+// The table of options: one row for each, which names a field and says all that flags, help, man
+// pages, configuration files and bindings need to know of it.
+//
+// To add an option, add its field to a struct (nibu/options.h, or a program's own), a row to the
+// struct's table, and the code that obeys it.
+#ifndef NIBU_TOOLS_TEXT_OPTION_TABLE_H_
+#define NIBU_TOOLS_TEXT_OPTION_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "nibu/options.h"
+
+namespace nibu::internal {
+
+// A row, with the functions that reach the field in a struct of its type.
+struct OptionRow {
+  OptionInfo info;
+  // Sets the field from text. InvalidArgument with the option's name: the text is not a value.
+  absl::Status (*set)(const OptionInfo& info, absl::string_view text, void* object);
+  // The field's value as text, in a form that `set` reads.
+  std::string (*get)(const OptionInfo& info, const void* object);
+  // The default value as text: info.default_value, or that of a default-constructed struct.
+  std::string default_value;
+};
+
+// A Boolean that the circumstances decide unless it is set: --name, --noname, --name=auto.
+using AutoBool = std::optional<bool>;
+
+// Text to a value and back, for each type that a field may have. Parsing returns the reason why the
+// text is not a value; empty if it is one.
+std::string ParseValue(const OptionInfo& info, absl::string_view text, bool* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, AutoBool* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, int* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, uint64_t* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, float* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, std::string* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text,
+                       std::vector<std::string>* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, std::vector<float>* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<int>* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<float>* value);
+std::string ValueText(const OptionInfo& info, bool value);
+std::string ValueText(const OptionInfo& info, AutoBool value);
+std::string ValueText(const OptionInfo& info, int value);
+std::string ValueText(const OptionInfo& info, uint64_t value);
+std::string ValueText(const OptionInfo& info, float value);
+std::string ValueText(const OptionInfo& info, const std::string& value);
+std::string ValueText(const OptionInfo& info, const std::vector<std::string>& value);
+std::string ValueText(const OptionInfo& info, const std::vector<float>& value);
+std::string ValueText(const OptionInfo& info, std::optional<int> value);
+std::string ValueText(const OptionInfo& info, std::optional<float> value);
+
+// The place of a word among info.values; -1: it is none of them. And the word at a place.
+int PlaceOfWord(const OptionInfo& info, absl::string_view word);
+std::string WordAt(const OptionInfo& info, int place);
+// "must be a, b or c".
+std::string MustBeAWord(const OptionInfo& info);
+
+// InvalidArgument: `text` is not a value of the option, because it `why` (empty: no reason).
+absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::string_view why);
+// "bool", "int" and so on: see OptionInfo::type.
+template <typename T>
+constexpr const char* TypeName() {
+  if constexpr (std::is_enum_v<T>) return "word";
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  if constexpr (std::is_same_v<T, AutoBool>) return "auto";
+  if constexpr (std::is_same_v<T, int> || std::is_same_v<T, uint64_t> ||
+                std::is_same_v<T, std::optional<int>>) {
+    return "int";
+  }
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::optional<float>>) return "float";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "words";
+  if constexpr (std::is_same_v<T, std::vector<float>>) return "numbers";
+  return "text";
+}
+
+template <typename T, typename S>
+T TypeOfField(T S::*);
+template <typename T, typename S>
+S StructOfField(T S::*);
+
+// The row of a field. An enumeration's values are those of info.values, in the same order.
+template <auto field>
+OptionRow Row(OptionInfo info) {
+  using T = decltype(TypeOfField(field));
+  using S = decltype(StructOfField(field));
+  info.type = TypeName<T>();
+  OptionRow row = {info, nullptr, nullptr, ""};
+  if constexpr (std::is_enum_v<T>) {
+    row.set = [](const OptionInfo& i, absl::string_view text, void* object) {
+      const int place = PlaceOfWord(i, text);
+      if (place < 0) return NotAValue(i, text, MustBeAWord(i));
+      static_cast<S*>(object)->*field = static_cast<T>(place);
+      return absl::OkStatus();
+    };
+    row.get = [](const OptionInfo& i, const void* object) {
+      return WordAt(i, static_cast<int>(static_cast<const S*>(object)->*field));
+    };
+  } else {
+    row.set = [](const OptionInfo& i, absl::string_view text, void* object) {
+      T value{};
+      const std::string why = ParseValue(i, text, &value);
+      if (!why.empty()) return NotAValue(i, text, why);
+      static_cast<S*>(object)->*field = std::move(value);
+      return absl::OkStatus();
+    };
+    row.get = [](const OptionInfo& i, const void* object) {
+      return ValueText(i, static_cast<const S*>(object)->*field);
+    };
+  }
+  const S defaults;
+  row.default_value = *info.default_value != 0 ? info.default_value : row.get(info, &defaults);
+  return row;
+}
+
+// The rows of the library's structs.
+absl::Span<const OptionRow> ModelOptionRows();
+absl::Span<const OptionRow> SpeedOptionRows();
+absl::Span<const OptionRow> TextOptionRows();
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_TEXT_OPTION_TABLE_H_

@@ -1,0 +1,68 @@
+// Results as JSON.
+
+#include "nibu/result.h"
+
+#include <cstdlib>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+
+namespace nibu {
+namespace {
+
+// The shortest decimal fraction of a float's 7 significant digits.
+double Rounded(float x) { return std::strtod(absl::StrFormat("%.7g", x).c_str(), nullptr); }
+
+nlohmann::ordered_json Rounded(const std::vector<float>& values) {
+  auto rounded = nlohmann::ordered_json::array();
+  for (const float value : values) rounded.push_back(Rounded(value));
+  return rounded;
+}
+
+std::string Line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::vector<std::string> WarningNames(const Warnings& warnings) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < warnings.size(); ++i) {
+    if (warnings[i]) names.emplace_back(kWarningNames[i]);
+  }
+  return names;
+}
+
+std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
+                   AlignmentKind alignment) {
+  auto hypotheses = nlohmann::ordered_json::array();
+  for (const Hypothesis& h : result.hypotheses) {
+    hypotheses.push_back({{"text", h.text},
+                          {"tokens", h.tokens},
+                          {"score", Rounded(h.score)},
+                          {"token_scores", Rounded(h.token_scores)}});
+    nlohmann::ordered_json& last = hypotheses.back();
+    if (alignment != AlignmentKind::kNone) last["alignment"] = h.alignment;
+    if (alignment == AlignmentKind::kSoft) {
+      last["attention"] = nlohmann::ordered_json::array();
+      for (const auto& row : h.attention) last["attention"].push_back(Rounded(row));
+    }
+    if (!h.finished) last["finished"] = false;
+    if (h.repetition) last["repetition"] = true;
+    if (h.warnings.any()) last["warnings"] = WarningNames(h.warnings);
+  }
+  return Line({{"id", id}, {"source", std::string(source)}, {"hypotheses", hypotheses}});
+}
+
+std::string ScoreToJson(const Result& result, uint64_t id) {
+  if (result.hypotheses.empty()) return "";
+  const Hypothesis& scored = result.hypotheses[0];
+  nlohmann::ordered_json line = {{"id", id},
+                                 {"tokens", scored.tokens},
+                                 {"token_scores", Rounded(scored.token_scores)},
+                                 {"score", Rounded(scored.score)}};
+  if (result.scored_whole) line["scored_whole"] = true;
+  return Line(line);
+}
+
+}  // namespace nibu
