@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/flags/declare.h"
-#include "absl/flags/flag.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "engine/attention/attention.h"
@@ -22,21 +20,11 @@
 #include "models/load_model.h"
 #include "models/random_model.h"
 #include "nlohmann/json.hpp"
+#include "tools/bench/bench_options.h"
 #include "tools/bench/bench_run.h"
-#include "tools/cli/decoding_flags.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/model_flags.h"
 #include "tools/text/resources.h"
-
-ABSL_FLAG(int, lengths, 1024, "Positions of a sentence.");
-ABSL_FLAG(std::string, mechanisms,
-          "full;window:64;shifted:128;block_grid:64;bigbird;lsh;mean:4;factorized",
-          "What is measured, with semicolons between them: see --encoder_attention.");
-ABSL_FLAG(bool, encoder, false,
-          "Whole encoders with random weights, in place of the attention of a layer: of --config, "
-          "or of a Transformer-base.");
-ABSL_DECLARE_FLAG(std::string, config);
-ABSL_DECLARE_FLAG(int, repeat);
-ABSL_DECLARE_FLAG(bool, json);
 
 namespace nibu::internal {
 namespace {
@@ -48,16 +36,22 @@ constexpr int kLong = 1024;
 // Whole encoders are compared with full attention's up to here: more takes minutes.
 constexpr int kMostCompared = 4096;
 
-ProgramInfo Program() {
+struct Asked {
+  ModelOptions model;
+  BenchOptions bench;
+};
+
+ProgramInfo Program(Asked* asked) {
   return {
       "nibu-bench attention",
+      "bench-attention",
       "[flags]",
       "Measures what mechanisms of attention cost at several lengths: time, memory, the "
       "difference\n"
       "from full attention in float32 on random vectors, and the exponent e of time ~ length^e.",
-      {{"Swept: a list such as --lengths=64,512,4096", "lengths", /*lists=*/true},
-       {"What", "mechanisms encoder config compute_type"},
-       {"Measuring", "repeat json"}}};
+      {{BenchOptionRows(), &asked->bench}, {ModelOptionRows(), &asked->model}},
+      /*takes_text=*/false,
+      "lengths"};
 }
 
 struct Point {
@@ -187,13 +181,11 @@ double Growth(const std::map<int, double>& times) {
   return (n * xy - x * y) / (n * xx - x * x);
 }
 
-absl::StatusOr<Settings> ReadSettings() {
+absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
   Settings settings;
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
-  settings.compute_type = model.compute_type;
-  settings.encoder = absl::GetFlag(FLAGS_encoder);
-  settings.repeat = absl::GetFlag(FLAGS_repeat);
-  if (settings.repeat < 1) return Invalid("--repeat must be at least 1");
+  NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
+  settings.encoder = asked.bench.encoder;
+  settings.repeat = asked.bench.repeat;
   ModelConfig& config = settings.config;
   config.d_model = 512;
   config.heads_encoder = config.heads_decoder = 8;
@@ -202,17 +194,14 @@ absl::StatusOr<Settings> ReadSettings() {
   config.layers_decoder = 1;
   config.vocab_source = config.vocab_target = 1000;
   config.max_positions = 2;
-  if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
+  if (const std::string& path = asked.bench.config; !path.empty()) {
     NIBU_ASSIGN_OR_RETURN(config, ReadModelShape(path));
   }
   for (const std::string& value : FlagValues("lengths")) {
-    int& length = settings.lengths.emplace_back();
-    if (!absl::SimpleAtoi(value, &length) || length < 1 || length > 65536) {
-      return Invalid("--lengths must be 1 to 65536");
-    }
+    settings.lengths.push_back(std::stoi(value));  // ParseFlags has checked it
   }
   std::sort(settings.lengths.begin(), settings.lengths.end());
-  auto mechanisms = ParseMixers(absl::GetFlag(FLAGS_mechanisms));
+  auto mechanisms = ParseMixers(asked.bench.mechanisms);
   if (!mechanisms.ok()) return Invalid("--mechanisms: ", mechanisms.status().message());
   if (mechanisms->empty()) return Invalid("--mechanisms is empty");
   settings.mechanisms = *std::move(mechanisms);
@@ -227,9 +216,10 @@ absl::StatusOr<Settings> ReadSettings() {
 }  // namespace
 
 absl::Status BenchAttention(int argc, char** argv) {
-  ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings()));
-  const bool json = absl::GetFlag(FLAGS_json);
+  Asked asked;
+  ParseCommandLineOrExit(Program(&asked), argc, argv);
+  NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings(asked)));
+  const bool json = asked.bench.json;
   const char* const what = settings.encoder ? "encoder" : "attention";
   if (!json) {
     absl::PrintF("%s, %d heads of %d, %s on %s, 1 thread\n%-44s %7s %12s %9s %12s %8s\n", what,

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
-#include "tools/cli/decoding_flags.h"
+#include "tools/cli/model_flags.h"
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
 

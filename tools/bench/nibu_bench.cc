@@ -5,101 +5,96 @@
 #include <string>
 #include <vector>
 
-#include "absl/flags/declare.h"
-#include "absl/flags/flag.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "tools/bench/bench_options.h"
 #include "tools/bench/bench_run.h"
-#include "tools/cli/decoding_flags.h"
+#include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
-
-ABSL_DECLARE_FLAG(std::string, model);
-ABSL_FLAG(std::string, config, "", "Shape of a model (configs/*.json), for --random_weights.");
-ABSL_FLAG(bool, random_weights, false, "Measure the shape of --config with random weights.");
-ABSL_FLAG(std::string, src, "", "Text to translate, a segment a line; empty: random token ids.");
-ABSL_FLAG(int, sentences, 256, "Random sources, the same in every run.");
-ABSL_FLAG(int, source_length, 0, "Tokens of each random source; 0: 12 to 47.");
-ABSL_FLAG(int, output_length, 0,
-          "Exactly so many tokens of output for each source; 0: up to the EOS.");
-ABSL_FLAG(int, repeat, 1,
-          "Times that a run is measured, after one that warms up; the fastest counts, with its own "
-          "latencies, profile and floor.");
-ABSL_FLAG(
-    bool, json, false,
-    "One JSON object a run instead of a table; target_tokens leaves the ends of sentences out.");
+#include "tools/cli/model_flags.h"
 
 namespace nibu::internal {
 namespace {
 
 constexpr char kSwept[] = "compute_type threads beam_size batch_size source_length";
 
-ProgramInfo Program() {
+struct Settings {
+  CliOptions cli;
+  ModelOptions model;
+  SpeedOptions speed;
+  Options text;
+  BenchOptions bench;
+};
+
+ProgramInfo Program(Settings* settings) {
   return {"nibu-bench",
+          "bench",
           "[attention] [flags]",
           "Measures throughput, latency, memory, where the time goes, and the matmul floor: the "
-          "time of\n"
-          "exactly the matmuls of a run, replayed with nothing between them. nibu-bench attention: "
-          "what\nmechanisms of attention cost (see its --help).",
-          {{"Swept: lists such as --batch_size=1,8,64; every combination is a run, printed as it "
-            "ends",
-            kSwept, /*lists=*/true},
-           {"What",
-            "model ensemble_weights src_lang tgt_lang sentencepiece config random_weights src "
-            "sentences output_length max_input_length encoder_attention"},
-           {"Search", kSearchFlags},
-           {"Speed", kSpeedFlags},
-           {"Measuring", "repeat json"}}};
+          "time of\nexactly the matmuls of a run, replayed with nothing between them. Every "
+          "combination of lists\nsuch as --batch_size=1,8,64 is a run, printed as it ends; "
+          "--compute_type, --threads,\n--beam_size, --batch_size and --source_length may be lists. "
+          "nibu-bench attention: what\nmechanisms of attention cost (see its --help).",
+          {{CliOptionRows(), &settings->cli},
+           {BenchOptionRows(), &settings->bench},
+           {ModelOptionRows(), &settings->model},
+           {TextOptionRows(), &settings->text},
+           {SpeedOptionRows(), &settings->speed}},
+          /*takes_text=*/false,
+          kSwept};
 }
 
-// What the flags say now, over the model's defaults.
-absl::StatusOr<BenchSettings> ReadSettings(const ModelDefaults& defaults) {
+// A run with the options as they are now, over the model's defaults.
+absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDefaults& defaults) {
   BenchSettings settings;
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags());
+  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags(asked.cli.model, asked.model));
   settings.compute_type = model.compute_type;
-  NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(model, defaults));
-  NIBU_ASSIGN_OR_RETURN(settings.translator, ReadTranslatorFlags());
+  NIBU_ASSIGN_OR_RETURN(const TextOptions text, ReadTextFlags(asked.text, model, defaults));
+  settings.decoding = text.decoding;
+  NIBU_ASSIGN_OR_RETURN(settings.translator,
+                        ReadTranslatorFlags(asked.speed, asked.model, asked.text));
   settings.translator.max_decoding_length = std::max(1, settings.decoding.max_decoding_length);
-  settings.source_length = absl::GetFlag(FLAGS_source_length);
-  if (settings.source_length < 0) return WrongUsage("--source_length must not be negative");
+  settings.source_length = asked.bench.source_length;
   return settings;
 }
 
 // Every combination of the values of these flags, the last one's fastest.
-absl::Status Combine(absl::Span<const std::string> swept, const ModelDefaults& defaults,
-                     std::vector<BenchSettings>* runs) {
+absl::Status Combine(absl::Span<const std::string> swept, const Settings& asked,
+                     const ModelDefaults& defaults, std::vector<BenchSettings>* runs) {
   if (swept.empty()) {
-    NIBU_ASSIGN_OR_RETURN(runs->emplace_back(), ReadSettings(defaults));
+    NIBU_ASSIGN_OR_RETURN(runs->emplace_back(), ReadSettings(asked, defaults));
     return absl::OkStatus();
   }
   for (const std::string& value : FlagValues(swept[0])) {
     NIBU_RETURN_IF_ERROR(SetFlag(swept[0], value));
-    NIBU_RETURN_IF_ERROR(Combine(swept.subspan(1), defaults, runs));
+    NIBU_RETURN_IF_ERROR(Combine(swept.subspan(1), asked, defaults, runs));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<BenchWorkload> ReadWorkload() {
+absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
+  const BenchOptions& bench = asked.bench;
   BenchWorkload workload;
-  NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags());
-  workload.text = ReadTextFlags(/*tokenized=*/false);
-  workload.src = absl::GetFlag(FLAGS_src);
-  workload.sentences = absl::GetFlag(FLAGS_sentences);
-  workload.output_length = absl::GetFlag(FLAGS_output_length);
-  workload.repeat = absl::GetFlag(FLAGS_repeat);
-  const std::string config = absl::GetFlag(FLAGS_config);
-  const bool random = absl::GetFlag(FLAGS_random_weights);
+  NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags(asked.cli.model, asked.model));
+  workload.text.src_lang = asked.text.src_lang;
+  workload.text.tgt_lang = asked.text.tgt_lang;
+  workload.text.max_input_length = asked.text.max_input_length;
+  workload.src = bench.src;
+  workload.sentences = bench.sentences;
+  workload.output_length = bench.output_length;
+  workload.repeat = bench.repeat;
+  const std::string& config = bench.config;
+  const bool random = bench.random_weights;
   const bool has_text = !workload.src.empty();
   NIBU_RETURN_IF_ERROR(
       Refuse({{random == config.empty(), "--config and --random_weights go together"},
-              {random && !absl::GetFlag(FLAGS_model).empty(), "give --model or --config, not both"},
+              {random && !asked.cli.model.empty(), "give --model or --config, not both"},
               {random && !workload.model.text.draft_model.empty(),
                "--draft_model needs a model; random weights have none"},
               {random && has_text, "--src needs a model; random weights take random sources"},
-              {workload.sentences < 1 || workload.repeat < 1 || workload.output_length < 0,
-               "--sentences and --repeat must be at least 1, --output_length not negative"},
               {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
                "--source_length is of random sources, without --src"}}));
   if (!random) return workload;
@@ -111,9 +106,10 @@ absl::StatusOr<BenchWorkload> ReadWorkload() {
 }
 
 absl::Status Run(int argc, char** argv) {
-  ParseCommandLineOrExit(Program(), argc, argv);
+  Settings asked;
+  ParseCommandLineOrExit(Program(&asked), argc, argv);
   // Nothing runs before every run is known to make sense.
-  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload());
+  NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload(asked));
   ModelDefaults defaults;
   if (!workload.model.random_weights) {
     NIBU_ASSIGN_OR_RETURN(const OpenedModel opened, Open(workload.model));
@@ -121,9 +117,9 @@ absl::Status Run(int argc, char** argv) {
   }
   std::vector<BenchSettings> runs;
   const std::vector<std::string> swept = absl::StrSplit(kSwept, ' ');
-  NIBU_RETURN_IF_ERROR(Combine(swept, defaults, &runs));
+  NIBU_RETURN_IF_ERROR(Combine(swept, asked, defaults, &runs));
 
-  const bool json = absl::GetFlag(FLAGS_json);
+  const bool json = asked.bench.json;
   Bench bench(workload);
   for (const BenchSettings& settings : runs) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);

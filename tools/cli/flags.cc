@@ -1,3 +1,5 @@
+// Parses command lines, and ends programs in one line.
+
 #include "tools/cli/flags.h"
 
 #include <fcntl.h>
@@ -12,17 +14,17 @@
 #include <functional>
 #include <map>
 #include <new>
-#include <set>
 #include <system_error>
 
-#include "absl/flags/commandlineflag.h"
-#include "absl/flags/marshalling.h"
-#include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
-#include "tools/text/layout.h"
+#include "tools/cli/config_file.h"
+#include "tools/cli/help.h"
 #include "tools/text/nearest.h"
 
 namespace nibu::internal {
@@ -31,7 +33,9 @@ namespace {
 // What the process has been told.
 struct State {
   std::string program = program_invocation_short_name;
-  std::map<std::string, std::vector<std::string>, std::less<>> given;  // flags with their values
+  std::vector<ProgramOption> options;
+  std::string lists;                                                   // see ProgramInfo
+  std::map<std::string, std::vector<std::string>, std::less<>> given;  // options with their values
   std::string fatal_note;
 };
 
@@ -40,13 +44,76 @@ State& TheState() {
   return state;
 }
 
-std::vector<std::string> NamesOf(const ProgramInfo::Group& group) {
-  return absl::StrSplit(group.flags, ' ');
+// Whether the words, which have blanks between them, include this one.
+bool HasWord(absl::string_view words, absl::string_view word) {
+  for (const absl::string_view each : absl::StrSplit(words, ' ')) {
+    if (each == word) return true;
+  }
+  return false;
 }
 
-// Flags that need no value.
-bool IsSwitch(const absl::CommandLineFlag& flag) {
-  return flag.IsOfType<bool>() || flag.IsOfType<AutoBool>();
+// The option of this name; null: the program has none.
+const ProgramOption* Find(absl::string_view name) {
+  for (const ProgramOption& option : TheState().options) {
+    if (option.name() == name) return &option;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const ProgramOption& option : TheState().options) names.emplace_back(option.name());
+  return names;
+}
+
+// Whether --config names a file of options; in some programs it names a model's shape.
+bool HasConfigFile() { return absl::string_view(Find("config")->row->info.programs) != ""; }
+
+absl::Status ApplyConfigFile(const std::string& path) {
+  NIBU_ASSIGN_OR_RETURN(const std::vector<ConfigEntry> entries, ReadConfigEntries(path));
+  for (const ConfigEntry& entry : entries) {
+    const ProgramOption* const option = entry.name == "config" ? nullptr : Find(entry.name);
+    if (option == nullptr) {
+      const std::string nearest = Nearest(entry.name, Names());
+      return WrongUsage(
+          entry.place, ": unknown option ", entry.name,
+          nearest.empty() ? "; see --help=all" : absl::StrCat("; did you mean ", nearest, "?"));
+    }
+    const absl::Status status = option->row->set(option->row->info, entry.value, option->values);
+    if (!status.ok()) return WrongUsage(entry.place, ": ", status.message());
+    TheState().given[entry.name] = {entry.value};
+  }
+  return absl::OkStatus();
+}
+
+// Whether an option has the value of NAME=VALUE or, of NAME, another value than its default.
+bool Holds(absl::string_view condition) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(condition, absl::MaxSplits('=', 1));
+  const ProgramOption* const option = Find(parts.first);
+  if (option == nullptr) return false;
+  return parts.first.size() < condition.size() ? option->value() == parts.second
+                                               : option->value() != option->row->default_value;
+}
+
+// Options that exclude each other, and options without one that they need.
+absl::Status CheckTogether() {
+  for (const ProgramOption& option : TheState().options) {
+    if (!Holds(option.name())) continue;
+    for (const absl::string_view other :
+         absl::StrSplit(option.row->info.excludes, ' ', absl::SkipEmpty())) {
+      if (Holds(other)) {
+        return WrongUsage("--", option.name(), " and --", other, " do not go together");
+      }
+    }
+    const std::vector<absl::string_view> needs =
+        absl::StrSplit(option.row->info.needs, ' ', absl::SkipEmpty());
+    if (!needs.empty() && std::none_of(needs.begin(), needs.end(), Holds)) {
+      return WrongUsage("--", option.name(), " means nothing without --",
+                        absl::StrJoin(needs, " or --"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
@@ -100,51 +167,31 @@ constexpr char kUsage[] = "nibu/usage";
 
 }  // namespace
 
-bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error) {
-  *value = {};
-  *error = "it must be auto, true or false";
-  return text == "auto" || absl::ParseFlag(text, &value->given.emplace(), error);
+bool ProgramOption::is_switch() const {
+  const absl::string_view type = row->info.type;
+  return type == "bool" || type == "auto";
 }
 
-std::string AbslUnparseFlag(AutoBool value) {
-  return value.given ? absl::UnparseFlag(*value.given) : "auto";
-}
-
-std::string HelpText(const ProgramInfo& program) {
-  std::string text =
-      absl::StrCat("Usage: ", program.name, " ", program.usage, "\n\n", program.description, "\n");
-  std::set<std::string> shown;
-  for (const auto& group : program.groups) {
-    absl::StrAppend(&text, "\n", group.title, "\n");
-    for (const std::string& name : NamesOf(group)) {
-      if (!shown.insert(name).second) continue;
-      const absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-      const std::string value = flag->DefaultValue();
-      const Paragraph help = {"      ", "      "};
-      absl::StrAppend(&text, "  --", name, "=", value.empty() ? "\"\"" : value, "\n",
-                      LayOut(help, flag->Help(), /*columns=*/96), "\n");
+std::vector<ProgramOption> OptionsOf(const ProgramInfo& program) {
+  std::vector<ProgramOption> options;
+  for (const ProgramInfo::Part& part : program.parts) {
+    for (const OptionRow& row : part.rows) {
+      if (*row.info.programs == 0 || HasWord(row.info.programs, program.key)) {
+        options.push_back({&row, part.values});
+      }
     }
   }
-  return absl::StrCat(text,
-                      "\nBooleans are set by --name and unset by --noname. --help and --version "
-                      "print and exit.\n");
+  return options;
 }
 
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments) {
-  std::vector<std::string> flags;  // of the program
-  std::set<std::string, std::less<>> lists;
-  for (const auto& group : program.groups) {
-    const std::vector<std::string> names = NamesOf(group);
-    flags.insert(flags.end(), names.begin(), names.end());
-    if (group.lists) lists.insert(names.begin(), names.end());
-  }
-  const auto find = [&flags](absl::string_view name) {
-    const bool is_known = std::count(flags.begin(), flags.end(), name) > 0;
-    return is_known ? absl::FindCommandLineFlag(name) : nullptr;
-  };
-  TheState().given.clear();
+  State& state = TheState();
+  state.options = OptionsOf(program);
+  state.lists = program.lists;
+  state.given.clear();
   std::vector<std::string> positional;
+  std::vector<std::pair<std::string, std::string>> flags;  // names and values, in order
   for (size_t i = 0; i < arguments.size(); ++i) {
     absl::string_view argument = arguments[i];
     if (argument == "--") {
@@ -162,52 +209,55 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     const absl::string_view name = parts.first;
     const bool has_value = name.size() < argument.size();
     std::string value(parts.second);
-    const absl::CommandLineFlag* flag = find(name);
-    if (flag == nullptr && !has_value && absl::StartsWith(name, "no")) {
-      flag = find(name.substr(2));
-      if (flag != nullptr && !IsSwitch(*flag)) flag = nullptr;
+    const ProgramOption* option = Find(name);
+    if (option == nullptr && !has_value && absl::StartsWith(name, "no")) {
+      option = Find(name.substr(2));
+      if (option != nullptr && !option->is_switch()) option = nullptr;
       value = "false";
-    } else if (flag != nullptr && !has_value) {
-      if (!IsSwitch(*flag) && ++i == arguments.size()) {
+    } else if (option != nullptr && !has_value) {
+      if (!option->is_switch() && ++i == arguments.size()) {
         return WrongUsage("--", name, " needs a value");
       }
-      value = IsSwitch(*flag) ? "true" : arguments[i];
+      value = option->is_switch() ? "true" : arguments[i];
     }
-    if (flag == nullptr) {
-      const std::string nearest = Nearest(name, flags);
+    if (option == nullptr) {
+      const std::string nearest = Nearest(name, Names());
       return WrongUsage(
           "unknown flag --", name,
-          nearest.empty() ? "; see --help" : absl::StrCat("; did you mean --", nearest, "?"));
+          nearest.empty() ? "; see --help=all" : absl::StrCat("; did you mean --", nearest, "?"));
     }
-    std::vector<std::string>& values = TheState().given[std::string(flag->Name())];
-    values = {value};
-    if (lists.count(flag->Name()) > 0) values = absl::StrSplit(value, ',');
-    for (const std::string& each : values) NIBU_RETURN_IF_ERROR(SetFlag(flag->Name(), each));
+    flags.emplace_back(option->name(), std::move(value));
   }
+  for (const auto& [name, value] : flags) {
+    if (name == "config" && HasConfigFile()) NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
+  }
+  for (const auto& [name, value] : flags) {
+    std::vector<std::string>& values = state.given[name];
+    values = {value};
+    if (HasWord(state.lists, name)) values = absl::StrSplit(value, ',');
+    for (const std::string& each : values) NIBU_RETURN_IF_ERROR(SetFlag(name, each));
+  }
+  NIBU_RETURN_IF_ERROR(CheckTogether());
   return positional;
 }
 
-std::string FlagValue(absl::string_view flag) {
-  return absl::FindCommandLineFlag(flag)->CurrentValue();
-}
-
-std::vector<std::string> FlagValues(absl::string_view flag) {
-  const auto given = TheState().given.find(flag);
+std::vector<std::string> FlagValues(absl::string_view name) {
+  const auto given = TheState().given.find(name);
   if (given != TheState().given.end()) return given->second;
-  return {FlagValue(flag)};
+  return {Find(name)->value()};
 }
 
-bool WasGiven(absl::string_view flag) { return TheState().given.count(flag) > 0; }
+bool WasGiven(absl::string_view name) { return TheState().given.count(name) > 0; }
 
 absl::Status SetFlag(absl::string_view name, absl::string_view value) {
-  absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
-  if (flag == nullptr) return WrongUsage("no flag --", name);
-  std::string error;
-  if (flag->ParseFrom(value, &error)) return absl::OkStatus();
-  // Abseil says "Illegal value ...; why".
-  const std::pair<std::string, std::string> parts = absl::StrSplit(error, absl::MaxSplits("; ", 1));
-  return WrongUsage("--", name, ": \"", value, "\" is not a valid value",
-                    parts.second.empty() ? "" : absl::StrCat(" (", parts.second, ")"));
+  const ProgramOption* const option = Find(name);
+  if (option == nullptr) return WrongUsage("no flag --", name);
+  return UsageOfFlag(option->row->set(option->row->info, value, option->values));
+}
+
+absl::Status UsageOfFlag(const absl::Status& status) {
+  const bool is_of_flag = absl::IsInvalidArgument(status) && Find(OptionOf(status)) != nullptr;
+  return is_of_flag ? WrongUsage("--", status.message()) : status;
 }
 
 void EndInOneLine() { std::set_terminate(EndExhausted); }
@@ -219,10 +269,16 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
   TheState().program = program.name;
   EndInOneLine();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  for (const std::string& argument : arguments) {
+  for (const absl::string_view argument : arguments) {
     if (argument == "--") break;
-    if (argument == "--help" || argument == "-h" || argument == "-help") {
-      PrintAndExit(HelpText(program));
+    absl::string_view kind = argument;
+    if (argument == "-h" || absl::ConsumePrefix(&kind, "--help") ||
+        absl::ConsumePrefix(&kind, "-help")) {
+      if (argument == "-h") kind = "";
+      if (!kind.empty() && kind[0] != '=') continue;
+      const auto text = HelpText(program, absl::StripPrefix(kind, "="));
+      if (!text.ok()) std::exit(ExitStatus(text.status()));
+      PrintAndExit(*text);
     }
     if (argument == "--version") {
       PrintAndExit(absl::StrCat(program.name, " ", NIBU_VERSION, "\n"));

@@ -1,8 +1,7 @@
-// Command lines: Abseil flags, with errors of one line and exit status 2.
+// Command lines: flags from the table of options, with errors of one line and exit status 2.
 #ifndef NIBU_TOOLS_CLI_FLAGS_H_
 #define NIBU_TOOLS_CLI_FLAGS_H_
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,50 +11,62 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/core/errors.h"
+#include "tools/text/option_table.h"
 
 namespace nibu::internal {
 
-// A boolean that is decided by the circumstances unless it is set: --name, --noname, --name=auto.
-struct AutoBool {
-  std::optional<bool> given = std::nullopt;
-};
-bool AbslParseFlag(absl::string_view text, AutoBool* value, std::string* error);
-std::string AbslUnparseFlag(AutoBool value);
-
-// What a program tells of itself. Flags are defined with ABSL_FLAG; only those listed here can be
-// set.
+// What a program tells of itself, and the options that it has.
 struct ProgramInfo {
   std::string name;         // "nibu-translate"
+  std::string key;          // its name in OptionInfo::programs: "translate"
   std::string usage;        // "[flags] [TEXT ...]"
   std::string description;  // some lines
-  struct Group {
-    std::string title;
-    std::string flags;   // names, with blanks between them
-    bool lists = false;  // they take several values, separated by commas
+  // Tables of options, and the structs that their values go to. Rows for other programs are
+  // skipped; a row without programs is for all that have its table.
+  struct Part {
+    absl::Span<const OptionRow> rows;
+    void* values;
   };
-  std::vector<Group> groups;
-  bool takes_text = false;  // arguments that are no flags
+  std::vector<Part> parts;
+  bool takes_text = false;  // It takes arguments that are no flags.
+  std::string lists = "";   // Names of options that take several values, with commas between them.
 };
 
-// What --help prints. A flag of several groups is in the first of them.
-std::string HelpText(const ProgramInfo& program);
+// A row of a program, with the struct that its value goes to.
+struct ProgramOption {
+  const OptionRow* row;
+  void* values;
 
-// Sets the flags of a command line (without the program's name): --name=value, --name value,
-// --flag and --noflag for booleans; "--" ends the flags. Returns the other arguments. Of a list,
-// each value is parsed as the flag's, and the flag keeps the last one.
-// Wrong usage: unknown flag (with the nearest known one), missing or malformed value.
+  absl::string_view name() const { return row->info.name; }
+  std::string value() const { return row->get(row->info, values); }
+  // A switch needs no value: --name and --noname.
+  bool is_switch() const;
+};
+
+// The options of a program, in the order of its tables.
+std::vector<ProgramOption> OptionsOf(const ProgramInfo& program);
+
+// Sets a program's options from a configuration file, if --config names one, and then from a
+// command line (without the program's name): --name=value, --name value, --flag and --noflag for
+// booleans;
+// "--" ends the flags. Returns the other arguments. Of a list, each value is parsed as the
+// option's, and the option keeps the last one. Wrong usage: an unknown flag (with the nearest known
+// one), a missing or malformed value, options that exclude each other, or an option without one
+// that it needs.
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments);
 
-// A flag's present value, as text.
-std::string FlagValue(absl::string_view flag);
-// The values that ParseFlags has set a flag to, or else its present one.
-std::vector<std::string> FlagValues(absl::string_view flag);
-// Whether ParseFlags has set the flag, be it to its default.
-bool WasGiven(absl::string_view flag);
+// The following are about the options of the last ParseFlags.
 
-// Sets one flag. Wrong usage, naming it: a malformed value.
+// The values that an option was set to, or else its present one.
+std::vector<std::string> FlagValues(absl::string_view name);
+// Whether the command line or the configuration file has set the option, be it to its default.
+bool WasGiven(absl::string_view name);
+// Sets one option. Wrong usage, naming it: a malformed value.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
+// A status of the library as one of the command line: an error about one of the program's options
+// is wrong usage of that flag.
+absl::Status UsageOfFlag(const absl::Status& status);
 
 // ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
 // one line and status 2 on wrong usage, arguments that it does not take included. Calls
@@ -82,7 +93,7 @@ absl::StatusOr<T> UsageError(absl::StatusOr<T> result) {
   return result;
 }
 
-// What absl::StrCat makes of the parts, as one.
+// Wrong usage, with what absl::StrCat makes of the parts as its message.
 template <typename... Parts>
 absl::Status WrongUsage(const Parts&... parts) {
   return UsageError(Invalid(parts...));
@@ -90,20 +101,6 @@ absl::Status WrongUsage(const Parts&... parts) {
 
 // Wrong usage: the message of the first of these mistakes that is made.
 absl::Status Refuse(const std::vector<std::pair<bool, std::string>>& mistakes);
-
-// What one of the words that a flag may be stands for. Wrong usage, with all of them.
-template <typename T>
-absl::StatusOr<T> Choose(absl::string_view flag,
-                         const std::vector<std::pair<std::string, T>>& choices) {
-  const std::string chosen = FlagValue(flag);
-  std::string words;
-  for (const auto& [word, value] : choices) {
-    if (word == chosen) return value;
-    const bool is_last = word == choices.back().first;
-    absl::StrAppend(&words, words.empty() ? "" : is_last ? " or " : ", ", word);
-  }
-  return WrongUsage("--", flag, " must be ", words, ", not \"", chosen, "\"");
-}
 
 // What a program that ends so exits with, after PrintError of an error: 0, 2 for wrong usage, 1 for
 // work that failed.

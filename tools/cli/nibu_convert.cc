@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/errors.h"
@@ -11,37 +10,80 @@
 #include "models/files/new_file.h"
 #include "models/writers/hugging_face_writer.h"
 #include "models/writers/native_writer.h"
-#include "tools/cli/decoding_flags.h"
+#include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
-
-ABSL_FLAG(std::string, out, "",
-          "What to write: NAME.nibu, or a directory (NAME/) with safetensors. It appears whole, "
-          "after it has been read back.");
-ABSL_FLAG(std::string, format, "auto",
-          "nibu (one file, used from where it lies); safetensors (a Hugging Face MarianMT "
-          "directory); auto: as --out ends.");
-ABSL_FLAG(std::string, config, "",
-          "In place of --model: random weights of the shape in this file (configs/*.json), to "
-          "measure with.");
-ABSL_FLAG(std::string, quantization, "",
-          "Type of the written weights: float32, bfloat16 or int8 (nibu only); empty: as they are. "
-          "What is int8 already stays as it is with int8.");
-ABSL_FLAG(std::string, prepack, "auto",
-          "nibu: the compute type whose weights are also written packed for this CPU, so that they "
-          "need not be at every start: float32, bfloat16, int8; auto: what --compute_type=auto is "
-          "here; none. On other CPUs, and for other compute types, weights are packed at start.");
 
 namespace nibu::internal {
 namespace {
 
-ProgramInfo Program() {
+enum class Format { kAuto, kNibu, kSafetensors };
+enum class StoredType { kAsItIs, kFloat32, kBFloat16, kInt8 };
+enum class Prepack { kAuto, kNone, kFloat32, kBFloat16, kInt8 };
+
+struct ConvertOptions {
+  std::string config;
+  std::string out;
+  Format format = Format::kAuto;
+  StoredType quantization = StoredType::kAsItIs;
+  Prepack prepack = Prepack::kAuto;
+};
+
+struct Settings {
+  CliOptions cli;
+  ModelOptions model;
+  ConvertOptions convert;
+};
+
+absl::Span<const OptionRow> ConvertOptionRows() {
+  static const auto& rows = *new std::vector<OptionRow>{
+      Row<&ConvertOptions::config>(
+          {.name = "config",
+           .help =
+               "In place of --model: random weights of the shape in this file (configs/*.json), "
+               "to measure with.",
+           .group = "Model"}),
+      Row<&ConvertOptions::out>(
+          {.name = "out",
+           .help = "What to write: NAME.nibu, or a directory (NAME/) with safetensors. It appears "
+                   "whole, after it has been read back.",
+           .group = "Output",
+           .is_common = true}),
+      Row<&ConvertOptions::format>(
+          {.name = "format",
+           .help = "Format to write: nibu (one file, used from where it lies); safetensors (a "
+                   "Hugging Face MarianMT directory); auto: as --out ends.",
+           .group = "Output",
+           .values = "auto nibu safetensors"}),
+      Row<&ConvertOptions::quantization>(
+          {.name = "quantization",
+           .help = "Type of the written weights: float32, bfloat16 or int8 (nibu only); none: as "
+                   "they are. What is int8 already stays as it is with int8.",
+           .group = "Output",
+           .values = "none float32 bfloat16 int8",
+           .is_common = true}),
+      Row<&ConvertOptions::prepack>(
+          {.name = "prepack",
+           .help = "The compute type whose weights are also written packed for this CPU (nibu "
+                   "only), so that they need not be at every start: float32, bfloat16, int8; auto: "
+                   "what --compute_type=auto is here; none. On other CPUs, and for other compute "
+                   "types, weights are packed at start.",
+           .group = "Output",
+           .values = "auto none float32 bfloat16 int8"}),
+  };
+  return rows;
+}
+
+ProgramInfo Program(Settings* settings) {
   return {"nibu-convert",
+          "convert",
           "--out=FILE.nibu|DIRECTORY/ [flags]",
           "Writes one model of any supported format as one .nibu file, which starts at once and\n"
           "shares its memory between processes, or as a Hugging Face directory.",
-          {{"What", "model sentencepiece config out format"},
-           {"How", "quantization prepack shortlist encoder_attention"}}};
+          {{CliOptionRows(), &settings->cli},
+           {ModelOptionRows(), &settings->model},
+           {ConvertOptionRows(), &settings->convert}}};
 }
 
 // Of a file, or of the files in a directory.
@@ -56,43 +98,47 @@ uint64_t BytesOf(const std::filesystem::path& path) {
   return bytes;
 }
 
-absl::StatusOr<bool> IsNativeTarget(const std::string& out) {
-  if (absl::GetFlag(FLAGS_format) != "auto") {
-    return Choose<bool>("format", {{"auto", false}, {"nibu", true}, {"safetensors", false}});
-  }
-  if (absl::EndsWith(out, ".nibu")) return true;
-  if (absl::EndsWith(out, "/")) return false;
+absl::StatusOr<bool> IsNativeTarget(const ConvertOptions& options) {
+  if (options.format != Format::kAuto) return options.format == Format::kNibu;
+  if (absl::EndsWith(options.out, ".nibu")) return true;
+  if (absl::EndsWith(options.out, "/")) return false;
   return WrongUsage("--out must end in .nibu or in / (a directory), or --format must be given");
 }
 
-absl::StatusOr<NativeOptions> ReadOptions() {
+// The enumerations above name the compute types in this order, behind `first`.
+template <typename T>
+ComputeType TypeOf(T value, T first) {
+  constexpr ComputeType kTypes[] = {ComputeType::kFloat32, ComputeType::kBFloat16,
+                                    ComputeType::kInt8};
+  return kTypes[static_cast<int>(value) - static_cast<int>(first)];
+}
+
+NativeOptions OptionsOfNative(const ConvertOptions& asked) {
   NativeOptions options;
-  if (!absl::GetFlag(FLAGS_quantization).empty()) {
-    NIBU_ASSIGN_OR_RETURN(options.quantization, ChooseComputeType("quantization"));
+  if (asked.quantization != StoredType::kAsItIs) {
+    options.quantization = TypeOf(asked.quantization, StoredType::kFloat32);
   }
-  if (absl::GetFlag(FLAGS_prepack) != "none") {
-    NIBU_ASSIGN_OR_RETURN(options.packed,
-                          ChooseComputeType("prepack", {{"auto", FastestComputeType()},
-                                                        {"none", ComputeType::kFloat32}}));
-  }
+  if (asked.prepack == Prepack::kAuto) options.packed = FastestComputeType();
+  if (asked.prepack > Prepack::kNone) options.packed = TypeOf(asked.prepack, Prepack::kFloat32);
   return options;
 }
 
 absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   signals.SetBeforeEnd(PendingPath::RemoveAll);
-  ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadOneModelFlags());
-  const std::string config = absl::GetFlag(FLAGS_config);
-  if (!config.empty() && WasGiven("model")) {
+  Settings settings;
+  const auto& [cli, loading, convert] = settings;
+  ParseCommandLineOrExit(Program(&settings), argc, argv);
+  NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadOneModelFlags(cli.model, loading));
+  flags.random_weights = !convert.config.empty();
+  if (flags.random_weights && !cli.model.empty()) {
     return WrongUsage("give --model or --config, not both");
   }
-  flags.random_weights = !config.empty();
-  if (!config.empty()) flags.path = config;
-  const std::string out = absl::GetFlag(FLAGS_out);
+  if (flags.random_weights) flags.path = convert.config;
+  const std::string& out = convert.out;
   if (out.empty()) return WrongUsage("--out=FILE.nibu or --out=DIRECTORY/ is missing");
-  NIBU_ASSIGN_OR_RETURN(const bool native, IsNativeTarget(out));
-  NIBU_ASSIGN_OR_RETURN(const NativeOptions options, ReadOptions());
+  NIBU_ASSIGN_OR_RETURN(const bool native, IsNativeTarget(convert));
+  const NativeOptions options = OptionsOfNative(convert);
   if (!native && options.quantization == ComputeType::kInt8) {
     return WrongUsage(
         "--quantization=int8 needs a .nibu file; safetensors are float32 or bfloat16");

@@ -5,63 +5,53 @@
 #include <limits>
 #include <optional>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "tools/cli/decoding_flags.h"
+#include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/lines.h"
+#include "tools/cli/model_flags.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
 #include "tools/text/resources.h"
 
-ABSL_FLAG(std::string, src, "-", "File with one source a line; - is standard input.");
-ABSL_FLAG(std::string, tgt, "", "File with the translations to be scored, line by line.");
-ABSL_FLAG(bool, tsv, false, "--src has both: source, tab, target.");
-ABSL_FLAG(bool, tokenized, false, "Both are pieces separated by single spaces.");
-ABSL_FLAG(
-    std::string, output_format, "text",
-    "text: the mean log-probability of a line's tokens, the end of each sentence included; or "
-    "jsonl: tokens and token_scores, too, and scored_whole: whether source and target split into "
-    "other sentences, so that the line was scored as one.");
-ABSL_FLAG(
-    bool, stats, false,
-    "At the end one line of JSON on standard error: counts, times, memory; log_prob is of "
-    "all tokens and perplexity of a token, the ends of sentences included; target_tokens leaves "
-    "them out.");
-
 namespace nibu::internal {
 namespace {
 
-ProgramInfo Program() {
+struct Settings {
+  CliOptions cli;
+  ModelOptions model;
+  SpeedOptions speed;
+  Options text;
+};
+
+ProgramInfo Program(Settings* settings) {
   return {
       "nibu-score",
+      "score",
       "[flags]",
       "Scores each line of --tgt as a translation of the same line of --src, sentence by sentence\n"
       "where both have equally many, else as one sentence. An output line for every pair, in "
       "order.\n"
       "A score is the mean log-probability of its tokens; penalties and shortlists do not count.",
-      {{"Model and text",
-        "model ensemble_weights src_lang tgt_lang src tgt tsv tokenized sentencepiece "
-        "encoder_attention split_sentences split_language protect protect_pattern "
-        "max_input_length"},
-       {"Speed (only compute_type can change a result)",
-        "compute_type threads batch_size batch_type"},
-       {"Output", "out output_format progress stats"}}};
+      {{CliOptionRows(), &settings->cli},
+       {ModelOptionRows(), &settings->model},
+       {TextOptionRows(), &settings->text},
+       {SpeedOptionRows(), &settings->speed}}};
 }
 
 // The targets, if they have a file of their own.
-absl::StatusOr<std::optional<InputLines>> OpenTargets(const std::string& out) {
-  const std::string src = absl::GetFlag(FLAGS_src);
-  const std::string tgt = absl::GetFlag(FLAGS_tgt);
-  NIBU_RETURN_IF_ERROR(Refuse(
-      {{absl::GetFlag(FLAGS_tsv) != tgt.empty(),
-        "give the targets with --tgt, or a file that has both with --src and --tsv"},
-       {src == "-" && tgt == "-", "--src and --tgt cannot both be standard input; use --tsv"}}));
-  if (tgt.empty()) return std::nullopt;
-  return OpenLines({}, tgt, out);
+absl::StatusOr<std::optional<InputLines>> OpenTargets(const CliOptions& cli,
+                                                      const std::string& out) {
+  NIBU_RETURN_IF_ERROR(
+      Refuse({{cli.tsv != cli.tgt.empty(),
+               "give the targets with --tgt, or a file that has both with --src and --tsv"},
+              {cli.src == "-" && cli.tgt == "-",
+               "--src and --tgt cannot both be standard input; use --tsv"}}));
+  if (cli.tgt.empty()) return std::nullopt;
+  return OpenLines({}, cli.tgt, out);
 }
 
 // Takes the target of a line: from its file or, without one, off the line, behind a tab.
@@ -109,20 +99,21 @@ absl::StatusOr<TextResult> CheckScores(absl::StatusOr<TextResult> result) {
 absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
-  ParseCommandLineOrExit(Program(), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(ModelFlags model, ReadModelFlags());
+  Settings settings;
+  auto& [cli, loading, speed, asked] = settings;
+  ParseCommandLineOrExit(Program(&settings), argc, argv);
+  NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
+  NIBU_ASSIGN_OR_RETURN(ModelFlags model, ReadModelFlags(cli.model, loading));
   model.text.shortlist = "none";  // a score is of all tokens
-  NIBU_ASSIGN_OR_RETURN(const bool json,
-                        Choose<bool>("output_format", {{"text", false}, {"jsonl", true}}));
-  NIBU_ASSIGN_OR_RETURN(TranslatorOptions speed, ReadTranslatorFlags());
-  speed.max_decoding_length =
-      std::numeric_limits<int>::max();  // as long as the model has positions
-  OutputFile out(absl::GetFlag(FLAGS_out));
-  NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(out.direct()));
-  NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, absl::GetFlag(FLAGS_src), out.direct()));
-  TextOptions text = ReadTextFlags(absl::GetFlag(FLAGS_tokenized));
-  NIBU_RETURN_IF_ERROR(ReadSentenceFlags(&text));
-  NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, speed, &text));
+  // A target may be as long as the model has positions.
+  asked.max_decoding_length = std::numeric_limits<int>::max();
+  NIBU_ASSIGN_OR_RETURN(const TranslatorOptions threads,
+                        ReadTranslatorFlags(speed, loading, asked));
+  OutputFile out(cli.out);
+  NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(cli, out.direct()));
+  NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, cli.src, out.direct()));
+  TextOptions text;
+  NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, threads, asked, &text));
   text.decoding = DecodingOptions();  // the mean of what the model itself says of all tokens
   const auto plan = translator->Prepare(text);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
@@ -138,7 +129,8 @@ absl::Status Run(int argc, char** argv) {
                                                        absl::StatusOr<TextResult> found) noexcept {
       const absl::StatusOr<TextResult> result = CheckScores(std::move(found));
       totals.Add(key, key, result);
-      deliver(FormatScore(json, key, result.value_or(TextResult())));
+      deliver(FormatScore(cli.output_format == OutputFormat::kJsonl, key,
+                          result.value_or(TextResult())));
     };
     std::string sentence = line;
     const absl::StatusOr<std::string> target = TakeTarget(&targets, &sentence);
@@ -148,8 +140,8 @@ absl::Status Run(int argc, char** argv) {
     if (!ticket.ok()) end(index, ticket.status());
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds,
-                        RunLines(&source, std::move(options), speed, &out, &signals));
-  if (absl::GetFlag(FLAGS_stats)) PrintStats(totals, load_seconds, seconds);
+                        RunLines(&source, std::move(options), threads, cli, &out, &signals));
+  if (cli.stats) PrintStats(totals, load_seconds, seconds);
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   if (totals.scored_whole > 0) {
     PrintWarning(absl::StrCat(

@@ -6,15 +6,10 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "tools/text/text_options.h"
+#include "nibu/result.h"
+#include "tools/cli/cli_options.h"
 
 namespace nibu::internal {
-
-enum class OutputFormat {
-  kText,   // the best hypothesis, a line
-  kNBest,  // "index ||| text ||| logprob= S ||| score", a line a hypothesis
-  kJsonl,  // one JSON object a line
-};
 
 struct OutputOptions {
   OutputFormat format = OutputFormat::kText;
@@ -23,14 +18,13 @@ struct OutputOptions {
   AlignmentKind alignment = AlignmentKind::kNone;
 };
 
-// The output of line `index`, its line ends included. Bytes of `source` that are not UTF-8 are
-// replaced in JSON.
+// The output of line `index`, its line ends included.
 std::string FormatResult(const OutputOptions& options, uint64_t index, absl::string_view source,
-                         const TextResult& result);
+                         const nibu::Result& result);
 
 // The output of a scored line: its mean log-probability, or as JSON its tokens, too. Empty where
 // there is no result.
-std::string FormatScore(bool json, uint64_t index, const TextResult& result);
+std::string FormatScore(bool json, uint64_t index, const nibu::Result& result);
 
 }  // namespace nibu::internal
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -18,16 +17,6 @@
 #include "engine/core/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/text/resources.h"
-
-ABSL_FLAG(std::string, out, "-",
-          "File for the output, a line each; - is standard output. A file appears under its name "
-          "when it is whole.");
-ABSL_FLAG(nibu::internal::AutoBool, progress, nibu::internal::AutoBool(),
-          "Show progress on standard error; auto: when that is a terminal, and the output is not.");
-ABSL_FLAG(bool, warnings, false,
-          "A line on standard error for each suspicious translation, with the line's number: short "
-          "or long for its source, repetition, unfinished (cut at a length limit), truncated (the "
-          "source was), numbers or protected (parts that are not those of the source).");
 
 namespace nibu::internal {
 namespace {
@@ -62,9 +51,10 @@ class ProgressBar {
 
 }  // namespace
 
-absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text) {
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
+                                      TextOptions* text) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
-  NIBU_ASSIGN_OR_RETURN(text->decoding, UsageError(ReadDecodingFlags(model, opened.defaults)));
+  NIBU_ASSIGN_OR_RETURN(*text, ReadTextFlags(options, model, opened.defaults));
   absl::StatusOr<TextModel> loaded =
       LoadTextModel(std::move(opened), model.compute_type, model.text);
   if (!loaded.ok()) return UsageOfFlag(loaded.status());
@@ -79,12 +69,13 @@ absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text
 }
 
 absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               TranslatorOptions options,
+                                                               TranslatorOptions speed,
+                                                               const Options& options,
                                                                TextOptions* text) {
-  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, text));
-  options.max_decoding_length =
-      std::max(options.max_decoding_length, text->decoding.max_decoding_length);
-  auto translator = TextTranslator::Create(std::move(loaded), options);
+  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, options, text));
+  speed.max_decoding_length =
+      std::max(speed.max_decoding_length, text->decoding.max_decoding_length);
+  auto translator = TextTranslator::Create(std::move(loaded), speed);
   if (translator.ok()) return translator;
   const absl::Status named = UsageOfFlag(translator.status());
   if (named != translator.status()) return named;
@@ -245,7 +236,7 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
     log_prob += static_cast<double>(best.log_prob);
     scored_tokens += best.tokens.size();
   }
-  if (!absl::GetFlag(FLAGS_warnings)) return;
+  if (!prints) return;
   waiting_[index] = std::move(warning);
   for (; !waiting_.empty() && waiting_.begin()->first == printed_; ++printed_) {
     const auto next = waiting_.begin();
@@ -261,8 +252,8 @@ absl::Status Totals::Failure(const char* what) const {
 }
 
 absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
-                                const TranslatorOptions& speed, OutputFile* out,
-                                SignalWatcher* signals) {
+                                const TranslatorOptions& speed, const CliOptions& cli,
+                                OutputFile* out, SignalWatcher* signals) {
   // Opened last: a model that cannot be read leaves an old output as it is.
   NIBU_RETURN_IF_ERROR(out->Open());
   SetFatalNote(out->Place());
@@ -271,9 +262,8 @@ absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
   options.max_lines = static_cast<size_t>(speed.threads) *
                       std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
   // Not among the output, where that goes to a terminal too, nor among warnings.
-  const bool has_terminal =
-      isatty(STDERR_FILENO) && !isatty(out->fd()) && !absl::GetFlag(FLAGS_warnings);
-  const bool shows = absl::GetFlag(FLAGS_progress).given.value_or(has_terminal);
+  const bool has_terminal = isatty(STDERR_FILENO) && !isatty(out->fd()) && !cli.warnings;
+  const bool shows = cli.progress.value_or(has_terminal);
   options.report = [&bar, shows, report = std::move(options.report),
                     sentences = std::move(options.sentences)](uint64_t lines, double done) {
     if (report) report(lines, done);

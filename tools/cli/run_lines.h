@@ -1,6 +1,5 @@
 // What the programs have in common that turn each line of text into one of output: they read,
-// translate and write at the same time, in order, in bounded memory, equal lines together; and
-// their flags --out, --progress and --warnings.
+// translate and write at the same time, in order, in bounded memory, equal lines together.
 #ifndef NIBU_TOOLS_CLI_RUN_LINES_H_
 #define NIBU_TOOLS_CLI_RUN_LINES_H_
 
@@ -18,23 +17,23 @@
 #include <utility>
 #include <vector>
 
-#include "absl/flags/declare.h"
 #include "absl/status/statusor.h"
-#include "tools/cli/decoding_flags.h"
+#include "tools/cli/cli_options.h"
 #include "tools/cli/lines.h"
+#include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
 #include "tools/text/text_translator.h"
 
-ABSL_DECLARE_FLAG(std::string, out);
-
 namespace nibu::internal {
 
-// A model for text or, `tokenized`, pieces; its notes are printed as warnings. `text`: its decoding
-// options are set from flags and the model. UsageError: they make no sense.
-absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, TextOptions* text);
+// Loads a model for text or, tokenized, pieces, and prints its notes as warnings. `text` is set to
+// the options over the model's defaults. UsageError: they make no sense.
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
+                                      TextOptions* text);
 // The same, ready to translate.
 absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               TranslatorOptions options,
+                                                               TranslatorOptions speed,
+                                                               const Options& options,
                                                                TextOptions* text);
 
 // The caller's thread reads, a thread of the pipeline writes. A line is written as soon as it and
@@ -122,6 +121,9 @@ class Repeats {
 
 // Sums over all lines. Thread-safe.
 struct Totals {
+  explicit Totals(bool prints_warnings = false) : prints(prints_warnings) {}
+
+  const bool prints;
   uint64_t lines = 0;
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
@@ -137,7 +139,7 @@ struct Totals {
       0;  // of the best hypotheses; of targets that are scored, with the ends of sentences
 
   // Once for every unit of text, which begins in a `line` of the input; prints its warnings, in the
-  // order of units, with --warnings.
+  // order of units, if `prints`.
   void Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result);
   // InternalError naming the first line that failed, if there is one.
   absl::Status Failure(const char* what) const;
@@ -150,11 +152,12 @@ struct Totals {
 };
 
 // Runs lines through `options.submit` into a file, which it opens, with a bar on standard error as
-// --progress says, beside `options.report`. Ends the program where writing fails, or on a signal.
+// `progress` says (no value: where standard error is a terminal, the output is not, and no warnings
+// are printed), beside `options.report`. Ends the program where writing fails, or on a signal.
 // The seconds that it takes.
 absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
-                                const TranslatorOptions& speed, OutputFile* out,
-                                SignalWatcher* signals);
+                                const TranslatorOptions& speed, const CliOptions& cli,
+                                OutputFile* out, SignalWatcher* signals);
 
 }  // namespace nibu::internal
 

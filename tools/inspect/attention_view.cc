@@ -42,10 +42,11 @@ absl::StatusOr<std::vector<int>> Translation(const std::shared_ptr<const Model>&
 
 }  // namespace
 
-absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions options,
+absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Options& asked,
                                             const std::string& text,
                                             const std::optional<std::string>& target) {
-  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, &options));
+  TextOptions options;
+  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, asked, &options));
   const ModelVocabulary& vocabulary = loaded.loaded.vocabulary;
   const ModelConfig& config = loaded.loaded.model->config;
   NIBU_ASSIGN_OR_RETURN(TextCoder coder, TextCoder::Create(vocabulary, config));

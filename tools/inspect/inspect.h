@@ -12,7 +12,7 @@
 #include "engine/model/config.h"
 #include "engine/ops/linear.h"
 #include "nlohmann/json.hpp"
-#include "tools/cli/decoding_flags.h"
+#include "tools/cli/model_flags.h"
 
 namespace nibu::internal {
 
@@ -47,7 +47,7 @@ struct AttentionView {
 // Translates a line in one piece, by the search that flags and the model ask for, unless `target`
 // is given. UsageError: flags that do not go together or with the model, a blank text.
 // InvalidArgument: a longer text than a page or the model take.
-absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, TextOptions options,
+absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Options& asked,
                                             const std::string& text,
                                             const std::optional<std::string>& target);
 

@@ -85,6 +85,11 @@ std::string ParseValue(const OptionInfo& info, absl::string_view text, std::vect
   return "";
 }
 
+std::string ParseValue(const OptionInfo& info, absl::string_view text,
+                       std::optional<std::string>* value) {
+  return ParseValue(info, text, &value->emplace());
+}
+
 std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<int>* value) {
   return ParseValue(info, text, &value->emplace());
 }
@@ -111,6 +116,10 @@ std::string ValueText(const OptionInfo& info, const std::vector<std::string>& va
 
 std::string ValueText(const OptionInfo& info, const std::vector<float>& value) {
   return absl::StrJoin(value, ",");
+}
+
+std::string ValueText(const OptionInfo& info, const std::optional<std::string>& value) {
+  return value.value_or(info.default_value);
 }
 
 std::string ValueText(const OptionInfo& info, std::optional<int> value) {
@@ -142,8 +151,10 @@ std::string MustBeAWord(const OptionInfo& info) {
 }
 
 absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::string_view why) {
-  return why == kNoNumber ? InvalidOption(info.name, ": \"", text, "\" is not a number")
-                          : InvalidOption(info.name, " ", why, ", not \"", text, "\"");
+  if (why == kNoNumber) return InvalidOption(info.name, ": \"", text, "\" ", why);
+  const absl::string_view type = info.type;
+  const char* const quote = type == "int" || type == "float" ? "" : "\"";
+  return InvalidOption(info.name, " ", why, ", not ", quote, text, quote);
 }
 
 }  // namespace nibu::internal

@@ -44,6 +44,8 @@ std::string ParseValue(const OptionInfo& info, absl::string_view text, std::stri
 std::string ParseValue(const OptionInfo& info, absl::string_view text,
                        std::vector<std::string>* value);
 std::string ParseValue(const OptionInfo& info, absl::string_view text, std::vector<float>* value);
+std::string ParseValue(const OptionInfo& info, absl::string_view text,
+                       std::optional<std::string>* value);
 std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<int>* value);
 std::string ParseValue(const OptionInfo& info, absl::string_view text, std::optional<float>* value);
 std::string ValueText(const OptionInfo& info, bool value);
@@ -54,6 +56,7 @@ std::string ValueText(const OptionInfo& info, float value);
 std::string ValueText(const OptionInfo& info, const std::string& value);
 std::string ValueText(const OptionInfo& info, const std::vector<std::string>& value);
 std::string ValueText(const OptionInfo& info, const std::vector<float>& value);
+std::string ValueText(const OptionInfo& info, const std::optional<std::string>& value);
 std::string ValueText(const OptionInfo& info, std::optional<int> value);
 std::string ValueText(const OptionInfo& info, std::optional<float> value);
 

@@ -197,7 +197,7 @@ TEST_F(ConvertTest, WrongUsage) {
   ExpectError("nibu-convert --out=x", 2, "must end in .nibu or in /");
   ExpectError("nibu-convert --out=x --format=zip", 2, "--format must be auto, nibu or safetensors");
   ExpectError("nibu-convert --out=x.nibu --quantization=int4", 2,
-              "--quantization must be float32, bfloat16 or int8, not \"int4\"");
+              "--quantization must be none, float32, bfloat16 or int8, not \"int4\"");
   ExpectError("nibu-convert --out=x.nibu --prepack=yes", 2, "--prepack must be");
   ExpectError("nibu-convert --out=x/ --quantization=int8", 2, "needs a .nibu file");
   ExpectError("nibu-convert --out=x/ --prepack=int8", 2, "--prepack is for a .nibu file");

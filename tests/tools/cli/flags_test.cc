@@ -1,28 +1,85 @@
-// Flags.
+// Command lines, configuration files and help, from rows of options.
 #include "tools/cli/flags.h"
 
+#include <fstream>
 #include <string>
 #include <vector>
 
-#include "absl/flags/flag.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
-
-ABSL_FLAG(int, test_number, 4, "A number.");
-ABSL_FLAG(bool, test_switch, false, "A switch.");
-ABSL_FLAG(nibu::internal::AutoBool, test_auto, nibu::internal::AutoBool(),
-          "A switch with a mind of its own.");
-ABSL_FLAG(std::string, test_text, "", "A text.");
-ABSL_FLAG(int, test_hidden, 1, "Not of this program.");
+#include "tools/cli/help.h"
 
 namespace nibu::internal {
 namespace {
 
-ProgramInfo Program() {
-  return {"test", "[flags]", "A test.", {{"All", "test_number test_switch test_auto test_text"}}};
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+enum class Colour { kRed, kGreen };
+
+// A struct of options: all that a new option takes is a field here and a row below.
+struct TestOptions {
+  int test_number = 4;
+  bool test_switch = false;
+  AutoBool test_auto;
+  std::string test_text;
+  std::vector<std::string> test_words;
+  Colour test_colour = Colour::kRed;
+  std::optional<float> test_model;
+  int test_hidden = 1;
+  std::string config;
+};
+
+absl::Span<const OptionRow> Rows() {
+  static const auto& rows = *new std::vector<OptionRow>{
+      Row<&TestOptions::test_number>(
+          {.name = "test_number", .help = "A number. It counts.", .group = "All", .least = 1}),
+      Row<&TestOptions::test_switch>({.name = "test_switch",
+                                      .help = "A switch.",
+                                      .group = "All",
+                                      .excludes = "test_text test_number=7"}),
+      Row<&TestOptions::test_auto>(
+          {.name = "test_auto", .help = "A switch with a mind of its own.", .group = "All"}),
+      Row<&TestOptions::test_text>({.name = "test_text", .help = "A text.", .group = "All"}),
+      Row<&TestOptions::test_words>({.name = "test_words", .help = "Words.", .group = "All"}),
+      Row<&TestOptions::test_colour>({.name = "test_colour",
+                                      .help = "A colour.",
+                                      .group = "Others",
+                                      .values = "red green",
+                                      .needs = "test_number=8"}),
+      Row<&TestOptions::test_model>({.name = "test_model",
+                                     .help = "A model's default.",
+                                     .group = "Others",
+                                     .default_value = "0.5"}),
+      Row<&TestOptions::test_hidden>({.name = "test_hidden",
+                                      .help = "An option of another program.",
+                                      .group = "All",
+                                      .programs = "other"}),
+      Row<&TestOptions::config>(
+          {.name = "config", .help = "A file of options.", .group = "All", .programs = "test"}),
+  };
+  return rows;
+}
+
+ProgramInfo Program(TestOptions* options) {
+  return {"nibu-test", "test", "[flags]", "A test.", {{Rows(), options}}};
 }
 
 using Arguments = std::vector<std::string>;
+
+std::string Refusal(const Arguments& arguments) {
+  TestOptions options;
+  const auto rest = ParseFlags(Program(&options), arguments);
+  EXPECT_FALSE(rest.ok());
+  return std::string(rest.status().message());
+}
+
+std::string ConfigFile(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/flags_test.yml";
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
 
 TEST(FlagsTest, OnlyWhatTheUserSaidIsWrongUsage) {
   EXPECT_EQ(ExitStatus(UsageError(absl::InvalidArgumentError("beam_size must be 1"))), 2);
@@ -31,60 +88,132 @@ TEST(FlagsTest, OnlyWhatTheUserSaidIsWrongUsage) {
 }
 
 TEST(FlagsTest, ParsesEveryForm) {
+  TestOptions options;
   const auto rest =
-      ParseFlags(Program(), Arguments{"a", "--test_number=7", "-test_switch", "--test_text", "x y",
-                                      "--notest_auto", "-", "--", "--test_number=8"});
+      ParseFlags(Program(&options), Arguments{"a", "--test_number=7", "--test_text", "x y",
+                                              "--notest_auto", "--test_words=a,,b", "--test_model",
+                                              "0.25", "-", "--", "--test_number=8"});
   ASSERT_TRUE(rest.ok()) << rest.status();
   EXPECT_EQ(*rest, Arguments({"a", "-", "--test_number=8"}));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_number), 7);
-  EXPECT_TRUE(absl::GetFlag(FLAGS_test_switch));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_text), "x y");
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto).given, false);
-  ASSERT_TRUE(ParseFlags(Program(), Arguments{"--notest_switch", "--test_auto"}).ok());
-  EXPECT_FALSE(absl::GetFlag(FLAGS_test_switch));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_auto).given, true);
+  EXPECT_EQ(options.test_number, 7);
+  EXPECT_EQ(options.test_text, "x y");
+  EXPECT_EQ(options.test_auto, false);
+  EXPECT_EQ(options.test_words, Arguments({"a", "", "b"}));
+  EXPECT_EQ(options.test_model, 0.25f);
+  EXPECT_TRUE(WasGiven("test_text"));
+  EXPECT_FALSE(WasGiven("test_colour"));
+  TestOptions others;
+  const Arguments switches = {"-test_switch", "--test_auto", "--test_number=8",
+                              "--test_colour=green"};
+  ASSERT_TRUE(ParseFlags(Program(&others), switches).ok());
+  EXPECT_TRUE(others.test_switch);
+  EXPECT_EQ(others.test_auto, true);
+  EXPECT_EQ(others.test_colour, Colour::kGreen);
+  ASSERT_TRUE(ParseFlags(Program(&others), Arguments{"--notest_switch", "--test_auto=auto"}).ok());
+  EXPECT_FALSE(others.test_switch);
+  EXPECT_EQ(others.test_auto, std::nullopt);
 }
 
 TEST(FlagsTest, RefusesWithOneLine) {
-  const auto refused = [](const std::string& argument) {
-    const auto rest = ParseFlags(Program(), Arguments{argument});
-    EXPECT_FALSE(rest.ok()) << argument;
-    return std::string(rest.status().message());
-  };
+  const auto refused = [](const std::string& argument) { return Refusal({argument}); };
   EXPECT_EQ(refused("--test_numbr=3"), "unknown flag --test_numbr; did you mean --test_number?");
   EXPECT_EQ(refused("--test_num=3"), "unknown flag --test_num; did you mean --test_number?");
-  EXPECT_EQ(refused("--qqqqqqqqqq"), "unknown flag --qqqqqqqqqq; see --help");
-  EXPECT_EQ(refused("--x"), "unknown flag --x; see --help");
-  EXPECT_EQ(refused("--=3"), "unknown flag --; see --help");
-  EXPECT_NE(refused("--test_hidden=3").find("unknown flag"), std::string::npos);
+  EXPECT_EQ(refused("--qqqqqqqqqq"), "unknown flag --qqqqqqqqqq; see --help=all");
+  EXPECT_EQ(refused("--x"), "unknown flag --x; see --help=all");
+  EXPECT_EQ(refused("--=3"), "unknown flag --; see --help=all");
+  EXPECT_THAT(refused("--test_hidden=3"), HasSubstr("unknown flag"));
   EXPECT_EQ(refused("--test_number"), "--test_number needs a value");
-  EXPECT_NE(refused("--test_number=x").find("\"x\" is not a valid value"), std::string::npos);
-  EXPECT_NE(refused("--test_auto=x").find("must be auto, true or false"), std::string::npos);
-  EXPECT_NE(refused("--notest_number").find("unknown flag"), std::string::npos);
+  EXPECT_EQ(refused("--test_number=x"), "--test_number: \"x\" is not a number");
+  EXPECT_EQ(refused("--test_number=0"), "--test_number must be at least 1, not 0");
+  EXPECT_EQ(refused("--test_colour=blue"), "--test_colour must be red or green, not \"blue\"");
+  EXPECT_EQ(refused("--test_auto=x"), "--test_auto must be auto, true or false, not \"x\"");
+  EXPECT_THAT(refused("--notest_number"), HasSubstr("unknown flag"));
+}
+
+TEST(FlagsTest, OptionsExcludeAndNeedOthers) {
+  EXPECT_EQ(Refusal({"--test_switch", "--test_text=x"}),
+            "--test_switch and --test_text do not go together");
+  EXPECT_EQ(Refusal({"--test_switch", "--test_number=7"}),
+            "--test_switch and --test_number=7 do not go together");
+  EXPECT_EQ(Refusal({"--test_colour=green"}),
+            "--test_colour means nothing without --test_number=8");
+  TestOptions options;
+  EXPECT_TRUE(ParseFlags(Program(&options), Arguments{"--test_switch", "--test_text="}).ok());
 }
 
 TEST(FlagsTest, ListsOfValues) {
-  ProgramInfo lists = Program();
-  lists.groups[0].lists = true;
-  ASSERT_TRUE(SetFlag("test_number", "5").ok());
+  TestOptions options;
+  ProgramInfo lists = Program(&options);
+  lists.lists = "test_number test_text";
   ASSERT_TRUE(ParseFlags(lists, Arguments{"--test_text=a,,b"}).ok());
-  EXPECT_EQ(FlagValues("test_number"), Arguments({"5"}));
+  EXPECT_EQ(FlagValues("test_number"), Arguments({"4"}));
   EXPECT_EQ(FlagValues("test_text"), Arguments({"a", "", "b"}));
-  EXPECT_EQ(absl::GetFlag(FLAGS_test_text), "b");
+  EXPECT_EQ(options.test_text, "b");
   ASSERT_TRUE(ParseFlags(lists, Arguments{"--test_number", "1,20"}).ok());
   EXPECT_EQ(FlagValues("test_number"), Arguments({"1", "20"}));
   const auto refused = ParseFlags(lists, Arguments{"--test_number=1,,2"});
-  EXPECT_EQ(std::string(refused.status().message()), "--test_number: \"\" is not a valid value");
-  EXPECT_FALSE(ParseFlags(Program(), Arguments{"--test_number=1,2"}).ok());
+  EXPECT_EQ(std::string(refused.status().message()), "--test_number: \"\" is not a number");
+  EXPECT_EQ(Refusal({"--test_number=1,2"}), "--test_number: \"1,2\" is not a number");
   EXPECT_TRUE(absl::IsInvalidArgument(SetFlag("test_number", "x")));
   EXPECT_TRUE(absl::IsInvalidArgument(SetFlag("test_nothing", "1")));
 }
 
-TEST(FlagsTest, HelpNamesEveryFlagAndDefault) {
-  const std::string help = HelpText(Program());
-  EXPECT_NE(help.find("--test_number=4\n      A number.\n"), std::string::npos) << help;
-  EXPECT_NE(help.find("--test_auto=auto"), std::string::npos);
-  EXPECT_EQ(help.find("test_hidden"), std::string::npos);
+TEST(FlagsTest, ConfigFileComesBehindTheCommandLine) {
+  const std::string path = ConfigFile(
+      "# options\ntest_number: 9\ntest_switch: true\ntest_words: [a, 1, true]\n\"test_model\": "
+      "2\n");
+  TestOptions options;
+  const auto parsed =
+      ParseFlags(Program(&options), Arguments{"--test_number=5", "--config=" + path});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(options.test_number, 5);
+  EXPECT_TRUE(options.test_switch);
+  EXPECT_EQ(options.test_words, Arguments({"a", "1", "true"}));
+  EXPECT_EQ(options.test_model, 2);
+  EXPECT_TRUE(WasGiven("test_switch"));
+}
+
+TEST(FlagsTest, ConfigFileIsRefusedWithItsLine) {
+  const auto refused = [](const std::string& text) {
+    return Refusal({"--config=" + ConfigFile(text)});
+  };
+  const std::string path = ConfigFile("");
+  EXPECT_EQ(refused("test_number: 2\ntest_numbr: 3\n"),
+            path + ": line 2: unknown option test_numbr; did you mean test_number?");
+  EXPECT_EQ(refused("\n\ntest_number: 0\n"),
+            path + ": line 3: test_number must be at least 1, not 0");
+  EXPECT_EQ(refused("test_number: {a: 1}"),
+            path + ": line 1: test_number must be a value or a list of values");
+  EXPECT_EQ(refused("test_number:"),
+            path + ": line 1: test_number must be a value or a list of values");
+  EXPECT_THAT(refused("config: x.yml"), HasSubstr("line 1: unknown option config"));
+  EXPECT_THAT(refused("test_hidden: 3"), HasSubstr("unknown option test_hidden"));
+  EXPECT_THAT(refused("- 1"), HasSubstr("must be a map"));
+  EXPECT_THAT(refused("a: 1\na: 2"), HasSubstr("line 2"));
+  EXPECT_EQ(refused("test_switch: true\ntest_text: x"),
+            "--test_switch and --test_text do not go together");
+  EXPECT_THAT(Refusal({"--config=/nowhere/x.yml"}), HasSubstr("/nowhere/x.yml"));
+}
+
+TEST(FlagsTest, EveryKindOfHelpHasTheOption) {
+  TestOptions options;
+  const ProgramInfo program = Program(&options);
+  for (const auto& [kind, text] :
+       {std::pair("", "--test_number=4             A number.\n"),
+        {"all", "--test_number=4\n      A number. It counts.\n"},
+        {"man", ".B \\-\\-test_number=4\nA number. It counts.\n"},
+        {"markdown", "| `--test_number` | `4` | A number. It counts. |\n"},
+        {"bash", "--test_number="},
+        {"zsh", "'--test_number=[A number.]:test_number:"}}) {
+    const auto help = HelpText(program, kind);
+    ASSERT_TRUE(help.ok()) << help.status();
+    EXPECT_THAT(*help, HasSubstr(text)) << kind;
+    EXPECT_THAT(*help, Not(HasSubstr("test_hidden"))) << kind;
+  }
+  EXPECT_THAT(*HelpText(program, "all"), HasSubstr("A colour. One of red, green.\n"));
+  EXPECT_THAT(*HelpText(program, "all"), HasSubstr("--test_auto=auto"));
+  EXPECT_THAT(*HelpText(program, "all"), HasSubstr("--test_model=0.5"));
+  EXPECT_EQ(ExitStatus(HelpText(program, "pdf").status()), 2);
 }
 
 }  // namespace

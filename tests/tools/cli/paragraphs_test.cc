@@ -109,7 +109,7 @@ TEST(ParagraphsTest, FailuresKeepTheirPlace) {
 }
 
 TEST(ParagraphsTest, Refusals) {
-  ExpectUsageError(Nibu("--wrap=72", ""), "--text=lines");
+  ExpectUsageError(Nibu("--wrap=72", ""), "--text=paragraphs");
   ExpectUsageError(Nibu("--text=paragraphs --wrap=-1", ""), "--wrap must be at least 0");
   ExpectUsageError(Nibu("--text=verses", ""), "--text must be lines or paragraphs");
   ExpectUsageError(Nibu("--text=paragraphs --tokenized", ""), "--tokenized");

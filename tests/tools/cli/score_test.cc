@@ -296,7 +296,7 @@ TEST(ScoreTest, WrongUsage) {
   ExpectError(Score("--tsv --max_input_length=0"), 2, "--max_input_length");
   ExpectError(Score(absl::StrCat("--tsv --src=", tgt, " >>", tgt)), 2, "is the file that is read");
   ExpectError(Score("--tsv --src="), 2, "--src is empty");
-  const Outcome help = Score("--help");
+  const Outcome help = Score("--help=all");
   EXPECT_EQ(help.status, 0);
   EXPECT_THAT(help.out, HasSubstr("perplexity"));
   EXPECT_THAT(help.out, Not(HasSubstr("looping_sentences")));

@@ -72,8 +72,12 @@ TEST(UsageTest, WrongUsage) {
   ExpectUsageError(Translate("--model=x,", ""), "--model=x, has a comma with no model beside it");
   ExpectUsageError(Translate("--model=,x", ""), "--model=,x has a comma");
   EXPECT_EQ(Translate("--version", "").out.rfind("nibu-translate ", 0), 0u);
-  EXPECT_EQ(Translate("--help", "").status, 0);
-  EXPECT_NE(Translate("--help", "").out.find("--beam_size=4"), std::string::npos);
+  const Outcome help = Translate("--help", "");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("--beam_size=4"), std::string::npos);
+  EXPECT_EQ(help.out.find("--word_penalty"), std::string::npos);
+  EXPECT_NE(Translate("--help=all", "").out.find("--word_penalty=0"), std::string::npos);
+  ExpectUsageError(Translate("--help=pdf", ""), "--help must be all, man");
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+// The options of nibu-bench and nibu-bench attention.
+#ifndef NIBU_TOOLS_BENCH_BENCH_OPTIONS_H_
+#define NIBU_TOOLS_BENCH_BENCH_OPTIONS_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "tools/text/option_table.h"
+
+namespace nibu::internal {
+
+struct BenchOptions {
+  std::string config;
+  bool random_weights = false;
+  std::string src;
+  int sentences = 256;
+  int source_length = 0;
+  int output_length = 0;
+  int lengths = 1024;
+  std::string mechanisms = "full;window:64;shifted:128;block_grid:64;bigbird;lsh;mean:4;factorized";
+  bool encoder = false;
+  int repeat = 1;
+  bool json = false;
+};
+absl::Span<const OptionRow> BenchOptionRows();
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_BENCH_BENCH_OPTIONS_H_

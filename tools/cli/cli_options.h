@@ -1,0 +1,40 @@
+// The options of the programs that turn text into lines: files, formats and reports.
+#ifndef NIBU_TOOLS_CLI_CLI_OPTIONS_H_
+#define NIBU_TOOLS_CLI_CLI_OPTIONS_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "tools/text/option_table.h"
+
+namespace nibu::internal {
+
+enum class OutputFormat {
+  kText,   // the best hypothesis, a line
+  kJsonl,  // one JSON object a line
+  kNBest,  // "index ||| text ||| logprob= S ||| score", a line a hypothesis
+};
+
+// Not all programs have all of them.
+struct CliOptions {
+  std::string model;  // empty: the bundled one
+  std::string config;
+  std::string src = "-";
+  std::string tgt;
+  bool tsv = false;
+  std::string target_prefix;
+  std::string glossary;
+  std::string language = "en";
+  std::string out = "-";
+  OutputFormat output_format = OutputFormat::kText;
+  bool json = false;
+  bool print_scores = false;
+  AutoBool progress;
+  bool stats = false;
+  bool warnings = false;
+};
+absl::Span<const OptionRow> CliOptionRows();
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_CLI_CLI_OPTIONS_H_

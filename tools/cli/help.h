@@ -1,0 +1,21 @@
+// What a program says of itself: --help, man pages, completion for shells, and the page of flags.
+// All of it comes from the table of options.
+#ifndef NIBU_TOOLS_CLI_HELP_H_
+#define NIBU_TOOLS_CLI_HELP_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "tools/cli/flags.h"
+
+namespace nibu::internal {
+
+// The answer to --help=KIND: "" (one screen: the options that most users need), "all" (every
+// option), "man" (a man page in roff), "markdown", "bash" or "zsh" (completion). Wrong usage:
+// another kind.
+absl::StatusOr<std::string> HelpText(const ProgramInfo& program, absl::string_view kind);
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_CLI_HELP_H_
