@@ -1,7 +1,6 @@
-# Everything nibu links against, all of it packaged by Debian 12 and 13.
+# Everything that is linked with nibu_static, all of it packaged by Debian 12 and 13.
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
-find_package(nlohmann_json REQUIRED)
 find_package(dnnl REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc i18n)
@@ -11,14 +10,14 @@ if(NOT TARGET yaml-cpp::yaml-cpp) # before 0.8
 endif()
 
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
-pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET GLOBAL libhwy)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET GLOBAL re2)
 
 # Not by its pkg-config file: Debian 13's asks for protobuf, which only SentencePiece itself needs.
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h REQUIRED)
 if(NOT TARGET SentencePiece::SentencePiece)
-  add_library(SentencePiece::SentencePiece UNKNOWN IMPORTED)
+  add_library(SentencePiece::SentencePiece UNKNOWN IMPORTED GLOBAL)
   set_target_properties(
     SentencePiece::SentencePiece
     PROPERTIES IMPORTED_LOCATION ${SENTENCEPIECE_LIBRARY}

@@ -1,8 +1,10 @@
 # nibu_folder_library(NAME [PUBLIC libs...] [PRIVATE libs...]) makes one static library of every
 # .cc file below the current folder, programs (nibu_*.cc) and folders with a CMakeLists.txt of their
-# own left out.
+# own left out. Its objects are fit for a shared library, too, and export only what bears
+# NIBU_EXPORT. The libraries of others that it needs are added to the global property
+# NIBU_DEPENDENCIES, unless nibu_NAME is none of the library's parts (NOT_IN_LIBRARY).
 function(nibu_folder_library name)
-  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "NOT_IN_LIBRARY" "" "PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cc)
   list(FILTER sources EXCLUDE REGEX "(^|/)nibu_[a-z_]+\\.cc$")
   file(GLOB own RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
@@ -15,7 +17,14 @@ function(nibu_folder_library name)
     return()
   endif()
   add_library(${name} STATIC ${sources})
-  target_include_directories(
-    ${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/nibu>)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                           VISIBILITY_INLINES_HIDDEN ON)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  if(NOT ARG_NOT_IN_LIBRARY)
+    set(others ${ARG_PUBLIC} ${ARG_PRIVATE})
+    list(FILTER others EXCLUDE REGEX "^nibu_")
+    set_property(GLOBAL APPEND PROPERTY NIBU_DEPENDENCIES ${others})
+    set_property(GLOBAL APPEND PROPERTY NIBU_PARTS ${name})
+  endif()
 endfunction()

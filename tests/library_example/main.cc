@@ -1,23 +1,25 @@
-// library_example MODEL: what a server does with the library. Opens a model, sends requests with
-// options of their own from several threads, cancels some, sends nonsense in between, and checks
-// every answer against a run of its own. Exit status 0: all as it should be.
+// library_example MODEL: what a server does with the library. Loads a model twice, with options of
+// their own, sends requests to both from several threads, cancels some, sends nonsense in between,
+// and checks every answer against a run of its own. Exit status 0: all as it should be.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "engine/translator.h"
-#include "models/load_model.h"
-#include "tools/text/text_translator.h"
+#include "nibu/nibu.h"
 
 namespace {
 
 constexpr size_t kThreads = 4;
 constexpr size_t kRequests = 1000;
 constexpr size_t kKinds = 5;
+constexpr size_t kModels = 2;
 
 std::atomic<int> errors{0};
 
@@ -25,6 +27,14 @@ void Expect(bool ok, const std::string& what) {
   if (ok) return;
   ++errors;
   std::fprintf(stderr, "library_example: %s\n", what.c_str());
+}
+
+// Says why, and ends the program, if there is no value.
+template <typename T>
+T Value(absl::StatusOr<T> value) {
+  if (value.ok()) return *std::move(value);
+  std::fprintf(stderr, "library_example: %s\n", std::string(value.status().message()).c_str());
+  std::exit(1);
 }
 
 std::vector<std::string> Lines() {
@@ -36,20 +46,20 @@ std::vector<std::string> Lines() {
           "People are waiting for a train. It is late. Nobody is happy."};
 }
 
-std::vector<nibu::internal::TextOptions> Kinds(const nibu::internal::TextOptions& defaults) {
-  std::vector<nibu::internal::TextOptions> kinds(kKinds, defaults);
-  kinds[0].decoding.beam_size = 1;
-  kinds[1].decoding.beam_size = 2;
-  kinds[1].decoding.num_hypotheses = 2;
-  kinds[2].decoding.max_decoding_length = 5;
+std::vector<nibu::Options> Kinds() {
+  std::vector<nibu::Options> kinds(kKinds);
+  kinds[0].beam_size = 1;
+  kinds[1].beam_size = 2;
+  kinds[1].num_hypotheses = 2;
+  kinds[2].max_decoding_length = 5;
   kinds[3].split_sentences = false;
-  kinds[3].decoding.length_penalty = 0.6f;
+  kinds[3].length_penalty = 0.6f;
   kinds[4].max_input_length = 4;
-  kinds[4].decoding.min_decoding_length = 3;
+  kinds[4].min_decoding_length = 3;
   return kinds;
 }
 
-bool Same(const nibu::internal::TextResult& a, const nibu::internal::TextResult& b) {
+bool Same(const nibu::Result& a, const nibu::Result& b) {
   if (a.hypotheses.size() != b.hypotheses.size()) return false;
   for (size_t n = 0; n < a.hypotheses.size(); ++n) {
     if (a.hypotheses[n].text != b.hypotheses[n].text ||
@@ -61,30 +71,37 @@ bool Same(const nibu::internal::TextResult& a, const nibu::internal::TextResult&
   return true;
 }
 
-void SendNonsense(nibu::internal::Translator* engine) {
-  const auto refuse = [&](nibu::internal::Request request, const char* what) {
-    const auto ticket = engine->Submit(
-        std::move(request),
-        [&](uint64_t, const nibu::internal::Result&) { Expect(false, "was answered"); });
-    Expect(ticket.status().code() == absl::StatusCode::kInvalidArgument, what);
+// Requests and options that are refused, one by one.
+void SendNonsense(nibu::Translator* translator, const std::shared_ptr<const nibu::Model>& model,
+                  const std::shared_ptr<const nibu::Plan>& plan) {
+  const auto refuse_options = [&](const char* name, const char* value) {
+    nibu::Options options;
+    absl::Status status = nibu::SetOption(name, value, &options);
+    if (status.ok()) status = translator->Prepare(model, options).status();
+    Expect(status.code() == absl::StatusCode::kInvalidArgument, name);
+    Expect(nibu::OptionOfError(status) == name, "the error names no option");
   };
-  nibu::internal::Request request;
-  refuse(request, "no tokens");
-  request.source.assign(1, 1000000000);
-  refuse(request, "an id beyond the vocabulary");
-  request.source.assign(1, -7);
-  refuse(request, "a negative id");
-  request.source.assign(1000000, 5);
-  refuse(request, "too many tokens");
-  request.source.assign(1, 5);
-  request.options.beam_size = 0;
-  refuse(request, "no beam");
-  request.options = {};
-  request.options.max_decoding_length = -1;
-  refuse(request, "a negative length");
-  request.options = {};
-  request.options.frame = nibu::internal::Frame{{}, {}, {1 << 30}};
-  refuse(request, "an id of the frame");
+  refuse_options("beam_size", "0");
+  refuse_options("beam_size", "many");
+  refuse_options("max_decoding_length", "-1");
+  refuse_options("max_input_length", "0");
+  refuse_options("tgt_lang", "xx");
+  refuse_options("protect_pattern", "(");
+  refuse_options("suppress_sequences", "no such token");
+
+  const auto refuse = [&](const std::string& line, std::shared_ptr<const nibu::Plan> with,
+                          nibu::Request request, const char* what) {
+    const auto ticket = translator->Submit(
+        line, std::move(with), std::move(request), [](uint64_t, absl::StatusOr<nibu::Result>) {
+          Expect(false, "a request that was refused has an answer");
+        });
+    Expect(!ticket.ok(), what);
+  };
+  nibu::Request request;
+  refuse("no plan", nullptr, request, "no plan");
+  refuse("two\nlines", plan, request, "a line feed");
+  request.target = "something";
+  refuse("", plan, request, "a target for a blank line");
 }
 
 }  // namespace
@@ -94,36 +111,31 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: library_example MODEL\n");
     return 2;
   }
-  auto opened = nibu::internal::OpenModel(argv[1]);
-  if (!opened.ok()) {
-    std::fprintf(stderr, "library_example: %s\n", std::string(opened.status().message()).c_str());
-    return 1;
-  }
-  auto model =
-      nibu::internal::LoadTextModel(*std::move(opened), nibu::internal::ComputeType::kFloat32, {});
-  if (!model.ok()) return 1;
-  nibu::internal::TranslatorOptions threads;
-  threads.threads = 2;
-  auto translator = nibu::internal::TextTranslator::Create(*std::move(model), threads);
-  if (!translator.ok()) return 1;
-  nibu::internal::TextTranslator& text = **translator;
+  nibu::ModelOptions loading;
+  loading.compute_type = nibu::ComputeType::kFloat32;
+  nibu::SpeedOptions speed;
+  speed.threads = 2;
+  auto translator = Value(nibu::Translator::Create(speed));
+  std::vector<std::shared_ptr<const nibu::Model>> models;
+  models.push_back(Value(nibu::Model::Load(argv[1], loading)));
+  loading.compute_type = nibu::ComputeType::kInt8;
+  models.push_back(Value(nibu::Model::Load(argv[1], loading)));
 
   // What every request has to give: alone.
   const std::vector<std::string> lines = Lines();
-  const std::vector<nibu::internal::TextOptions> kinds = Kinds(text.default_options());
-  std::vector<std::vector<nibu::internal::TextResult>> expected(kKinds);
-  for (size_t kind = 0; kind < kKinds; ++kind) {
+  const std::vector<nibu::Options> kinds = Kinds();
+  std::vector<std::vector<nibu::Result>> expected(kModels * kKinds);
+  for (size_t kind = 0; kind < kModels * kKinds; ++kind) {
+    const auto plan = Value(translator->Prepare(models[kind / kKinds], kinds[kind % kKinds]));
     for (const std::string& line : lines) {
-      const auto alone = text.Translate({line}, kinds[kind]);
-      if (!alone.ok()) return 1;
-      expected[kind].push_back((*alone)[0]);
+      expected[kind].push_back(Value(translator->Translate({line}, plan))[0]);
     }
   }
 
   std::mutex mutex;
   size_t answers = 0;
   size_t cancelled = 0;
-  const auto check = [&](uint64_t key, const absl::StatusOr<nibu::internal::TextResult>& result) {
+  const auto check = [&](uint64_t key, const absl::StatusOr<nibu::Result>& result) {
     const std::lock_guard<std::mutex> lock(mutex);
     ++answers;
     if (result.status().code() == absl::StatusCode::kCancelled) {
@@ -131,28 +143,34 @@ int main(int argc, char** argv) {
       Expect(key % 10 == 0, "cancelled, and nobody asked for it");
       return;
     }
-    Expect(result.ok() && Same(*result, expected[key % kKinds][key % lines.size()]),
+    Expect(result.ok() && Same(*result, expected[key % (kModels * kKinds)][key / 7 % lines.size()]),
            "request " + std::to_string(key) + " differs from its run alone");
   };
   std::vector<std::thread> senders;
   for (size_t t = 0; t < kThreads; ++t) {
     senders.emplace_back([&, t] {
-      std::vector<std::shared_ptr<const nibu::internal::TextTranslator::Plan>> plans;
-      for (const auto& kind : kinds) plans.push_back(text.Prepare(kind).value());
+      std::vector<std::shared_ptr<const nibu::Plan>> plans;
+      for (const auto& model : models) {
+        for (const auto& kind : kinds) plans.push_back(Value(translator->Prepare(model, kind)));
+      }
       for (uint64_t key = t; key < kRequests; key += kThreads) {
-        const auto ticket = text.Submit(
-            lines[key % lines.size()],
-            {.plan = plans[key % kKinds], .priority = static_cast<int>(key % 3), .key = key}, check,
-            std::chrono::nanoseconds::max());
+        nibu::Request request;
+        request.priority = static_cast<int>(key % 3);
+        request.key = key;
+        const auto ticket =
+            translator->Submit(lines[key / 7 % lines.size()], plans[key % plans.size()],
+                               std::move(request), check, nibu::Translator::kForever);
         Expect(ticket.ok(), "a request was refused");
-        if (key % 10 == 0 && ticket.ok()) text.Cancel(*ticket);
-        if (key % 100 == t) SendNonsense(&text.translator());
+        if (key % 10 == 0 && ticket.ok()) translator->Cancel(*ticket);
+        if (key % 100 == t) SendNonsense(translator.get(), models[t % kModels], plans[t]);
       }
     });
   }
   for (std::thread& sender : senders) sender.join();
-  translator->reset();  // once everything is answered
+  models.clear();      // Their plans are gone, and their requests need them until they end.
+  translator.reset();  // Once everything is answered.
   Expect(answers == kRequests, "not every request was answered once");
-  std::printf("%zu answers, %zu of them cancelled, %d errors\n", answers, cancelled, errors.load());
+  std::printf("nibu %s: %zu answers, %zu of them cancelled, %d errors\n", nibu::Version(), answers,
+              cancelled, errors.load());
   return errors == 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # includes.sh ROOT: fails when an #include crosses a border that the folders must keep:
 #   tools -> models, tokenizer, engine; models -> engine; tokenizer -> engine/core; engine -> nobody;
-# or the order of the places within a folder.
+# or the order of the places within a folder; or when a public header needs anything internal.
 set -euo pipefail
 cd "$1"
 bad=0
@@ -70,6 +70,13 @@ forbid "mechanisms of attention are known to those alone who choose one:" 'engin
   engine models tokenizer tools
 forbid "within engine/attention, nothing lies above attention.h:" 'engine/attention/attention\.h' \
   'engine/(attention/attention\.(h|cc)|model/[^:]*):' engine
+forbid "public headers include the standard library, Abseil and each other:" '' \
+  '[^:]*: *# *include +(<[a-z0-9_]+(\.h)?>|"nibu/[a-z_]+\.h"|"absl/(status|strings|types)/[a-z_]+\.h")' \
+  tools/text/nibu
+if [ "$(find tools/text/nibu -name '*.h' -o -name '*.h.in' | wc -l)" -gt 16 ]; then
+  echo "more than 16 public headers"
+  bad=1
+fi
 order engine core ops attention model search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
 order tokenizer unicode subwords,sentences

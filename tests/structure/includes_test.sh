@@ -7,7 +7,7 @@ bash "$here/includes.sh" "$here/../.."
 offend() {  # FILE INCLUDE
   local tree
   tree=$(mktemp -d)
-  mkdir -p "$tree"/{engine,models,tokenizer,tools/text} "$tree/$(dirname "$1")"
+  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/nibu} "$tree/$(dirname "$1")"
   echo "#include $2" >"$tree/$1"
   if bash "$here/includes.sh" "$tree" >/dev/null; then
     echo "not noticed: $1 includes $2" >&2
@@ -54,4 +54,7 @@ offend engine/attention/kernels.cc '"engine/attention/mixers/lsh.h"'
 offend engine/attention/attention.h '"engine/attention/mixers/lsh.h"'
 offend engine/attention/mixers/lsh.h '"engine/attention/attention.h"'
 offend models/load_model.cc '"models/writers/native_writer.h"'
+offend tools/text/nibu/a.h '"tools/text/text_model.h"'
+offend tools/text/nibu/a.h '"absl/container/flat_hash_map.h"'
+offend tools/text/nibu/a.h '<nlohmann/json.hpp>'
 echo "includes keep to the borders"

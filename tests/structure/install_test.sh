@@ -1,20 +1,78 @@
 #!/usr/bin/env bash
-# install_test.sh BUILD: installs, moves the installed tree, runs the program from there, and builds and runs
-# library_example with find_package(nibu).
+# install_test.sh BUILD: installs, moves the installed tree, and uses it as a stranger would: runs programs from
+# there, and builds and runs library_example with the shared and the static library, by find_package and by
+# pkg-config, and with the sources as a part of its own (add_subdirectory).
 set -euo pipefail
-build=$1
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+fail() { echo "$*" >&2; exit 1; }
+
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/moved here"
 prefix="$work/moved here"
+library=$(find "$prefix" -name libnibu.so)
+libraries=$(dirname "$library")
+model="$prefix/share/nibu/models/en-de"
 
 said=$("$prefix/bin/nibu-translate" --compute_type=float32 "A man is riding a bicycle.")
-[ "$said" = "Ein Mann fährt Fahrrad." ] || { echo "installed nibu-translate said: $said"; exit 1; }
+[ "$said" = "Ein Mann fährt Fahrrad." ] || fail "installed nibu-translate said: $said"
+! readelf -d "$prefix/bin/nibu-split" | grep -E 'dnnl|gomp' || fail "nibu-split loads libraries that it does not use"
 
-here=$(cd "$(dirname "$0")" && pwd)
-cmake -S "$here/../library_example" -B "$work/example" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_BUILD_TYPE=Release >/dev/null
-cmake --build "$work/example" >/dev/null
-"$work/example/library_example" "$prefix/share/nibu/models/en-de"
+# The interface: the public headers, each complete in itself, and what they declare.
+[ "$(ls "$prefix/include")" = nibu ] || fail "installed headers: $(ls "$prefix/include")"
+for header in "$prefix"/include/nibu/*; do
+  echo "#include \"nibu/$(basename "$header")\"" |
+    c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ "-I$prefix/include" - ||
+    fail "$header does not stand alone"
+done
+# Undefined symbols aside, names begin with nibu:: or nibu_.
+exported=$(nm -DC --defined-only "$library" | cut -d' ' -f3-)
+! grep -vE '^(nibu::|nibu_)' <<<"$exported" || fail "libnibu.so exports more than its interface"
+! grep '^nibu::internal' <<<"$exported" || fail "libnibu.so exports what is internal"
+grep -q '^nibu::Translator::Submit' <<<"$exported" || fail "libnibu.so does not export its interface"
+! grep -q "$source" "$library" || fail "libnibu.so names the folder that it was built from"
+
+# build_example NAME ARGUMENT...: configures, builds and runs library_example.
+build_example() {
+  local folder="$work/$1"
+  shift
+  cmake -S "$here/../library_example" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_BUILD_TYPE=Release --no-warn-unused-cli "$@" >/dev/null
+  cmake --build "$folder" >/dev/null
+  "$folder/library_example" "$model"
+}
+# The shared library needs Abseil alone.
+build_example shared -DCMAKE_DISABLE_FIND_PACKAGE_{dnnl,ICU,ZLIB,yaml-cpp,PkgConfig}=ON
+build_example static -DLIBRARY=nibu_static
+! readelf -d "$work/static/library_example" | grep libnibu || fail "the static library is not linked"
+
+export PKG_CONFIG_PATH="$libraries/pkgconfig"
+# The prefix has a blank, which pkg-config writes as the shell reads it.
+flags() { eval "result=($(pkg-config "$@" nibu))"; }
+flags --cflags --libs
+c++ -std=c++17 -o "$work/by_pkg_config" "$here/../library_example/main.cc" "${result[@]}" \
+  "-Wl,-rpath,$libraries" -pthread
+"$work/by_pkg_config" "$model"
+flags --static --cflags --libs
+c++ -std=c++17 -o "$work/by_pkg_config_static" "$here/../library_example/main.cc" \
+  "${result[@]/#-lnibu/-l:libnibu.a}"
+"$work/by_pkg_config_static" "$model"
+
+# As a part of another project. It takes minutes to compile, unless a compiler cache has the objects of this
+# build: with the same options, and from a folder beside it.
+subproject="$build-subproject"
+options=$(sed -n 's/^NIBU_WERROR:BOOL=ON$/-Werror/p' "$build/CMakeCache.txt")
+cmake -S "$here/../library_example" -B "$subproject" -G Ninja -DNIBU="$source" -DLIBRARY=nibu_static \
+  -DCMAKE_BUILD_TYPE="$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")" \
+  -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" \
+  -DOPTIONS="-Wall;-Wextra;-Wshadow;-Wno-unused-parameter;-Wno-restrict;$options" >/dev/null
+if [ -n "${CCACHE_BASEDIR:-}" ] && command -v ccache >/dev/null; then
+  cmake --build "$subproject" >/dev/null
+  "$subproject/library_example" "$model"
+else
+  echo "not compiled as a part of another project: there is no compiler cache"
+fi
 echo "installed, moved and linked"

@@ -181,8 +181,12 @@ std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
   return IdsOf(*source_vocabulary_, pieces);
 }
 
+absl::StatusOr<std::vector<std::string>> TextCoder::TargetPieces(absl::string_view text) const {
+  return Encode(target_tokenizer_, text);
+}
+
 absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text) const {
-  NIBU_ASSIGN_OR_RETURN(const auto pieces, Encode(target_tokenizer_, text));
+  NIBU_ASSIGN_OR_RETURN(const auto pieces, TargetPieces(text));
   return IdsOf(*target_vocabulary_, pieces);
 }
 

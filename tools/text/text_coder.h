@@ -37,6 +37,8 @@ class TextCoder {
   TextCoder Tokenized() const;
 
   bool has_sentencepiece() const { return source_tokenizer_ != nullptr; }
+  const Vocabulary& source_vocabulary() const { return *source_vocabulary_; }
+  const Vocabulary& target_vocabulary() const { return *target_vocabulary_; }
 
   // What stands in front of a line, and the rest.
   struct Line {
@@ -62,7 +64,8 @@ class TextCoder {
   // Names that the source tokenizer knows, best as one piece.
   const std::vector<std::string>& names() const { return names_; }
 
-  // Of a text of the target.
+  // The pieces, or their ids, of a text of the target.
+  absl::StatusOr<std::vector<std::string>> TargetPieces(absl::string_view text) const;
   absl::StatusOr<std::vector<int>> TargetIds(absl::string_view text) const;
   // InvalidArgument with the option: the target has no such token.
   absl::Status AddTargetIds(absl::string_view option, absl::Span<const std::string> tokens,

@@ -86,15 +86,18 @@ absl::Status PrepareTokens(TextPlan* plan) {
 
 absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(
     TextModel model, TranslatorOptions options) try {
-  LoadedModel& loaded = model.loaded;
-  ModelVocabulary& vocabulary = loaded.vocabulary;
-  NIBU_ASSIGN_OR_RETURN(TextCoder coder, TextCoder::Create(vocabulary, loaded.model->config));
-  vocabulary.source_tokens = std::vector<std::string>();
-  vocabulary.target_tokens = std::vector<std::string>();
-  vocabulary.source_sentencepiece = std::string();
-  vocabulary.target_sentencepiece = std::string();
+  NIBU_ASSIGN_OR_RETURN(TextCoder coder,
+                        TextCoder::Create(model.loaded.vocabulary, model.loaded.model->config));
+  model.loaded.vocabulary.ForgetTokens();
+  return Create(std::move(model), std::move(coder), std::move(options));
+} catch (...) {
+  return StatusOfException();
+}
+
+absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(
+    TextModel model, TextCoder coder, TranslatorOptions options) try {
   std::unique_ptr<TextTranslator> result(new TextTranslator(std::move(coder)));
-  result->loaded_ = std::move(loaded);
+  result->loaded_ = std::move(model.loaded);
   options.draft = std::move(model.draft);
   options.ensemble = std::move(model.ensemble);
   NIBU_ASSIGN_OR_RETURN(result->translator_, Translator::Create(result->loaded_.model, options));

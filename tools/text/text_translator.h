@@ -30,6 +30,9 @@ class TextTranslator {
   // model's, whatever the options say.
   static absl::StatusOr<std::unique_ptr<TextTranslator>> Create(TextModel model,
                                                                 TranslatorOptions options);
+  // The same with the model's coder; its vocabulary's tokens and SentencePiece models are not used.
+  static absl::StatusOr<std::unique_ptr<TextTranslator>> Create(TextModel model, TextCoder coder,
+                                                                TranslatorOptions options);
   // Finishes everything that was submitted.
   ~TextTranslator();
 

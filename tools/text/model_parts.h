@@ -1,0 +1,22 @@
+// What nibu::Model holds.
+#ifndef NIBU_TOOLS_TEXT_MODEL_PARTS_H_
+#define NIBU_TOOLS_TEXT_MODEL_PARTS_H_
+
+#include <vector>
+
+#include "nibu/model.h"
+#include "tools/text/text_coder.h"
+#include "tools/text/text_model.h"
+
+namespace nibu::internal {
+
+struct ModelParts {
+  TextModel model;  // Its vocabulary's tokens and SentencePiece models are the coder's alone.
+  TextCoder coder;
+  std::vector<float> ensemble_weights;  // see TranslatorOptions
+  ModelInfo info;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_TEXT_MODEL_PARTS_H_

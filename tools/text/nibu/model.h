@@ -1,0 +1,103 @@
+// A model: loaded once, shared by any number of threads and translators.
+#ifndef NIBU_MODEL_H_
+#define NIBU_MODEL_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "nibu/export.h"
+#include "nibu/options.h"
+
+namespace nibu {
+
+namespace internal {
+struct ModelParts;
+}
+
+// What is known of a model. Of an ensemble, its first model is described.
+struct ModelInfo {
+  std::string path;                   // The directory or file.
+  std::vector<std::string> ensemble;  // Those of the other models of an ensemble.
+  std::string format;                 // "Hugging Face MarianMT", "Marian", "CTranslate2", ...
+
+  // These say what the model's files say, in their words; empty: the files do not say it.
+  std::string license;
+  std::string languages;
+  std::string source_language;  // "en", "eng_Latn"
+  std::string target_language;
+
+  // The codes that Options::src_lang and Options::tgt_lang choose from, sorted. Empty: the model
+  // does not have to be told its languages.
+  std::vector<std::string> source_languages;
+  std::vector<std::string> target_languages;
+  // The languages that stand in for src_lang and tgt_lang; empty: they have to be given.
+  std::string default_source_language;
+  std::string default_target_language;
+  // Tokens of which one in front of a line chooses the target language: ">>deu<<", "<2de>".
+  std::vector<std::string> language_tokens;
+
+  ComputeType compute_type = ComputeType::kFloat32;  // The one in effect, never kAuto.
+  size_t weight_bytes = 0;  // Memory of the weights, those of an ensemble and a draft included.
+  int source_vocabulary_size = 0;  // In pieces.
+  int target_vocabulary_size = 0;
+  bool has_tokenizer = false;  // False: it translates pieces alone; see Options::tokenized.
+  bool has_shortlist = false;
+
+  // The model's own defaults, for options without a value; the others have no value here either.
+  Options defaults;
+  // What a user should know of the model's files, one sentence each: weights that had to be packed
+  // again, an ensemble's shortlist that is not used.
+  std::vector<std::string> notes;
+};
+
+// Immutable: any number of threads may use one model. A Translator's plan keeps its model alive.
+class NIBU_EXPORT Model {
+ public:
+  // Loads a model of any supported format. `path` names a directory or a file; several with commas
+  // between them make an ensemble, and "\," is a comma within a path; a path that exists is taken
+  // as it is written. The empty path is the bundled English-German model, where it is installed.
+  //
+  // An error's message is one line that names the file or the option (see OptionOfError). NotFound:
+  // no such file; InvalidArgument: the file or an option makes no sense; Unimplemented: a kind of
+  // model that nibu does not know; DataLoss: the file cannot be read; ResourceExhausted: there is
+  // not enough memory.
+  static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& path,
+                                                           const ModelOptions& options = {});
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const ModelInfo& info() const;
+
+  // Text, any bytes, to the pieces that the model reads or writes. They are those that a Translator
+  // makes of a sentence without protected parts; a language token comes first.
+  // FailedPrecondition: the model has no tokenizer (see ModelOptions::sentencepiece).
+  absl::StatusOr<std::vector<std::string>> Tokenize(absl::string_view source) const;
+  absl::StatusOr<std::vector<std::string>> TokenizeTarget(absl::string_view target) const;
+
+  // Pieces of the target to their text. FailedPrecondition as above.
+  absl::StatusOr<std::string> Detokenize(absl::Span<const std::string> target_pieces) const;
+
+  // Pieces to their ids, which count from 0 to the vocabulary's size. A piece that the vocabulary
+  // lacks has the id of the unknown token.
+  std::vector<int> SourceIds(absl::Span<const std::string> pieces) const;
+  std::vector<int> TargetIds(absl::Span<const std::string> pieces) const;
+
+  // Ids to their pieces. OutOfRange: an id lies outside of the vocabulary.
+  absl::StatusOr<std::vector<std::string>> SourcePieces(absl::Span<const int> ids) const;
+  absl::StatusOr<std::vector<std::string>> TargetPieces(absl::Span<const int> ids) const;
+
+ private:
+  friend class Translator;
+  explicit Model(std::unique_ptr<const internal::ModelParts> parts);
+  std::unique_ptr<const internal::ModelParts> parts_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_MODEL_H_

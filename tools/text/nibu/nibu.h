@@ -1,0 +1,33 @@
+// Transformer translation on CPUs. This header includes the whole C++ interface. A program:
+//
+//   #include <iostream>
+//   #include "nibu/nibu.h"
+//
+//   int main() {
+//     nibu::Options options;
+//     options.beam_size = 2;
+//     auto model = nibu::Model::Load("models/en-de");
+//     auto translator = nibu::Translator::Create();
+//     if (!model.ok() || !translator.ok()) return 1;
+//     auto plan = (*translator)->Prepare(*model, options);
+//     if (!plan.ok()) return 1;
+//     auto results = (*translator)->Translate({"Hello world!", "How are you?"}, *plan);
+//     if (!results.ok()) return 1;
+//     for (const nibu::Result& line : *results) std::cout << line.hypotheses[0].text << "\n";
+//   }
+//
+// Everything here is thread-safe or immutable, as each class says. Errors are statuses whose
+// message is one line; no exception comes out, and nothing ends the process or writes to it. Texts
+// are UTF-8; bytes that are not are treated as unknown characters, never as an error.
+#ifndef NIBU_NIBU_H_
+#define NIBU_NIBU_H_
+
+#include "nibu/export.h"      // IWYU pragma: export
+#include "nibu/model.h"       // IWYU pragma: export
+#include "nibu/options.h"     // IWYU pragma: export
+#include "nibu/result.h"      // IWYU pragma: export
+#include "nibu/sentences.h"   // IWYU pragma: export
+#include "nibu/translator.h"  // IWYU pragma: export
+#include "nibu/version.h"     // IWYU pragma: export
+
+#endif  // NIBU_NIBU_H_

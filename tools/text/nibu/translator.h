@@ -1,0 +1,146 @@
+// Translates lines of text, with any number of models at once.
+//
+//   model = Model::Load(path)       once, shared
+//   translator = Translator::Create()   once: it has the threads
+//   plan = translator->Prepare(model, options)   once for each kind of request
+//   translator->Translate(lines, plan), or Submit(line, plan, request, done) for servers
+#ifndef NIBU_TRANSLATOR_H_
+#define NIBU_TRANSLATOR_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nibu/export.h"
+#include "nibu/model.h"
+#include "nibu/options.h"
+#include "nibu/result.h"
+
+namespace nibu {
+
+// Options that have been checked against a model, for any number of requests. Immutable, for one
+// Translator. It keeps its model alive, and so does each of its requests until it has ended.
+class Plan;
+
+// What may differ from request to request.
+struct Request {
+  // Requests of higher priority are taken first; one that is being decoded goes on.
+  int priority = 0;
+  // The request ends then with DeadlineExceeded, at whatever step it is.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // The caller's own number, handed back with the result. Sampling depends on its lower 44 bits.
+  uint64_t key = 0;
+  // The text that the translation begins with, or its pieces if Options::tokenized. Its sentences
+  // begin those of the line, one by one. Alternatives are those of the sentence in which it ends.
+  std::string target_prefix = {};
+  // A translation to be scored, in place of one to be searched for. Its sentences are scored as
+  // translations of the line's, one by one, if there are equally many; else the line is scored as
+  // one sentence. The only hypothesis of the result then has an end token behind each sentence.
+  std::optional<std::string> target = {};
+};
+
+// Called once with a request's key and its result, or the reason why there is none: Cancelled,
+// DeadlineExceeded, ResourceExhausted (not enough memory for this request) or Internal. It is
+// called from a thread of the translator's that decodes nothing, or within Submit if nothing has to
+// be decoded. Results wait behind it, so it must not block for long; what it throws is dropped. It
+// may call Submit (without patience), Prepare and Cancel, and must not destroy the Translator.
+using Done = std::function<void(uint64_t key, absl::StatusOr<Result> result)>;
+
+// A request that was submitted, for Translator::Cancel. May be copied and kept as long as one
+// likes; it keeps nothing of the request alive.
+class NIBU_EXPORT Ticket {
+ public:
+  Ticket();
+  ~Ticket();
+  Ticket(const Ticket&);
+  Ticket(Ticket&&) noexcept;
+  Ticket& operator=(const Ticket&);
+  Ticket& operator=(Ticket&&) noexcept;
+
+ private:
+  friend class Translator;
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+// Thread-safe. It owns the threads, which all of its models share. No exception comes out of it. A
+// request that fails leaves the others, and the translator, as they are. A forked child can destroy
+// its parent's translator, and nothing else: the rest returns FailedPrecondition there.
+class NIBU_EXPORT Translator {
+ public:
+  // InvalidArgument: an option makes no sense (see OptionOfError).
+  static absl::StatusOr<std::unique_ptr<Translator>> Create(const SpeedOptions& options = {});
+  // Finishes everything that was submitted. Call it on no thread of the translator's.
+  ~Translator();
+  Translator(const Translator&) = delete;
+  Translator& operator=(const Translator&) = delete;
+
+  // Submit's patience: to wait as long as it takes.
+  static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
+
+  // Checks options against a model, and starts the model's threads at its first plan.
+  // InvalidArgument: an option makes no sense, or not for this model (see OptionOfError);
+  // ResourceExhausted: there is not enough memory, or not so many threads.
+  absl::StatusOr<std::shared_ptr<const Plan>> Prepare(std::shared_ptr<const Model> model,
+                                                      const Options& options = {});
+
+  // Tokenizes a line (any bytes but a line feed) on the calling thread, copies what it needs, and
+  // queues the line's sentences. With Options::markup, the line is read for itself: what is open at
+  // the end of another one plays no part. Options::text plays none either.
+  // OK: `done` is called exactly once. Otherwise it never is: InvalidArgument: a line feed, or a
+  // target for a blank line; OutOfRange: LongInput::kError or a target, and a sentence of too many
+  // tokens; ResourceExhausted: there is not enough memory, or the queue has been full for
+  // `patience`, which has to be above 0 for a line of more sentences than the queue has room for;
+  // FailedPrecondition: the plan is another translator's, or the destructor has begun.
+  absl::StatusOr<Ticket> Submit(absl::string_view line, std::shared_ptr<const Plan> plan,
+                                Request request, Done done,
+                                std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+
+  // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
+  // ended.
+  void Cancel(const Ticket& ticket);
+
+  // Submits all lines and waits for all: not within a Done. The results are in the lines' order,
+  // and their number is the line's key. An error is that of the first line that failed.
+  absl::StatusOr<std::vector<Result>> Translate(const std::vector<std::string>& lines,
+                                                std::shared_ptr<const Plan> plan);
+  // The same with a given translation of each line, which is scored: see Request::target.
+  // InvalidArgument: there are not equally many of both.
+  absl::StatusOr<std::vector<Result>> Score(const std::vector<std::string>& lines,
+                                            const std::vector<std::string>& targets,
+                                            std::shared_ptr<const Plan> plan);
+
+  // Frees what is left of models that have been unloaded: those whose plans and requests have
+  // ended, and which nobody holds any more. Prepare and Submit do so, too; a translator that may be
+  // idle for long can be told so.
+  void ReleaseUnloaded();
+
+  // Tokens of a sentence that is translated in one piece: Options::max_input_length, or what the
+  // model's positions allow.
+  int max_input_length(const Plan& plan) const;
+
+  // Threads that decode: SpeedOptions::threads, or as many as there are cores to use.
+  int threads() const;
+  // Sentences (and parts of long ones) that lines were cut into so far, and those of them that have
+  // been translated.
+  uint64_t sentences() const;
+  uint64_t translated_sentences() const;
+
+ private:
+  class Impl;
+  explicit Translator(std::unique_ptr<Impl> impl);
+  absl::StatusOr<std::vector<Result>> SubmitAll(const std::vector<std::string>& lines,
+                                                const std::vector<std::string>* targets,
+                                                const std::shared_ptr<const Plan>& plan);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_TRANSLATOR_H_

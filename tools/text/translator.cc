@@ -1,0 +1,389 @@
+// nibu::Translator: one internal::TextTranslator, called an engine below, for each loaded model.
+//
+// An engine is made at the first Prepare for its model. Plans count themselves in and out of their
+// engine, and each request holds its plan until its Done has been called. So an engine without
+// plans has no requests, and it can be destroyed once its model is gone, or once an engine with
+// longer position tables has replaced it. That happens in Prepare, Submit, ReleaseUnloaded and the
+// destructor, never where the last plan ends: this may be on a thread of the engine's own, which
+// its destructor would wait for.
+
+#include "nibu/translator.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
+#include "engine/core/check_range.h"
+#include "engine/core/errors.h"
+#include "engine/core/exception_status.h"
+#include "engine/core/gather.h"
+#include "engine/core/status_macros.h"
+#include "tools/text/markup.h"
+#include "tools/text/model_parts.h"
+#include "tools/text/text_translator.h"
+
+namespace nibu {
+namespace {
+
+using internal::TextTranslator;
+using internal::TranslatorOptions;
+
+struct Engine {
+  std::weak_ptr<const Model> model;
+  TranslatorOptions options;  // Its position tables have these lengths.
+  std::unique_ptr<TextTranslator> text;
+  bool is_replaced = false;
+  size_t plans = 0;
+
+  bool IsOf(const std::weak_ptr<const Model>& other) const {
+    return !model.owner_before(other) && !other.owner_before(model);
+  }
+  bool IsLongEnough(const TranslatorOptions& wanted) const {
+    return options.max_source_length >= wanted.max_source_length &&
+           options.max_decoding_length >= wanted.max_decoding_length;
+  }
+};
+
+// The engines of a translator. Its plans share it, since they may outlive the translator.
+// Thread-safe. In a forked child, whose parent's threads may have held the mutex, only Close and
+// ReleasePlan may be called.
+class Engines {
+ public:
+  // Stands around each use of an engine. False: Close has begun.
+  bool Enter() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_closed_) return false;
+    ++uses_;
+    return true;
+  }
+  void Leave() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (--uses_ == 0) unused_.notify_all();
+  }
+
+  // The engine of a model that is long enough, with one more plan counted; null: there is none, and
+  // `wanted` is made to suit those that the model has so far.
+  Engine* Find(const std::shared_ptr<const Model>& model, TranslatorOptions* wanted) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& engine : engines_) {
+      if (!engine->IsOf(model)) continue;
+      if (!engine->is_replaced && engine->IsLongEnough(*wanted)) {
+        ++engine->plans;
+        return engine.get();
+      }
+      wanted->max_source_length =
+          std::max(wanted->max_source_length, engine->options.max_source_length);
+      wanted->max_decoding_length =
+          std::max(wanted->max_decoding_length, engine->options.max_decoding_length);
+    }
+    return nullptr;
+  }
+
+  // Puts an engine in the place of the model's others, with one plan counted.
+  Engine* Add(std::unique_ptr<Engine> added) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    engines_.push_back(nullptr);  // may throw
+    for (const auto& engine : engines_) {
+      if (engine != nullptr && engine->IsOf(added->model)) engine->is_replaced = true;
+    }
+    ++added->plans;
+    engines_.back() = std::move(added);
+    return engines_.back().get();
+  }
+
+  void ReleasePlan(Engine* engine) {
+    if (is_forked()) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!is_closed_) --engine->plans;
+  }
+
+  // Destroys the engines that nobody can use any more.
+  void ReleaseUnloaded() {
+    std::vector<std::unique_ptr<Engine>> ended;  // outlives the lock
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto is_ended = [](const std::unique_ptr<Engine>& engine) {
+      return engine->plans == 0 && (engine->is_replaced || engine->model.expired());
+    };
+    ended.reserve(static_cast<size_t>(absl::c_count_if(engines_, is_ended)));
+    for (auto& engine : engines_) {
+      if (!is_ended(engine)) continue;
+      sentences_ += engine->text->sentences();
+      translated_ += engine->text->translated_sentences();
+      ended.push_back(std::move(engine));
+    }
+    std::erase(engines_, nullptr);
+  }
+
+  // Lets no use begin, waits for those that have, and finishes all that was submitted.
+  void Close() {
+    std::vector<std::unique_ptr<Engine>> engines;
+    if (is_forked()) {
+      engines.swap(engines_);
+      return;
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    is_closed_ = true;
+    unused_.wait(lock, [this] { return uses_ == 0; });
+    engines.swap(engines_);
+    lock.unlock();
+  }
+
+  bool is_forked() const { return getpid() != process_; }
+
+  // Sums of TextTranslator's counters.
+  uint64_t sentences() const { return Sum(&TextTranslator::sentences, sentences_); }
+  uint64_t translated_sentences() const {
+    return Sum(&TextTranslator::translated_sentences, translated_);
+  }
+
+ private:
+  uint64_t Sum(uint64_t (TextTranslator::*counter)() const, const uint64_t& ended) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    uint64_t sum = ended;
+    for (const auto& engine : engines_) sum += (*engine->text.*counter)();
+    return sum;
+  }
+
+  const pid_t process_ = getpid();
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable unused_;
+  size_t uses_ = 0;
+  bool is_closed_ = false;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  uint64_t sentences_ = 0;  // of engines that have ended
+  uint64_t translated_ = 0;
+};
+
+// The cores that this process may use.
+int Cores() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
+
+}  // namespace
+
+class Plan {
+ public:
+  Plan(std::shared_ptr<Engines> of, std::shared_ptr<const Model> with, Markup kind)
+      : engines(std::move(of)), model(std::move(with)), markup(kind) {}
+  ~Plan() {
+    if (engine != nullptr) engines->ReleasePlan(engine);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const std::shared_ptr<Engines> engines;
+  const std::shared_ptr<const Model> model;  // of the engine
+  const Markup markup;
+  Engine* engine = nullptr;
+  std::shared_ptr<const TextTranslator::Plan> text = nullptr;
+  int max_input_length = 0;
+};
+
+namespace {
+
+// Hands a result to its caller, and keeps the plan for longer than the caller's function.
+struct Delivery {
+  std::shared_ptr<const Plan> plan;
+  Done done;
+
+  void operator()(uint64_t key, absl::StatusOr<Result> result) {
+    const Done last = std::exchange(done, nullptr);
+    last(key, std::move(result));
+  }
+};
+
+}  // namespace
+
+struct Ticket::State {
+  std::weak_ptr<const Plan> plan;
+  TextTranslator::TextTicket line;
+};
+
+Ticket::Ticket() = default;
+Ticket::~Ticket() = default;
+Ticket::Ticket(const Ticket&) = default;
+Ticket::Ticket(Ticket&&) noexcept = default;
+Ticket& Ticket::operator=(const Ticket&) = default;
+Ticket& Ticket::operator=(Ticket&&) noexcept = default;
+
+class Translator::Impl {
+ public:
+  explicit Impl(const TranslatorOptions& speed) : options(speed) {}
+  ~Impl() { engines->Close(); }
+
+  absl::StatusOr<Engine*> EngineFor(const std::shared_ptr<const Model>& model,
+                                    const internal::ModelParts& parts, TranslatorOptions wanted) {
+    const std::lock_guard<std::mutex> lock(making_);
+    if (Engine* const found = engines->Find(model, &wanted); found != nullptr) return found;
+    wanted.ensemble_weights = parts.ensemble_weights;
+    auto engine = std::make_unique<Engine>(Engine{model, wanted, nullptr});
+    NIBU_ASSIGN_OR_RETURN(engine->text, TextTranslator::Create(parts.model, parts.coder, wanted));
+    return engines->Add(std::move(engine));
+  }
+
+  // Calls `use`, a function that returns a StatusOr, while the engines stay what they are.
+  template <typename F>
+  auto Use(F use) -> decltype(use()) {
+    if (engines->is_forked()) {
+      return absl::FailedPreconditionError(
+          "the translator is that of a parent process; make one of the child's own");
+    }
+    if (!engines->Enter()) return absl::FailedPreconditionError("the translator has ended");
+    const absl::Cleanup leave = [&] { engines->Leave(); };
+    engines->ReleaseUnloaded();
+    return use();
+  }
+
+  absl::Status Check(const std::shared_ptr<const Plan>& plan) const {
+    if (plan == nullptr) return internal::Invalid("a plan is missing; see Prepare");
+    if (plan->engines == engines) return absl::OkStatus();
+    return absl::FailedPreconditionError("the plan is another translator's");
+  }
+
+  absl::StatusOr<std::shared_ptr<const Plan>> Prepare(const std::shared_ptr<const Model>& model,
+                                                      const internal::ModelParts& parts,
+                                                      const Options& wanted) {
+    const internal::LoadedModel& loaded = parts.model.loaded;
+    NIBU_ASSIGN_OR_RETURN(internal::TextOptions text,
+                          internal::MakeTextOptions(wanted, loaded.defaults));
+    text.decoding.shortlist = loaded.shortlist;
+    TranslatorOptions lengths = options;
+    lengths.max_source_length = std::max(lengths.max_source_length, text.max_input_length);
+    lengths.max_decoding_length =
+        std::max(lengths.max_decoding_length, text.decoding.max_decoding_length);
+    auto plan = std::make_shared<Plan>(engines, model, wanted.markup);
+    NIBU_ASSIGN_OR_RETURN(plan->engine, EngineFor(model, parts, std::move(lengths)));
+    NIBU_ASSIGN_OR_RETURN(plan->text, plan->engine->text->Prepare(text));
+    plan->max_input_length = plan->engine->text->max_input_length(*plan->text);
+    return plan;
+  }
+
+  const TranslatorOptions options;
+  const std::shared_ptr<Engines> engines = std::make_shared<Engines>();
+
+ private:
+  std::mutex making_;  // one engine at a time
+};
+
+absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOptions& options) try {
+  TranslatorOptions speed;
+  NIBU_RETURN_IF_ERROR(internal::CheckRange("threads", options.threads, 0, 1024));
+  NIBU_RETURN_IF_ERROR(internal::CheckRange("queue_size", options.queue_size, 0));
+  speed.threads = options.threads > 0 ? options.threads : std::min(Cores(), 1024);
+  speed.batch_size = options.batch_size;
+  speed.batch_type = options.batch_type == BatchType::kTokens ? internal::BatchType::kTokens
+                                                              : internal::BatchType::kExamples;
+  speed.queue_size = static_cast<size_t>(options.queue_size);
+  NIBU_RETURN_IF_ERROR(speed.Validate());
+  return std::unique_ptr<Translator>(new Translator(std::make_unique<Impl>(speed)));
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+Translator::Translator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Translator::~Translator() = default;
+
+absl::StatusOr<std::shared_ptr<const Plan>> Translator::Prepare(std::shared_ptr<const Model> model,
+                                                                const Options& options) try {
+  if (model == nullptr) return internal::Invalid("a model is missing; see Model::Load");
+  return impl_->Use([&] { return impl_->Prepare(model, *model->parts_, options); });
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+absl::StatusOr<Ticket> Translator::Submit(absl::string_view line, std::shared_ptr<const Plan> plan,
+                                          Request request, Done done,
+                                          std::chrono::nanoseconds patience) try {
+  NIBU_RETURN_IF_ERROR(impl_->Check(plan));
+  if (absl::StrContains(line, '\n')) {
+    return internal::Invalid("a line has a line feed in it; give its lines one by one");
+  }
+  const TextTranslator::Request made = {plan->text,
+                                        request.priority,
+                                        request.deadline,
+                                        request.key,
+                                        std::move(request.target_prefix),
+                                        std::move(request.target)};
+  // First, so that nothing fails once the line is queued.
+  auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {}});
+  Delivery delivery = {plan, std::move(done)};
+  const auto submit = [&]() -> absl::StatusOr<TextTranslator::TextTicket> {
+    TextTranslator& text = *plan->engine->text;
+    if (plan->markup == Markup::kNone) return text.Submit(line, made, delivery, patience);
+    internal::MarkupReader reader(plan->markup);
+    return text.Submit(reader.Read(line), made, delivery, patience);
+  };
+  NIBU_ASSIGN_OR_RETURN(state->line, impl_->Use(submit));
+  Ticket ticket;
+  ticket.state_ = std::move(state);
+  return ticket;
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+void Translator::Cancel(const Ticket& ticket) {
+  if (ticket.state_ == nullptr) return;
+  const std::shared_ptr<const Plan> plan = ticket.state_->plan.lock();
+  if (plan == nullptr || plan->engines != impl_->engines || impl_->engines->is_forked()) return;
+  if (!impl_->engines->Enter()) return;
+  const absl::Cleanup leave = [&] { impl_->engines->Leave(); };
+  plan->engine->text->Cancel(ticket.state_->line);
+}
+
+absl::StatusOr<std::vector<Result>> Translator::Translate(const std::vector<std::string>& lines,
+                                                          std::shared_ptr<const Plan> plan) try {
+  return SubmitAll(lines, nullptr, plan);
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+absl::StatusOr<std::vector<Result>> Translator::Score(const std::vector<std::string>& lines,
+                                                      const std::vector<std::string>& targets,
+                                                      std::shared_ptr<const Plan> plan) try {
+  if (lines.size() != targets.size()) {
+    return internal::Invalid("there are ", lines.size(), " lines and ", targets.size(),
+                             " targets; give one for each");
+  }
+  return SubmitAll(lines, &targets, plan);
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+// `targets`: null, or those to be scored.
+absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std::string>& lines,
+                                                          const std::vector<std::string>* targets,
+                                                          const std::shared_ptr<const Plan>& plan) {
+  NIBU_RETURN_IF_ERROR(impl_->Check(plan));
+  const auto all = std::make_shared<internal::Gather<Result>>(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    Request request;
+    request.key = i;
+    if (targets != nullptr) request.target = (*targets)[i];
+    const auto ticket = Submit(
+        lines[i], plan, std::move(request),
+        [all](uint64_t key, absl::StatusOr<Result> result) { all->Add(key, std::move(result)); },
+        kForever);
+    if (!ticket.ok()) all->Add(i, ticket.status());
+  }
+  return all->Await();
+}
+
+void Translator::ReleaseUnloaded() {
+  impl_->Use([] { return absl::OkStatus(); }).IgnoreError();
+}
+
+int Translator::max_input_length(const Plan& plan) const { return plan.max_input_length; }
+
+int Translator::threads() const { return impl_->options.threads; }
+uint64_t Translator::sentences() const { return impl_->engines->sentences(); }
+uint64_t Translator::translated_sentences() const { return impl_->engines->translated_sentences(); }
+
+}  // namespace nibu

@@ -1,0 +1,9 @@
+#include "nibu/version.h"
+
+namespace nibu {
+
+const char* Version() { return NIBU_VERSION_STRING; }
+
+int VersionNumber() { return NIBU_VERSION_NUMBER; }
+
+}  // namespace nibu
