@@ -11,7 +11,9 @@ install(EXPORT nibu-static NAMESPACE nibu:: FILE nibu-static-targets.cmake
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/text/nibu ${PROJECT_BINARY_DIR}/include/nibu
         DESTINATION include FILES_MATCHING PATTERN "*.h")
 
-install(TARGETS ${NIBU_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(NIBU_TOOLS)
+  install(TARGETS ${NIBU_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/pretrained/en-de DESTINATION share/nibu/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/nibu)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md

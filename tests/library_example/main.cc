@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
         request.key = key;
         const auto ticket =
             translator->Submit(lines[key / 7 % lines.size()], plans[key % plans.size()],
-                               std::move(request), check, nibu::Translator::kForever);
+                               std::move(request), check, nibu::kForever);
         Expect(ticket.ok(), "a request was refused");
         if (key % 10 == 0 && ticket.ok()) translator->Cancel(*ticket);
         if (key % 100 == t) SendNonsense(translator.get(), models[t % kModels], plans[t]);

@@ -16,7 +16,9 @@ std::string ModelBeside(const std::filesystem::path& file) {
   for (int level = 0; level < 2 && prefix.has_relative_path(); ++level) {
     prefix = prefix.parent_path();
     const std::filesystem::path model = prefix / "share/nibu/models/en-de";
-    if (std::filesystem::is_directory(model, error)) return model.string();
+    if (std::filesystem::is_directory(model, error)) {
+      return std::filesystem::canonical(model, error).string();
+    }
   }
   return "";
 }

@@ -1,13 +1,18 @@
 // The public interface alone: models that come and go, requests, options by name, errors, pieces.
 // Threads: the thread sanitizer runs this file.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "nibu/nibu.h"
 #include "tests/paths.h"
+#include "tests/sanitizers.h"
 
 namespace nibu {
 namespace {
@@ -320,6 +326,25 @@ TEST(LibraryTest, PlansAndTicketsMayOutliveTheirTranslator) {
   const auto other = Threads(1);
   other->Cancel(*ticket);
   EXPECT_EQ(other->Translate({kLine}, plan).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(LibraryTest, AForkedChildIsRefused) {
+  if (internal::kThreadSanitizer) GTEST_SKIP() << "it supports no threads in a forked child";
+  auto translator = Threads(1);
+  const auto plan = *translator->Prepare(Captions());
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool refused =
+        absl::IsFailedPrecondition(translator->Prepare(Captions()).status()) &&
+        absl::IsFailedPrecondition(
+            translator->Submit(kLine, plan, {}, [](uint64_t, absl::StatusOr<Result>) {}).status());
+    translator = nullptr;
+    _exit(refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(LibraryTest, DoneMaySubmitPrepareAndDropTheLastPlan) {

@@ -52,6 +52,9 @@ struct Request {
 // may call Submit (without patience), Prepare and Cancel, and must not destroy the Translator.
 using Done = std::function<void(uint64_t key, absl::StatusOr<Result> result)>;
 
+// A patience for Translator::Submit: to wait as long as it takes.
+inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
+
 // A request that was submitted, for Translator::Cancel. May be copied and kept as long as one
 // likes; it keeps nothing of the request alive.
 class NIBU_EXPORT Ticket {
@@ -69,8 +72,9 @@ class NIBU_EXPORT Ticket {
   std::shared_ptr<const State> state_;
 };
 
-// Thread-safe. It owns the threads, which all of its models share. No exception comes out of it. A
-// request that fails leaves the others, and the translator, as they are. A forked child can destroy
+// Thread-safe. It owns the threads, which all of its models share; each model has a queue of its
+// own. No exception comes out of it. A request that fails leaves the others, and the translator, as
+// they are. A forked child can destroy
 // its parent's translator, and nothing else: the rest returns FailedPrecondition there.
 class NIBU_EXPORT Translator {
  public:
@@ -80,9 +84,6 @@ class NIBU_EXPORT Translator {
   ~Translator();
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;
-
-  // Submit's patience: to wait as long as it takes.
-  static constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
   // Checks options against a model, and starts the model's threads at its first plan.
   // InvalidArgument: an option makes no sense, or not for this model (see OptionOfError);
