@@ -33,50 +33,6 @@ constexpr int kFramePositions = 64;
 
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-// A model's, with the tokens that all of an ensemble have.
-ModelConfig WithCommonTokens(ModelConfig config, const TranslatorOptions& options) {
-  for (const auto& other : options.ensemble) {
-    config.vocab_source = std::min(config.vocab_source, other->config.vocab_source);
-    config.vocab_target = std::min(config.vocab_target, other->config.vocab_target);
-  }
-  return config;
-}
-
-absl::Status CheckBeside(absl::string_view what, const ModelConfig& other, bool fits) {
-  NIBU_RETURN_IF_ERROR(other.Validate());
-  return fits ? absl::OkStatus()
-              : absl::InvalidArgumentError(absl::StrCat(what, " has another vocabulary"));
-}
-
-absl::Status CheckModels(const Model& model, const TranslatorOptions& options) {
-  NIBU_RETURN_IF_ERROR(model.config.Validate());
-  for (const auto& other : options.ensemble) {
-    NIBU_RETURN_IF_ERROR(CheckBeside("a model of the ensemble", other->config,
-                                     other->config.eos == model.config.eos));
-  }
-  const ModelConfig common = WithCommonTokens(model.config, options);
-  if (options.draft != nullptr) {  // all of an ensemble read what it guesses
-    const ModelConfig& draft = options.draft->config;
-    NIBU_RETURN_IF_ERROR(CheckBeside("the draft model", draft,
-                                     draft.vocab_source == common.vocab_source &&
-                                         draft.vocab_target == common.vocab_target &&
-                                         draft.eos == common.eos));
-  }
-  ModelConfig framed = common;
-  framed.vocab_target = model.config.vocab_target;  // the others begin with tokens of their own
-  NIBU_RETURN_IF_ERROR(DecodingOptions().ValidateFor(framed));  // its own frame
-  if (options.ensemble_weights.empty()) return absl::OkStatus();
-  if (options.ensemble_weights.size() != options.ensemble.size() + 1) {
-    return absl::InvalidArgumentError(absl::StrCat("ensemble_weights must be one for each of ",
-                                                   options.ensemble.size() + 1, " models, not ",
-                                                   options.ensemble_weights.size()));
-  }
-  for (const float weight : options.ensemble_weights) {
-    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
-  }
-  return absl::OkStatus();
-}
-
 // Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
 // are shared out; more than a few threads wait for each other longer than a small matmul takes, and
 // more than there are cores wait in vain.
@@ -130,13 +86,6 @@ absl::Status CheckConstraints(const Request& request, int vocabulary) {
 }
 
 }  // namespace
-
-absl::Status TranslatorOptions::Validate() const {
-  NIBU_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 1024));
-  NIBU_RETURN_IF_ERROR(CheckRange("batch_size", batch_size, 0, 65536));
-  NIBU_RETURN_IF_ERROR(CheckRange("max_source_length", max_source_length, 1));
-  return CheckRange("max_decoding_length", max_decoding_length, 1);
-}
 
 // What its threads share.
 class Translator::Impl {
@@ -254,7 +203,7 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
         std::count(options.ensemble.begin(), options.ensemble.end(), nullptr) > 0) {
       return absl::InvalidArgumentError("a model is null");
     }
-    NIBU_RETURN_IF_ERROR(CheckModels(*model, options));
+    NIBU_RETURN_IF_ERROR(options.ValidateFor(*model));
     auto impl = std::make_unique<Impl>(std::move(model), options);
     impl->Start();
     return std::unique_ptr<Translator>(new Translator(std::move(impl)));

@@ -3,8 +3,6 @@
 #define NIBU_ENGINE_TRANSLATOR_H_
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,37 +11,9 @@
 #include "engine/model/weights.h"
 #include "engine/ops/linear.h"
 #include "engine/request.h"
+#include "engine/translator_options.h"
 
 namespace nibu::internal {
-
-enum class BatchType : uint8_t { kExamples, kTokens };
-
-struct TranslatorOptions {
-  int threads = 1;
-  // Sentences (or source tokens) that a worker decodes together. 0: chosen for speed. Never changes
-  // a result.
-  int batch_size = 0;
-  BatchType batch_type = BatchType::kExamples;
-  // Requests under way at most: submitted, and not yet delivered. 0: chosen for speed.
-  size_t queue_size = 0;
-  // Longest source that will be submitted, its frame not counted, and longest max_decoding_length
-  // that counts (and never more than the model's positions allow).
-  int max_source_length = 1024;
-  int max_decoding_length = 1024;
-  // A smaller model of the same vocabularies, for speed alone: see Drafter. It takes the source's
-  // frame from the model; its decoder starts in its own way unless DecodingOptions have a frame. A
-  // worker uses it while it has a single sentence, with beam_size 1. Null: none.
-  std::shared_ptr<const Model> draft;
-  // More models of the same vocabularies, with which the first one makes an ensemble: their
-  // log-probabilities are averaged with these weights (the first model's first; empty: equal ones),
-  // which are above 0 and are divided by their sum. Tokens at the end of a vocabulary that not all
-  // of them have (a model's own <pad>) are not used.
-  std::vector<std::shared_ptr<const Model>> ensemble;
-  std::vector<float> ensemble_weights;
-
-  // InvalidArgument whose message begins with the option's name.
-  absl::Status Validate() const;
-};
 
 // Thread-safe. No exception comes out of it, but of what is for benchmarks; destroy it on no thread
 // of its own, such as in a Done. A request that fails leaves the others, and the translator, as

@@ -1,0 +1,65 @@
+#include "engine/translator_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/check_range.h"
+#include "engine/core/status_macros.h"
+#include "engine/search/decoding_options.h"
+
+namespace nibu::internal {
+namespace {
+
+absl::Status CheckBeside(absl::string_view what, const ModelConfig& other, bool fits) {
+  NIBU_RETURN_IF_ERROR(other.Validate());
+  return fits ? absl::OkStatus()
+              : absl::InvalidArgumentError(absl::StrCat(what, " has another vocabulary"));
+}
+
+}  // namespace
+
+absl::Status TranslatorOptions::Validate() const {
+  NIBU_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 1024));
+  NIBU_RETURN_IF_ERROR(CheckRange("batch_size", batch_size, 0, 65536));
+  NIBU_RETURN_IF_ERROR(CheckRange("max_source_length", max_source_length, 1));
+  return CheckRange("max_decoding_length", max_decoding_length, 1);
+}
+
+absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
+  NIBU_RETURN_IF_ERROR(model.config.Validate());
+  for (const auto& other : ensemble) {
+    NIBU_RETURN_IF_ERROR(CheckBeside("a model of the ensemble", other->config,
+                                     other->config.eos == model.config.eos));
+  }
+  const ModelConfig common = WithCommonTokens(model.config, *this);
+  if (draft != nullptr) {  // all of an ensemble read what it guesses
+    const ModelConfig& other = draft->config;
+    NIBU_RETURN_IF_ERROR(CheckBeside("the draft model", other,
+                                     other.vocab_source == common.vocab_source &&
+                                         other.vocab_target == common.vocab_target &&
+                                         other.eos == common.eos));
+  }
+  ModelConfig framed = common;
+  framed.vocab_target = model.config.vocab_target;  // the others begin with tokens of their own
+  NIBU_RETURN_IF_ERROR(DecodingOptions().ValidateFor(framed));  // its own frame
+  if (ensemble_weights.empty()) return absl::OkStatus();
+  if (ensemble_weights.size() != ensemble.size() + 1) {
+    return absl::InvalidArgumentError(absl::StrCat("ensemble_weights must be one for each of ",
+                                                   ensemble.size() + 1, " models, not ",
+                                                   ensemble_weights.size()));
+  }
+  for (const float weight : ensemble_weights) {
+    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
+  }
+  return absl::OkStatus();
+}
+
+ModelConfig WithCommonTokens(ModelConfig config, const TranslatorOptions& options) {
+  for (const auto& other : options.ensemble) {
+    config.vocab_source = std::min(config.vocab_source, other->config.vocab_source);
+    config.vocab_target = std::min(config.vocab_target, other->config.vocab_target);
+  }
+  return config;
+}
+
+}  // namespace nibu::internal
