@@ -15,6 +15,7 @@
 #include "engine/core/exit_guard.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
+#include "engine/schedule/core_budget.h"
 #include "engine/schedule/job_queue.h"
 #include "engine/schedule/worker.h"
 
@@ -36,11 +37,12 @@ constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 // Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
 // are shared out; more than a few threads wait for each other longer than a small matmul takes, and
 // more than there are cores wait in vain.
-int MostSoloThreads(const Model& model, int threads) {
+int MostSoloThreads(const Model& model, const TranslatorOptions& options) {
   constexpr int kMost = 4;
   if (model.compute_type != ComputeType::kInt8) return 1;
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
-  return std::max(1, std::min({threads, kMost, cores}));
+  auto cores = static_cast<int>(std::thread::hardware_concurrency());  // 0: not known
+  if (options.cores != nullptr) cores = std::min(cores, options.cores->cores());
+  return std::max(1, std::min({options.threads, kMost, cores}));
 }
 
 JobQueue::Room RoomFor(const TranslatorOptions& options) {
@@ -92,6 +94,7 @@ class Translator::Impl {
  public:
   Impl(std::shared_ptr<const Model> of, const TranslatorOptions& options)
       : model(std::move(of)),
+        cores(options.cores),
         max_source(options.max_source_length),
         source_positions(Positions(options.max_source_length, options)),
         target_positions(Positions(options.max_decoding_length, options)),
@@ -112,11 +115,12 @@ class Translator::Impl {
     for (int i = 0; i < options.threads; ++i) {
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
-      const int solo_threads = i == 0 ? MostSoloThreads(*model, options.threads) : 1;
-      workers.push_back(std::make_unique<Worker>(
-          models,
-          WorkerOptions{draft.get(), solo_threads, RoomFor(options), vocabularies.vocab_target},
-          &queue));
+      const int solo_threads = i == 0 ? MostSoloThreads(*model, options) : 1;
+      workers.push_back(
+          std::make_unique<Worker>(models,
+                                   WorkerOptions{draft.get(), cores.get(), solo_threads,
+                                                 RoomFor(options), vocabularies.vocab_target},
+                                   &queue));
     }
   }
 
@@ -155,6 +159,7 @@ class Translator::Impl {
   }
 
   const std::shared_ptr<const Model> model;
+  const std::shared_ptr<CoreBudget> cores;  // null: none
   const int max_source;
   const int source_positions;
   const int target_positions;

@@ -23,7 +23,7 @@ namespace nibu::internal {
 class Translator {
  public:
   // InvalidArgument: options or a configuration that make no sense. ResourceExhausted: not so much
-  // memory, or so many threads.
+  // memory, or so many threads. FailedPrecondition: options.cores belong to a parent process.
   static absl::StatusOr<std::unique_ptr<Translator>> Create(std::shared_ptr<const Model> model,
                                                             const TranslatorOptions& options);
   // Finishes everything that was submitted.

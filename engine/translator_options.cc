@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
+#include "engine/schedule/core_budget.h"
 #include "engine/search/decoding_options.h"
 
 namespace nibu::internal {
@@ -20,6 +21,13 @@ absl::Status CheckBeside(absl::string_view what, const ModelConfig& other, bool 
 
 absl::Status TranslatorOptions::Validate() const {
   NIBU_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 1024));
+  if (cores != nullptr) {
+    NIBU_RETURN_IF_ERROR(CheckRange("cores", cores->cores(), 1));
+    if (cores->is_forked()) {
+      return absl::FailedPreconditionError(
+          "cores belong to the parent process; create a budget after fork()");
+    }
+  }
   NIBU_RETURN_IF_ERROR(CheckRange("batch_size", batch_size, 0, 65536));
   NIBU_RETURN_IF_ERROR(CheckRange("max_source_length", max_source_length, 1));
   return CheckRange("max_decoding_length", max_decoding_length, 1);

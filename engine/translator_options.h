@@ -12,10 +12,18 @@
 
 namespace nibu::internal {
 
+class CoreBudget;
+
 enum class BatchType : uint8_t { kExamples, kTokens };
 
 struct TranslatorOptions {
+  // Workers, each a thread of its own. One without sentences sleeps.
   int threads = 1;
+  // The cores that this translator shares with others, made by the caller: a worker decodes only
+  // while it holds one of them (engine/schedule/core_budget.h). Give each translator as many
+  // threads as there are cores, so that one that is busy alone uses them all. Never changes a
+  // result. Null: the workers decode whenever they have sentences.
+  std::shared_ptr<CoreBudget> cores;
   // Sentences (or source tokens) that a worker decodes together. 0: chosen for speed. Never changes
   // a result.
   int batch_size = 0;

@@ -27,6 +27,7 @@ Worker::Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
     : config_(models[0]->model->config),
       options_(options),
       queue_(queue),
+      core_(options.cores),
       output_layer_(PartsOf(models), &workspace_) {
   for (const auto& model : models) members_.emplace_back(*model, &workspace_);
   if (options_.draft != nullptr) {
@@ -37,6 +38,8 @@ Worker::Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
 void Worker::Run() noexcept {
   while (true) {
     try {
+      // Sentences may have been cancelled, or be late, since the worker gave its core away.
+      if (core_.Share()) RemoveEnded();
       if (!Fill()) return;
       if (live_.empty()) continue;  // what was taken had ended
       const bool solo = IsSolo();
@@ -70,17 +73,20 @@ bool Worker::Fill() {
     }
     const bool is_worth_it = room.sentences >= std::max<size_t>(1, options_.most.sentences / 8) &&
                              room.rows >= options_.most.rows / 8;
+    if (idle) core_.GiveBack();  // others decode while this worker waits
     if (idle || is_worth_it) {
       taken_ = queue_->Take(room, /*wait=*/idle, /*preferred=*/options_.solo_threads > 1);
     }
     if (idle && taken_.empty()) return false;
   }
+  core_.Take();
   Start();
   return true;
 }
 
 void Worker::Start() {
   while (!taken_.empty()) {
+    core_.Share();  // a call of the encoder may take as long as several steps of the decoder
     // As many sentences as fit into one encoder call, at least one.
     std::vector<absl::Span<const int>> sources;
     const size_t before = live_.size();

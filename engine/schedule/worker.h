@@ -14,6 +14,7 @@
 #include "engine/model/prepared_model.h"
 #include "engine/model/weights.h"
 #include "engine/ops/top_k.h"
+#include "engine/schedule/core_budget.h"
 #include "engine/schedule/drafter.h"
 #include "engine/schedule/job_queue.h"
 #include "engine/schedule/slot.h"
@@ -23,6 +24,7 @@ namespace nibu::internal {
 
 struct WorkerOptions {
   const PreparedModel* draft = nullptr;  // null: none
+  CoreBudget* cores = nullptr;           // null: the worker may always decode
   // Threads that a matmul may use while there is a single sentence, and no other worker has one.
   int solo_threads = 1;
   // What is decoded together; a single sentence may have more tokens and rows.
@@ -68,8 +70,11 @@ class Worker {
   void AddSlot();
   // The output layers of the sentences of live_ from `first` on that have shortlists.
   void SelectOutputs(size_t first);
-  // Whether there is a single sentence here, and none elsewhere, that threads could share.
-  bool IsSolo() { return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone(); }
+  // Returns whether there is a single sentence here, and none elsewhere, that threads could share.
+  // Other translators with the same core budget must be idle, too.
+  bool IsSolo() {
+    return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone() && core_.IsAlone();
+  }
   void SetThreads(bool several) {
     workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
   }
@@ -83,6 +88,7 @@ class Worker {
   const ModelConfig& config_;  // the first model's
   const WorkerOptions options_;
   JobQueue* const queue_;
+  CoreBudget::Holder core_;
   Workspace workspace_;
   std::deque<Member> members_;
   OutputLayer output_layer_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "engine/schedule/core_budget.h"
 #include "engine/translator.h"
 #include "gtest/gtest.h"
 #include "tests/engine/memory_hooks.h"
@@ -48,6 +49,7 @@ struct Case {
   ComputeType type = ComputeType::kFloat32;
   bool draft = false;
   bool ssru = false;
+  bool cores = false;
   DecodingOptions options;
 };
 
@@ -67,7 +69,8 @@ std::vector<Case> Cases() {
   cases[3].type = ComputeType::kInt8;
   cases[3].ssru = true;
   for (Case& each : cases) each.options.max_decoding_length = 6;
-  cases[4].name = "retry";
+  cases[4].name = "retry, core budget";
+  cases[4].cores = true;
   cases[4].options.beam_size = 1;
   cases[4].options.on_repetition = OnRepetition::kRetry;
   cases[4].options.min_decoding_length = cases[4].options.max_decoding_length = 40;
@@ -89,6 +92,7 @@ class OutOfMemoryTest : public testing::TestWithParam<size_t> {
     if (case_.ssru) config.decoder_memory = DecoderMemory::kSsru;
     model_ = reference::Transformer(config, 7).Build(case_.type);
     if (case_.draft) options_.draft = model_;
+    if (case_.cores) options_.cores = std::make_shared<CoreBudget>(1);
   }
   Result Send(Sender* sender, int64_t failing = 0, int64_t count = 1) {
     return sender->Send(source_, case_.options, failing, count);
