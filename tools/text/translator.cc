@@ -1,11 +1,12 @@
 // nibu::Translator: one internal::TextTranslator, called an engine below, for each loaded model.
 //
-// An engine is made at the first Prepare for its model. Plans count themselves in and out of their
-// engine, and each request holds its plan until its Done has been called. So an engine without
-// plans has no requests, and it can be destroyed once its model is gone, or once an engine with
-// longer position tables has replaced it. That happens in Prepare, Submit, ReleaseUnloaded and the
-// destructor, never where the last plan ends: this may be on a thread of the engine's own, which
-// its destructor would wait for.
+// An engine is made at the first Prepare for its model. It has SpeedOptions::threads workers, which
+// decode while they hold one of as many cores, which all engines share (CoreBudget). Plans count
+// themselves in and out of their engine, and each request holds its plan until its Done has been
+// called. So an engine without plans has no requests, and it can be destroyed once its model is
+// gone, or once an engine with longer position tables has replaced it. That happens in Prepare,
+// Submit, ReleaseUnloaded and the destructor, never where the last plan ends: this may be on a
+// thread of the engine's own, which its destructor would wait for.
 
 #include "nibu/translator.h"
 
@@ -25,6 +26,7 @@
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
+#include "engine/schedule/core_budget.h"
 #include "tools/text/markup.h"
 #include "tools/text/model_parts.h"
 #include "tools/text/text_translator.h"
@@ -282,6 +284,7 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOption
   speed.batch_type = options.batch_type == BatchType::kTokens ? internal::BatchType::kTokens
                                                               : internal::BatchType::kExamples;
   speed.queue_size = static_cast<size_t>(options.queue_size);
+  speed.cores = std::make_shared<internal::CoreBudget>(speed.threads);
   NIBU_RETURN_IF_ERROR(speed.Validate());
   return std::unique_ptr<Translator>(new Translator(std::make_unique<Impl>(speed)));
 } catch (...) {

@@ -72,10 +72,11 @@ class NIBU_EXPORT Ticket {
   std::shared_ptr<const State> state_;
 };
 
-// Thread-safe. It owns the threads, which all of its models share; each model has a queue of its
-// own. No exception comes out of it. A request that fails leaves the others, and the translator, as
-// they are. A forked child can destroy
-// its parent's translator, and nothing else: the rest returns FailedPrecondition there.
+// Thread-safe. It owns the threads: each model has some, but no more of all of them decode at a
+// time than SpeedOptions::threads says, and those that wait take turns. Each model has a queue of
+// its own. No exception comes out of it. A request that fails leaves the others, and the
+// translator, as they are. A forked child can destroy its parent's translator, and nothing else:
+// the rest returns FailedPrecondition there.
 class NIBU_EXPORT Translator {
  public:
   // InvalidArgument: an option makes no sense (see OptionOfError).
