@@ -11,25 +11,6 @@
 namespace nibu::internal {
 namespace {
 
-struct Language {
-  explicit Language(absl::string_view code) {
-    icu::Locale locale = icu::Locale::createCanonical(std::string(code).c_str());
-    if (locale.isBogus()) return;
-    name = locale.getLanguage();
-    region = locale.getCountry();
-    if (region == "XX") region.clear();  // mBART's codes without one
-    says_script = *locale.getScript() != 0 || !region.empty();
-    UErrorCode status = U_ZERO_ERROR;
-    locale.addLikelySubtags(status);
-    script = locale.getScript();
-  }
-
-  std::string name;
-  std::string script;  // the likely one, if it is not said
-  std::string region;  // empty: it is not said
-  bool says_script = false;
-};
-
 // Whether one is the macrolanguage of the other. ICU knows most others, and takes both for the
 // same.
 bool AreKin(absl::string_view a, absl::string_view b) {
@@ -42,6 +23,18 @@ bool AreKin(absl::string_view a, absl::string_view b) {
 
 }  // namespace
 
+LanguageCode::LanguageCode(absl::string_view code) {
+  icu::Locale locale = icu::Locale::createCanonical(std::string(code).c_str());
+  if (locale.isBogus()) return;
+  language = locale.getLanguage();
+  region = locale.getCountry();
+  if (region == "XX") region.clear();  // mBART's codes without one
+  says_script = *locale.getScript() != 0 || !region.empty();
+  UErrorCode status = U_ZERO_ERROR;
+  locale.addLikelySubtags(status);
+  script = locale.getScript();
+}
+
 bool IsLanguageCode(absl::string_view code) {
   const absl::string_view language = code.substr(0, code.find_first_of("-_"));
   return (language.size() == 2 || language.size() == 3) &&
@@ -49,15 +42,15 @@ bool IsLanguageCode(absl::string_view code) {
 }
 
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes) {
-  const Language wanted(code);
+  const LanguageCode wanted(code);
   std::vector<std::string> same;
   std::vector<std::string> same_region;
   std::vector<std::string> kin;
-  if (wanted.name.empty()) return same;
+  if (wanted.language.empty()) return same;
   for (const std::string& known : codes) {
-    const Language language(known);
-    if (AreKin(language.name, wanted.name)) kin.push_back(known);
-    if (language.name != wanted.name) continue;
+    const LanguageCode language(known);
+    if (AreKin(language.language, wanted.language)) kin.push_back(known);
+    if (language.language != wanted.language) continue;
     if (wanted.says_script && language.script != wanted.script) continue;
     same.push_back(known);
     if (!wanted.region.empty() && language.region == wanted.region) same_region.push_back(known);

@@ -9,6 +9,16 @@
 
 namespace nibu::internal {
 
+// What a language code says, in ICU's canonical form: "deu_Latn" and "de-DE" are both "de".
+struct LanguageCode {
+  explicit LanguageCode(absl::string_view code);
+
+  std::string language;      // empty: not a language code
+  std::string script;        // ISO 15924; the likely one if the code does not say it
+  std::string region;        // empty: the code does not say it
+  bool says_script = false;  // the code names a script, or a region that implies one
+};
+
 // Those of the codes that mean the language of `code`; both in any common form: BCP-47, ISO 639-1
 // or -3, FLORES, mBART's ("de", "deu", "de-DE", "deu_Latn", "de_DE"). A script or region that
 // `code` says counts; one that it does not may be any. A region that no code has does not count.
