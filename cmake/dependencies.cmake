@@ -23,3 +23,16 @@ if(NOT TARGET SentencePiece::SentencePiece)
     PROPERTIES IMPORTED_LOCATION ${SENTENCEPIECE_LIBRARY}
                INTERFACE_INCLUDE_DIRECTORIES ${SENTENCEPIECE_INCLUDE_DIR})
 endif()
+
+# Neither has a config file. CLD2_FULL has tables of 160 languages in place of CLD2's own of 80, and
+# no code; the first of two definitions counts, so it stands first.
+find_library(CLD2_FULL_LIBRARY cld2_full REQUIRED)
+find_library(CLD2_LIBRARY cld2 REQUIRED)
+find_path(CLD2_INCLUDE_DIR cld2/public/compact_lang_det.h REQUIRED)
+if(NOT TARGET CLD2::CLD2)
+  add_library(CLD2::CLD2 INTERFACE IMPORTED)
+  set_target_properties(
+    CLD2::CLD2
+    PROPERTIES INTERFACE_LINK_LIBRARIES "${CLD2_FULL_LIBRARY};${CLD2_LIBRARY}"
+               INTERFACE_INCLUDE_DIRECTORIES ${CLD2_INCLUDE_DIR})
+endif()

@@ -8,7 +8,7 @@ set -euo pipefail
 
 # ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.
 packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libabsl-dev libhwy-dev
-  nlohmann-json3-dev zlib1g-dev libicu-dev libre2-dev libyaml-cpp-dev)
+  nlohmann-json3-dev zlib1g-dev libicu-dev libre2-dev libyaml-cpp-dev libcld2-dev)
 case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;

@@ -62,6 +62,7 @@ forbid "oneDNN is engine/ops' alone:" 'dnnl' 'engine/ops/' engine models tokeniz
 forbid "SentencePiece is one file's alone:" 'sentencepiece_processor' \
   'tokenizer/subwords/sentencepiece_model.cc:' engine models tokenizer tools
 forbid "yaml-cpp is one file's alone:" 'yaml-cpp' 'models/files/yaml.cc:' engine models tokenizer tools
+forbid "CLD2 is one file's alone:" 'cld2/' 'tokenizer/languages/language_scores.cc:' engine models tokenizer tools
 forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/' engine models tokenizer tools
 forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '[^:]*(\.cc|-inl\.h):' engine models tokenizer tools
 forbid "tools/text is a library, without flags:" 'absl/flags' - tools/text
@@ -79,6 +80,6 @@ if [ "$(find tools/text/nibu -name '*.h' -o -name '*.h.in' | wc -l)" -gt 16 ]; t
 fi
 order engine core ops attention model search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
-order tokenizer unicode subwords,sentences
+order tokenizer unicode subwords,sentences,languages
 order tools text cli inspect,bench
 exit "$bad"

@@ -1,0 +1,28 @@
+// A text, as it is and as HTML, in a language of a list. Probabilities must be ones, in order.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tokenizer/languages/language_detector.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using nibu::internal::LanguageDetector;
+  static const LanguageDetector all;
+  static const LanguageDetector some(
+      std::vector<std::string>{"en", "deu_Latn", "zh", "sr", "shn_Mymr"});
+  const absl::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const LanguageDetector* detector : {&all, &some}) {
+    for (const bool is_html : {false, true}) {
+      float last = 1;
+      float sum = 0;
+      for (const auto& language : detector->Detect(text, is_html)) {
+        if (!(language.confidence >= 0 && language.confidence <= last)) std::abort();
+        last = language.confidence;
+        sum += last;
+      }
+      if (!(sum < 1.001F)) std::abort();
+    }
+  }
+  return 0;
+}
