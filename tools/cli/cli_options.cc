@@ -68,7 +68,7 @@ absl::Span<const OptionRow> CliOptionRows() {
            .help = "File of what the translations begin with, line by line with the source; an "
                    "empty line: nothing.",
            .group = "Search, of text",
-           .excludes = "text=paragraphs",
+           .excludes = "text=paragraphs text=document",
            .programs = "translate"}),
       Row<&CliOptions::glossary>(
           {.name = "glossary",

@@ -240,11 +240,23 @@ absl::StatusOr<bool> InputLines::Next(std::string* line) {
   return true;
 }
 
-double InputLines::progress() const {
+absl::StatusOr<bool> InputLines::Read(std::string* bytes) {
+  bytes->append(buffer_, start_, std::string::npos);
+  const bool is_new = start_ < buffer_.size();
+  buffer_.clear();
+  start_ = 0;
+  if (is_new) return true;
+  if (!more_) return false;
+  NIBU_ASSIGN_OR_RETURN(more_, file_->Append(bytes));
+  return more_;
+}
+
+double InputLines::progress(uint64_t waiting) const {
   if (file_ == nullptr || file_->size == 0) return -1;
-  const size_t waiting = file_->bytes.size() + (file_->is_gzip ? 0 : buffer_.size() - start_);
+  const uint64_t unused =
+      file_->bytes.size() + (file_->is_gzip ? 0 : buffer_.size() - start_ + waiting);
   // The file may have grown since it was opened.
-  return std::min(1.0, (file_->read - static_cast<double>(waiting)) / file_->size);
+  return std::min(1.0, (file_->read - static_cast<double>(unused)) / file_->size);
 }
 
 bool InputLines::IsSameFile(const std::string& out) const {
@@ -256,14 +268,17 @@ bool InputLines::IsSameFile(const std::string& out) const {
          mine.st_ino == other.st_ino;
 }
 
-absl::StatusOr<bool> InputParagraphs::Next(std::string* text) {
-  if (!waiting_.empty()) waiting_.pop_front();
-  for (bool more = true; more && waiting_.empty();) {
-    NIBU_ASSIGN_OR_RETURN(more, lines_->Next(text));
-    more ? reader_.Add(*text, &waiting_) : reader_.End(&waiting_);
+absl::StatusOr<bool> UnitSource::Next(TextUnit* unit) {
+  while (!reader_.Next(unit)) {
+    if (ended_) return false;
+    std::string bytes;
+    NIBU_ASSIGN_OR_RETURN(const bool more, input_->Read(&bytes));
+    reader_.Add(bytes);
+    read_ += bytes.size();
+    ended_ = !more;
+    if (ended_) reader_.End();
   }
-  if (waiting_.empty()) return false;
-  *text = absl::StrCat(waiting_.front().first, waiting_.front().text);
+  end_ = unit->end();
   return true;
 }
 

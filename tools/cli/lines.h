@@ -3,32 +3,22 @@
 #define NIBU_TOOLS_CLI_LINES_H_
 
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/text/layout.h"
+#include "nibu/text.h"
 
 namespace nibu::internal {
-
-// A sequence of lines. Not thread-safe.
-class LineSource {
- public:
-  virtual ~LineSource() = default;
-  // The next line, without its end: a line feed, or carriage return and line feed. False at the
-  // end. A last line without an end counts. May block.
-  virtual absl::StatusOr<bool> Next(std::string* line) = 0;
-  // What part of it has been handed out: 0 to 1, or negative where the size is not known.
-  virtual double progress() const { return -1; }
-};
 
 // Lines of a file or pipe, of any length and any bytes (gzip is decompressed); or of given texts.
 // Waits for bytes, but not for more of them than a line needs. An error names the file: it cannot
 // be read, its gzip data is damaged or not whole (lines in front of the damage have been handed
 // out), or it is compressed in another way. After an error Next returns the same error again.
-class InputLines : public LineSource {
+// Not thread-safe.
+class InputLines {
  public:
   // "-": standard input. NotFound naming the file, or directory. A regular file that is not text
   // is refused here already.
@@ -36,8 +26,14 @@ class InputLines : public LineSource {
   // Lines that are there already; a text with line feeds is several.
   explicit InputLines(const std::vector<std::string>& texts);
 
-  absl::StatusOr<bool> Next(std::string* line) override;
-  double progress() const override;
+  // The next line, without its end: a line feed, or carriage return and line feed. False at the
+  // end. A last line without an end counts. May block.
+  absl::StatusOr<bool> Next(std::string* line);
+  // Appends the next bytes, line ends included, in place of a line. False at the end. May block.
+  absl::StatusOr<bool> Read(std::string* bytes);
+  // What part of it has been handed out, but for so many of its last bytes: 0 to 1, or negative
+  // where the size is not known.
+  double progress(uint64_t waiting = 0) const;
   // Whether this is also the regular file `out` ("-": standard output): writing there directly
   // would destroy what has not been read. REQUIRES: this is a file.
   bool IsSameFile(const std::string& out) const;
@@ -50,20 +46,24 @@ class InputLines : public LineSource {
   bool more_ = false;  // there may be more than buffer_
 };
 
-// Paragraphs of lines. Lines of a source are read up to the one that ends a paragraph.
-class InputParagraphs : public LineSource {
+// The units of a text that is read as they are asked for. Not thread-safe.
+class UnitSource {
  public:
-  explicit InputParagraphs(LineSource* lines) : lines_(lines) {}
-  // `text`: all that it has.
-  absl::StatusOr<bool> Next(std::string* text) override;
-  double progress() const override { return lines_->progress(); }
-  // The last one that Next gave.
-  const Paragraph& current() const { return waiting_.front(); }
+  // `input` outlives it.
+  UnitSource(InputLines* input, const Options& options) : input_(input), reader_(options) {}
+
+  // The next unit; false at the end. May block, but waits for no more bytes than it needs.
+  absl::StatusOr<bool> Next(TextUnit* unit);
+  // As InputLines::progress, up to the last unit.
+  double progress() const { return input_->progress(read_ - end_); }
+  bool is_open() const { return reader_.is_open(); }
 
  private:
-  LineSource* const lines_;
-  ParagraphReader reader_;
-  std::deque<Paragraph> waiting_;  // from current() on
+  InputLines* const input_;
+  nibu::TextReader reader_;
+  uint64_t read_ = 0;  // bytes in all
+  uint64_t end_ = 0;   // of the last unit
+  bool ended_ = false;
 };
 
 // What a program reads: each of the texts, or else each line of the file `src`. `out`: the file

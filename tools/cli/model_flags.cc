@@ -12,40 +12,9 @@
 #include "models/assembly/mixer_text.h"
 #include "models/random_model.h"
 #include "tools/cli/flags.h"
+#include "tools/text/model_paths.h"
 
 namespace nibu::internal {
-namespace {
-
-// Directory of the bundled English-German model: beside the installed programs
-// (../share/nibu/models/en-de), or in the source tree this was built from.
-std::string BundledModelPath() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path installed =
-      program.parent_path().parent_path() / "share/nibu/models/en-de";
-  if (!error && std::filesystem::is_directory(installed, error)) return installed.string();
-  return NIBU_SOURCE_DIR "/models/pretrained/en-de";
-}
-
-// The paths that --model names: one that exists as it is written, or several with commas between
-// them. "\," is a comma within a path.
-std::vector<std::string> SplitPaths(const std::string& paths) {
-  std::error_code error;
-  if (std::filesystem::exists(paths, error)) return {paths};
-  std::vector<std::string> split(1);
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (paths[i] == ',') {
-      split.emplace_back();
-      continue;
-    }
-    if (paths[i] == '\\' && i + 1 < paths.size() && paths[i + 1] == ',') ++i;
-    split.back() += paths[i];
-  }
-  return split;
-}
-
-}  // namespace
-
 absl::StatusOr<ModelFlags> ReadModelFlags(const std::string& model, const ModelOptions& options) {
   ModelFlags flags;
   const std::vector<std::string> paths = SplitPaths(model.empty() ? BundledModelPath() : model);
@@ -121,18 +90,21 @@ absl::StatusOr<TextOptions> ReadTextFlags(const Options& options, const ModelFla
   return text;
 }
 
-absl::Status CheckTextFlags(const Options& options) {
-  for (const auto& [flag, is_asked] :
-       {std::pair("split_sentences", options.split_sentences && WasGiven("split_sentences")),
-        std::pair("protect", options.protect != "none" && WasGiven("protect")),
-        std::pair("protect_pattern", !options.protect_pattern.empty())}) {
-    if (options.tokenized && is_asked) {
-      return WrongUsage("--", flag, " needs text, not the pieces of --tokenized; give one of them");
-    }
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
+                                      TextOptions* text) {
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
+  NIBU_ASSIGN_OR_RETURN(*text, ReadTextFlags(options, model, opened.defaults));
+  absl::StatusOr<TextModel> loaded =
+      LoadTextModel(std::move(opened), model.compute_type, model.text);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(loaded.status()));
+  for (const std::string& note : loaded->notes) PrintWarning(note);
+  text->decoding.shortlist = loaded->loaded.shortlist;
+  if (!text->tokenized && loaded->loaded.vocabulary.source_sentencepiece.empty()) {
+    return Invalid(model.path,
+                   ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                   "separated by spaces with --tokenized");
   }
-  return Refuse(
-      {{(options.tokenized || !options.split_sentences) && !options.split_language.empty(),
-        "--split_language means nothing without --split_sentences"}});
+  return loaded;
 }
 
 }  // namespace nibu::internal

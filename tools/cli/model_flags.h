@@ -37,9 +37,10 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags(const SpeedOptions& speed,
 absl::StatusOr<TextOptions> ReadTextFlags(const Options& options, const ModelFlags& model,
                                           const ModelDefaults& defaults);
 
-// Wrong usage: an option that needs text was given with --tokenized, or --split_language without
-// --split_sentences.
-absl::Status CheckTextFlags(const Options& options);
+// Loads a model for text or, tokenized, pieces, and prints its notes as warnings. `text` is set to
+// the options over the model's defaults. UsageError: they make no sense.
+absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
+                                      TextOptions* text);
 
 }  // namespace nibu::internal
 

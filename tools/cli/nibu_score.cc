@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "nibu/nibu.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/lines.h"
-#include "tools/cli/model_flags.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
 #include "tools/text/resources.h"
@@ -85,9 +85,9 @@ void PrintStats(const Totals& totals, double load_seconds, double seconds) {
 }
 
 // An error where the model gives a token no probability at all.
-absl::StatusOr<TextResult> CheckScores(absl::StatusOr<TextResult> result) {
+absl::StatusOr<nibu::Result> CheckScores(absl::StatusOr<nibu::Result> result) {
   if (!result.ok() || result->hypotheses.empty()) return result;
-  const TextHypothesis& scored = result->hypotheses[0];
+  const nibu::Hypothesis& scored = result->hypotheses[0];
   for (size_t i = 0; i < scored.token_scores.size(); ++i) {
     if (std::isfinite(scored.token_scores[i])) continue;
     return Invalid("its target has \"", scored.tokens[i],
@@ -103,44 +103,47 @@ absl::Status Run(int argc, char** argv) {
   auto& [cli, loading, speed, asked] = settings;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
-  NIBU_ASSIGN_OR_RETURN(ModelFlags model, ReadModelFlags(cli.model, loading));
-  model.text.shortlist = "none";  // a score is of all tokens
-  // A target may be as long as the model has positions.
+  loading.shortlist = "none";  // a score is of all tokens
+  // A score is the mean of what the model itself says of all tokens, and a target may be as long as
+  // the model has positions.
+  asked.beam_size = 1;
+  asked.length_penalty = 1;
+  asked.word_penalty = 0;
+  asked.no_repeat_ngram_size = 0;
   asked.max_decoding_length = std::numeric_limits<int>::max();
-  NIBU_ASSIGN_OR_RETURN(const TranslatorOptions threads,
-                        ReadTranslatorFlags(speed, loading, asked));
   OutputFile out(cli.out);
   NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(cli, out.direct()));
   NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, cli.src, out.direct()));
-  TextOptions text;
-  NIBU_ASSIGN_OR_RETURN(const auto translator, LoadTranslator(model, threads, asked, &text));
-  text.decoding = DecodingOptions();  // the mean of what the model itself says of all tokens
-  const auto plan = translator->Prepare(text);
+  NIBU_ASSIGN_OR_RETURN(const auto translator, UsageError(nibu::Translator::Create(speed)));
+  speed.threads = translator->threads();
+  NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
+  const auto plan = translator->Prepare(model, asked);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
   const double load_seconds = SecondsSince(start);
 
   Totals totals;
+  UnitSource units(&source, asked);
   Pipeline::Options options;
   options.sentences = [&] {
     return std::pair(translator->sentences(), translator->translated_sentences());
   };
-  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
-    const auto end = [&, deliver = std::move(deliver)](uint64_t key,
-                                                       absl::StatusOr<TextResult> found) noexcept {
-      const absl::StatusOr<TextResult> result = CheckScores(std::move(found));
+  options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
+    const auto end = [&, deliver = std::move(deliver)](
+                         uint64_t key, absl::StatusOr<nibu::Result> found) noexcept {
+      const absl::StatusOr<nibu::Result> result = CheckScores(std::move(found));
       totals.Add(key, key, result);
       deliver(FormatScore(cli.output_format == OutputFormat::kJsonl, key,
-                          result.value_or(TextResult())));
+                          result.value_or(nibu::Result())));
     };
-    std::string sentence = line;
+    std::string sentence = unit.source();
     const absl::StatusOr<std::string> target = TakeTarget(&targets, &sentence);
     if (!target.ok()) return end(index, target.status());
-    const auto ticket = translator->Submit(
-        sentence, {.plan = *plan, .key = index, .target = *target}, end, TextTranslator::kForever);
+    const auto ticket =
+        translator->Submit(sentence, *plan, {.key = index, .target = *target}, end, kForever);
     if (!ticket.ok()) end(index, ticket.status());
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds,
-                        RunLines(&source, std::move(options), threads, cli, &out, &signals));
+                        RunLines(&units, std::move(options), speed, cli, &out, &signals));
   if (cli.stats) PrintStats(totals, load_seconds, seconds);
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   if (totals.scored_whole > 0) {

@@ -5,9 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
+#include "nibu/nibu.h"
 #include "nlohmann/json.hpp"
-#include "tokenizer/sentences/sentence_splitter.h"
-#include "tokenizer/unicode/language_code.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/lines.h"
@@ -29,10 +28,10 @@ ProgramInfo Program(CliOptions* options) {
 
 // What is printed of a line: its sentences, one a line, or a JSON object.
 std::string Format(bool json, uint64_t id, absl::string_view line,
-                   const std::vector<TextSpan>& sentences) {
+                   const std::vector<ByteSpan>& sentences) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   std::string text;
-  for (const TextSpan& span : sentences) {
+  for (const ByteSpan& span : sentences) {
     const std::string sentence(line.substr(span.begin, span.end - span.begin));
     absl::StrAppend(&text, sentence, "\n");
     if (json) list.push_back({{"begin", span.begin}, {"end", span.end}, {"text", sentence}});
@@ -45,13 +44,14 @@ std::string Format(bool json, uint64_t id, absl::string_view line,
 }
 
 // Every line is written as soon as it is split: the next one may have to be waited for.
-absl::Status SplitLines(LineSource* source, const SentenceSplitter& splitter, bool json,
+absl::Status SplitLines(InputLines* source, const nibu::SentenceSplitter& splitter, bool json,
                         const OutputFile& out) {
   std::string line;
   for (uint64_t id = 0;; ++id) {
     NIBU_ASSIGN_OR_RETURN(const bool more, source->Next(&line));
     if (!more) return absl::OkStatus();
-    const absl::Status written = WriteAll(out.fd(), Format(json, id, line, splitter.Split(line)));
+    NIBU_ASSIGN_OR_RETURN(const std::vector<ByteSpan> sentences, splitter.Split(line));
+    const absl::Status written = WriteAll(out.fd(), Format(json, id, line, sentences));
     if (absl::IsCancelled(written)) return absl::OkStatus();  // nobody wants more
     if (!written.ok()) return out.Failed(written.message());
   }
@@ -61,16 +61,13 @@ absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   CliOptions cli;
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(&cli), argc, argv);
-  if (!cli.language.empty() && !IsLanguageCode(cli.language)) {
-    return WrongUsage("--language must be a code such as en, de-DE or zho_Hans, not \"",
-                      cli.language, "\"");
-  }
+  const auto splitter = nibu::SentenceSplitter::Create(cli.language);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(splitter.status()));
   OutputFile out(cli.out);
   NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines(texts, cli.src, out.direct()));
-  NIBU_ASSIGN_OR_RETURN(const auto splitter, SentenceSplitter::Create(cli.language));
   NIBU_RETURN_IF_ERROR(out.Open());
   return WriteOutput(
-      &out, &signals, [&] { return SplitLines(&source, *splitter, cli.json, out); }, [] {});
+      &out, &signals, [&] { return SplitLines(&source, **splitter, cli.json, out); }, [] {});
 }
 
 }  // namespace

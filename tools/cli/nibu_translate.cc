@@ -9,18 +9,14 @@
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "nibu/nibu.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/lines.h"
-#include "tools/cli/model_flags.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
-#include "tools/text/glossary.h"
-#include "tools/text/layout.h"
-#include "tools/text/markup.h"
 #include "tools/text/resources.h"
-#include "tools/text/text_translator.h"
 
 namespace nibu::internal {
 namespace {
@@ -50,13 +46,20 @@ ProgramInfo Program(Settings* settings) {
 absl::Status CheckTogether(const Settings& settings, const std::vector<std::string>& texts) {
   const auto& [cli, model, speed, text] = settings;
   const bool is_text = cli.output_format == OutputFormat::kText;
+  const bool is_document = text.text == TextKind::kDocument;
   return Refuse(
       {{text.wrap > 0 && !is_text, "--wrap and --output_format do not go together"},
        {text.wrap > 0 && cli.print_scores, "--wrap and --print_scores do not go together"},
        {text.wrap > 0 && text.alignment != AlignmentKind::kNone,
         "--wrap and --alignment do not go together"},
-       {text.text == TextKind::kParagraphs && texts.size() > 1,
-        "--text=paragraphs takes one TEXT, with line feeds; or a file with --src"},
+       {text.text != TextKind::kLines && texts.size() > 1,
+        absl::StrCat("--text=", text.text == TextKind::kDocument ? "document" : "paragraphs",
+                     " takes one TEXT, with line feeds; or a file with --src")},
+       {is_document && text.markup == Markup::kNone, "--text=document needs --markup=html or xml"},
+       {is_document && is_text && cli.print_scores,
+        "--text=document and --print_scores do not go together; see --output_format=jsonl"},
+       {is_document && is_text && text.alignment != AlignmentKind::kNone,
+        "--text=document and --alignment do not go together; see --output_format=jsonl"},
        {text.prefix_bias_beta != 0 && cli.target_prefix.empty(),
         "--prefix_bias_beta means nothing without --target_prefix"},
        {is_text && text.num_hypotheses > 1,
@@ -66,6 +69,20 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
        {cli.glossary == "-", "--glossary must be a file, not standard input"},
        {cli.target_prefix == "-" && texts.empty() && cli.src == "-",
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
+}
+
+// Reads a file that is a document by its name as one, unless an option says otherwise.
+void ChooseTextKind(const CliOptions& cli, Options* text) {
+  const std::optional<Markup> markup = MarkupOfFile(cli.src);
+  if (!markup.has_value() || WasGiven("text") || WasGiven("markup") || text->tokenized ||
+      !cli.target_prefix.empty()) {
+    return;
+  }
+  text->text = TextKind::kDocument;
+  text->markup = *markup;
+  PrintNote(absl::StrCat(cli.src, " is read as a document, --text=document --markup=",
+                         *markup == Markup::kHtml ? "html" : "xml",
+                         "; --text=lines --markup=none reads it as plain lines"));
 }
 
 absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossary(const std::string& path) {
@@ -82,7 +99,8 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossary(const std::string& path)
 }
 
 // What there is to say of lines that went wrong: an error, or warnings.
-absl::Status Report(const Totals& totals, const TextOptions& text, int max_input_length) {
+absl::Status Report(const Totals& totals, const Options& text, int max_decoding_length,
+                    int max_input_length) {
   NIBU_RETURN_IF_ERROR(totals.Failure("translated"));
   if (totals.too_long > 0) {
     const bool is_split = text.long_input == LongInput::kSplit;
@@ -91,9 +109,9 @@ absl::Status Report(const Totals& totals, const TextOptions& text, int max_input
                               is_split ? "split and translated in parts" : "truncated"));
   }
   if (const uint64_t unfinished = totals.warned[Warning::kUnfinished]; unfinished > 0) {
-    PrintWarning(absl::StrCat(
-        unfinished, " line(s) were cut before their end, at --max_decoding_length=",
-        text.decoding.max_decoding_length, " or what the model allows; jsonl says which"));
+    PrintWarning(absl::StrCat(unfinished,
+                              " line(s) were cut before their end, at --max_decoding_length=",
+                              max_decoding_length, " or what the model allows; jsonl says which"));
   }
   if (const uint64_t looping = totals.warned[Warning::kRepetition]; looping > 0) {
     PrintWarning(absl::StrCat(looping,
@@ -103,8 +121,8 @@ absl::Status Report(const Totals& totals, const TextOptions& text, int max_input
   return absl::OkStatus();
 }
 
-void PrintStats(const Totals& totals, ComputeType compute_type, int threads, double load_seconds,
-                double seconds) {
+void PrintStats(const Totals& totals, const std::string& compute_type, int threads,
+                double load_seconds, double seconds) {
   nlohmann::ordered_json warnings;
   for (size_t i = 0; i < totals.warned.size(); ++i) warnings[kWarningNames[i]] = totals.warned[i];
   const nlohmann::ordered_json stats = {
@@ -118,18 +136,28 @@ void PrintStats(const Totals& totals, ComputeType compute_type, int threads, dou
       {"seconds", seconds},
       {"tokens_per_second", static_cast<double>(totals.target_tokens) / seconds},
       {"peak_rss_bytes", PeakMemoryBytes()},
-      {"compute_type", ComputeTypeName(compute_type)},
+      {"compute_type", compute_type},
       {"threads", threads}};
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
-// The row of a table, cell by cell.
-MarkedLine CellsOf(absl::string_view row) {
-  MarkedLine line = {{}, "", /*is_marked=*/false};
-  for (const absl::string_view cell : absl::StrSplit(row, '|')) {
-    line.segments.push_back({line.segments.empty() ? "" : "|", {std::string(cell)}});
+// Wrong usage: a draft model, and a search that cannot use it.
+absl::Status CheckDraft(const ModelOptions& loading, const Options& asked,
+                        const Options& defaults) {
+  const bool samples = asked.sampling_topk != 1;
+  const int beam_size = asked.beam_size.value_or(samples ? 1 : defaults.beam_size.value_or(4));
+  if (loading.draft_model.empty() || beam_size == 1) return absl::OkStatus();
+  return WrongUsage("--draft_model needs --beam_size=1, not ", beam_size);
+}
+
+// The word that --compute_type has for a type.
+std::string ComputeTypeWord(nibu::ComputeType type) {
+  ModelOptions options;
+  options.compute_type = type;
+  for (const OptionRow& row : ModelOptionRows()) {
+    if (absl::string_view(row.info.name) == "compute_type") return row.get(row.info, &options);
   }
-  return line;
+  return "";
 }
 
 absl::Status Run(int argc, char** argv) {
@@ -138,11 +166,9 @@ absl::Status Run(int argc, char** argv) {
   Settings settings;
   const auto& [cli, loading, speed, asked] = settings;
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(&settings), argc, argv);
+  ChooseTextKind(cli, &settings.text);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
   NIBU_RETURN_IF_ERROR(CheckTogether(settings, texts));
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags(cli.model, loading));
-  NIBU_ASSIGN_OR_RETURN(const TranslatorOptions threads,
-                        ReadTranslatorFlags(speed, loading, asked));
   NIBU_ASSIGN_OR_RETURN(settings.text.glossary, ReadGlossary(cli.glossary));
   settings.text.return_scores = cli.print_scores || cli.output_format != OutputFormat::kText;
   OutputFile out(cli.out);
@@ -151,42 +177,36 @@ absl::Status Run(int argc, char** argv) {
   if (!cli.target_prefix.empty()) {
     NIBU_ASSIGN_OR_RETURN(prefixes, OpenLines({}, cli.target_prefix, out.direct()));
   }
-  TextOptions text_options;
-  NIBU_ASSIGN_OR_RETURN(const auto translator,
-                        LoadTranslator(model, threads, asked, &text_options));
-  const auto plan = translator->Prepare(text_options);
+  NIBU_ASSIGN_OR_RETURN(const auto translator, UsageError(nibu::Translator::Create(speed)));
+  settings.speed.threads = translator->threads();
+  NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
+  NIBU_RETURN_IF_ERROR(CheckDraft(loading, asked, model->info().defaults));
+  const auto plan = translator->Prepare(model, asked);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
   const double load_seconds = SecondsSince(start);
 
   Totals totals(cli.warnings);
   const OutputOptions output = {cli.output_format, cli.print_scores, asked.alignment};
-  const auto wrap = static_cast<size_t>(asked.wrap);
-  const bool has_paragraphs = asked.text == TextKind::kParagraphs;
-  InputParagraphs paragraphs(&source);
-  MarkupReader markup(asked.markup);
+  UnitSource units(&source, asked);
   Repeats repeats;
+  // Samples are drawn for each line; what a line of markup means depends on those before it.
+  const bool has_repeats = asked.sampling_topk == 1 && asked.markup == Markup::kNone;
   Pipeline::Options options;
   options.report = [&](uint64_t written, double) { repeats.Forget(written); };
   options.sentences = [&] {
     return std::pair(translator->sentences(), translator->translated_sentences());
   };
-  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
-    Paragraph unit = {"", "", line, false, index};
-    if (has_paragraphs) unit = paragraphs.current();
-    const std::string text = std::exchange(unit.text, "");
-    // Only JSON repeats the source.
-    if (output.format == OutputFormat::kJsonl) unit.text = text;
-    const Repeats::Done end = [&, index, unit = std::move(unit), deliver = std::move(deliver)](
-                                  uint64_t key, const absl::StatusOr<TextResult>& result) noexcept {
-      totals.Add(index, unit.line, result);
-      TextResult printed = result.value_or(TextResult());
-      if (output.format == OutputFormat::kText && !printed.hypotheses.empty()) {
-        std::string& best = printed.hypotheses[0].text;
-        best = LayOut(unit, best, wrap);
-      }
-      deliver(FormatResult(output, key, unit.text, printed));
+  options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
+    if (!unit.has_text()) {
+      return deliver(output.format == OutputFormat::kText ? unit.Write("") : "");
+    }
+    const Repeats::Done end = [&, index, unit, deliver = std::move(deliver)](
+                                  uint64_t key,
+                                  const absl::StatusOr<nibu::Result>& result) noexcept {
+      totals.Add(index, unit.line(), result);
+      deliver(FormatResult(output, key, unit, result.value_or(nibu::Result())));
     };
-    TextTranslator::Request request = {.plan = *plan, .key = index};
+    nibu::Request request = {.key = index};
     if (prefixes.has_value()) {
       const absl::StatusOr<bool> more = prefixes->Next(&request.target_prefix);
       if (!more.ok()) return end(index, more.status());
@@ -195,35 +215,34 @@ absl::Status Run(int argc, char** argv) {
                    Invalid(cli.target_prefix, " has no line for it; give one for each, or empty"));
       }
     }
-    TextTranslator::Done done = end;
-    // Samples are drawn for each line; what a line of markup means depends on those before it.
-    const bool is_marked = asked.markup != Markup::kNone;
-    if (!text_options.decoding.sampling.is_on() && !is_marked) {
-      done = repeats.Add(absl::StrCat(text, "\n", request.target_prefix), index, end);
+    nibu::Done done = end;
+    if (has_repeats) {
+      done = repeats.Add(absl::StrCat(unit.source(), "\n", request.target_prefix), index, end);
       if (done == nullptr) return;
     }
-    const bool is_row = has_paragraphs && absl::StartsWith(text, "|");
-    const auto ticket = is_marked || is_row
-                            ? translator->Submit(is_row ? CellsOf(text) : markup.Read(text),
-                                                 request, done, TextTranslator::kForever)
-                            : translator->Submit(text, request, done, TextTranslator::kForever);
+    const auto ticket = translator->Submit(unit, *plan, request, done, kForever);
     if (!ticket.ok()) done(index, ticket.status());
   };
-  LineSource& units = has_paragraphs ? static_cast<LineSource&>(paragraphs) : source;
   NIBU_ASSIGN_OR_RETURN(const double seconds,
-                        RunLines(&units, std::move(options), threads, cli, &out, &signals));
+                        RunLines(&units, std::move(options), speed, cli, &out, &signals));
   std::string line;
   if (prefixes.has_value() && cli.target_prefix != "-" && prefixes->Next(&line).value_or(false)) {
     PrintWarning(cli.target_prefix +
                  " has more lines than the source; is it that of another file?");
   }
-  if (markup.is_open()) {
+  if (units.is_open()) {
     PrintWarning(
         "the input ends within a comment, or an element that is left alone (as <code>); all that "
         "follows where it begins was not translated");
   }
-  absl::Status status = Report(totals, text_options, translator->max_input_length(**plan));
-  if (cli.stats) PrintStats(totals, model.compute_type, threads.threads, load_seconds, seconds);
+  const Options& defaults = model->info().defaults;
+  const int longest =
+      asked.max_decoding_length.value_or(defaults.max_decoding_length.value_or(256));
+  absl::Status status = Report(totals, asked, longest, translator->max_input_length(**plan));
+  if (cli.stats) {
+    PrintStats(totals, ComputeTypeWord(model->info().compute_type), speed.threads, load_seconds,
+               seconds);
+  }
   return status;
 }
 

@@ -22,10 +22,10 @@ std::string Alignment(const OutputOptions& options, const nibu::Hypothesis& hypo
 
 }  // namespace
 
-std::string FormatResult(const OutputOptions& options, uint64_t index, absl::string_view source,
+std::string FormatResult(const OutputOptions& options, uint64_t index, const TextUnit& unit,
                          const nibu::Result& result) {
   if (options.format == OutputFormat::kJsonl) {
-    return ToJson(result, index, source, options.alignment) + "\n";
+    return ToJson(result, index, unit.source(), options.alignment) + "\n";
   }
   if (options.format == OutputFormat::kNBest) {
     std::string out;
@@ -37,11 +37,11 @@ std::string FormatResult(const OutputOptions& options, uint64_t index, absl::str
     }
     return out;
   }
-  // A line that was refused keeps its place.
-  if (result.hypotheses.empty()) return "\n";
+  const char* const end = unit.ends_line() ? "\n" : "";
+  if (result.hypotheses.empty()) return unit.ends_line() ? end : unit.Write(unit.source());
   const nibu::Hypothesis& best = result.hypotheses[0];
   const std::string score = options.print_scores ? absl::StrFormat("%.6f\t", best.score) : "";
-  return absl::StrCat(score, best.text, Alignment(options, best), "\n");
+  return absl::StrCat(score, unit.Write(best.text), Alignment(options, best), end);
 }
 
 std::string FormatScore(bool json, uint64_t index, const nibu::Result& result) {

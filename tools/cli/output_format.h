@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "nibu/result.h"
+#include "nibu/text.h"
 #include "tools/cli/cli_options.h"
 
 namespace nibu::internal {
@@ -18,8 +18,9 @@ struct OutputOptions {
   AlignmentKind alignment = AlignmentKind::kNone;
 };
 
-// The output of line `index`, its line ends included.
-std::string FormatResult(const OutputOptions& options, uint64_t index, absl::string_view source,
+// The output of the unit `index`, its line ends included. A unit without a result keeps its place:
+// an empty line, or in a document its source.
+std::string FormatResult(const OutputOptions& options, uint64_t index, const TextUnit& unit,
                          const nibu::Result& result);
 
 // The output of a scored line: its mean log-probability, or as JSON its tokens, too. Empty where

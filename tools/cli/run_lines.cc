@@ -51,47 +51,40 @@ class ProgressBar {
 
 }  // namespace
 
-absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
-                                      TextOptions* text) {
-  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(model));
-  NIBU_ASSIGN_OR_RETURN(*text, ReadTextFlags(options, model, opened.defaults));
-  absl::StatusOr<TextModel> loaded =
-      LoadTextModel(std::move(opened), model.compute_type, model.text);
-  if (!loaded.ok()) return UsageOfFlag(loaded.status());
-  for (const std::string& note : loaded->notes) PrintWarning(note);
-  text->decoding.shortlist = loaded->loaded.shortlist;
-  if (!text->tokenized && loaded->loaded.vocabulary.source_sentencepiece.empty()) {
-    return Invalid(model.path,
-                   ": has no SentencePiece model; give it with --sentencepiece, or pieces "
-                   "separated by spaces with --tokenized");
+absl::StatusOr<std::shared_ptr<const nibu::Model>> LoadModel(const std::string& path,
+                                                             const ModelOptions& options,
+                                                             bool tokenized) {
+  const auto model = nibu::Model::Load(path, options);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(model.status()));
+  const ModelInfo& info = (*model)->info();
+  for (const std::string& note : info.notes) PrintWarning(note);
+  if (tokenized || info.has_tokenizer) return *model;
+  return Invalid(info.path,
+                 ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                 "separated by spaces with --tokenized");
+}
+
+absl::Status CheckTextFlags(const Options& options) {
+  for (const auto& [flag, is_asked] :
+       {std::pair("split_sentences", options.split_sentences && WasGiven("split_sentences")),
+        std::pair("protect", options.protect != "none" && WasGiven("protect")),
+        std::pair("protect_pattern", !options.protect_pattern.empty())}) {
+    if (options.tokenized && is_asked) {
+      return WrongUsage("--", flag, " needs text, not the pieces of --tokenized; give one of them");
+    }
   }
-  return loaded;
+  return Refuse(
+      {{(options.tokenized || !options.split_sentences) && !options.split_language.empty(),
+        "--split_language means nothing without --split_sentences"}});
 }
 
-absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               TranslatorOptions speed,
-                                                               const Options& options,
-                                                               TextOptions* text) {
-  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, options, text));
-  speed.max_decoding_length =
-      std::max(speed.max_decoding_length, text->decoding.max_decoding_length);
-  auto translator = TextTranslator::Create(std::move(loaded), speed);
-  if (translator.ok()) return translator;
-  const absl::Status named = UsageOfFlag(translator.status());
-  if (named != translator.status()) return named;
-  const absl::string_view message = translator.status().message();
-  const std::string& given = model.text.sentencepiece;  // in place of the model's own
-  const bool is_given = !given.empty() && absl::StartsWith(message, "SentencePiece");
-  return Invalid(is_given ? given : model.path, ": ", message);
-}
-
-absl::Status Pipeline::Run(LineSource* source) {
+absl::Status Pipeline::Run(UnitSource* source) {
   absl::Status status;
   absl::Status written;
   std::thread writer([&] { written = Write(); });
-  std::string text;
+  TextUnit unit;
   for (uint64_t index = 0;; ++index) {
-    const absl::StatusOr<bool> more = source->Next(&text);
+    const absl::StatusOr<bool> more = source->Next(&unit);
     if (!more.ok()) status = more.status();
     if (!more.ok() || !*more) break;
     const double progress = source->progress();
@@ -100,15 +93,15 @@ absl::Status Pipeline::Run(LineSource* source) {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&] {
         return stop_ || ended_ || lines_.empty() ||
-               (lines_.size() < options_.max_lines && bytes_ + text.size() <= options_.max_bytes);
+               (lines_.size() < options_.max_lines && bytes_ + unit.size() <= options_.max_bytes);
       });
       if (stop_ || ended_) break;
       line = &lines_.emplace_back();
-      line->bytes = text.size();
+      line->bytes = unit.size();
       line->progress = progress;
-      bytes_ += text.size();
+      bytes_ += unit.size();
     }
-    options_.submit(index, text, [this, line](std::string output) {
+    options_.submit(index, unit, [this, line](std::string output) {
       const std::lock_guard<std::mutex> lock(mutex_);
       bytes_ += output.size();
       line->bytes += output.size();
@@ -178,7 +171,7 @@ absl::Status Pipeline::Write() {
   return status;
 }
 
-TextTranslator::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
+nibu::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto [place, is_new] = entries_.try_emplace(key);
   Entry& entry = place->second;
@@ -209,7 +202,7 @@ void Repeats::Forget(uint64_t index) {
   }
 }
 
-void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result) {
+void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Result>& result) {
   const std::lock_guard<std::mutex> lock(mutex);
   ++lines;
   const auto name = [line] { return absl::StrCat("line ", line + 1, ": "); };
@@ -228,7 +221,7 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>
   }
   std::string warning;
   if (result.ok() && !result->hypotheses.empty()) {
-    const TextHypothesis& best = result->hypotheses[0];
+    const nibu::Hypothesis& best = result->hypotheses[0];
     for (size_t i = 0; i < warned.size(); ++i) warned[i] += best.warnings[i] ? 1 : 0;
     if (best.warnings.any()) {
       warning = absl::StrCat(name(), absl::StrJoin(WarningNames(best.warnings), ", "));
@@ -251,9 +244,9 @@ absl::Status Totals::Failure(const char* what) const {
       absl::StrCat(failed, " line(s) could not be ", what, "; the first is ", first_failure));
 }
 
-absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
-                                const TranslatorOptions& speed, const CliOptions& cli,
-                                OutputFile* out, SignalWatcher* signals) {
+absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
+                                const SpeedOptions& speed, const CliOptions& cli, OutputFile* out,
+                                SignalWatcher* signals) {
   // Opened last: a model that cannot be read leaves an old output as it is.
   NIBU_RETURN_IF_ERROR(out->Open());
   SetFatalNote(out->Place());

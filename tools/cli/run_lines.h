@@ -18,23 +18,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "nibu/nibu.h"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/lines.h"
-#include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
-#include "tools/text/text_translator.h"
 
 namespace nibu::internal {
 
-// Loads a model for text or, tokenized, pieces, and prints its notes as warnings. `text` is set to
-// the options over the model's defaults. UsageError: they make no sense.
-absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
-                                      TextOptions* text);
-// The same, ready to translate.
-absl::StatusOr<std::unique_ptr<TextTranslator>> LoadTranslator(const ModelFlags& model,
-                                                               TranslatorOptions speed,
-                                                               const Options& options,
-                                                               TextOptions* text);
+// Loads a model for text or, tokenized, pieces, and prints its notes as warnings. UsageError: an
+// option makes no sense.
+absl::StatusOr<std::shared_ptr<const nibu::Model>> LoadModel(const std::string& path,
+                                                             const ModelOptions& options,
+                                                             bool tokenized);
+
+// Wrong usage: an option that needs text was given with --tokenized, or --split_language without
+// --split_sentences.
+absl::Status CheckTextFlags(const Options& options);
 
 // The caller's thread reads, a thread of the pipeline writes. A line is written as soon as it and
 // all before it are there, whether or not more input comes.
@@ -43,8 +42,8 @@ class Pipeline {
   // Gets a line's output, line end included; called once for each line, from any thread.
   using Deliver = std::function<void(std::string)>;
   struct Options {
-    // Hands a line to whoever turns it into output. Called in order, on Run's thread.
-    std::function<void(uint64_t index, const std::string& line, Deliver deliver)> submit;
+    // Hands a unit to whoever turns it into output. Called in order, on Run's thread.
+    std::function<void(uint64_t index, const TextUnit& unit, Deliver deliver)> submit;
     // Called now and then, from the writing thread, also while no line is finished: lines written
     // so far, and the source's progress() when the last of them was read. May be empty.
     std::function<void(uint64_t written, double progress)> report;
@@ -64,7 +63,7 @@ class Pipeline {
 
   // Until the source ends and everything is written, or reading or writing fails, and everything
   // that was submitted is delivered. Call it once.
-  absl::Status Run(LineSource* source);
+  absl::Status Run(UnitSource* source);
 
   // Ends reading, writes what is finished, in order, and returns; nothing is written after it. From
   // any thread.
@@ -96,13 +95,13 @@ class Pipeline {
 // Lines that come again before the first of them is written: they are translated once. Thread-safe.
 class Repeats {
  public:
-  using Result = absl::StatusOr<TextResult>;
+  using Result = absl::StatusOr<nibu::Result>;
   using Done = std::function<void(uint64_t index, const Result& result)>;
 
   // `done` gets the result of this line, perhaps at once, on any thread. The caller translates the
   // line, and hands the result to what is returned; or it is null: an equal line's result is
   // awaited, or known. `key`: all that the result depends on. Call it in the order of indices.
-  TextTranslator::Done Add(const std::string& key, uint64_t index, Done done);
+  nibu::Done Add(const std::string& key, uint64_t index, Done done);
   // Lets go of lines of a lower index, which are done.
   void Forget(uint64_t index);
 
@@ -128,7 +127,7 @@ struct Totals {
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
   uint64_t too_long = 0;                                // but translated
-  uint64_t scored_whole = 0;                            // see TextResult
+  uint64_t scored_whole = 0;                            // see nibu::Result
   uint64_t first_scored_whole = 0;                      // the first line that was
   std::array<uint64_t, kWarningNames.size()> warned{};  // lines, by Warning
   uint64_t failed = 0;
@@ -140,7 +139,7 @@ struct Totals {
 
   // Once for every unit of text, which begins in a `line` of the input; prints its warnings, in the
   // order of units, if `prints`.
-  void Add(uint64_t index, uint64_t line, const absl::StatusOr<TextResult>& result);
+  void Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Result>& result);
   // InternalError naming the first line that failed, if there is one.
   absl::Status Failure(const char* what) const;
 
@@ -151,13 +150,13 @@ struct Totals {
   uint64_t printed_ = 0;                     // units
 };
 
-// Runs lines through `options.submit` into a file, which it opens, with a bar on standard error as
+// Runs units through `options.submit` into a file, which it opens, with a bar on standard error as
 // `progress` says (no value: where standard error is a terminal, the output is not, and no warnings
-// are printed), beside `options.report`. Ends the program where writing fails, or on a signal.
-// The seconds that it takes.
-absl::StatusOr<double> RunLines(LineSource* source, Pipeline::Options options,
-                                const TranslatorOptions& speed, const CliOptions& cli,
-                                OutputFile* out, SignalWatcher* signals);
+// are printed), beside `options.report`. `speed.threads` is the number of threads, not 0. Ends the
+// program where writing fails, or on a signal. The seconds that it takes.
+absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
+                                const SpeedOptions& speed, const CliOptions& cli, OutputFile* out,
+                                SignalWatcher* signals);
 
 }  // namespace nibu::internal
 

@@ -8,7 +8,7 @@
 #include "engine/translator.h"
 #include "tokenizer/unicode/characters.h"
 #include "tools/cli/flags.h"
-#include "tools/cli/run_lines.h"
+#include "tools/cli/model_flags.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 

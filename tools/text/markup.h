@@ -46,8 +46,13 @@ class MarkupReader {
  public:
   explicit MarkupReader(Markup kind) : kind_(kind) {}
 
-  // Any bytes are markup. The parts, each text by Write, give the line back.
+  // Any bytes are markup. The parts, each text by Write, give the line back. A line may have line
+  // feeds in it.
   MarkedLine Read(absl::string_view line);
+  // Where the last block tag of a text ends that begins where the last line ended, and goes on:
+  // what stands in front may be read for itself. 0: there is none.
+  size_t EndOfBlocks(absl::string_view text) const;
+  Markup kind() const { return kind_; }
   // Whether a comment, tag or element that is left alone goes on behind the last line.
   bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
 
@@ -59,6 +64,7 @@ class MarkupReader {
     char quote = 0;               // that of the value in which the line ended
     bool values = false;          // the line has attributes with a value
     int words = 0;                // the line's attributes without one
+    bool goes_on = false;         // more text follows: a quote without an end is not forgotten
   };
 
  private:

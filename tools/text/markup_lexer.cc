@@ -110,6 +110,7 @@ size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag
   while (true) {
     if (tag->quote != 0) {
       const size_t close = line.find(tag->quote, pos);
+      if (close == kNowhere && tag->goes_on) return kNowhere;
       const size_t end = close != kNowhere ? close : line.find('>', Find(line, pos, forgotten));
       if (end == kNowhere) return kNowhere;
       tag->quote = 0;
@@ -142,7 +143,7 @@ size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag
 
 // As ReadAttributes: a tag from its `<` on.
 size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
-  *tag = {};
+  *tag = {.goes_on = tag->goes_on};
   tag->closing = absl::StartsWith(line.substr(pos), "</");
   pos += tag->closing ? 2 : 1;
   const char first = pos < line.size() ? line[pos] : 0;
@@ -231,6 +232,19 @@ void MarkupReader::ReadTokens(absl::string_view line) {
   } else {
     AddText(line.size());
   }
+}
+
+size_t MarkupReader::EndOfBlocks(absl::string_view text) const {
+  MarkupReader reader(*this);
+  reader.tag_.goes_on = true;
+  reader.ReadTokens(text);
+  // An element that is left alone and has not ended is a block up to the end of the text.
+  if (reader.skipped_depth_ > 0) reader.tokens_.pop_back();
+  for (auto token = reader.tokens_.rbegin(); token != reader.tokens_.rend(); ++token) {
+    if (token->kind != MarkupToken::kBlock) continue;
+    return static_cast<size_t>(token->raw.data() + token->raw.size() - text.data());
+  }
+  return 0;
 }
 
 size_t MarkupReader::Next(size_t pos) {

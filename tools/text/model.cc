@@ -36,8 +36,9 @@ absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
   }
   std::vector<std::string> paths = internal::SplitPaths(path);
   if (absl::c_linear_search(paths, "")) {
-    return internal::Invalid(path, ": a comma with no model beside it; a comma within a path is ",
-                             "written \\,");
+    return InvalidOption("model", "=", path,
+                         " has a comma with no model beside it; a comma within a path is written "
+                         "\\,");
   }
   return paths;
 }

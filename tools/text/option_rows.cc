@@ -124,11 +124,14 @@ absl::Span<const OptionRow> TextOptionRows() {
            .is_common = true}),
       Row<&Options::text>(
           {.name = "text",
-           .help = "Units of the text: lines (each is a text of its own), or paragraphs (of text "
-                   "that is wrapped by hand, as mails and READMEs are; a line each in the output, "
-                   "with quoting marks, indentation, bullets and blank lines as they were).",
+           .help = "Units of the text: lines (each is a text of its own); paragraphs (of text that "
+                   "is wrapped by hand, as mails and READMEs are; a line each in the output, with "
+                   "quoting marks, indentation, bullets and blank lines as they were); or document "
+                   "(with --markup: the block elements of a whole page, whatever lines they are "
+                   "written on). A --src that ends in .html, .htm, .xhtml or .xml is a document "
+                   "unless --text or --markup is given.",
            .group = kText,
-           .values = "lines paragraphs",
+           .values = "lines paragraphs document",
            .excludes = "tokenized",
            .programs = kTranslating,
            .is_common = true}),

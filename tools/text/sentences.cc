@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
+#include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 #include "tokenizer/sentences/sentence_splitter.h"
 #include "tokenizer/unicode/language_code.h"
@@ -14,8 +14,8 @@ namespace nibu {
 absl::StatusOr<std::unique_ptr<const SentenceSplitter>> SentenceSplitter::Create(
     absl::string_view language) try {
   if (!language.empty() && !internal::IsLanguageCode(language)) {
-    return internal::Invalid("a language must be a code such as en, de-DE or zho_Hans, not \"",
-                             language, "\"");
+    return internal::InvalidOption(
+        "language", " must be a code such as en, de-DE or zho_Hans, not \"", language, "\"");
   }
   NIBU_ASSIGN_OR_RETURN(auto splitter, internal::SentenceSplitter::Create(language));
   return std::unique_ptr<const SentenceSplitter>(new SentenceSplitter(std::move(splitter)));

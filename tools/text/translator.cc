@@ -1,4 +1,4 @@
-// nibu::Translator: one internal::TextTranslator, called an engine below, for each loaded model.
+// nibu::Translator: one internal::TextTranslator, called an engine, for each loaded model.
 //
 // An engine is made at the first Prepare for its model. It has SpeedOptions::threads workers, which
 // decode while they hold one of as many cores, which all engines share (CoreBudget). Plans count
@@ -11,14 +11,11 @@
 #include "nibu/translator.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <mutex>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "engine/core/check_range.h"
@@ -27,141 +24,19 @@
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "engine/schedule/core_budget.h"
-#include "tools/text/markup.h"
+#include "tools/text/engines.h"
 #include "tools/text/model_parts.h"
+#include "tools/text/plan.h"
+#include "tools/text/text_reader.h"
 #include "tools/text/text_translator.h"
 
 namespace nibu {
 namespace {
 
+using internal::Engine;
+using internal::Engines;
 using internal::TextTranslator;
 using internal::TranslatorOptions;
-
-struct Engine {
-  std::weak_ptr<const Model> model;
-  TranslatorOptions options;  // Its position tables have these lengths.
-  std::unique_ptr<TextTranslator> text;
-  bool is_replaced = false;
-  size_t plans = 0;
-
-  bool IsOf(const std::weak_ptr<const Model>& other) const {
-    return !model.owner_before(other) && !other.owner_before(model);
-  }
-  bool IsLongEnough(const TranslatorOptions& wanted) const {
-    return options.max_source_length >= wanted.max_source_length &&
-           options.max_decoding_length >= wanted.max_decoding_length;
-  }
-};
-
-// The engines of a translator. Its plans share it, since they may outlive the translator.
-// Thread-safe. In a forked child, whose parent's threads may have held the mutex, only Close and
-// ReleasePlan may be called.
-class Engines {
- public:
-  // Stands around each use of an engine. False: Close has begun.
-  bool Enter() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (is_closed_) return false;
-    ++uses_;
-    return true;
-  }
-  void Leave() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (--uses_ == 0) unused_.notify_all();
-  }
-
-  // The engine of a model that is long enough, with one more plan counted; null: there is none, and
-  // `wanted` is made to suit those that the model has so far.
-  Engine* Find(const std::shared_ptr<const Model>& model, TranslatorOptions* wanted) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& engine : engines_) {
-      if (!engine->IsOf(model)) continue;
-      if (!engine->is_replaced && engine->IsLongEnough(*wanted)) {
-        ++engine->plans;
-        return engine.get();
-      }
-      wanted->max_source_length =
-          std::max(wanted->max_source_length, engine->options.max_source_length);
-      wanted->max_decoding_length =
-          std::max(wanted->max_decoding_length, engine->options.max_decoding_length);
-    }
-    return nullptr;
-  }
-
-  // Puts an engine in the place of the model's others, with one plan counted.
-  Engine* Add(std::unique_ptr<Engine> added) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    engines_.push_back(nullptr);  // may throw
-    for (const auto& engine : engines_) {
-      if (engine != nullptr && engine->IsOf(added->model)) engine->is_replaced = true;
-    }
-    ++added->plans;
-    engines_.back() = std::move(added);
-    return engines_.back().get();
-  }
-
-  void ReleasePlan(Engine* engine) {
-    if (is_forked()) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!is_closed_) --engine->plans;
-  }
-
-  // Destroys the engines that nobody can use any more.
-  void ReleaseUnloaded() {
-    std::vector<std::unique_ptr<Engine>> ended;  // outlives the lock
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto is_ended = [](const std::unique_ptr<Engine>& engine) {
-      return engine->plans == 0 && (engine->is_replaced || engine->model.expired());
-    };
-    ended.reserve(static_cast<size_t>(absl::c_count_if(engines_, is_ended)));
-    for (auto& engine : engines_) {
-      if (!is_ended(engine)) continue;
-      sentences_ += engine->text->sentences();
-      translated_ += engine->text->translated_sentences();
-      ended.push_back(std::move(engine));
-    }
-    std::erase(engines_, nullptr);
-  }
-
-  // Lets no use begin, waits for those that have, and finishes all that was submitted.
-  void Close() {
-    std::vector<std::unique_ptr<Engine>> engines;
-    if (is_forked()) {
-      engines.swap(engines_);
-      return;
-    }
-    std::unique_lock<std::mutex> lock(mutex_);
-    is_closed_ = true;
-    unused_.wait(lock, [this] { return uses_ == 0; });
-    engines.swap(engines_);
-    lock.unlock();
-  }
-
-  bool is_forked() const { return getpid() != process_; }
-
-  // Sums of TextTranslator's counters.
-  uint64_t sentences() const { return Sum(&TextTranslator::sentences, sentences_); }
-  uint64_t translated_sentences() const {
-    return Sum(&TextTranslator::translated_sentences, translated_);
-  }
-
- private:
-  uint64_t Sum(uint64_t (TextTranslator::*counter)() const, const uint64_t& ended) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    uint64_t sum = ended;
-    for (const auto& engine : engines_) sum += (*engine->text.*counter)();
-    return sum;
-  }
-
-  const pid_t process_ = getpid();
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable unused_;
-  size_t uses_ = 0;
-  bool is_closed_ = false;
-  std::vector<std::unique_ptr<Engine>> engines_;
-  uint64_t sentences_ = 0;  // of engines that have ended
-  uint64_t translated_ = 0;
-};
 
 // The cores that this process may use.
 int Cores() {
@@ -170,24 +45,6 @@ int Cores() {
 }
 
 }  // namespace
-
-class Plan {
- public:
-  Plan(std::shared_ptr<Engines> of, std::shared_ptr<const Model> with, Markup kind)
-      : engines(std::move(of)), model(std::move(with)), markup(kind) {}
-  ~Plan() {
-    if (engine != nullptr) engines->ReleasePlan(engine);
-  }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-
-  const std::shared_ptr<Engines> engines;
-  const std::shared_ptr<const Model> model;  // of the engine
-  const Markup markup;
-  Engine* engine = nullptr;
-  std::shared_ptr<const TextTranslator::Plan> text = nullptr;
-  int max_input_length = 0;
-};
 
 namespace {
 
@@ -203,11 +60,6 @@ struct Delivery {
 };
 
 }  // namespace
-
-struct Ticket::State {
-  std::weak_ptr<const Plan> plan;
-  TextTranslator::TextTicket line;
-};
 
 Ticket::Ticket() = default;
 Ticket::~Ticket() = default;
@@ -261,7 +113,7 @@ class Translator::Impl {
     lengths.max_source_length = std::max(lengths.max_source_length, text.max_input_length);
     lengths.max_decoding_length =
         std::max(lengths.max_decoding_length, text.decoding.max_decoding_length);
-    auto plan = std::make_shared<Plan>(engines, model, wanted.markup);
+    auto plan = std::make_shared<Plan>(engines, model, wanted);
     NIBU_ASSIGN_OR_RETURN(plan->engine, EngineFor(model, parts, std::move(lengths)));
     NIBU_ASSIGN_OR_RETURN(plan->text, plan->engine->text->Prepare(text));
     plan->max_input_length = plan->engine->text->max_input_length(*plan->text);
@@ -309,6 +161,22 @@ absl::StatusOr<Ticket> Translator::Submit(absl::string_view line, std::shared_pt
   if (absl::StrContains(line, '\n')) {
     return internal::Invalid("a line has a line feed in it; give its lines one by one");
   }
+  Options options;
+  options.markup = plan->text_options.markup;
+  TextReader reader(options);
+  reader.Add(line);
+  reader.Add("\n");
+  TextUnit unit;
+  reader.Next(&unit);
+  return Submit(unit, plan, std::move(request), std::move(done), patience);
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+absl::StatusOr<Ticket> Translator::Submit(const TextUnit& unit, std::shared_ptr<const Plan> plan,
+                                          Request request, Done done,
+                                          std::chrono::nanoseconds patience) try {
+  NIBU_RETURN_IF_ERROR(impl_->Check(plan));
   const TextTranslator::Request made = {plan->text,
                                         request.priority,
                                         request.deadline,
@@ -316,15 +184,11 @@ absl::StatusOr<Ticket> Translator::Submit(absl::string_view line, std::shared_pt
                                         std::move(request.target_prefix),
                                         std::move(request.target)};
   // First, so that nothing fails once the line is queued.
-  auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {}});
+  auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {{}}});
   Delivery delivery = {plan, std::move(done)};
-  const auto submit = [&]() -> absl::StatusOr<TextTranslator::TextTicket> {
-    TextTranslator& text = *plan->engine->text;
-    if (plan->markup == Markup::kNone) return text.Submit(line, made, delivery, patience);
-    internal::MarkupReader reader(plan->markup);
-    return text.Submit(reader.Read(line), made, delivery, patience);
-  };
-  NIBU_ASSIGN_OR_RETURN(state->line, impl_->Use(submit));
+  NIBU_ASSIGN_OR_RETURN(state->lines[0], impl_->Use([&] {
+    return plan->engine->text->Submit(unit.parts_->marked, made, delivery, patience);
+  }));
   Ticket ticket;
   ticket.state_ = std::move(state);
   return ticket;
@@ -338,7 +202,9 @@ void Translator::Cancel(const Ticket& ticket) {
   if (plan == nullptr || plan->engines != impl_->engines || impl_->engines->is_forked()) return;
   if (!impl_->engines->Enter()) return;
   const absl::Cleanup leave = [&] { impl_->engines->Leave(); };
-  plan->engine->text->Cancel(ticket.state_->line);
+  for (const TextTranslator::TextTicket& line : ticket.state_->lines) {
+    plan->engine->text->Cancel(line);
+  }
 }
 
 absl::StatusOr<std::vector<Result>> Translator::Translate(const std::vector<std::string>& lines,

@@ -155,6 +155,7 @@ TEST(PipelineTest, KeepsOrderAndBoundsWhatIsUnderWay) {
     absl::StrAppend(&expected, "line ", i, "\n");
   }
   InputLines lines(input);
+  UnitSource units(&lines, {});
   std::mutex mutex;
   std::vector<std::pair<std::string, Pipeline::Deliver>> waiting;
   std::atomic<int> under_way{0};
@@ -183,14 +184,15 @@ TEST(PipelineTest, KeepsOrderAndBoundsWhatIsUnderWay) {
   }
   Pipeline::Options options;
   options.max_lines = 50;
-  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+  options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
+    const std::string& line = unit.source();
     EXPECT_EQ(line, absl::StrCat("line ", index));
     most = std::max(most.load(), ++under_way);
     const std::lock_guard<std::mutex> lock(mutex);
     waiting.emplace_back(line, std::move(deliver));
   };
   Pipeline pipeline(std::move(options), drain.fd());
-  EXPECT_TRUE(pipeline.Run(&lines).ok());
+  EXPECT_TRUE(pipeline.Run(&units).ok());
   over = true;
   for (std::thread& worker : workers) worker.join();
   EXPECT_EQ(drain.Finish(), expected);
@@ -200,15 +202,16 @@ TEST(PipelineTest, KeepsOrderAndBoundsWhatIsUnderWay) {
 TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
   Drain drain;
   InputLines lines({"0", "1", "2", "3"});
+  UnitSource units(&lines, {});
   std::vector<Pipeline::Deliver> delivers(4);
   std::atomic<int> submitted{0};
   Pipeline::Options options;
-  options.submit = [&](uint64_t index, const std::string&, Pipeline::Deliver deliver) {
+  options.submit = [&](uint64_t index, const TextUnit&, Pipeline::Deliver deliver) {
     delivers[index] = std::move(deliver);
     ++submitted;
   };
   Pipeline pipeline(std::move(options), drain.fd());
-  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&lines).ok()); });
+  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&units).ok()); });
   while (submitted < 4) std::this_thread::yield();
   delivers[0]("a\n");
   delivers[1]("b\n");
@@ -223,12 +226,13 @@ TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
 TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
   Drain drain;
   InputLines lines(std::vector<std::string>(100, "1234567890"));
+  UnitSource units(&lines, {});
   std::atomic<int> submitted{0};
   std::atomic<bool> released{false};
   Pipeline::Deliver first;
   Pipeline::Options options;
   options.max_bytes = 1000;
-  options.submit = [&](uint64_t index, const std::string&, Pipeline::Deliver deliver) {
+  options.submit = [&](uint64_t index, const TextUnit&, Pipeline::Deliver deliver) {
     // 10 + 4 * 200 bytes leave room for one more line of 10, then reading waits.
     EXPECT_TRUE(index <= 5 || released) << index;
     if (index == 0) {
@@ -239,7 +243,7 @@ TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
     ++submitted;
   };
   Pipeline pipeline(std::move(options), drain.fd());
-  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&lines).ok()); });
+  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&units).ok()); });
   while (submitted < 6) std::this_thread::yield();
   released = true;
   first("first\n");
@@ -261,12 +265,12 @@ TEST(PipelineTest, StopEndsReading) {
   EndlessLines lines;
   std::atomic<int> submitted{0};
   Pipeline::Options options;
-  options.submit = [&](uint64_t, const std::string& line, Pipeline::Deliver deliver) {
+  options.submit = [&](uint64_t, const TextUnit& unit, Pipeline::Deliver deliver) {
     deliver(line + "\n");
     ++submitted;
   };
   Pipeline pipeline(std::move(options), drain.fd());
-  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&lines).ok()); });
+  std::thread runner([&] { EXPECT_TRUE(pipeline.Run(&units).ok()); });
   while (submitted < 100) std::this_thread::yield();
   EXPECT_TRUE(pipeline.Stop(60));
   runner.join();
@@ -277,8 +281,9 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto run = [](int fd) {
     InputLines lines(std::vector<std::string>(100, "x"));
+    UnitSource units(&lines, {});
     Pipeline::Options options;
-    options.submit = [](uint64_t, const std::string& line, Pipeline::Deliver deliver) {
+    options.submit = [](uint64_t, const TextUnit& unit, Pipeline::Deliver deliver) {
       deliver(line + "\n");
     };
     std::atomic<int> told{0};
@@ -286,7 +291,7 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
     absl::Status status;
     {
       Pipeline pipeline(std::move(options), fd);
-      status = pipeline.Run(&lines);
+      status = pipeline.Run(&units);
     }
     EXPECT_EQ(told, 1);
     return status;
@@ -310,7 +315,7 @@ TEST(PipelineTest, RunOutlastsItsCallbacks) {
   std::vector<std::thread> late;
   std::atomic<int> delivered{0};
   Pipeline::Options options;
-  options.submit = [&](uint64_t index, const std::string& line, Pipeline::Deliver deliver) {
+  options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
     late.emplace_back([&delivered, index, line, deliver = std::move(deliver)] {
       std::this_thread::sleep_for(std::chrono::milliseconds(index == 0 ? 0 : 20));
       ++delivered;

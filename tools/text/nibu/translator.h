@@ -21,6 +21,7 @@
 #include "nibu/model.h"
 #include "nibu/options.h"
 #include "nibu/result.h"
+#include "nibu/text.h"
 
 namespace nibu {
 
@@ -51,6 +52,16 @@ struct Request {
 // be decoded. Results wait behind it, so it must not block for long; what it throws is dropped. It
 // may call Submit (without patience), Prepare and Cancel, and must not destroy the Translator.
 using Done = std::function<void(uint64_t key, absl::StatusOr<Result> result)>;
+
+// The translation of a whole text.
+struct Translation {
+  std::string text;             // The text with its units translated.
+  std::vector<TextUnit> units;  // Its units, in order, and their results; a unit without text has
+  std::vector<Result> results;  // an empty result.
+  bool ends_open = false;       // See TextReader::is_open.
+};
+// Called as Done is, once with all of a text.
+using TextDone = std::function<void(uint64_t key, absl::StatusOr<Translation> translation)>;
 
 // A patience for Translator::Submit: to wait as long as it takes.
 inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
@@ -103,6 +114,23 @@ class NIBU_EXPORT Translator {
   absl::StatusOr<Ticket> Submit(absl::string_view line, std::shared_ptr<const Plan> plan,
                                 Request request, Done done,
                                 std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+
+  // The same for a unit of a text, whatever the plan says of texts and markup: see TextReader.
+  absl::StatusOr<Ticket> Submit(const TextUnit& unit, std::shared_ptr<const Plan> plan,
+                                Request request, Done done,
+                                std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+
+  // Translates a whole text, cut into units as the plan's Options::text and Options::markup say.
+  // Units with the same text are translated once, except with markup and sampling. OK: `done` is
+  // called exactly once, with the translation, or with the error of the first unit that failed;
+  // otherwise never, and the errors are those of Submit. `patience` is that of each unit.
+  // Request::target_prefix and Request::target must be empty.
+  absl::StatusOr<Ticket> SubmitText(
+      absl::string_view text, std::shared_ptr<const Plan> plan, Request request, TextDone done,
+      std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
+  // The same, waiting for the translation as long as it takes: not within a Done.
+  absl::StatusOr<Translation> TranslateText(absl::string_view text,
+                                            std::shared_ptr<const Plan> plan);
 
   // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
   // ended.

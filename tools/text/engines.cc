@@ -1,0 +1,107 @@
+#include "tools/text/engines.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+
+namespace nibu::internal {
+namespace {
+
+bool IsOf(const Engine& engine, const std::weak_ptr<const nibu::Model>& model) {
+  return !engine.model.owner_before(model) && !model.owner_before(engine.model);
+}
+
+bool IsLongEnough(const TranslatorOptions& options, const TranslatorOptions& wanted) {
+  return options.max_source_length >= wanted.max_source_length &&
+         options.max_decoding_length >= wanted.max_decoding_length;
+}
+
+bool HasEnded(const std::unique_ptr<Engine>& engine) {
+  return engine->plans == 0 && (engine->is_replaced || engine->model.expired());
+}
+
+}  // namespace
+
+Engines::Engines() : process_(getpid()) {}
+
+bool Engines::is_forked() const { return getpid() != process_; }
+
+bool Engines::Enter() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_closed_) return false;
+  ++uses_;
+  return true;
+}
+
+void Engines::Leave() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (--uses_ == 0) unused_.notify_all();
+}
+
+Engine* Engines::Find(const std::shared_ptr<const nibu::Model>& model, TranslatorOptions* wanted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& engine : engines_) {
+    if (!IsOf(*engine, model)) continue;
+    if (!engine->is_replaced && IsLongEnough(engine->options, *wanted)) {
+      ++engine->plans;
+      return engine.get();
+    }
+    wanted->max_source_length =
+        std::max(wanted->max_source_length, engine->options.max_source_length);
+    wanted->max_decoding_length =
+        std::max(wanted->max_decoding_length, engine->options.max_decoding_length);
+  }
+  return nullptr;
+}
+
+Engine* Engines::Add(std::unique_ptr<Engine> added) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  engines_.reserve(engines_.size() + 1);  // Nothing throws behind it.
+  for (const auto& engine : engines_) engine->is_replaced |= IsOf(*engine, added->model);
+  ++added->plans;
+  return engines_.emplace_back(std::move(added)).get();
+}
+
+void Engines::ReleasePlan(Engine* engine) {
+  if (is_forked()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_closed_) --engine->plans;  // Close destroys the engines.
+}
+
+void Engines::ReleaseUnloaded() {
+  std::vector<std::unique_ptr<Engine>> ended;  // Destroyed behind the lock: it waits for threads.
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ended.reserve(static_cast<size_t>(absl::c_count_if(engines_, HasEnded)));
+  for (auto& engine : engines_) {
+    if (!HasEnded(engine)) continue;
+    sentences_ += engine->text->sentences();
+    translated_ += engine->text->translated_sentences();
+    ended.push_back(std::move(engine));
+  }
+  std::erase(engines_, nullptr);
+}
+
+void Engines::Close() {
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (is_forked()) {
+    engines.swap(engines_);
+    return;
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  is_closed_ = true;
+  unused_.wait(lock, [this] { return uses_ == 0; });
+  engines.swap(engines_);
+  lock.unlock();
+}
+
+uint64_t Engines::Sum(uint64_t (TextTranslator::*counter)() const, const uint64_t& ended) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t sum = ended;
+  for (const auto& engine : engines_) sum += (*engine->text.*counter)();
+  return sum;
+}
+
+}  // namespace nibu::internal

@@ -1,0 +1,45 @@
+// What nibu::Plan and nibu::Ticket hold.
+#ifndef NIBU_TOOLS_TEXT_PLAN_H_
+#define NIBU_TOOLS_TEXT_PLAN_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nibu/translator.h"
+#include "tools/text/engines.h"
+#include "tools/text/text_translator.h"
+
+namespace nibu {
+
+class Plan {
+ public:
+  Plan(std::shared_ptr<internal::Engines> of, std::shared_ptr<const Model> with,
+       const Options& options)
+      : engines(std::move(of)),
+        model(std::move(with)),
+        text_options(options),
+        has_repeats(options.markup == Markup::kNone && options.sampling_topk == 1) {}
+  ~Plan() {
+    if (engine != nullptr) engines->ReleasePlan(engine);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const std::shared_ptr<internal::Engines> engines;
+  const std::shared_ptr<const Model> model;  // of the engine
+  const Options text_options;                // of which the reader of texts needs some
+  const bool has_repeats;                    // Units with the same text have the same translation.
+  internal::Engine* engine = nullptr;
+  std::shared_ptr<const internal::TextTranslator::Plan> text = nullptr;
+  int max_input_length = 0;
+};
+
+struct Ticket::State {
+  std::weak_ptr<const Plan> plan;
+  std::vector<internal::TextTranslator::TextTicket> lines;  // one, or those of a text's units
+};
+
+}  // namespace nibu
+
+#endif  // NIBU_TOOLS_TEXT_PLAN_H_

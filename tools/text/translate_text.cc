@@ -1,0 +1,149 @@
+// Whole texts: their units are submitted one by one, and the last result delivers the translation.
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "engine/core/errors.h"
+#include "engine/core/exception_status.h"
+#include "engine/core/gather.h"
+#include "engine/core/status_macros.h"
+#include "nibu/text.h"
+#include "nibu/translator.h"
+#include "tools/text/plan.h"
+
+namespace nibu {
+
+namespace {
+
+// A text whose units are being translated. Thread-safe.
+class TextJob {
+ public:
+  TextJob(uint64_t key, TextDone done) : key_(key), done_(std::move(done)) {}
+
+  Translation translation;   // All but its text; complete when Submitted is called.
+  std::vector<size_t> same;  // By the unit: the first unit with the same text.
+
+  // Takes the result of a unit, or, once all are submitted, of the submitting itself.
+  void Take(size_t unit, absl::StatusOr<Result> result) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!result.ok() && (status_.ok() || unit < failed_)) {
+      failed_ = unit;
+      status_ = result.status();
+    } else if (result.ok()) {
+      translation.results[unit] = *std::move(result);
+    }
+    if (--missing_ == 0) End(&lock);
+  }
+  void Expect(size_t units) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    missing_ += units;
+  }
+  // All units have been submitted.
+  void Submitted() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (--missing_ == 0) End(&lock);
+  }
+  // Nothing is to be delivered.
+  void Abandon() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_ = nullptr;
+  }
+
+ private:
+  void End(std::unique_lock<std::mutex>* lock) {
+    const TextDone done = std::exchange(done_, nullptr);
+    lock->unlock();
+    if (done == nullptr) return;
+    if (!status_.ok()) return done(key_, status_);
+    for (size_t i = 0; i < translation.units.size(); ++i) {
+      const TextUnit& unit = translation.units[i];
+      if (same[i] != i) translation.results[i] = translation.results[same[i]];
+      const std::vector<Hypothesis>& found = translation.results[i].hypotheses;
+      translation.text += unit.Write(found.empty() ? "" : found[0].text);
+      if (unit.ends_line()) translation.text += '\n';
+    }
+    done(key_, std::move(translation));
+  }
+
+  const uint64_t key_;
+  std::mutex mutex_;
+  TextDone done_;
+  absl::Status status_;  // of the first unit that failed
+  size_t failed_ = 0;    // that unit
+  size_t missing_ = 1;   // units without a result, and Submitted
+};
+
+}  // namespace
+
+absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
+                                              std::shared_ptr<const Plan> plan, Request request,
+                                              TextDone done,
+                                              std::chrono::nanoseconds patience) try {
+  if (plan == nullptr) return internal::Invalid("a plan is missing; see Prepare");
+  if (!request.target_prefix.empty() || request.target.has_value()) {
+    return internal::Invalid("a whole text has neither a target nor a prefix; give its lines");
+  }
+  const auto job = std::make_shared<TextJob>(request.key, std::move(done));
+  Translation& translation = job->translation;
+  TextReader reader(plan->text_options);
+  reader.Add(text);
+  reader.End();
+  std::unordered_map<std::string, size_t> known;
+  for (TextUnit unit; reader.Next(&unit);) {
+    const size_t i = translation.units.size();
+    job->same.push_back(plan->has_repeats ? known.try_emplace(unit.source(), i).first->second : i);
+    translation.units.push_back(std::move(unit));
+  }
+  translation.ends_open = reader.is_open();
+  translation.results.resize(translation.units.size());
+  auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {}});
+  absl::Cleanup cancel = [&] {
+    job->Abandon();
+    Ticket submitted;
+    submitted.state_ = state;
+    Cancel(submitted);
+  };
+  for (size_t i = 0; i < translation.units.size(); ++i) {
+    if (job->same[i] != i || !translation.units[i].has_text()) continue;
+    request.key = i;
+    job->Expect(1);
+    NIBU_ASSIGN_OR_RETURN(const Ticket ticket,
+                          Submit(
+                              translation.units[i], plan, request,
+                              [job](uint64_t unit, absl::StatusOr<Result> result) {
+                                job->Take(static_cast<size_t>(unit), std::move(result));
+                              },
+                              patience));
+    state->lines.push_back(ticket.state_->lines[0]);
+  }
+  std::move(cancel).Cancel();
+  job->Submitted();
+  Ticket ticket;
+  ticket.state_ = std::move(state);
+  return ticket;
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+absl::StatusOr<Translation> Translator::TranslateText(absl::string_view text,
+                                                      std::shared_ptr<const Plan> plan) try {
+  const auto all = std::make_shared<internal::Gather<Translation>>(1);
+  NIBU_RETURN_IF_ERROR(SubmitText(
+                           text, std::move(plan), {},
+                           [all](uint64_t, absl::StatusOr<Translation> translation) {
+                             all->Add(0, std::move(translation));
+                           },
+                           kForever)
+                           .status());
+  NIBU_ASSIGN_OR_RETURN(std::vector<Translation> translations, all->Await());
+  return std::move(translations[0]);
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+}  // namespace nibu
