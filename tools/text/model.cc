@@ -31,8 +31,9 @@ absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
     std::string bundled = internal::BundledModelPath();
     if (!bundled.empty()) return std::vector<std::string>{std::move(bundled)};
     return absl::NotFoundError(
-        "no model is given, and no share/nibu/models/en-de lies beside the program's folder; give "
-        "the path of a model");
+        "no model is given, and the bundled one, share/nibu/models/en-de, is not installed; give "
+        "the "
+        "path of a model");
   }
   std::vector<std::string> paths = internal::SplitPaths(path);
   if (absl::c_linear_search(paths, "")) {

@@ -8,17 +8,17 @@
 namespace nibu::internal {
 namespace {
 
-// The model below a folder above `file`: programs are in PREFIX/bin, and libraries in PREFIX/lib or
-// in PREFIX/lib/x86_64-linux-gnu. Empty: there is none.
-std::string ModelBeside(const std::filesystem::path& file) {
+// The model in a folder above `file`: programs are in PREFIX/bin, and libraries in PREFIX/lib, in
+// PREFIX/lib/x86_64-linux-gnu, or in the build folder itself. Empty: there is none.
+std::string ModelAbove(const std::filesystem::path& file) {
   std::error_code error;
   std::filesystem::path prefix = file.parent_path();
-  for (int level = 0; level < 2 && prefix.has_relative_path(); ++level) {
-    prefix = prefix.parent_path();
+  for (int level = 0; level < 3 && prefix.has_relative_path(); ++level) {
     const std::filesystem::path model = prefix / "share/nibu/models/en-de";
     if (std::filesystem::is_directory(model, error)) {
       return std::filesystem::canonical(model, error).string();
     }
+    prefix = prefix.parent_path();
   }
   return "";
 }
@@ -42,10 +42,10 @@ std::vector<std::string> SplitPaths(const std::string& paths) {
 
 std::string BundledModelPath() {
   std::error_code error;
-  std::string path = ModelBeside(std::filesystem::read_symlink("/proc/self/exe", error));
+  std::string path = ModelAbove(std::filesystem::read_symlink("/proc/self/exe", error));
   Dl_info library;
   if (path.empty() && dladdr(reinterpret_cast<void*>(&BundledModelPath), &library) != 0) {
-    path = ModelBeside(std::filesystem::canonical(library.dli_fname, error));
+    path = ModelAbove(std::filesystem::canonical(library.dli_fname, error));
   }
   return path;
 }

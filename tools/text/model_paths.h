@@ -11,8 +11,8 @@ namespace nibu::internal {
 // them, an ensemble. "\," is a comma within a path.
 std::vector<std::string> SplitPaths(const std::string& paths);
 
-// The directory of the bundled English-German model: share/nibu/models/en-de beside the folder of
-// the program, or of the shared library, or above it. Empty: there is none.
+// The directory of the bundled English-German model: share/nibu/models/en-de in one of the folders
+// above the program, or above the shared library. Empty: there is none.
 std::string BundledModelPath();
 
 }  // namespace nibu::internal

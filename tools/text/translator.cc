@@ -187,7 +187,7 @@ absl::StatusOr<Ticket> Translator::Submit(const TextUnit& unit, std::shared_ptr<
   auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {{}}});
   Delivery delivery = {plan, std::move(done)};
   NIBU_ASSIGN_OR_RETURN(state->lines[0], impl_->Use([&] {
-    return plan->engine->text->Submit(unit.parts_->marked, made, delivery, patience);
+    return plan->engine->text->Submit(unit.parts_->marked, made, std::move(delivery), patience);
   }));
   Ticket ticket;
   ticket.state_ = std::move(state);
