@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TextResult Text(const std::string& text) {
-  TextResult result;
+nibu::Result Text(const std::string& text) {
+  nibu::Result result;
   result.hypotheses.resize(1);
   result.hypotheses[0].text = text;
   return result;
