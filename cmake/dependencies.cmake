@@ -30,7 +30,7 @@ find_library(CLD2_FULL_LIBRARY cld2_full REQUIRED)
 find_library(CLD2_LIBRARY cld2 REQUIRED)
 find_path(CLD2_INCLUDE_DIR cld2/public/compact_lang_det.h REQUIRED)
 if(NOT TARGET CLD2::CLD2)
-  add_library(CLD2::CLD2 INTERFACE IMPORTED)
+  add_library(CLD2::CLD2 INTERFACE IMPORTED GLOBAL)
   set_target_properties(
     CLD2::CLD2
     PROPERTIES INTERFACE_LINK_LIBRARIES "${CLD2_FULL_LIBRARY};${CLD2_LIBRARY}"

@@ -24,10 +24,12 @@
 #define NIBU_NIBU_H_
 
 #include "nibu/export.h"      // IWYU pragma: export
+#include "nibu/language.h"    // IWYU pragma: export
 #include "nibu/model.h"       // IWYU pragma: export
 #include "nibu/options.h"     // IWYU pragma: export
 #include "nibu/result.h"      // IWYU pragma: export
 #include "nibu/sentences.h"   // IWYU pragma: export
+#include "nibu/text.h"        // IWYU pragma: export
 #include "nibu/translator.h"  // IWYU pragma: export
 #include "nibu/version.h"     // IWYU pragma: export
 
