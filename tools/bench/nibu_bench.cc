@@ -68,6 +68,8 @@ absl::Status Combine(absl::Span<const std::string> swept, const Settings& asked,
     NIBU_ASSIGN_OR_RETURN(runs->emplace_back(), ReadSettings(asked, defaults));
     return absl::OkStatus();
   }
+  // A model's own default is used in place of what is not given.
+  if (!WasGiven(swept[0])) return Combine(swept.subspan(1), asked, defaults, runs);
   for (const std::string& value : FlagValues(swept[0])) {
     NIBU_RETURN_IF_ERROR(SetFlag(swept[0], value));
     NIBU_RETURN_IF_ERROR(Combine(swept.subspan(1), asked, defaults, runs));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/errors.h"
@@ -46,6 +47,9 @@ absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
 
 absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
   if (weights.empty()) return absl::OkStatus();
+  if (models == 1) {
+    return InvalidOption("ensemble_weights", " means nothing with one model; give several");
+  }
   if (weights.size() != models) {
     return InvalidOption("ensemble_weights", " must be one for each of ", models, " model(s), not ",
                          weights.size());
@@ -142,8 +146,11 @@ absl::StatusOr<std::unique_ptr<const ModelParts>> LoadParts(const std::string& p
                         internal::LoadTextModel(std::move(opened), type, text));
   auto coder = internal::TextCoder::Create(model.loaded.vocabulary, model.loaded.model->config);
   if (!coder.ok()) {
-    return absl::Status(coder.status().code(),
-                        absl::StrCat(paths[0], ": ", coder.status().message()));
+    const bool is_given = !options.sentencepiece.empty() &&
+                          absl::StartsWith(coder.status().message(), "SentencePiece");
+    return absl::Status(
+        coder.status().code(),
+        absl::StrCat(is_given ? options.sentencepiece : paths[0], ": ", coder.status().message()));
   }
   model.loaded.vocabulary.ForgetTokens();
   auto parts = std::make_unique<ModelParts>(

@@ -15,7 +15,11 @@ namespace nibu::internal {
 namespace {
 
 std::string CheckNumber(const OptionInfo& info, double value) {
-  if (value >= info.least && value <= info.most) return "";
+  // As floats, which the values of most options are.
+  if (static_cast<float>(value) >= static_cast<float>(info.least) &&
+      static_cast<float>(value) <= static_cast<float>(info.most)) {
+    return "";
+  }
   if (std::isinf(info.most)) return absl::StrCat("must be at least ", info.least);
   return absl::StrCat("must be ", info.least, " to ", info.most);
 }

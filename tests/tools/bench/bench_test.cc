@@ -237,11 +237,11 @@ TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
 
 TEST(BenchTest, RefusesBeforeAnythingRuns) {
   ExpectUsageError("--beam_size=4,0", "--beam_size must be 1 to 1024, not 0");
-  ExpectUsageError("--threads=1,,2", "--threads: \"\" is not a valid value");
-  ExpectUsageError("--batch_size=1,x", "--batch_size: \"x\" is not a valid value");
+  ExpectUsageError("--threads=1,,2", "--threads: \"\" is not a number");
+  ExpectUsageError("--batch_size=1,x", "--batch_size: \"x\" is not a number");
   ExpectUsageError("--compute_type=float32,int7", "not \"int7\"");
-  ExpectUsageError("--source_length=5,-1", "--source_length must not be negative");
-  ExpectUsageError("--repeat=1,2", "--repeat: \"1,2\" is not a valid value");
+  ExpectUsageError("--source_length=5,-1", "--source_length must be at least 0, not -1");
+  ExpectUsageError("--repeat=1,2", "--repeat: \"1,2\" is not a number");
   ExpectUsageError("--src=x", "--src needs a model");
   ExpectUsageError("--norandom_weights", "go together");
   ExpectUsageError("--model=x", "not both");

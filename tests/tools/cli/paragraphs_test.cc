@@ -111,7 +111,7 @@ TEST(ParagraphsTest, FailuresKeepTheirPlace) {
 TEST(ParagraphsTest, Refusals) {
   ExpectUsageError(Nibu("--wrap=72", ""), "--text=paragraphs");
   ExpectUsageError(Nibu("--text=paragraphs --wrap=-1", ""), "--wrap must be at least 0");
-  ExpectUsageError(Nibu("--text=verses", ""), "--text must be lines or paragraphs");
+  ExpectUsageError(Nibu("--text=verses", ""), "--text must be lines, paragraphs or document");
   ExpectUsageError(Nibu("--text=paragraphs --tokenized", ""), "--tokenized");
   ExpectUsageError(Nibu("--text=paragraphs --target_prefix=x", ""), "--target_prefix");
   ExpectUsageError(Nibu("--text=paragraphs --wrap=9 --output_format=nbest", ""), "--output_format");

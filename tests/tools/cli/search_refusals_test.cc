@@ -77,7 +77,7 @@ TEST(SearchRefusalsTest, WhatDoesNotGoTogether) {
       {"--return_alternatives=false --min_alternative_expansion_prob=0.5",
        "--min_alternative_expansion_prob"},
       {"--alignment=none --alignment_level=words", "--alignment_level"},
-      {"--draft_model=x", "--draft_model"}};
+      {"--beam_size=4 --draft_model=x", "--draft_model"}};
   for (const auto& [flags, name] : refused) {
     SCOPED_TRACE(flags);
     ExpectUsageError(Translate(flags, "A dog.\n"), name);

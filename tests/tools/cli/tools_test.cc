@@ -252,21 +252,15 @@ TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
   EXPECT_EQ(drain.Finish().size(), 6u + 99 * 190);
 }
 
-class EndlessLines : public LineSource {
- public:
-  absl::StatusOr<bool> Next(std::string* line) override {
-    *line = "x";
-    return true;
-  }
-};
-
 TEST(PipelineTest, StopEndsReading) {
   Drain drain;
-  EndlessLines lines;
+  constexpr int kMany = 1000000;
+  InputLines lines(std::vector<std::string>(kMany, "x"));
+  UnitSource units(&lines, {});
   std::atomic<int> submitted{0};
   Pipeline::Options options;
   options.submit = [&](uint64_t, const TextUnit& unit, Pipeline::Deliver deliver) {
-    deliver(line + "\n");
+    deliver(unit.source() + "\n");
     ++submitted;
   };
   Pipeline pipeline(std::move(options), drain.fd());
@@ -274,6 +268,7 @@ TEST(PipelineTest, StopEndsReading) {
   while (submitted < 100) std::this_thread::yield();
   EXPECT_TRUE(pipeline.Stop(60));
   runner.join();
+  EXPECT_LT(submitted, kMany);
   EXPECT_EQ(drain.Finish().size() % 2, 0u);  // whole lines
 }
 
@@ -284,7 +279,7 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
     UnitSource units(&lines, {});
     Pipeline::Options options;
     options.submit = [](uint64_t, const TextUnit& unit, Pipeline::Deliver deliver) {
-      deliver(line + "\n");
+      deliver(unit.source() + "\n");
     };
     std::atomic<int> told{0};
     options.write_failed = [&](const absl::Status&) { ++told; };
@@ -312,25 +307,35 @@ TEST(PipelineTest, RunOutlastsItsCallbacks) {
   const int full = open("/dev/full", O_WRONLY);
   ASSERT_GE(full, 0);
   InputLines lines(std::vector<std::string>(20, "x"));
+  UnitSource units(&lines, {});
   std::vector<std::thread> late;
   std::atomic<int> delivered{0};
   Pipeline::Options options;
   options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
-    late.emplace_back([&delivered, index, line, deliver = std::move(deliver)] {
+    late.emplace_back([&delivered, index, line = unit.source(), deliver = std::move(deliver)] {
       std::this_thread::sleep_for(std::chrono::milliseconds(index == 0 ? 0 : 20));
       ++delivered;
       deliver(line + "\n");
     });
   };
-  EXPECT_FALSE(Pipeline(std::move(options), full).Run(&lines).ok());
+  EXPECT_FALSE(Pipeline(std::move(options), full).Run(&units).ok());
   EXPECT_EQ(static_cast<size_t>(delivered), late.size());
   for (std::thread& thread : late) thread.join();
   close(full);
 }
 
-TextResult Result() {
-  TextResult result;
-  TextHypothesis h;
+// A line of the input.
+TextUnit Unit(const std::string& line) {
+  nibu::TextReader reader({});
+  reader.Add(line + "\n");
+  TextUnit unit;
+  EXPECT_TRUE(reader.Next(&unit));
+  return unit;
+}
+
+nibu::Result Found() {
+  nibu::Result result;
+  nibu::Hypothesis h;
   h.text = "Ein \"Hund\"";
   h.tokens = {"▁Ein", "▁Hund"};
   h.token_scores = {-0.25f, -0.5f};
@@ -342,14 +347,14 @@ TextResult Result() {
 }
 
 TEST(OutputFormatTest, EveryFormat) {
-  EXPECT_EQ(FormatResult({OutputFormat::kText, false}, 3, "", Result()), "Ein \"Hund\"\n");
-  EXPECT_EQ(FormatResult({OutputFormat::kText, true}, 3, "", Result()),
+  EXPECT_EQ(FormatResult({OutputFormat::kText, false}, 3, Unit(""), Found()), "Ein \"Hund\"\n");
+  EXPECT_EQ(FormatResult({OutputFormat::kText, true}, 3, Unit(""), Found()),
             "-0.500000\tEin \"Hund\"\n");
-  EXPECT_EQ(FormatResult({OutputFormat::kNBest, false}, 3, "", Result()),
+  EXPECT_EQ(FormatResult({OutputFormat::kNBest, false}, 3, Unit(""), Found()),
             "3 ||| Ein \"Hund\" ||| logprob= -1.500000 ||| -0.500000\n"
             "3 ||| Zwei ||| logprob= -1.500000 ||| -0.500000\n");
-  EXPECT_EQ(FormatResult({OutputFormat::kText, false}, 3, "", TextResult()), "\n");
-  const std::string line = FormatResult({OutputFormat::kJsonl, false}, 3, "a\xff\"", Result());
+  EXPECT_EQ(FormatResult({OutputFormat::kText, false}, 3, Unit(""), nibu::Result()), "\n");
+  const std::string line = FormatResult({OutputFormat::kJsonl, false}, 3, Unit("a\xff\""), Found());
   const auto json = nlohmann::json::parse(line);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(json["id"], 3);
@@ -360,10 +365,10 @@ TEST(OutputFormatTest, EveryFormat) {
   EXPECT_EQ(json["hypotheses"][0]["token_scores"], nlohmann::json({-0.25, -0.5}));
   EXPECT_EQ(json["hypotheses"][0]["score"], -0.5);
   EXPECT_FALSE(json["hypotheses"][0].contains("finished"));
-  TextResult cut = Result();
+  nibu::Result cut = Found();
   cut.hypotheses[1].finished = false;
-  const auto hypotheses =
-      nlohmann::json::parse(FormatResult({OutputFormat::kJsonl, false}, 3, "", cut))["hypotheses"];
+  const auto hypotheses = nlohmann::json::parse(
+      FormatResult({OutputFormat::kJsonl, false}, 3, Unit(""), cut))["hypotheses"];
   EXPECT_FALSE(hypotheses[0].contains("finished"));
   EXPECT_EQ(hypotheses[1]["finished"], false);
 }
