@@ -41,19 +41,6 @@ struct Asked {
   BenchOptions bench;
 };
 
-ProgramInfo Program(Asked* asked) {
-  return {
-      "nibu-bench attention",
-      "bench-attention",
-      "[flags]",
-      "Measures what mechanisms of attention cost at several lengths: time, memory, the "
-      "difference\n"
-      "from full attention in float32 on random vectors, and the exponent e of time ~ length^e.",
-      {{BenchOptionRows(), &asked->bench}, {ModelOptionRows(), &asked->model}},
-      /*takes_text=*/false,
-      "lengths"};
-}
-
 struct Point {
   double seconds = std::numeric_limits<double>::infinity();
   int64_t bytes = 0;            // of memory, beyond what was there before
@@ -215,9 +202,22 @@ absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
 
 }  // namespace
 
+ProgramInfo BenchAttentionProgram(BenchOptions* bench, ModelOptions* model) {
+  return {"nibu-bench attention",
+          "bench-attention",
+          "[flags]",
+          "Measures what attention mechanisms cost at several lengths. It prints the time, the "
+          "memory,\n"
+          "the difference from full attention in float32 on random vectors, and the exponent e of\n"
+          "time ~ length^e.",
+          {{BenchOptionRows(), bench}, {ModelOptionRows(), model}},
+          /*takes_text=*/false,
+          "lengths"};
+}
+
 absl::Status BenchAttention(int argc, char** argv) {
   Asked asked;
-  ParseCommandLineOrExit(Program(&asked), argc, argv);
+  ParseCommandLineOrExit(BenchAttentionProgram(&asked.bench, &asked.model), argc, argv);
   NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings(asked)));
   const bool json = asked.bench.json;
   const char* const what = settings.encoder ? "encoder" : "attention";

@@ -4,78 +4,107 @@
 
 #include <vector>
 
+#include "tools/text/option_groups.h"
+
 namespace nibu::internal {
+
+namespace {
+
+constexpr char kAttentionGroup[] = "Attention";
+
+}  // namespace
 
 absl::Span<const OptionRow> BenchOptionRows() {
   static const auto& rows = *new std::vector<OptionRow>{
       Row<&BenchOptions::config>(
           {.name = "config",
-           .help = "Shape of a model (configs/*.json), for --random_weights and nibu-bench "
-                   "attention.",
-           .group = "Model",
+           .help =
+               "File with the shape of a model that is measured with random weights. The folder "
+               "configs has such files. nibu-bench needs --random_weights with it, and no "
+               "--model. nibu-bench attention measures a Transformer-base without it.",
+           .group = kModelGroup,
            .is_common = true}),
       Row<&BenchOptions::random_weights>(
           {.name = "random_weights",
-           .help = "Measure the shape of --config with random weights.",
-           .group = "Model",
+           .help = "Measure random weights of the shape in --config, in place of a model.",
+           .group = kModelGroup,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::src>(
           {.name = "src",
-           .help = "Text to translate, a segment a line; empty: random token ids.",
-           .group = "Text",
+           .help =
+               "File with the text to translate, one segment in each line. Its sentences are not "
+               "split. Empty: the sources are random token ids.",
+           .group = kTextGroup,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::sentences>({.name = "sentences",
-                                     .help = "Random sources, the same in every run.",
-                                     .group = "Text",
+                                     .help = "Number of random sources, which are the same in "
+                                             "every run.",
+                                     .group = kTextGroup,
                                      .least = 1,
                                      .programs = "bench",
                                      .is_common = true}),
       Row<&BenchOptions::source_length>({.name = "source_length",
-                                         .help = "Tokens of each random source; 0: 12 to 47.",
-                                         .group = "Text",
+                                         .help = "Number of tokens of each random source; 0 means "
+                                                 "12 to 47. It may be a list, and does not go "
+                                                 "with --src.",
+                                         .group = kTextGroup,
                                          .least = 0,
                                          .programs = "bench",
                                          .is_common = true}),
       Row<&BenchOptions::output_length>(
           {.name = "output_length",
-           .help = "Tokens of output for each source, exactly so many; 0: up to the EOS.",
-           .group = "Text",
+           .help = "Exact number of tokens generated for each source; 0 means until the end token.",
+           .group = kTextGroup,
            .least = 0,
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::lengths>(
           {.name = "lengths",
-           .help = "Positions of a sentence; a list is swept, as in 64,512,4096.",
-           .group = "What",
+           .help = "Number of positions of a sentence. It may be a list, as in 64,512,4096.",
+           .group = kAttentionGroup,
            .least = 1,
            .most = 65536,
            .programs = "bench-attention"}),
       Row<&BenchOptions::mechanisms>(
           {.name = "mechanisms",
-           .help = "Mechanisms to measure, with semicolons between them: see --encoder_attention.",
-           .group = "What",
+           .help = "Mechanisms to measure, separated by semicolons. They have the forms of "
+                   "--encoder_attention in nibu-translate.",
+           .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::encoder>(
           {.name = "encoder",
-           .help = "Measure whole encoders with random weights, in place of the attention of a "
-                   "layer: of --config, or of a Transformer-base.",
-           .group = "What",
+           .help = "Measure whole encoders with random weights, in place of one layer's attention.",
+           .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::repeat>(
           {.name = "repeat",
-           .help =
-               "Times that a run is measured, after one that warms up; the fastest counts, with "
-               "its own latencies, profile and floor.",
-           .group = "Measuring",
+           .help = "Number of measured runs after one that warms up; the fastest counts. Its own "
+                   "latencies, times by part and matmul floor are printed.",
+           .group = kMeasuringGroup,
            .least = 1,
+           .programs = "bench",
+           .is_common = true}),
+      Row<&BenchOptions::repeat>(
+          {.name = "repeat",
+           .help = "Number of measured runs after one that warms up; the fastest counts.",
+           .group = kMeasuringGroup,
+           .least = 1,
+           .programs = "bench-attention",
            .is_common = true}),
       Row<&BenchOptions::json>(
           {.name = "json",
-           .help = "Print one JSON object a run instead of a table; target_tokens leaves the ends "
-                   "of sentences out.",
-           .group = "Measuring",
+           .help = "Print one JSON object for each run in place of a table. Its target_tokens "
+                   "leaves out end tokens.",
+           .group = kMeasuringGroup,
+           .programs = "bench",
+           .is_common = true}),
+      Row<&BenchOptions::json>(
+          {.name = "json",
+           .help = "Print one JSON object for each mechanism and length in place of a table.",
+           .group = kMeasuringGroup,
+           .programs = "bench-attention",
            .is_common = true}),
   };
   return rows;

@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
+#include "tools/bench/bench_options.h"
+#include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
@@ -98,6 +100,8 @@ std::string BenchTableRow(const BenchResult& result);
 // nibu-bench attention, what the mechanisms of engine/attention/mixer_spec.h cost at which length:
 // the program, with "attention" as its first argument.
 absl::Status BenchAttention(int argc, char** argv);
+// Its description, with the options that it has.
+ProgramInfo BenchAttentionProgram(BenchOptions* bench, ModelOptions* model);
 
 }  // namespace nibu::internal
 

@@ -30,21 +30,24 @@ struct Settings {
 };
 
 ProgramInfo Program(Settings* settings) {
-  return {"nibu-bench",
-          "bench",
-          "[attention] [flags]",
-          "Measures throughput, latency, memory, where the time goes, and the matmul floor: the "
-          "time of\nexactly the matmuls of a run, replayed with nothing between them. Every "
-          "combination of lists\nsuch as --batch_size=1,8,64 is a run, printed as it ends; "
-          "--compute_type, --threads,\n--beam_size, --batch_size and --source_length may be lists. "
-          "nibu-bench attention: what\nmechanisms of attention cost (see its --help).",
-          {{CliOptionRows(), &settings->cli},
-           {BenchOptionRows(), &settings->bench},
-           {ModelOptionRows(), &settings->model},
-           {TextOptionRows(), &settings->text},
-           {SpeedOptionRows(), &settings->speed}},
-          /*takes_text=*/false,
-          kSwept};
+  return {
+      "nibu-bench",
+      "bench",
+      "[flags]",
+      "Measures throughput, latency, memory, the time of each part, and the matmul floor. This\n"
+      "is the time of exactly the matrix products of a run, replayed with nothing between them.\n"
+      "--compute_type, --threads, --beam_size, --batch_size and --source_length may be lists, "
+      "such\n"
+      "as 1,8,64; every combination is a run, which is printed as it ends. nibu-bench attention\n"
+      "measures mechanisms of attention; see nibu-bench attention --help.",
+      {{CliOptionRows(), &settings->cli},
+       {BenchOptionRows(), &settings->bench},
+       {ModelOptionRows(), &settings->model},
+       {TextOptionRows(), &settings->text},
+       {SpeedOptionRows(), &settings->speed}},
+      /*takes_text=*/false,
+      kSwept,
+      {BenchAttentionProgram(&settings->bench, &settings->model)}};
 }
 
 // A run with the options as they are now, over the model's defaults.

@@ -4,148 +4,177 @@
 
 #include <vector>
 
+#include "tools/text/option_groups.h"
+
 namespace nibu::internal {
 
 absl::Span<const OptionRow> CliOptionRows() {
   static const auto& rows = *new std::vector<OptionRow>{
       Row<&CliOptions::model>(
           {.name = "model",
-           .help = "Directory or file of a model, in any supported format. Several with commas "
-                   "between them are an ensemble; a comma within a path is written \\,. Empty: the "
-                   "bundled English-German model.",
-           .group = "Model",
+           .help =
+               "Directory or file of a model, in any supported format. Several paths, separated "
+               "by commas, are an ensemble of models with the same vocabulary; a comma within a "
+               "path is written \\,. Empty: the bundled English-German model.",
+           .group = kModelGroup,
            .programs = "translate score bench",
            .is_common = true}),
       Row<&CliOptions::model>(
           {.name = "model",
-           .help = "Directory or file of a model, in any supported format. Empty: the bundled "
-                   "English-German model. A comma within a path is written \\,.",
-           .group = "Model",
+           .help = "Directory or file of a model, in any supported format. It is one model, not an "
+                   "ensemble; a comma within a path is written \\,. Empty: the bundled "
+                   "English-German model.",
+           .group = kModelGroup,
            .programs = "inspect inspect-attention convert",
            .is_common = true}),
       Row<&CliOptions::config>(
           {.name = "config",
-           .help = "YAML file with options by name, as in \"beam_size: 4\". The command line comes "
-                   "before it, and it comes before the model's own defaults.",
-           .group = "Model",
+           .help = "YAML file with options by name, as in \"beam_size: 4\". The command line takes "
+                   "precedence over it, and it over the defaults of the model and of the program.",
+           .group = kModelGroup,
            .programs = "translate score split inspect inspect-attention"}),
       Row<&CliOptions::src>(
           {.name = "src",
-           .help = "File with one segment a line; - is standard input. It is UTF-8, or compressed "
-                   "with gzip; lines end in LF or CR LF.",
-           .group = "Text",
+           .help =
+               "File with the text to translate, one segment in each line; - is standard input. "
+               "It is UTF-8, plain or compressed with gzip; lines end in LF or CR LF.",
+           .group = kTextGroup,
            .programs = "translate",
            .is_common = true}),
-      Row<&CliOptions::src>({.name = "src",
-                             .help = "File with one source a line; - is standard input.",
-                             .group = "Text",
-                             .programs = "score",
-                             .is_common = true}),
       Row<&CliOptions::src>(
           {.name = "src",
-           .help = "File with text, split line by line; - is standard input. It is UTF-8, or "
-                   "compressed with gzip.",
-           .group = "Text",
+           .help =
+               "File with the sources, one in each line; - is standard input. It is UTF-8, plain "
+               "or compressed with gzip. --src and --tgt cannot both be standard input.",
+           .group = kTextGroup,
+           .programs = "score",
+           .is_common = true}),
+      Row<&CliOptions::src>(
+          {.name = "src",
+           .help = "File with the text to split, line by line; - is standard input. It is UTF-8, "
+                   "plain or compressed with gzip.",
+           .group = kTextGroup,
            .programs = "split"}),
-      Row<&CliOptions::tgt>({.name = "tgt",
-                             .help = "File with the translations to be scored, line by line.",
-                             .group = "Text",
-                             .programs = "score",
-                             .is_common = true}),
-      Row<&CliOptions::tsv>({.name = "tsv",
-                             .help = "Take both from --src: source, tab, target.",
-                             .group = "Text",
-                             .programs = "score",
-                             .is_common = true}),
+      Row<&CliOptions::tgt>(
+          {.name = "tgt",
+           .help = "File with the translations to score, line by line with --src; - is standard "
+                   "input.",
+           .group = kTextGroup,
+           .programs = "score",
+           .is_common = true}),
+      Row<&CliOptions::tsv>(
+          {.name = "tsv",
+           .help =
+               "Read sources and translations from --src: in each line source, tab, translation. "
+               "It takes the place of --tgt.",
+           .group = kTextGroup,
+           .programs = "score",
+           .is_common = true}),
       Row<&CliOptions::language>(
           {.name = "language",
-           .help = "Language of the text: en, de-DE, zho_Hans, ... A language that is not known "
-                   "gets the rules that hold for all.",
-           .group = "Text",
+           .help = "Language of the text, in any common form: de, de-DE, zho_Hans, ... A language "
+                   "without rules of its own gets those that hold for all languages.",
+           .group = kTextGroup,
            .programs = "split"}),
       Row<&CliOptions::target_prefix>(
           {.name = "target_prefix",
-           .help = "File of what the translations begin with, line by line with the source; an "
-                   "empty line: nothing.",
-           .group = "Search, of text",
+           .help = "File with the beginning of each translation, line by line with the source. An "
+                   "empty line means no prefix. See --prefix_bias_beta.",
+           .group = kSearchOnTextGroup,
            .excludes = "text=paragraphs text=document",
            .programs = "translate"}),
       Row<&CliOptions::glossary>(
           {.name = "glossary",
-           .help = "File of terms, \"SOURCE<tab>TARGET\" a line. Where a source phrase is in a "
-                   "sentence, one of its targets is to be in the translation. Needs a beam.",
-           .group = "Search, of text",
+           .help = "File with terms and their translations, \"SOURCE<tab>TARGET\" in each line. "
+                   "Where a sentence has a source phrase, the search tries to have one of its "
+                   "targets in the translation. It needs a beam.",
+           .group = kSearchOnTextGroup,
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::out>(
           {.name = "out",
-           .help = "File for the output, a line each; - is standard output. A file appears under "
-                   "its name when it is whole.",
-           .group = "Output",
+           .help = "File for the output; - is standard output. A file appears under its name only "
+                   "when it is complete.",
+           .group = kOutputGroup,
            .programs = "translate score split",
            .is_common = true}),
       Row<&CliOptions::output_format>(
           {.name = "output_format",
-           .help = "Form of the output: text; jsonl (text, tokens, score and token_scores of every "
-                   "hypothesis; \"finished\": false where it was cut at a length limit, and "
-                   "\"warnings\" as of --warnings where there are any); or nbest (\"index ||| text "
-                   "||| logprob= S ||| score\", a line a hypothesis).",
-           .group = "Output",
+           .help =
+               "Form of the output: text, nbest or jsonl. text: the best hypothesis of each "
+               "line. nbest: a line \"INDEX ||| TEXT ||| logprob= S ||| SCORE\" for each "
+               "hypothesis. jsonl: a JSON object for each line of the source, with text, tokens, "
+               "score and token_scores of every hypothesis; \"finished\" is false where a length "
+               "limit cut it, and \"warnings\" lists those of --warnings. See the README of "
+               "tools/cli for all fields.",
+           .group = kOutputGroup,
            .values = "text jsonl nbest",
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::output_format>(
           {.name = "output_format",
-           .help =
-               "Form of the output: text (the mean log-probability of a line's tokens, the end "
-               "of each sentence included); or jsonl (tokens and token_scores, too, and "
-               "scored_whole: whether source and target split into other sentences, so that the "
-               "line was scored as one).",
-           .group = "Output",
+           .help = "Form of the output: text or jsonl. text: the mean log-probability of a line's "
+                   "tokens, the end token of each sentence included, with six decimals. jsonl: a "
+                   "JSON object for each line, with tokens and token_scores, too; \"scored_whole\" "
+                   "is true where source and target do not split into the same number of "
+                   "sentences, so that the line "
+                   "was scored as one.",
+           .group = kOutputGroup,
            .values = "text jsonl",
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::json>(
           {.name = "json",
-           .help = "A JSON object for every line of text, with the bytes where its sentences begin "
-                   "and end: {\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}.",
-           .group = "Output",
+           .help =
+               "Print a JSON object for each line of text. It has the bytes of the line at which "
+               "sentences begin and end: "
+               "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}. Bytes that "
+               "are "
+               "not UTF-8 are replaced in \"text\" only.",
+           .group = kOutputGroup,
            .programs = "split"}),
-      Row<&CliOptions::print_scores>({.name = "print_scores",
-                                      .help = "Print the score in front of the text, then a tab.",
-                                      .group = "Output",
-                                      .programs = "translate"}),
+      Row<&CliOptions::print_scores>(
+          {.name = "print_scores",
+           .help = "Print the score and a tab in front of each line of text output. It goes with "
+                   "--output_format=text alone; the other formats have scores in them.",
+           .group = kOutputGroup,
+           .programs = "translate"}),
       Row<&CliOptions::progress>(
           {.name = "progress",
-           .help = "Show progress on standard error; auto: when that is a terminal, and the output "
-                   "is not.",
-           .group = "Output",
+           .help = "Show progress on standard error. auto: it is shown when standard error is a "
+                   "terminal, the output is not, and no --warnings are printed.",
+           .group = kOutputGroup,
            .programs = "translate score"}),
       Row<&CliOptions::stats>(
           {.name = "stats",
-           .help = "Print one line of JSON on standard error at the end: counts, times, memory. "
-                   "target_tokens leaves out the ends of sentences, unfinished_sentences were cut "
-                   "at a length limit, looping_sentences repeat themselves, warnings are lines by "
-                   "what --warnings says of them.",
-           .group = "Output",
+           .help =
+               "Print counts, times and memory as one line of JSON on standard error at the end. "
+               "The fields are sentences (lines of input), source_tokens, target_tokens (of the "
+               "best hypotheses, without end tokens), unfinished_sentences (cut at a length "
+               "limit), looping_sentences (repeating themselves), warnings (lines by warning), "
+               "load_seconds, seconds, tokens_per_second, peak_rss_bytes, compute_type and "
+               "threads.",
+           .group = kOutputGroup,
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::stats>(
           {.name = "stats",
-           .help = "Print one line of JSON on standard error at the end: counts, times, memory. "
-                   "log_prob is of all tokens and perplexity of a token, the ends of sentences "
-                   "included; target_tokens leaves them out.",
-           .group = "Output",
+           .help =
+               "Print counts, times and memory as one line of JSON on standard error at the end. "
+               "The fields are sentences, source_tokens, target_tokens (without end tokens), "
+               "log_prob (of all tokens) and perplexity (of a token), both with end tokens, "
+               "load_seconds, seconds, tokens_per_second and peak_rss_bytes.",
+           .group = kOutputGroup,
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::warnings>(
           {.name = "warnings",
            .help =
-               "Print a line on standard error for each suspicious translation, with the line's "
-               "number: short or long for its source, repetition, unfinished (cut at a length "
-               "limit), truncated (the source was), numbers or protected (parts that are not "
-               "those of the source).",
-           .group = "Output",
+               "Print a line on standard error for each suspicious translation. It has the "
+               "line's number and what looks wrong: short or long (for the source), repetition, "
+               "unfinished (cut at a length limit), truncated (the source was), numbers or "
+               "protected (parts that differ from those of the source).",
+           .group = kOutputGroup,
            .programs = "translate",
            .is_common = true}),
   };

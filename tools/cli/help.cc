@@ -3,6 +3,8 @@
 #include "tools/cli/help.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -12,7 +14,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "tools/cli/completion.h"
 #include "tools/text/layout.h"
+#include "tools/text/option_groups.h"
 
 namespace nibu::internal {
 namespace {
@@ -26,10 +31,12 @@ struct Group {
   std::vector<ProgramOption> options;
 };
 
-// The groups whose place does not follow from the order of the tables.
+// The groups that come last, in their order; the others have the order of the tables.
 int Height(absl::string_view title) {
-  if (absl::StartsWith(title, "Speed")) return 1;
-  return title == "Output" || title == "Measuring" ? 2 : 0;
+  constexpr absl::string_view kLast[] = {kSearchOnTextGroup, kLengthsGroup, kSpeedGroup,
+                                         kOutputGroup, kMeasuringGroup};
+  const auto* const place = std::find(std::begin(kLast), std::end(kLast), title);
+  return place == std::end(kLast) ? 0 : 1 + static_cast<int>(place - std::begin(kLast));
 }
 
 std::vector<Group> GroupsOf(const ProgramInfo& program) {
@@ -53,15 +60,20 @@ std::string FlagOf(const ProgramOption& option) {
   return absl::StrCat("--", option.name(), "=", value.empty() ? "\"\"" : value);
 }
 
-std::string FirstSentence(absl::string_view help) {
-  const size_t end = help.find(". ");
-  return std::string(help.substr(0, end == help.npos ? end : end + 1));
+// "--a=b" or "--c" of the words "a=b c", without the options that the program lacks.
+std::string Flags(const ProgramInfo& program, absl::string_view words) {
+  std::vector<std::string> flags;
+  for (const absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
+    const absl::string_view name = word.substr(0, word.find('='));
+    for (const ProgramOption& option : OptionsOf(program)) {
+      if (option.name() == name) flags.push_back(absl::StrCat("--", word));
+    }
+  }
+  return absl::StrJoin(flags, " or ");
 }
 
-// "Exactly one of: a, b or c" is said by the words themselves, where the help does not name them
-// all.
-std::string Values(const ProgramOption& option) {
-  const OptionInfo& info = option.row->info;
+// The values that the help does not name.
+std::string Values(const OptionInfo& info) {
   for (const absl::string_view word : absl::StrSplit(info.values, ' ', absl::SkipEmpty())) {
     if (!absl::StrContains(info.help, word)) {
       return absl::StrCat(" One of ", absl::StrReplaceAll(info.values, {{" ", ", "}}), ".");
@@ -70,10 +82,39 @@ std::string Values(const ProgramOption& option) {
   return "";
 }
 
+// The range of a number. Limits that only keep nonsense out, such as a million, are not told.
+std::string Range(const OptionInfo& info) {
+  const auto is_told = [](double limit) {
+    return limit == 0 || (std::abs(limit) >= 1e-3 && std::abs(limit) < 1e6);
+  };
+  if (is_told(info.least) && is_told(info.most)) {
+    return absl::StrCat(" Range: ", info.least, " to ", info.most, ".");
+  }
+  if (is_told(info.least)) return absl::StrCat(" Range: ", info.least, " or more.");
+  return is_told(info.most) ? absl::StrCat(" Range: ", info.most, " or less.") : "";
+}
+
+// The help, and what the other fields of the row say.
+std::string Sentences(const ProgramInfo& program, const ProgramOption& option) {
+  const OptionInfo& info = option.row->info;
+  std::string text = absl::StrCat(info.help, Values(info), Range(info));
+  if (const std::string needs = Flags(program, info.needs); !needs.empty()) {
+    absl::StrAppend(&text, " It needs ", needs, ".");
+  }
+  if (const std::string excludes = Flags(program, info.excludes); !excludes.empty()) {
+    absl::StrAppend(&text, " It does not go with ", excludes, ".");
+  }
+  return text;
+}
+
 std::string Intro(const ProgramInfo& program) {
   return absl::StrCat("Usage: ", program.name, " ", program.usage, "\n\n", program.description,
                       "\n");
 }
+
+// The last lines of every help text.
+constexpr char kConventions[] =
+    "Options are shown with their default values. --name sets a Boolean, and --noname unsets it.";
 
 std::string Screen(const ProgramInfo& program) {
   constexpr size_t kIndent = 30;
@@ -90,10 +131,10 @@ std::string Screen(const ProgramInfo& program) {
     }
     if (!lines.empty()) absl::StrAppend(&text, "\n", group.title, "\n", lines);
   }
-  absl::StrAppend(&text, "\nBooleans are set by --name and unset by --noname. --help");
-  return absl::StrCat(text, all ? "" : "=all", " shows ",
-                      all ? "this, --help=all whole sentences" : "every option",
-                      ", --version the version.\n");
+  absl::StrAppend(&text, "\n", kConventions, "\n");
+  return absl::StrCat(text,
+                      all ? "--help=all shows whole sentences" : "--help=all shows every option",
+                      ", and --version the version.\n");
 }
 
 std::string All(const ProgramInfo& program) {
@@ -102,113 +143,115 @@ std::string All(const ProgramInfo& program) {
     absl::StrAppend(&text, "\n", group.title, "\n");
     for (const ProgramOption& option : group.options) {
       const Paragraph help = {"      ", "      "};
-      const std::string sentences = absl::StrCat(option.row->info.help, Values(option));
-      absl::StrAppend(&text, "  ", FlagOf(option), "\n", LayOut(help, sentences, kColumns), "\n");
+      absl::StrAppend(&text, "  ", FlagOf(option), "\n",
+                      LayOut(help, Sentences(program, option), kColumns), "\n");
     }
   }
-  return absl::StrCat(text,
-                      "\nBooleans are set by --name and unset by --noname. --help shows the most "
-                      "used options,\n--help=man, markdown, bash or zsh a man page, a page in "
-                      "Markdown, or completion for a shell;\n--version the version.\n");
+  return absl::StrCat(text, "\n", kConventions,
+                      "\n--help shows the options that most users need; --help=man, markdown, bash "
+                      "or zsh a man page,\na page in Markdown, or completion for a shell; and "
+                      "--version the version.\n");
+}
+
+// Flags in backquotes, and no character that Markdown or a table takes for its own.
+std::string MarkdownText(absl::string_view text) {
+  std::vector<std::string> words;
+  for (const absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" \n"))) {
+    const size_t end = absl::StartsWith(word, "--")
+                           ? std::min(word.size(), word.find_last_not_of(".,;:)") + 1)
+                           : 0;
+    words.push_back(absl::StrCat(
+        end > 0 ? absl::StrCat("`", word.substr(0, end), "`") : "",
+        absl::StrReplaceAll(word.substr(end),
+                            {{"\\", "\\\\"}, {"|", "\\|"}, {"<", "\\<"}, {"*", "\\*"}})));
+  }
+  return absl::StrJoin(words, " ");
 }
 
 std::string Markdown(const ProgramInfo& program) {
   std::string text = absl::StrCat("## ", program.name, "\n\n`", program.name, " ", program.usage,
-                                  "`\n\n", program.description, "\n");
+                                  "`\n\n", MarkdownText(program.description), "\n");
   for (const Group& group : GroupsOf(program)) {
-    absl::StrAppend(&text, "\n### ", group.title,
+    absl::StrAppend(&text, "\n### ", MarkdownText(group.title),
                     "\n\n| flag | default | meaning |\n|---|---|---|\n");
     for (const ProgramOption& option : group.options) {
       const std::string& value = option.row->default_value;
-      const std::string help = absl::StrReplaceAll(
-          absl::StrCat(option.row->info.help, Values(option)), {{"|", "\\|"}, {"<", "\\<"}});
       absl::StrAppend(&text, "| `--", option.name(), "` | ",
-                      value.empty() ? "" : absl::StrCat("`", value, "`"), " | ", help, " |\n");
+                      value.empty() ? "" : absl::StrCat("`", value, "`"), " | ",
+                      MarkdownText(Sentences(program, option)), " |\n");
     }
   }
   return text;
 }
 
-// Text of a man page: no line may begin as a request does, and a hyphen is one that can be copied.
+// Text of a man page: no line may begin as a request does, and hyphens and the like stay ASCII.
 std::string Roff(absl::string_view text) {
-  std::string escaped = absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}});
+  std::string escaped = absl::StrReplaceAll(
+      text, {{"\\", "\\e"}, {"-", "\\-"}, {"^", "\\(ha"}, {"~", "\\(ti"}, {"`", "\\(ga"}});
   if (absl::StartsWith(escaped, ".") || absl::StartsWith(escaped, "'")) escaped = "\\&" + escaped;
   return absl::StrReplaceAll(escaped, {{"\n.", "\n\\&."}, {"\n'", "\n\\&'"}});
 }
 
-std::string ManPage(const ProgramInfo& program) {
-  const std::string what = FirstSentence(absl::StrReplaceAll(program.description, {{"\n", " "}}));
-  std::string text =
-      absl::StrCat(".TH ", absl::AsciiStrToUpper(program.name), " 1 \"\" \"nibu ", NIBU_VERSION,
-                   "\" \"User Commands\"\n.SH NAME\n", Roff(program.name), " \\- ", Roff(what),
-                   "\n.SH SYNOPSIS\n.B ", Roff(program.name), "\n", Roff(program.usage),
-                   "\n.SH DESCRIPTION\n", Roff(program.description), "\n.SH OPTIONS\n",
-                   "Booleans are set by \\-\\-name and unset by \\-\\-noname.\n");
+std::string SynopsisOf(const ProgramInfo& program) {
+  return absl::StrCat(".B ", Roff(program.name), "\n", Roff(program.usage), "\n");
+}
+
+// The options in their groups, each group below a title.
+std::string RoffOptions(const ProgramInfo& program) {
+  std::string text;
   for (const Group& group : GroupsOf(program)) {
     absl::StrAppend(&text, ".SS ", Roff(group.title), "\n");
     for (const ProgramOption& option : group.options) {
-      absl::StrAppend(&text, ".TP\n.B ", Roff(FlagOf(option)), "\n",
-                      Roff(absl::StrCat(option.row->info.help, Values(option))), "\n");
+      const std::string& value = option.row->default_value;
+      absl::StrAppend(&text, ".TP\n\\fB", Roff(absl::StrCat("--", option.name())),
+                      "\\fR=", value.empty() ? "\"\"" : absl::StrCat("\\fI", Roff(value), "\\fR"),
+                      "\n", Roff(Sentences(program, option)), "\n");
     }
   }
-  return absl::StrCat(
-      text, ".TP\n.B \\-\\-help, \\-\\-help=all\nThe most used options, or all of them.\n",
-      ".TP\n.B \\-\\-version\nThe version.\n.SH EXIT STATUS\n0: done. 1: the work failed. 2: wrong "
-      "usage. An error is one line on standard error.\n");
+  return text;
 }
 
-std::string Bash(const ProgramInfo& program) {
-  std::vector<std::string> flags = {"--help", "--help=all", "--version"};
-  std::string cases;
-  for (const ProgramOption& option : OptionsOf(program)) {
-    flags.push_back(absl::StrCat("--", option.name(), option.is_switch() ? "" : "="));
-    if (*option.row->info.values == 0) continue;
-    absl::StrAppend(&cases, "    --", option.name(), ") COMPREPLY=($(compgen -W '",
-                    option.row->info.values, "' -- \"$word\")); return ;;\n");
-  }
-  std::string function = absl::StrReplaceAll(program.name, {{"-", "_"}});
-  return absl::StrCat(
-      "# bash completion for ", program.name, "\n_", function,
-      "() {\n  local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  [ \"$word\" = = ] && word=\n"
-      "  [ \"$flag\" = = ] && flag=${COMP_WORDS[COMP_CWORD-2]}\n"
-      "  [ \"${COMP_WORDS[COMP_CWORD]}\" = = ] && flag=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  case $flag in\n",
-      cases, "  esac\n  case $word in\n    -*) compopt -o nospace\n      COMPREPLY=($(compgen -W '",
-      absl::StrJoin(flags, " "),
-      "' -- \"$word\")) ;;\n    *) compopt -o default; COMPREPLY=() ;;\n",
-      "  esac\n}\ncomplete -F _", function, " ", program.name, "\n");
-}
-
-std::string Zsh(const ProgramInfo& program) {
+std::string ManPage(const ProgramInfo& program) {
+  const std::string page = absl::StrReplaceAll(program.name, {{" ", "-"}});
+  std::string what = FirstSentence(absl::StrReplaceAll(program.description, {{"\n", " "}}));
+  what[0] = absl::ascii_tolower(static_cast<unsigned char>(what[0]));
   std::string text =
-      absl::StrCat("#compdef ", program.name, "\n_arguments \\\n  '--help=-[show help]:kind:(all)'",
-                   " \\\n  '--version[show the version]'");
-  for (const ProgramOption& option : OptionsOf(program)) {
-    const std::string help =
-        absl::StrReplaceAll(FirstSentence(option.row->info.help),
-                            {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
-    absl::StrAppend(&text, " \\\n  '--", option.name(), option.is_switch() ? "" : "=", "[", help,
-                    "]");
-    if (!option.is_switch()) {
-      const absl::string_view values = option.row->info.values;
-      absl::StrAppend(&text, ":", option.name(), ":",
-                      values.empty() ? "_files" : absl::StrCat("(", values, ")"));
-    }
-    absl::StrAppend(&text, "'");
+      absl::StrCat(".TH ", Roff(absl::AsciiStrToUpper(page)), " 1 \"\" \"nibu ", NIBU_VERSION,
+                   "\" \"User Commands\"\n.ad l\n.SH NAME\n", Roff(page), " \\- ",
+                   Roff(absl::StripSuffix(what, ".")), "\n.SH SYNOPSIS\n", SynopsisOf(program));
+  for (const ProgramInfo& command : program.commands) {
+    absl::StrAppend(&text, ".br\n", SynopsisOf(command));
   }
-  return absl::StrCat(text, program.takes_text ? " \\\n  '*:text:'" : "", "\n");
+  absl::StrAppend(&text, ".SH DESCRIPTION\n", Roff(program.description), "\n.SH OPTIONS\n",
+                  Roff(kConventions), "\n", RoffOptions(program));
+  for (const ProgramInfo& command : program.commands) {
+    absl::StrAppend(&text, ".SH OPTIONS OF ", Roff(absl::AsciiStrToUpper(command.name)), "\n",
+                    Roff(command.description), "\n", RoffOptions(command));
+  }
+  return absl::StrCat(
+      text, ".SH HELP\n.TP\n\\fB\\-\\-help\\fR, \\fB\\-\\-help=all\\fR\n",
+      "Print the options that most users need, or all of them.\n",
+      ".TP\n\\fB\\-\\-help=man\\fR, \\fBmarkdown\\fR, \\fBbash\\fR, \\fBzsh\\fR\n",
+      "Print this page, a page in Markdown, or completion for a shell.\n",
+      ".TP\n\\fB\\-\\-version\\fR\nPrint the version.\n.SH EXIT STATUS\n",
+      ".TP\n0\nThe work is done.\n.TP\n1\nThe work failed.\n.TP\n2\nThe command line is wrong.\n",
+      ".PP\nAn error is one line on standard error.\n");
 }
 
 }  // namespace
+
+std::string FirstSentence(absl::string_view help) {
+  const size_t end = help.find(". ");
+  return std::string(help.substr(0, end == help.npos ? end : end + 1));
+}
 
 absl::StatusOr<std::string> HelpText(const ProgramInfo& program, absl::string_view kind) {
   if (kind.empty()) return Screen(program);
   if (kind == "all") return All(program);
   if (kind == "man") return ManPage(program);
   if (kind == "markdown") return Markdown(program);
-  if (kind == "bash") return Bash(program);
-  if (kind == "zsh") return Zsh(program);
+  if (kind == "bash") return BashCompletion(program);
+  if (kind == "zsh") return ZshCompletion(program);
   return WrongUsage("--help must be all, man, markdown, bash or zsh, not \"", kind, "\"");
 }
 

@@ -16,6 +16,9 @@ namespace nibu::internal {
 // another kind.
 absl::StatusOr<std::string> HelpText(const ProgramInfo& program, absl::string_view kind);
 
+// The first sentence of a help text, which says by itself what the option does.
+std::string FirstSentence(absl::string_view help);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_TOOLS_CLI_HELP_H_

@@ -11,6 +11,7 @@
 #include "models/writers/hugging_face_writer.h"
 #include "models/writers/native_writer.h"
 #include "tools/cli/cli_options.h"
+#include "tools/cli/convert_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
@@ -18,72 +19,23 @@
 namespace nibu::internal {
 namespace {
 
-enum class Format { kAuto, kNibu, kSafetensors };
-enum class StoredType { kAsItIs, kFloat32, kBFloat16, kInt8 };
-enum class Prepack { kAuto, kNone, kFloat32, kBFloat16, kInt8 };
-
-struct ConvertOptions {
-  std::string config;
-  std::string out;
-  Format format = Format::kAuto;
-  StoredType quantization = StoredType::kAsItIs;
-  Prepack prepack = Prepack::kAuto;
-};
-
 struct Settings {
   CliOptions cli;
   ModelOptions model;
   ConvertOptions convert;
 };
 
-absl::Span<const OptionRow> ConvertOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
-      Row<&ConvertOptions::config>(
-          {.name = "config",
-           .help =
-               "In place of --model: random weights of the shape in this file (configs/*.json), "
-               "to measure with.",
-           .group = "Model"}),
-      Row<&ConvertOptions::out>(
-          {.name = "out",
-           .help = "What to write: NAME.nibu, or a directory (NAME/) with safetensors. It appears "
-                   "whole, after it has been read back.",
-           .group = "Output",
-           .is_common = true}),
-      Row<&ConvertOptions::format>(
-          {.name = "format",
-           .help = "Format to write: nibu (one file, used from where it lies); safetensors (a "
-                   "Hugging Face MarianMT directory); auto: as --out ends.",
-           .group = "Output",
-           .values = "auto nibu safetensors"}),
-      Row<&ConvertOptions::quantization>(
-          {.name = "quantization",
-           .help = "Type of the written weights: float32, bfloat16 or int8 (nibu only); none: as "
-                   "they are. What is int8 already stays as it is with int8.",
-           .group = "Output",
-           .values = "none float32 bfloat16 int8",
-           .is_common = true}),
-      Row<&ConvertOptions::prepack>(
-          {.name = "prepack",
-           .help = "The compute type whose weights are also written packed for this CPU (nibu "
-                   "only), so that they need not be at every start: float32, bfloat16, int8; auto: "
-                   "what --compute_type=auto is here; none. On other CPUs, and for other compute "
-                   "types, weights are packed at start.",
-           .group = "Output",
-           .values = "auto none float32 bfloat16 int8"}),
-  };
-  return rows;
-}
-
 ProgramInfo Program(Settings* settings) {
-  return {"nibu-convert",
-          "convert",
-          "--out=FILE.nibu|DIRECTORY/ [flags]",
-          "Writes one model of any supported format as one .nibu file, which starts at once and\n"
-          "shares its memory between processes, or as a Hugging Face directory.",
-          {{CliOptionRows(), &settings->cli},
-           {ModelOptionRows(), &settings->model},
-           {ConvertOptionRows(), &settings->convert}}};
+  return {
+      "nibu-convert",
+      "convert",
+      "--out=FILE.nibu|DIRECTORY/ [flags]",
+      "Writes a model of any supported format as one .nibu file, or as a Hugging Face directory.\n"
+      "A .nibu file is loaded at once, and processes that load it share its memory. What\n"
+      "--sentencepiece, --shortlist and --encoder_attention name is written into the output.",
+      {{CliOptionRows(), &settings->cli},
+       {ModelOptionRows(), &settings->model},
+       {ConvertOptionRows(), &settings->convert}}};
 }
 
 // Of a file, or of the files in a directory.

@@ -1,6 +1,5 @@
 // nibu-inspect: what a model is made of, and what it attends to.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,19 +11,10 @@
 #include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
 #include "tools/inspect/inspect.h"
+#include "tools/inspect/inspect_options.h"
 
 namespace nibu::internal {
 namespace {
-
-struct InspectOptions {
-  bool tensors = true;
-  bool json = false;
-  std::optional<std::string> target;
-  std::string html;
-  bool ascii = false;
-  std::optional<int> layer;
-  std::optional<int> head;
-};
 
 struct Settings {
   CliOptions cli;
@@ -33,80 +23,37 @@ struct Settings {
   InspectOptions inspect;
 };
 
-absl::Span<const OptionRow> InspectOptionRows() {
-  static const auto& rows = *new std::vector<OptionRow>{
-      Row<&InspectOptions::tensors>(
-          {.name = "tensors",
-           .help = "List every tensor: name, type, shape, bytes, smallest and largest value, NaNs; "
-                   "a .nibu file's checksums are verified.",
-           .group = "Model",
-           .programs = "inspect"}),
-      Row<&InspectOptions::target>(
-          {.name = "target",
-           .help =
-               "The translation to look at (text or, with --tokenized, pieces), in place of the "
-               "model's own.",
-           .group = "Text",
-           .programs = "inspect-attention"}),
-      Row<&InspectOptions::json>(
-          {.name = "json", .help = "Print one JSON object instead of text.", .group = "Output"}),
-      Row<&InspectOptions::html>(
-          {.name = "html",
-           .help = "File for a page that a browser shows; - is standard output.",
-           .group = "Output",
-           .programs = "inspect-attention"}),
-      Row<&InspectOptions::ascii>(
-          {.name = "ascii",
-           .help =
-               "Print one layer's cross-attention as characters, and all heads' entropies: what "
-               "is printed where neither --json nor --html is given.",
-           .group = "Output",
-           .programs = "inspect-attention"}),
-      Row<&InspectOptions::layer>(
-          {.name = "layer",
-           .help =
-               "The decoder layer shown, from 0; -1: the last, and so on. Unless given: that of "
-               "alignments.",
-           .group = "Output",
-           .default_value = "-1",
-           .programs = "inspect-attention"}),
-      Row<&InspectOptions::head>(
-          {.name = "head",
-           .help = "Its head shown, from 0; -1: the mean of all. Unless given: that of alignments, "
-                   "if they are of one, else the mean.",
-           .group = "Output",
-           .default_value = "-1",
-           .programs = "inspect-attention"}),
-  };
-  return rows;
+ProgramInfo AttentionProgram(Settings* settings) {
+  return {
+      "nibu-inspect attention",
+      "inspect-attention",
+      "[flags] TEXT",
+      "Shows what a model attends to while it translates TEXT: self-attention of encoder and\n"
+      "decoder, and cross-attention, of every layer and head. TEXT is translated in one piece:\n"
+      "its sentences are not split, and nothing in it is protected. A text whose matrices have\n"
+      "more than 8,388,608 weights in all is refused.",
+      {{CliOptionRows(), &settings->cli},
+       {ModelOptionRows(), &settings->model},
+       {TextOptionRows(), &settings->text},
+       {InspectOptionRows(), &settings->inspect}},
+      /*takes_text=*/true};
 }
 
 ProgramInfo Program(Settings* settings) {
   return {
       "nibu-inspect",
       "inspect",
-      "--model=PATH [flags]",
-      "Tells a model's format, licence, languages, architecture, size, vocabulary and tensors,\n"
-      "and what loading it costs. Exit status 1: it, or a part of it, cannot be used.\n"
-      "nibu-inspect attention TEXT shows what a model attends to; see nibu-inspect attention "
-      "--help.",
+      "[flags]",
+      "Prints a model's format, licence, languages, architecture, number of parameters,\n"
+      "vocabulary, defaults, load time, memory and tensors. Exit status 1 means that the model,\n"
+      "or a part of it, cannot be used. nibu-inspect attention TEXT shows what a model attends\n"
+      "to; see nibu-inspect attention --help.",
       {{CliOptionRows(), &settings->cli},
        {ModelOptionRows(), &settings->model},
-       {InspectOptionRows(), &settings->inspect}}};
-}
-
-ProgramInfo AttentionProgram(Settings* settings) {
-  return {"nibu-inspect",
-          "inspect-attention",
-          "attention [flags] TEXT",
-          "Shows what a model attends to while it translates TEXT: self-attention of encoder and\n"
-          "decoder, and cross-attention, of all layers and heads. TEXT is one piece to it: its\n"
-          "sentences are not translated one by one, and nothing in it is protected.",
-          {{CliOptionRows(), &settings->cli},
-           {ModelOptionRows(), &settings->model},
-           {TextOptionRows(), &settings->text},
-           {InspectOptionRows(), &settings->inspect}},
-          /*takes_text=*/true};
+       {InspectOptionRows(), &settings->inspect}},
+      /*takes_text=*/false,
+      /*lists=*/"",
+      {AttentionProgram(settings)}};
 }
 
 // The file is whole, or not there under its name.

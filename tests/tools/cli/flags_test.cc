@@ -200,9 +200,9 @@ TEST(FlagsTest, EveryKindOfHelpHasTheOption) {
   const ProgramInfo program = Program(&options);
   for (const auto& [kind, text] :
        {std::pair("", "--test_number=4             A number.\n"),
-        {"all", "--test_number=4\n      A number. It counts.\n"},
-        {"man", ".B \\-\\-test_number=4\nA number. It counts.\n"},
-        {"markdown", "| `--test_number` | `4` | A number. It counts. |\n"},
+        {"all", "--test_number=4\n      A number. It counts. Range: 1 or more.\n"},
+        {"man", "\\fB\\-\\-test_number\\fR=\\fI4\\fR\nA number. It counts. Range: 1 or more.\n"},
+        {"markdown", "| `--test_number` | `4` | A number. It counts. Range: 1 or more. |\n"},
         {"bash", "--test_number="},
         {"zsh", "'--test_number=[A number.]:test_number:"}}) {
     const auto help = HelpText(program, kind);
@@ -210,7 +210,8 @@ TEST(FlagsTest, EveryKindOfHelpHasTheOption) {
     EXPECT_THAT(*help, HasSubstr(text)) << kind;
     EXPECT_THAT(*help, Not(HasSubstr("test_hidden"))) << kind;
   }
-  EXPECT_THAT(*HelpText(program, "all"), HasSubstr("A colour. One of red, green.\n"));
+  EXPECT_THAT(*HelpText(program, "all"),
+              HasSubstr("A colour. One of red, green. It needs --test_number=8.\n"));
   EXPECT_THAT(*HelpText(program, "all"), HasSubstr("--test_auto=auto"));
   EXPECT_THAT(*HelpText(program, "all"), HasSubstr("--test_model=0.5"));
   EXPECT_EQ(ExitStatus(HelpText(program, "pdf").status()), 2);

@@ -206,7 +206,7 @@ TEST(AttentionTest, APageHasItsDataAndNothingFromElsewhere) {
 
 TEST(AttentionTest, Refusals) {
   const auto expect = [](const std::string& flags, int status, const std::string& part) {
-    ExpectOneLineError("nibu-inspect", Attention(flags), status, part);
+    ExpectOneLineError("nibu-inspect attention", Attention(flags), status, part);
   };
   expect("", 2, "give one TEXT");
   expect("A dog", 2, "give one TEXT");

@@ -1,0 +1,27 @@
+// The options of nibu-convert that no other program has.
+#ifndef NIBU_TOOLS_CLI_CONVERT_OPTIONS_H_
+#define NIBU_TOOLS_CLI_CONVERT_OPTIONS_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "tools/text/option_table.h"
+
+namespace nibu::internal {
+
+enum class Format { kAuto, kNibu, kSafetensors };
+enum class StoredType { kAsItIs, kFloat32, kBFloat16, kInt8 };
+enum class Prepack { kAuto, kNone, kFloat32, kBFloat16, kInt8 };
+
+struct ConvertOptions {
+  std::string config;
+  std::string out;
+  Format format = Format::kAuto;
+  StoredType quantization = StoredType::kAsItIs;
+  Prepack prepack = Prepack::kAuto;
+};
+absl::Span<const OptionRow> ConvertOptionRows();
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_CLI_CONVERT_OPTIONS_H_
