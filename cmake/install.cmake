@@ -13,6 +13,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/text/nibu ${PROJECT_BINARY_DIR}/in
 
 if(NIBU_TOOLS)
   install(TARGETS ${NIBU_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The programs write their man pages and completion themselves, which they can only where they run.
+  if(NOT CMAKE_CROSSCOMPILING AND NOT NIBU_SANITIZE)
+    include(cmake/help_pages.cmake)
+  endif()
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/pretrained/en-de DESTINATION share/nibu/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/nibu)

@@ -20,6 +20,9 @@ model="$prefix/share/nibu/models/en-de"
 said=$("$prefix/bin/nibu-translate" --compute_type=float32 "A man is riding a bicycle.")
 [ "$said" = "Ein Mann fährt Fahrrad." ] || fail "installed nibu-translate said: $said"
 ! readelf -d "$prefix/bin/nibu-split" | grep -E 'dnnl|gomp' || fail "nibu-split loads libraries that it does not use"
+for file in man/man1/nibu-translate.1 bash-completion/completions/nibu-bench zsh/site-functions/_nibu-inspect; do
+  [ -s "$prefix/share/$file" ] || fail "there is no share/$file"
+done
 
 # The interface: the public headers, each complete in itself, and what they declare.
 [ "$(ls "$prefix/include")" = nibu ] || fail "installed headers: $(ls "$prefix/include")"
