@@ -78,6 +78,13 @@ if [ "$(find tools/text/nibu -name '*.h' -o -name '*.h.in' | wc -l)" -gt 16 ]; t
   echo "more than 16 public headers"
   bad=1
 fi
+programs='tools/cli/(nibu_translate|nibu_score|nibu_split|run_lines|lines|output_format)\.(cc|h)'
+lines=$(includes '(engine|models|tokenizer)/|tools/text/(text|line|markup|marked|layout|glossary|engines|plan)' tools/cli |
+  grep -E "^$programs:" | grep -vE '"(engine/core/|models/files/new_file\.h)' || true)
+if [ -n "$lines" ]; then
+  printf '%s\n%s\n' "nibu-translate, nibu-score and nibu-split use the public library, as every program does:" "$lines"
+  bad=1
+fi
 order engine core ops attention model search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
 order tokenizer unicode subwords,sentences,languages

@@ -42,8 +42,9 @@ grep -q '^nibu::Translator::Submit' <<<"$exported" || fail "libnibu.so does not 
 build_example() {
   local folder="$work/$1"
   shift
+  # With the address sanitizer, which sees what the program and the library do with each other's memory.
   cmake -S "$here/../library_example" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-    -DCMAKE_BUILD_TYPE=Release --no-warn-unused-cli "$@" >/dev/null
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-fsanitize=address --no-warn-unused-cli "$@" >/dev/null
   cmake --build "$folder" >/dev/null
   "$folder/library_example" "$model"
 }
