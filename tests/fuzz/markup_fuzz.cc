@@ -7,8 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view page(reinterpret_cast<const char*>(data), size);
-  for (nibu::internal::Markup kind :
-       {nibu::internal::Markup::kHtml, nibu::internal::Markup::kXml}) {
+  for (nibu::Markup kind : {nibu::Markup::kHtml, nibu::Markup::kXml}) {
     nibu::internal::MarkupReader reader(kind);
     for (absl::string_view line : absl::StrSplit(page, '\n')) {
       const nibu::internal::MarkedLine marked = reader.Read(line);
