@@ -30,6 +30,24 @@ bool IsText(const MarkupToken& token) {
   return token.kind == MarkupToken::kText && !IsBlank(Text(token));
 }
 
+// Appends what stands in the text for a token.
+void AppendText(const MarkupToken& token, std::string* text) {
+  if (token.kind == MarkupToken::kProtected) {
+    absl::StrAppend(text, kPlaceholder);
+    return;
+  }
+  if (!token.collapses || !token.value.empty()) {
+    absl::StrAppend(text, Text(token));
+    return;
+  }
+  bool in_blanks = false;
+  for (const char c : token.raw) {
+    const bool is_blank = absl::ascii_isspace(c);
+    if (!is_blank || !in_blanks) text->push_back(is_blank ? ' ' : c);
+    in_blanks = is_blank;
+  }
+}
+
 // What a token means in the text of all of them.
 struct TokenPlace {
   TextSpan span;           // of an element: all of it, for both of its tags
@@ -48,7 +66,7 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
     TokenPlace& place = places[i];
     place.span = {text->size(), text->size()};
     if (token.kind == MarkupToken::kText || token.kind == MarkupToken::kProtected) {
-      absl::StrAppend(text, token.kind == MarkupToken::kText ? Text(token) : kPlaceholder);
+      AppendText(token, text);
       place.span.end = text->size();
       if (token.kind == MarkupToken::kText && !token.value.empty()) {
         marked->references->push_back({place.span, std::string(token.raw), "", true});
@@ -130,9 +148,9 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
   return entities;
 }
 
-// The segment that `tokens` are, if there is text in them; `rest`: what of the line follows the
-// segments.
-void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* rest,
+// Adds the segment that `tokens` are, if there is text in them. `rest`: what of the line follows
+// the segments. `is_line`: text without markup keeps its blanks.
+void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl::string_view* rest,
                 MarkedLine* marked) {
   if (absl::c_none_of(tokens, IsText)) return;
   MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Carried>()};
@@ -153,11 +171,16 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
   absl::string_view& front = tokens[begin].raw;
   absl::string_view& back = tokens[end - 1].raw;
   TextSpan own = {places[begin].span.begin, places[end - 1].span.end};
-  if (front.size() < rest->size()) {  // else text without markup, which keeps its blanks
-    own.begin += front.size() - absl::StripLeadingAsciiWhitespace(front).size();
-    front = absl::StripLeadingAsciiWhitespace(front);
-    own.end -= back.size() - absl::StripTrailingAsciiWhitespace(back).size();
-    back = absl::StripTrailingAsciiWhitespace(back);
+  const auto size_in_text = [](const MarkupToken& token, size_t blanks) {
+    return token.collapses ? std::min<size_t>(blanks, 1) : blanks;
+  };
+  if (!is_line || front.size() < rest->size()) {
+    const size_t blanks = front.size() - absl::StripLeadingAsciiWhitespace(front).size();
+    own.begin += size_in_text(tokens[begin], blanks);
+    front.remove_prefix(blanks);
+    const size_t blanks_behind = back.size() - absl::StripTrailingAsciiWhitespace(back).size();
+    own.end -= size_in_text(tokens[end - 1], blanks_behind);
+    back.remove_suffix(blanks_behind);
   }
 
   whole.carried = FindCarried(tokens, begin, end, places);
@@ -170,26 +193,70 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, absl::string_view* 
 
 }  // namespace
 
+bool MarkupReader::IsBorder(const MarkupToken& token) {
+  const bool is_element = !token.value.empty();
+  const bool opens = token.kind == MarkupToken::kOpen && is_element;
+  if (token.kind == MarkupToken::kBlock || (kind_ == Markup::kXml && closed_ && opens)) {
+    closed_ = false;
+    return true;
+  }
+  if (token.kind != MarkupToken::kText || IsText(token)) {
+    closed_ = token.kind == MarkupToken::kClose && is_element;
+  }
+  return false;
+}
+
 MarkedLine MarkupReader::Read(absl::string_view line) {
   MarkedLine marked;
-  ReadTokens(line);
-  const absl::Span<MarkupToken> tokens = absl::MakeSpan(tokens_);
+  lexer_.ReadLine(line);
+  const absl::Span<MarkupToken> tokens = absl::MakeSpan(lexer_.tokens());
   size_t begin = 0;
-  bool closed = false;  // by the last token but blanks
+  closed_ = false;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    const bool block = tokens[i].kind == MarkupToken::kBlock;
-    const bool opens = tokens[i].kind == MarkupToken::kOpen && !tokens[i].value.empty();
-    if (block || (kind_ == Markup::kXml && closed && opens)) {
-      AddSegment(kind_, tokens.subspan(begin, i - begin), &line, &marked);
-      begin = block ? i + 1 : i;
-    }
-    if (tokens[i].kind != MarkupToken::kText || IsText(tokens[i])) {
-      closed = tokens[i].kind == MarkupToken::kClose && !tokens[i].value.empty();
-    }
+    if (!IsBorder(tokens[i])) continue;
+    AddSegment(kind_, tokens.subspan(begin, i - begin), /*is_line=*/true, &line, &marked);
+    begin = tokens[i].kind == MarkupToken::kBlock ? i + 1 : i;
   }
-  AddSegment(kind_, tokens.subspan(begin), &line, &marked);
+  AddSegment(kind_, tokens.subspan(begin), /*is_line=*/true, &line, &marked);
   marked.untouched = std::string(line);
   return marked;
+}
+
+size_t MarkupReader::ReadPiece(absl::string_view text, bool is_end, MarkedLine* piece) {
+  // One byte more shows that the document goes on, however it came.
+  const bool is_full = text.size() > max_piece_;
+  text = text.substr(0, max_piece_);
+  lexer_.SetText(text, is_end && !is_full);
+  std::vector<MarkupToken>& tokens = lexer_.tokens();
+  for (bool is_cut = false;;) {
+    for (; seen_ < tokens.size(); ++seen_) {
+      MarkupToken& token = tokens[seen_];
+      token.raw = text.substr(token.span.begin, token.span.end - token.span.begin);
+      if (!IsBorder(token)) continue;
+      return TakePiece(text, token.kind == MarkupToken::kBlock ? seen_ + 1 : seen_, piece);
+    }
+    if (is_cut) return TakePiece(text, seen_, piece);
+    if (lexer_.Advance(is_full)) continue;
+    if (!is_full && (!is_end || text.empty())) return 0;
+    is_full ? lexer_.Cut() : lexer_.End();
+    is_cut = true;
+  }
+}
+
+size_t MarkupReader::TakePiece(absl::string_view text, size_t count, MarkedLine* piece) {
+  const absl::Span<MarkupToken> tokens = absl::MakeSpan(lexer_.tokens()).first(count);
+  for (MarkupToken& token : tokens) {
+    token.raw = text.substr(token.span.begin, token.span.end - token.span.begin);
+  }
+  const size_t size = tokens.back().span.end;
+  const bool ends_in_block = tokens.back().kind == MarkupToken::kBlock;
+  absl::string_view rest = text.substr(0, size);
+  AddSegment(kind_, tokens.first(count - (ends_in_block ? 1 : 0)), /*is_line=*/false, &rest, piece);
+  piece->untouched = std::string(rest);
+  lexer_.Drop(count);
+  seen_ = 0;
+  closed_ = false;
+  return size;
 }
 
 std::string EscapeText(const MarkedText& source, absl::string_view text) {

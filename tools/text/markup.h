@@ -1,36 +1,20 @@
-// HTML and XML: what of a line is to be translated, and which tags go with it; character
-// references.
+// HTML and XML: what of a line or document is to be translated, and which tags go with it;
+// character references.
 #ifndef NIBU_TOOLS_TEXT_MARKUP_H_
 #define NIBU_TOOLS_TEXT_MARKUP_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "tools/text/marked_text.h"
+#include "tools/text/markup_lexer.h"
 
 namespace nibu::internal {
 
-struct MarkupToken {
-  enum Kind {
-    kText,
-    kOpen,       // an inline tag, or an element of XLIFF or TMX that stands for one: <bpt>...</bpt>
-    kClose,      // one
-    kPoint,      // what stands between words: a comment, <img>, half a tag
-    kProtected,  // what stands for words, and is left alone: a whole <code>...</code>
-    kBlock       // what separates texts
-  };
-  Kind kind;
-  absl::string_view raw;
-  std::string value = {};  // a tag's name, but not of XLIFF's and TMX's codes; or the character
-                           // that the reference `raw` stands for
-  bool cdata = false;      // is within XML's <![CDATA[ ]]>
-};
-
-// Reads line after line, and remembers what is open at a line's end: a comment, a script, a tag.
+// Reads line after line, and remembers what is open at a line's end: a comment, a script, a tag. Or
+// reads a document piece by piece.
 //
 // Block tags separate segments; inline tags are carried, and what is left alone within a sentence
 // is a U+FFFC in the text that is replaced. What stands in front of a segment's text or behind it
@@ -42,61 +26,42 @@ struct MarkupToken {
 // In XML, which does not say what a block is, a closing tag directly in front of an opening one,
 // blanks or nothing between them, separates segments, unless one is XLIFF's or TMX's code for a
 // tag, and so do HTML's block tags. CDATA is text whose tags and references are read.
+//
+// In a document, each run of white space in a text becomes one space, except in XML's elements with
+// xml:space="preserve". There line ends separate segments.
 class MarkupReader {
  public:
-  explicit MarkupReader(Markup kind) : kind_(kind) {}
+  static constexpr size_t kMaxPiece = size_t{1} << 20;
 
-  // Any bytes are markup. The parts, each text by Write, give the line back. A line may have line
-  // feeds in it.
+  // `max_piece`: the bytes after which a document's text is cut. REQUIRES: max_piece >= 64.
+  explicit MarkupReader(Markup kind, bool is_document = false, size_t max_piece = kMaxPiece)
+      : kind_(kind), max_piece_(max_piece), lexer_(kind, is_document) {}
+
+  // Any bytes are markup. The parts, each text by Write, give the line back.
   MarkedLine Read(absl::string_view line);
-  // Where the last block tag of a text ends that begins where the last line ended, and goes on:
-  // what stands in front may be read for itself. 0: there is none.
-  size_t EndOfBlocks(absl::string_view text) const;
-  Markup kind() const { return kind_; }
-  // Whether a comment, tag or element that is left alone goes on behind the last line.
-  bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
 
-  struct Tag {
-    std::string name = {};  // in small letters in HTML
-    bool closing = false;
-    bool self_closing = false;    // ends with `/>`
-    bool no_translation = false;  // translate="no" or class="notranslate"
-    char quote = 0;               // that of the value in which the line ended
-    bool values = false;          // the line has attributes with a value
-    int words = 0;                // the line's attributes without one
-    bool goes_on = false;         // more text follows: a quote without an end is not forgotten
-  };
+  // Reads the next piece of a document: at most one segment, and what stands around it. `text` is
+  // all of the document that is there, from the end of the last piece on; `is_end`: the document
+  // ends with it. Returns the size of the piece; 0: that needs more text, or there is none. The
+  // pieces do not depend on how much text there was. The parts, each text by Write, give the piece
+  // back, except that white space in the segment's text may have become a space. A segment of more
+  // than max_piece bytes is cut. Linear time over a document.
+  size_t ReadPiece(absl::string_view text, bool is_end, MarkedLine* piece);
+
+  // Whether a comment, tag or element that is left alone goes on behind the text.
+  bool is_open() const { return lexer_.is_open(); }
 
  private:
-  // Cuts a line: in order the tokens are the line, into which they point. Linear time.
-  void ReadTokens(absl::string_view line);
-  // Adds a token, and the text in front of it.
-  void Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value = {});
-  void AddText(size_t end);
-  // These read on from a position, and say how far.
-  size_t Next(size_t pos);
-  size_t ReadUntil(size_t begin, size_t pos);
-  size_t ReadTag(size_t pos);
-  void AddTag(size_t begin, size_t end, bool whole);
-  // Whether the tag ends the element that is left alone, and is not a part of it.
-  bool EndsSkipped();
+  // Returns whether a segment ends before a token, which comes next.
+  bool IsBorder(const MarkupToken& token);
+  // Makes a piece of the first `count` tokens, and drops them.
+  size_t TakePiece(absl::string_view text, size_t count, MarkedLine* piece);
 
   const Markup kind_;
-  absl::string_view line_;
-  std::vector<MarkupToken> tokens_;
-  size_t done_ = 0;  // how far the tokens go
-
-  // What is open.
-  absl::string_view until_;  // a comment or the like: where it ends
-  bool cdata_ = false;
-  int tag_lines_ = 0;  // a tag: lines so far
-  Tag tag_;
-  // An element that is left alone: its name, how many of this name are open, how many elements that
-  // may hold others of it, and whether it is a part of a sentence.
-  std::string skipped_;
-  int64_t skipped_depth_ = 0;
-  int64_t skipped_parents_ = 0;
-  bool skipped_inline_ = false;
+  const size_t max_piece_;
+  MarkupLexer lexer_;
+  bool closed_ = false;  // by the last token but blanks
+  size_t seen_ = 0;      // tokens that IsBorder has seen
 };
 
 // A part of a translation of `source`, for its place between tags: characters that came as entities

@@ -1,12 +1,12 @@
-// How lines are cut into tokens; character references.
+#include "tools/text/markup_lexer.h"
+
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "tokenizer/unicode/characters.h"
 #include "tools/text/markup.h"
 
 namespace nibu::internal {
@@ -22,140 +23,17 @@ namespace nibu::internal {
 namespace {
 
 constexpr int kMaxTagLines = 100;
-constexpr size_t kNowhere = absl::string_view::npos;
-constexpr char kBlank[] = " \t\r\n\f";
+// The longest start of a token that says what it is: <![CDATA[, <!DOCTYPE; &#x...;
+constexpr size_t kMaxStart = 9;
+constexpr size_t kMaxReference = 40;
+// Bytes of a template's <% ... %> in a document.
+constexpr size_t kMaxTemplate = size_t{1} << 16;
+// Bytes of a token that may be read again whenever more has come.
+constexpr size_t kShort = 256;
+// Bytes of the longest end of a comment or the like: --!>
+constexpr size_t kMaxEnd = 4;
 
-// Blocks; those that do not end a paragraph.
-constexpr absl::string_view kBlocks =
-    " address article aside blockquote body caption center dd details dialog dir div dl dt "
-    "fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html li "
-    "main menu nav ol p pre section summary table tbody td tfoot th thead tr ul xmp ";
-constexpr absl::string_view kOtherBlocks =
-    " base br canvas col colgroup frame head iframe legend link meta noembed noframes noscript "
-    "optgroup option script select style template textarea title ";
-// Elements that are left alone; those whose text is no markup; those of HTML alone; those of XLIFF
-// and TMX for code.
-constexpr absl::string_view kProtected = " code math pre ";
-constexpr absl::string_view kRaw = " iframe noembed noframes script style textarea xmp ";
-constexpr absl::string_view kHtmlProtected = " svg template ";
-constexpr absl::string_view kXmlProtected = " bpt ept it ph ";
-// XLIFF's and TMX's code for an opening tag, and for a closing one; `/`: an empty element.
-constexpr absl::string_view kXmlOpen = " bpt bpt/ bx/ sc/ ";
-constexpr absl::string_view kXmlClose = " ept ept/ ex/ ec/ ";
-constexpr absl::string_view kVoid =
-    " area base br col embed frame hr img input link meta param source track wbr ";
-// Attributes without a value.
-constexpr absl::string_view kNoValue =
-    " / allowfullscreen async autofocus autoplay checked compact controls crossorigin default "
-    "defer disabled download formnovalidate hidden inert ismap itemscope loop multiple muted "
-    "nomodule noshade novalidate nowrap open playsinline readonly required reversed selected ";
-
-// HTML's elements that may have no end tag, and what they end before; and in which elements there
-// may be others of them: before such a one's end tag they end, too.
-constexpr std::pair<absl::string_view, absl::string_view> kEnders[] = {
-    {" li ", " li "},
-    {" dd dt ", " dd dt "},
-    {" td th ", " tbody td tfoot th thead tr "},
-    {" tr ", " tbody tfoot thead tr "},
-    {" tbody tfoot thead ", " tbody tfoot thead "},
-    {" option ", " optgroup option "},
-    {" p ", kBlocks}};
-constexpr absl::string_view kParents = " datalist dir dl menu ol select table ul ";
-
-bool IsIn(absl::string_view names, absl::string_view name) {
-  return absl::StrContains(names, absl::StrCat(" ", name, " "));
-}
-
-bool IsProtected(Markup kind, absl::string_view name) {
-  return IsIn(kProtected, name) || IsIn(kRaw, name) ||
-         IsIn(kind == Markup::kXml ? kXmlProtected : kHtmlProtected, name);
-}
-
-// `other`: where an element is no code for a tag.
-MarkupToken::Kind CodeKind(Markup kind, absl::string_view name, MarkupToken::Kind other) {
-  if (kind != Markup::kXml) return other;
-  if (IsIn(kXmlOpen, name)) return MarkupToken::kOpen;
-  return IsIn(kXmlClose, name) ? MarkupToken::kClose : other;
-}
-
-bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
-  if (absl::EqualsIgnoreCase(name, "class")) {
-    return absl::c_linear_search(absl::StrSplit(value, absl::ByAnyChar(kBlank)), "notranslate");
-  }
-  absl::ConsumePrefix(&name, "its:");
-  return absl::EqualsIgnoreCase(name, "translate") && absl::EqualsIgnoreCase(value, "no");
-}
-
-// Frameworks' attributes have marks in their names: x-show, @click.
-bool IsWord(absl::string_view attribute) {
-  static const RE2& marked = *new RE2("[-:@.][A-Za-z]", RE2::Latin1);
-  return !IsIn(kNoValue, absl::AsciiStrToLower(attribute)) &&
-         !RE2::PartialMatch({attribute.data(), attribute.size()}, marked);
-}
-
-// As find, for a pattern's group.
-size_t Find(absl::string_view line, size_t pos, const RE2& pattern) {
-  re2::StringPiece found;
-  const bool any = RE2::PartialMatch({line.data() + pos, line.size() - pos}, pattern, &found);
-  return any ? found.data() - line.data() : kNowhere;
-}
-
-// Reads a tag's attributes from `pos` on. Where the tag ends; 0: it is none; kNowhere: not in this
-// line. Of tags that begin in one another only the last quotes are read twice: linear time.
-size_t ReadAttributes(absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
-  // The `>` that ends a tag whose quote was forgotten: not that of `->`, `=>`, ` >=`, ` > `.
-  static const RE2& forgotten = *new RE2(R"(((?:^|[^-=\s])>|\s>(?:[^=\s]|\s*$)))", RE2::Latin1);
-  tag->values = tag->quote != 0;
-  tag->words = 0;
-  while (true) {
-    if (tag->quote != 0) {
-      const size_t close = line.find(tag->quote, pos);
-      if (close == kNowhere && tag->goes_on) return kNowhere;
-      const size_t end = close != kNowhere ? close : line.find('>', Find(line, pos, forgotten));
-      if (end == kNowhere) return kNowhere;
-      tag->quote = 0;
-      pos = end + 1;
-      if (close == kNowhere) return pos;  // the quote was forgotten
-    }
-    pos = line.find_first_not_of(kBlank, pos);
-    if (pos == kNowhere) return kNowhere;
-    if (line[pos] == '<') return 0;
-    if (line[pos] == '>') return pos + 1;
-    const size_t begin = pos;
-    pos = std::min(line.find_first_of(" \t\r\n\f=/><", pos + 1), line.size());
-    const absl::string_view name = line.substr(begin, pos - begin);
-    tag->self_closing = absl::StartsWith(line.substr(pos - 1), "/>");
-    size_t value = line.find_first_not_of(kBlank, pos);
-    if (value == kNowhere || line[value] != '=') {
-      tag->words += IsWord(name) ? 1 : 0;
-      continue;
-    }
-    tag->values = true;
-    value = line.find_first_not_of(kBlank, value + 1);
-    if (value == kNowhere) return kNowhere;
-    const bool quoted = line[value] == '"' || line[value] == '\'';
-    if (quoted) tag->quote = line[value++];
-    pos = quoted ? line.find(tag->quote, value) : line.find_first_of(" \t\r\n\f><", value);
-    tag->no_translation |= SaysNoTranslation(name, line.substr(value, pos - value));
-    pos = quoted ? value : std::min(pos, line.size());
-  }
-}
-
-// As ReadAttributes: a tag from its `<` on.
-size_t BeginTag(Markup kind, absl::string_view line, size_t pos, MarkupReader::Tag* tag) {
-  *tag = {.goes_on = tag->goes_on};
-  tag->closing = absl::StartsWith(line.substr(pos), "</");
-  pos += tag->closing ? 2 : 1;
-  const char first = pos < line.size() ? line[pos] : 0;
-  const bool xml_only = first == '_' || first == ':' || (first & 0x80) != 0;
-  if (!absl::ascii_isalpha(first) && (kind == Markup::kHtml || !xml_only)) return 0;
-  const size_t end = std::min(line.find_first_of(" \t\r\n\f/><", pos), line.size());
-  tag->name = std::string(line.substr(pos, end - pos));
-  if (kind == Markup::kHtml) absl::AsciiStrToLower(&tag->name);
-  return ReadAttributes(line, end, tag);
-}
-
-// Or a template's <% ... %>, of which none is within, if it ends in the line.
+// Or a template's <% ... %>, of which none is within, if it ends in the text.
 bool BeginsDeclaration(Markup kind, absl::string_view text) {
   static const RE2& xml = *new RE2(R"(<(!--|![A-Za-z[]|\?[A-Za-z=]))");
   static const RE2& html = *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>", RE2::Latin1);
@@ -202,84 +80,172 @@ std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
 }
 
 bool BeginsMarkup(Markup kind, absl::string_view text) {
-  MarkupReader::Tag tag;
-  return BeginsDeclaration(kind, text) || BeginTag(kind, text, 0, &tag) + 1 > 1;
+  MarkupTag tag;
+  return BeginsDeclaration(kind, text) || BeginTag(kind, text, 0, /*is_whole=*/true, &tag) + 1 > 1;
 }
 
-void MarkupReader::AddText(size_t end) {
+void MarkupLexer::AddText(size_t end) {
   if (end > done_) {
-    tokens_.push_back({MarkupToken::kText, line_.substr(done_, end - done_), "", cdata_});
+    tokens_.push_back({MarkupToken::kText, {done_, end}, "", cdata_, CollapsesSpace()});
   }
   done_ = end;
 }
 
-void MarkupReader::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value) {
+void MarkupLexer::Add(MarkupToken::Kind kind, size_t begin, size_t end, std::string value) {
   if (skipped_depth_ > 0) return;
   AddText(begin);
-  tokens_.push_back({kind, line_.substr(begin, end - begin), std::move(value), cdata_});
+  tokens_.push_back({kind, {begin, end}, std::move(value), cdata_, CollapsesSpace()});
   done_ = end;
 }
 
-void MarkupReader::ReadTokens(absl::string_view line) {
-  line_ = line;
+void MarkupLexer::ReadLine(absl::string_view line) {
   tokens_.clear();
   done_ = 0;
+  pos_ = 0;
   skipped_inline_ = false;  // not in one line
-  size_t pos = tag_lines_ > 0 ? ReadTag(0) : 0;
-  while (pos < line.size() && kind_ != Markup::kNone) pos = Next(pos);
-  if (skipped_depth_ > 0) {
-    tokens_.push_back({MarkupToken::kBlock, line.substr(done_)});
-  } else {
-    AddText(line.size());
+  SetText(line, /*is_whole=*/true);
+  if (tag_lines_ > 0) pos_ = ReadTag(0);
+  while (kind_ != Markup::kNone && Advance(/*is_full=*/true)) {
+  }
+  End();
+  for (MarkupToken& token : tokens_) {
+    token.raw = line.substr(token.span.begin, token.span.end - token.span.begin);
   }
 }
 
-size_t MarkupReader::EndOfBlocks(absl::string_view text) const {
-  MarkupReader reader(*this);
-  reader.tag_.goes_on = true;
-  reader.ReadTokens(text);
-  // An element that is left alone and has not ended is a block up to the end of the text.
-  if (reader.skipped_depth_ > 0) reader.tokens_.pop_back();
-  for (auto token = reader.tokens_.rbegin(); token != reader.tokens_.rend(); ++token) {
-    if (token->kind != MarkupToken::kBlock) continue;
-    return static_cast<size_t>(token->raw.data() + token->raw.size() - text.data());
-  }
-  return 0;
+void MarkupLexer::SetText(absl::string_view text, bool is_whole) {
+  text_ = text;
+  is_whole_ = is_whole;
 }
 
-size_t MarkupReader::Next(size_t pos) {
-  if (!until_.empty()) return ReadUntil(pos, pos);
+bool MarkupLexer::Advance(bool is_full) {
+  const auto left = [&] { return text_.size() - pos_; };
+  if (left() == 0 || (!is_full && !is_whole_ && left() < needed_)) return false;
+  const auto read = [&] { return tag_lines_ > 0 ? ReadTag(pos_) : Next(pos_); };
+  size_t next = read();
+  if (next == kNowhere && is_full && pos_ == 0) {
+    // The token is longer than what may be held. Its end is not there, but may begin with the last
+    // bytes.
+    const absl::string_view text = text_;
+    SetText(text.substr(0, text.size() - kMaxEnd + 1), /*is_whole=*/true);
+    next = read();
+    SetText(text, /*is_whole=*/false);
+  }
+  if (next == kNowhere) {
+    needed_ = left() < kShort ? left() + 1 : 2 * left();
+    return false;
+  }
+  needed_ = 0;
+  pos_ = next;
+  return true;
+}
+
+void MarkupLexer::End() {
+  pos_ = text_.size();
+  if (skipped_depth_ == 0) return AddText(pos_);
+  if (pos_ > done_) tokens_.push_back({MarkupToken::kBlock, {done_, pos_}});
+  done_ = pos_;
+}
+
+size_t MarkupLexer::FindCut() const {
+  if (pos_ < text_.size()) return pos_;
+  const absl::string_view run = text_.substr(done_);
+  const size_t least = std::max(done_, text_.size() / 2) - done_;
+  for (const absl::string_view blanks : {"\n", kMarkupBlanks}) {
+    const size_t at = run.find_last_of(blanks);
+    if (at != kNowhere && at >= least) return done_ + at + 1;
+  }
+  if (least == 0) return done_;
+  size_t at = text_.size() - 1;
+  for (int i = 0; i < 3 && !IsCharacterBorder(text_, at); ++i) --at;
+  return std::max(at, done_ + 1);
+}
+
+void MarkupLexer::Cut() {
+  if (skipped_depth_ == 0) return AddText(FindCut());
+  if (done_ > 0) return;  // the element itself is shorter
+  tokens_.push_back({MarkupToken::kBlock, {0, pos_}});
+  done_ = pos_;
+  skipped_inline_ = false;
+}
+
+void MarkupLexer::Drop(size_t count) {
+  const size_t size = tokens_[count - 1].span.end;
+  tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (MarkupToken& token : tokens_) token.span = {token.span.begin - size, token.span.end - size};
+  done_ -= size;
+  pos_ -= size;
+}
+
+size_t MarkupLexer::Next(size_t pos) {
+  if (!until_.empty()) return ReadUntil(pos, pos, until_);
   const bool html = kind_ == Markup::kHtml;
-  const bool raw = skipped_depth_ > 0 && html && IsIn(kRaw, skipped_);
-  pos = raw ? line_.find("</", pos) : line_.find_first_of(cdata_ ? "<&]" : "<&", pos);
-  if (pos == kNowhere) return line_.size();
-  const absl::string_view rest = line_.substr(pos);
-  if (raw) {  // only its own end tag is one
-    const absl::string_view name = rest.substr(2, rest.find_first_of(" \t\r\n\f/>", 2) - 2);
-    return absl::EqualsIgnoreCase(name, skipped_) ? ReadTag(pos) : pos + 2;
+  // Where nothing but the element's own end tag is markup; and where line ends separate texts.
+  const bool is_raw = html && skipped_depth_ > 0 && IsRawElement(skipped_);
+  const bool has_lines = preserved_depth_ > 0 && skipped_depth_ == 0;
+  pos = text_.find_first_of(is_raw ? "<" : has_lines ? "<&]\r\n" : cdata_ ? "<&]" : "<&", pos);
+  if (pos == kNowhere) return text_.size();
+  pos_ = pos;  // if this needs more text, all in front of it is read
+  const absl::string_view rest = text_.substr(pos);
+  switch (rest[0]) {
+    case '&':
+      return ReadReferenceAt(pos);
+    case '\r':
+    case '\n':
+      Add(MarkupToken::kBlock, pos, pos + 1);
+      return pos + 1;
+    case ']':
+      if (!cdata_) return pos + 1;
+      if (!is_whole_ && rest.size() < 3) return kNowhere;
+      if (!absl::StartsWith(rest, "]]>")) return pos + 1;
+      Add(MarkupToken::kBlock, pos, pos + 3);
+      cdata_ = false;
+      return pos + 3;
+    default:
+      break;
   }
-  const bool begins_cdata = !html && absl::StartsWith(rest, "<![CDATA[");
-  if (begins_cdata || absl::StartsWith(rest, "]]>")) {
-    const size_t end = pos + (begins_cdata ? 9 : 3);
-    Add(MarkupToken::kBlock, pos, end);
-    cdata_ = begins_cdata;
-    return end;
+  if (!is_raw) return ReadMarkup(pos);
+  if (!is_whole_ && rest.size() < skipped_.size() + 3) return kNowhere;
+  if (!absl::StartsWith(rest, "</")) return pos + 1;
+  const size_t size = rest.find_first_of(" \t\r\n\f/>", 2) - 2;
+  return absl::EqualsIgnoreCase(rest.substr(2, size), skipped_) ? ReadTag(pos) : pos + 1;
+}
+
+// Reads what begins with a `<`.
+size_t MarkupLexer::ReadMarkup(size_t pos) {
+  const absl::string_view rest = text_.substr(pos);
+  const bool html = kind_ == Markup::kHtml;
+  const bool is_short = rest.size() < 2 || (absl::string_view("!?%").find(rest[1]) != kNowhere &&
+                                            rest.size() < kMaxStart);
+  if (!is_whole_ && is_short) return kNowhere;
+  if (!html && absl::StartsWith(rest, "<![CDATA[")) {
+    Add(MarkupToken::kBlock, pos, pos + kMaxStart);
+    cdata_ = true;
+    return pos + kMaxStart;
   }
-  if (BeginsDeclaration(kind_, rest)) {
-    until_ = rest[1] == '%' ? "%>" : ">";
-    // Office's `<?xml:namespace ... />` has no other end.
-    if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until_ = "?>";
-    if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until_ = "[>";
-    if (!absl::StartsWith(rest, "<!--")) return ReadUntil(pos, pos + 2);
-    until_ = html ? "--" : "-->";
-    // In HTML these are comments.
-    const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
-    return ReadUntil(pos, pos + (html && empty ? 2 : 4));
+  const absl::string_view start = is_document_ ? rest.substr(0, kMaxTemplate) : rest;
+  if (!BeginsDeclaration(kind_, start)) {
+    const bool may_be_template = !is_whole_ && html && absl::StartsWith(start, "<%") &&
+                                 start.size() < kMaxTemplate && start.find("<%", 2) == kNowhere;
+    return may_be_template ? kNowhere : ReadTag(pos);
   }
-  if (rest[0] == '<') return ReadTag(pos);
+  absl::string_view until = rest[1] == '%' ? "%>" : ">";
+  // Office's `<?xml:namespace ... />` has no other end.
+  if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until = "?>";
+  if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until = "[>";
+  if (!absl::StartsWith(rest, "<!--")) return ReadUntil(pos, pos + 2, until);
+  // In HTML these are comments.
+  const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
+  return ReadUntil(pos, pos + (html && empty ? 2 : 4), html ? "--" : "-->");
+}
+
+size_t MarkupLexer::ReadReferenceAt(size_t pos) {
+  const absl::string_view rest = text_.substr(pos);
   std::optional<std::string> character = ReadReference(kind_, rest);
-  if (!character.has_value()) return pos + 1;
-  const size_t end = line_.find(';', pos) + 1;
+  if (!character.has_value()) {
+    return !is_whole_ && rest.size() < kMaxReference ? kNowhere : pos + 1;
+  }
+  const size_t end = text_.find(';', pos) + 1;
   const bool is_break = *character == "\n" || *character == "\r";
   const MarkupToken::Kind kind = character->empty() ? MarkupToken::kProtected
                                  : is_break         ? MarkupToken::kBlock
@@ -288,44 +254,50 @@ size_t MarkupReader::Next(size_t pos) {
   return end;
 }
 
-size_t MarkupReader::ReadUntil(size_t begin, size_t pos) {
+size_t MarkupLexer::ReadUntil(size_t begin, size_t pos, absl::string_view until) {
   // PHP's <?= $name ?> stands for words, and so does <%= name %>.
-  const absl::string_view start = line_.substr(begin, pos - begin);
+  const absl::string_view start = text_.substr(begin, pos - begin);
   const bool words = kind_ == Markup::kHtml && (start == "<?" || start == "<%");
   static const RE2& comment_end = *new RE2("(--)!?>", RE2::Latin1);
-  while (!until_.empty()) {
-    const bool either = until_ == "[>";   // a document type, perhaps with declarations in [ ]
-    const bool comment = until_ == "--";  // of HTML
-    const size_t end = either    ? line_.find_first_of(until_, pos)
-                       : comment ? Find(line_, pos, comment_end)
-                                 : line_.find(until_, pos);
+  while (!until.empty()) {
+    const bool either = until == "[>";   // a document type, perhaps with declarations in [ ]
+    const bool comment = until == "--";  // of HTML
+    const size_t end = either    ? text_.find_first_of(until, pos)
+                       : comment ? FindGroup(text_, pos, comment_end)
+                                 : text_.find(until, pos);
+    if (end == kNowhere && !is_whole_) return kNowhere;
     if (end == kNowhere) {
-      Add(MarkupToken::kPoint, begin, line_.size());
-      return line_.size();
+      until_ = until;
+      Add(MarkupToken::kPoint, begin, text_.size());
+      return text_.size();
     }
-    pos = end + (either ? 1 : until_.size());
-    const bool list = either && line_[end] == '[';
-    until_ = list ? "]" : comment || until_ == "]" ? ">" : "";
+    pos = end + (either ? 1 : until.size());
+    const bool list = either && text_[end] == '[';
+    until = list ? "]" : comment || until == "]" ? ">" : "";
   }
+  until_ = "";
   Add(words ? MarkupToken::kProtected : MarkupToken::kPoint, begin, pos);
   return pos;
 }
 
 // A tag, or more of one that began in another line.
-size_t MarkupReader::ReadTag(size_t pos) {
+size_t MarkupLexer::ReadTag(size_t pos) {
   const bool begins = tag_lines_ == 0;
-  const size_t end =
-      begins ? BeginTag(kind_, line_, pos, &tag_) : ReadAttributes(line_, pos, &tag_);
+  MarkupTag tag = begins ? MarkupTag() : tag_;
+  const size_t end = begins ? BeginTag(kind_, text_, pos, is_whole_, &tag)
+                            : ReadAttributes(text_, pos, is_whole_, &tag);
+  if (end == kNowhere && !is_whole_) return kNowhere;
+  tag_ = std::move(tag);
   // If its end is not in the line it goes on in the next one, if it looks like one so far.
   const bool looks_like_one = tag_.values || tag_.words <= (begins ? 0 : 1);
   if (end == kNowhere && looks_like_one && tag_lines_ < kMaxTagLines) {
     // What is longer than a word is data.
     static const RE2& data = *new RE2(R"(\s*[!-~]{40,}\s*)", RE2::Latin1);
-    if (begins || tag_.quote == 0 || !RE2::FullMatch({line_.data(), line_.size()}, data)) {
+    if (begins || tag_.quote == 0 || !RE2::FullMatch({text_.data(), text_.size()}, data)) {
       ++tag_lines_;
     }
-    Add(MarkupToken::kPoint, pos, line_.size());
-    return line_.size();
+    Add(MarkupToken::kPoint, pos, text_.size());
+    return text_.size();
   }
   tag_lines_ = 0;
   if (end == 0 || end == kNowhere) return begins ? pos + 1 : pos;  // it is text
@@ -333,50 +305,70 @@ size_t MarkupReader::ReadTag(size_t pos) {
   return end;
 }
 
-bool MarkupReader::EndsSkipped() {
-  const auto* const enders =
-      absl::c_find_if(kEnders, [&](const auto& names) { return IsIn(names.first, skipped_); });
-  if (kind_ != Markup::kHtml || enders == std::end(kEnders)) return false;
+bool MarkupLexer::EndsSkipped() {
+  const absl::string_view enders = EndersOf(skipped_);
+  if (kind_ != Markup::kHtml || enders.empty()) return false;
   const std::string& name = tag_.name;
-  const bool parent = IsIn(kParents, name);
-  const bool ends = IsIn(enders->second, name) && !(tag_.closing && name == skipped_);
+  const bool parent = IsParent(name);
+  const bool ends = IsIn(enders, name) && !(tag_.closing && name == skipped_);
   if (skipped_parents_ == 0 && (ends || (parent && tag_.closing))) return true;
   if (parent) skipped_parents_ += tag_.closing ? -1 : 1;
   if (skipped_parents_ == 0) skipped_depth_ = 1;
   return false;
 }
 
-// `whole`: the tag begins in this line.
-void MarkupReader::AddTag(size_t begin, size_t end, bool whole) {
+void MarkupLexer::NoteSpace(bool is_empty) {
+  if (!is_document_ || is_empty) return;
   const std::string& name = tag_.name;
-  const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsIn(kVoid, name));
-  const bool block = IsIn(kBlocks, name) || IsIn(kOtherBlocks, name);
+  if (preserved_depth_ > 0) {
+    if (name == preserved_) preserved_depth_ += tag_.closing ? -1 : 1;
+  } else if (!tag_.closing && kind_ == Markup::kXml && tag_.preserves_space) {
+    preserved_ = name;
+    preserved_depth_ = 1;
+  }
+}
+
+// `whole`: the tag begins in this line.
+void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
+  const std::string& name = tag_.name;
+  const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsVoidElement(name));
+  const auto code_kind = [&](absl::string_view code, MarkupToken::Kind other) {
+    return IsOpeningCode(kind_, code)   ? MarkupToken::kOpen
+           : IsClosingCode(kind_, code) ? MarkupToken::kClose
+                                        : other;
+  };
   if (skipped_depth_ > 0 && EndsSkipped()) {
     skipped_depth_ = 0;
-    Add(MarkupToken::kBlock, done_, begin);
+    if (begin > done_) Add(MarkupToken::kBlock, done_, begin);
   }
   if (skipped_depth_ > 0) {
     if (name != skipped_ || empty) return;
     skipped_depth_ += tag_.closing ? -1 : 1;
     if (skipped_depth_ > 0) return;
-    Add(skipped_inline_ ? CodeKind(kind_, name, MarkupToken::kProtected) : MarkupToken::kBlock,
-        done_, end);
-  } else if (!empty && !tag_.closing && (tag_.no_translation || IsProtected(kind_, name))) {
+    Add(skipped_inline_ ? code_kind(name, MarkupToken::kProtected) : MarkupToken::kBlock, done_,
+        end);
+    return;
+  }
+  const bool block = IsBlockElement(name);
+  if (!empty && !tag_.closing && (tag_.no_translation || IsLeftAlone(kind_, name))) {
     AddText(begin);
     skipped_ = name;
     skipped_depth_ = 1;
     skipped_parents_ = 0;
     skipped_inline_ = whole && !block;
-  } else if (block) {
+    return;
+  }
+  if (block) {
     Add(MarkupToken::kBlock, begin, end);
   } else if (whole && (absl::StrContains(name, '@') || absl::EndsWith(name, ":"))) {
     Add(MarkupToken::kProtected, begin, end);  // <name@...>, <http://...>
   } else if (empty || !whole) {
-    const MarkupToken::Kind kind = CodeKind(kind_, name + "/", MarkupToken::kPoint);
+    const MarkupToken::Kind kind = code_kind(name + "/", MarkupToken::kPoint);
     Add(whole ? kind : MarkupToken::kPoint, begin, end);
   } else {
     Add(tag_.closing ? MarkupToken::kClose : MarkupToken::kOpen, begin, end, name);
   }
+  NoteSpace(empty);
 }
 
 }  // namespace nibu::internal

@@ -1,0 +1,45 @@
+// Texts of all kinds, in chunks of any size. Nothing may be lost, and the units may not depend on
+// the chunks. The first byte is the seed of their sizes; if it is
+// odd, documents are cut every 64 bytes.
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+
+#include "tests/tools/text/read_units.h"
+#include "tests/tools/text/write_marked.h"
+
+namespace nibu::internal {
+namespace {
+
+void Check(TextKind kind, Markup markup, absl::string_view text, unsigned seed) {
+  const size_t max_piece = seed % 2 == 0 ? MarkupReader::kMaxPiece : 64;
+  const std::vector<UnitParts> units = ReadAll(kind, markup, text, max_piece);
+  std::minstd_rand random(seed);
+  const size_t most = 1 + seed % 64;
+  const auto next_size = [&] { return 1 + random() % most; };
+  if (Dump(ReadChunks(kind, markup, text, next_size, nullptr, max_piece)) != Dump(units)) {
+    std::abort();
+  }
+  if (kind != TextKind::kDocument) return;
+  for (const UnitParts& unit : units) {
+    for (const MarkedLine::Segment& segment : unit.marked.segments) {
+      if (!IsWellFormed(segment.marked)) std::abort();
+    }
+  }
+  if (WithoutBlanks(Again(units)) != WithoutBlanks(std::string(text))) std::abort();
+}
+
+}  // namespace
+}  // namespace nibu::internal
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const absl::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  for (const nibu::Markup markup : {nibu::Markup::kHtml, nibu::Markup::kXml}) {
+    nibu::internal::Check(nibu::TextKind::kDocument, markup, text, data[0]);
+    nibu::internal::Check(nibu::TextKind::kLines, markup, text, data[0]);
+  }
+  nibu::internal::Check(nibu::TextKind::kLines, nibu::Markup::kNone, text, data[0]);
+  nibu::internal::Check(nibu::TextKind::kParagraphs, nibu::Markup::kNone, text, data[0]);
+  return 0;
+}
