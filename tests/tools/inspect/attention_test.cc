@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
@@ -135,7 +136,9 @@ TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
         absl::StrCat("nibu-score --tgt=", TestFile("de.txt", "Ein Hund.\n")),
         std::string("nibu-bench"), std::string("nibu-inspect attention A"),
         absl::StrCat("nibu-convert --out=", out)}) {
-    const std::string program = command.substr(0, command.find(' '));
+    const bool is_attention = absl::StartsWith(command, "nibu-inspect");
+    const std::string program =
+        is_attention ? "nibu-inspect attention" : command.substr(0, command.find(' '));
     for (const std::string mixers : {"full;full", "reduction:2", "nope"}) {
       const Outcome outcome = Shell(
           absl::StrCat("'", ProgramPath(""), "'", command, " --encoder_attention='", mixers, "'"),
