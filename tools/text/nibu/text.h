@@ -32,8 +32,8 @@ class NIBU_EXPORT TextUnit {
 
   // False: a part of a document with nothing to translate, which Write("") gives back.
   bool has_text() const;
-  // The text as it stands in the input, without line end; of a document's block, with white space
-  // around line breaks collapsed.
+  // The text as it stands in the input, without line end; of a document's block, with each run of
+  // white space collapsed into one space.
   const std::string& source() const;
   // The bytes that it holds.
   size_t size() const;
