@@ -100,7 +100,10 @@ absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
   Settings settings;
-  auto& [cli, loading, speed, asked] = settings;
+  const CliOptions& cli = settings.cli;
+  ModelOptions& loading = settings.model;
+  SpeedOptions& speed = settings.speed;
+  Options& asked = settings.text;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
   loading.shortlist = "none";  // a score is of all tokens

@@ -164,7 +164,10 @@ absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
   Settings settings;
-  const auto& [cli, loading, speed, asked] = settings;
+  const CliOptions& cli = settings.cli;
+  const ModelOptions& loading = settings.model;
+  const SpeedOptions& speed = settings.speed;
+  const Options& asked = settings.text;
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(&settings), argc, argv);
   ChooseTextKind(cli, &settings.text);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));

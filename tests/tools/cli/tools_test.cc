@@ -273,7 +273,7 @@ TEST(PipelineTest, StopEndsReading) {
 }
 
 TEST(PipelineTest, ReportsWhatCannotBeWritten) {
-  std::signal(SIGPIPE, SIG_IGN);
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
   const auto run = [](int fd) {
     InputLines lines(std::vector<std::string>(100, "x"));
     UnitSource units(&lines, {});
@@ -300,6 +300,7 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
   ASSERT_GE(full, 0);
   EXPECT_TRUE(absl::IsUnavailable(run(full)));
   close(full);
+  std::signal(SIGPIPE, before);  // Other tests start programs.
 }
 
 // Even where writing has failed long before.

@@ -386,33 +386,5 @@ TEST(LibraryTest, WritesJson) {
   EXPECT_THAT(json, HasSubstr("\"alignment\":[["));
 }
 
-TEST(LibraryTest, SplitsSentences) {
-  const auto splitter = SentenceSplitter::Create("en");
-  ASSERT_TRUE(splitter.ok()) << splitter.status();
-  const auto spans = (*splitter)->Split(" Dr. Smith is here. He waits.\nNo stop\n\nEnd");
-  ASSERT_TRUE(spans.ok()) << spans.status();
-  EXPECT_THAT(*spans,
-              ElementsAre(ByteSpan{1, 19}, ByteSpan{20, 29}, ByteSpan{30, 37}, ByteSpan{39, 42}));
-  EXPECT_THAT(*(*splitter)->Split(""), IsEmpty());
-  EXPECT_FALSE(SentenceSplitter::Create("english").ok());
-}
-
-TEST(LibraryTest, DetectsLanguages) {
-  const auto detector = LanguageDetector::Create({"eng_Latn", "deu_Latn"});
-  ASSERT_TRUE(detector.ok()) << detector.status();
-  const auto found = (*detector)->Detect("Ein Mann fährt auf seinem Fahrrad durch die Stadt.");
-  ASSERT_TRUE(found.ok()) << found.status();
-  ASSERT_THAT(*found, Not(IsEmpty()));
-  EXPECT_EQ((*found)[0].code, "deu_Latn");
-  EXPECT_GT((*found)[0].confidence, 0.5);
-  EXPECT_THAT(*(*detector)->Detect("<p lang=de>123</p>", Markup::kHtml), IsEmpty());
-  EXPECT_THAT(LanguageDetector::KnownLanguages(), Contains("de"));
-}
-
-TEST(LibraryTest, KnowsItsVersion) {
-  EXPECT_STREQ(Version(), NIBU_VERSION_STRING);
-  EXPECT_EQ(VersionNumber(), NIBU_VERSION_NUMBER);
-}
-
 }  // namespace
 }  // namespace nibu
