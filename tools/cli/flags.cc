@@ -67,7 +67,7 @@ std::vector<std::string> Names() {
 }
 
 // Whether --config names a file of options; in some programs it names a model's shape.
-bool HasConfigFile() { return absl::string_view(Find("config")->row->info.programs) != ""; }
+bool HasConfigFile() { return *Find("config")->row->info.programs != 0; }
 
 absl::Status ApplyConfigFile(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<ConfigEntry> entries, ReadConfigEntries(path));

@@ -82,7 +82,7 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags(const SpeedOptions& speed,
 
 absl::StatusOr<TextOptions> ReadTextFlags(const Options& options, const ModelFlags& model,
                                           const ModelDefaults& defaults) {
-  const auto text = MakeTextOptions(options, defaults);
+  auto text = MakeTextOptions(options, defaults);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(text.status()));
   if (!model.text.draft_model.empty() && text->decoding.beam_size != 1) {
     return WrongUsage("--draft_model needs --beam_size=1, not ", text->decoding.beam_size);
