@@ -25,9 +25,9 @@ struct DetectedLanguage {
 class LanguageDetector {
  public:
   // `among` has the languages that a text may be in, in any form that SameLanguage() understands.
-  // Of several codes of one language ("pt-BR", "pt-PT") the first is found. The only language of a
-  // script is found even if nothing else is known of it; otherwise, languages that are not in
-  // KnownLanguages() are never found. An empty list means KnownLanguages().
+  // Where there are several codes of one language ("pt-BR", "pt-PT"), the first is found. The only
+  // language of a script is found even if nothing else is known of it; otherwise, languages that
+  // are not in KnownLanguages() are never found. An empty list means KnownLanguages().
   explicit LanguageDetector(absl::Span<const std::string> among = {});
 
   // Returns the languages that a text may be in, the most probable first, with their codes as

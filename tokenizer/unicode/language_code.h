@@ -9,7 +9,7 @@
 
 namespace nibu::internal {
 
-// What a language code says, in ICU's canonical form: "deu_Latn" and "de-DE" are both "de".
+// The parts of a language code, in ICU's canonical form: "deu_Latn" and "de-DE" are both "de".
 struct LanguageCode {
   explicit LanguageCode(absl::string_view code);
 

@@ -25,14 +25,14 @@ std::string ValuesOf(const ProgramOption& option) {
   return option.row->info.values;
 }
 
-// Whether the value is a path. The table has no type for paths, but the first sentences of their
-// help texts speak of files.
+// Returns whether the value is a path. The table has no type for paths, but the first sentences of
+// their help texts speak of files.
 bool IsPath(const ProgramOption& option) {
   const std::string help = absl::AsciiStrToLower(FirstSentence(option.row->info.help));
   return absl::string_view(option.row->info.type) == "text" && absl::StrContains(help, "file");
 }
 
-// Whether --noNAME is worth showing.
+// Returns whether --noNAME is worth showing.
 bool HasNo(const ProgramOption& option) {
   return option.is_switch() && option.row->default_value != "false";
 }

@@ -30,7 +30,7 @@
 namespace nibu::internal {
 namespace {
 
-// What the process has been told.
+// The state of the process: its name, its options, and the values that they were given.
 struct State {
   std::string program = program_invocation_short_name;
   std::vector<ProgramOption> options;
@@ -44,7 +44,7 @@ State& TheState() {
   return state;
 }
 
-// Whether the words, which have blanks between them, include this one.
+// Returns whether the words, which have blanks between them, include this one.
 bool HasWord(absl::string_view words, absl::string_view word) {
   for (const absl::string_view each : absl::StrSplit(words, ' ')) {
     if (each == word) return true;
@@ -66,7 +66,7 @@ std::vector<std::string> Names() {
   return names;
 }
 
-// Whether --config names a file of options; in some programs it names a model's shape.
+// Returns whether --config names a file of options; in some programs it names a model's shape.
 bool HasConfigFile() { return *Find("config")->row->info.programs != 0; }
 
 absl::Status ApplyConfigFile(const std::string& path) {
@@ -86,7 +86,8 @@ absl::Status ApplyConfigFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Whether an option has the value of NAME=VALUE or, of NAME, another value than its default.
+// Returns whether a condition holds: NAME=VALUE when the option has that value, NAME when it
+// differs from its default.
 bool Holds(absl::string_view condition) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(condition, absl::MaxSplits('=', 1));
@@ -96,7 +97,7 @@ bool Holds(absl::string_view condition) {
                                                : option->value() != option->row->default_value;
 }
 
-// Options that exclude each other, and options without one that they need.
+// Refuses options that exclude each other, and options without one that they need.
 absl::Status CheckTogether() {
   for (const ProgramOption& option : TheState().options) {
     if (!Holds(option.name())) continue;

@@ -15,7 +15,7 @@
 
 namespace nibu::internal {
 
-// What a program tells of itself, and the options that it has.
+// The name, description and options of a program.
 struct ProgramInfo {
   std::string name;         // "nibu-translate"
   std::string key;          // its name in OptionInfo::programs: "translate"
@@ -63,7 +63,8 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
 
 // The values that an option was set to, or else its present one.
 std::vector<std::string> FlagValues(absl::string_view name);
-// Whether the command line or the configuration file has set the option, be it to its default.
+// Returns whether the command line or the configuration file has set the option, be it to its
+// default.
 bool WasGiven(absl::string_view name);
 // Sets one option. Wrong usage, naming it: a malformed value.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);

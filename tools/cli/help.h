@@ -1,5 +1,5 @@
-// What a program says of itself: --help, man pages, completion for shells, and the page of flags.
-// All of it comes from the table of options.
+// Texts that a program prints about itself: --help, man pages, completion for shells, and the page
+// of flags. All of it comes from the table of options.
 #ifndef NIBU_TOOLS_CLI_HELP_H_
 #define NIBU_TOOLS_CLI_HELP_H_
 

@@ -31,8 +31,8 @@ class InputLines {
   absl::StatusOr<bool> Next(std::string* line);
   // Appends the next bytes, line ends included, in place of a line. False at the end. May block.
   absl::StatusOr<bool> Read(std::string* bytes);
-  // What part of it has been handed out, but for so many of its last bytes: 0 to 1, or negative
-  // where the size is not known.
+  // Returns the part of the input that has been handed out, less `waiting` bytes: 0 to 1, or
+  // negative where the size is not known.
   double progress(uint64_t waiting = 0) const;
   // Whether this is also the regular file `out` ("-": standard output): writing there directly
   // would destroy what has not been read. REQUIRES: this is a file.

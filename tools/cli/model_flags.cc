@@ -1,43 +1,23 @@
+// Models, threads and texts as options ask for them, for programs that look inside.
+
 #include "tools/cli/model_flags.h"
 
-#include <sched.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/mixer_text.h"
 #include "models/random_model.h"
 #include "tools/cli/flags.h"
-#include "tools/text/model_paths.h"
+#include "tools/text/resources.h"
 
 namespace nibu::internal {
+
 absl::StatusOr<ModelFlags> ReadModelFlags(const std::string& model, const ModelOptions& options) {
-  ModelFlags flags;
-  const std::vector<std::string> paths = SplitPaths(model.empty() ? BundledModelPath() : model);
-  if (std::count(paths.begin(), paths.end(), "") > 0) {
-    return WrongUsage("--model=", model, " has a comma with no model beside it");
-  }
-  if (paths.size() == 1 && !options.ensemble_weights.empty()) {
-    return WrongUsage(
-        "--ensemble_weights means nothing with one model; give several in --model=A,B");
-  }
-  flags.path = paths[0];
-  flags.text = {options.sentencepiece,
-                options.shortlist,
-                options.draft_model,
-                {},
-                {paths.begin() + 1, paths.end()}};
-  const auto mixers = ParseMixers(options.encoder_attention);
-  NIBU_RETURN_IF_ERROR(UsageOfFlag(mixers.status()));
-  flags.text.encoder_attention = *mixers;
-  const auto type = ChooseComputeType(options.compute_type);
-  NIBU_RETURN_IF_ERROR(UsageOfFlag(type.status()));
-  flags.compute_type = *type;
-  return flags;
+  auto source = ReadModelSource(model, options);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(source.status()));
+  return ModelFlags{std::move(source->path), false, source->compute_type,
+                    std::move(source->options)};
 }
 
 absl::StatusOr<ModelFlags> ReadOneModelFlags(const std::string& model,
@@ -65,12 +45,7 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags(const SpeedOptions& speed,
                                                       const ModelOptions& model,
                                                       const Options& options) {
   TranslatorOptions made;
-  made.threads = speed.threads;
-  if (made.threads == 0) {
-    // Of those this process may use.
-    cpu_set_t cpus;
-    made.threads = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  }
+  made.threads = speed.threads > 0 ? speed.threads : UsableCores();
   made.batch_size = speed.batch_size;
   made.batch_type = static_cast<BatchType>(speed.batch_type);
   made.ensemble_weights = model.ensemble_weights;

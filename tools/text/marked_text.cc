@@ -52,6 +52,10 @@ std::vector<absl::string_view> FreeNames(absl::string_view text,
 
 }  // namespace
 
+MarkedLine PlainLine(absl::string_view text) {
+  return {{{"", {std::string(text)}}}, "", /*is_marked=*/false};
+}
+
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
   std::vector<TextSpan> all(parts.begin(), parts.end());
   for (const Carried& carried : marked->carried) {

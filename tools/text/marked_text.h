@@ -46,6 +46,9 @@ struct MarkedLine {
   bool is_marked = true;  // what is carried or left alone may have line breaks
 };
 
+// A line without markup, which is one segment.
+MarkedLine PlainLine(absl::string_view text);
+
 // Makes each part one that is carried as it is, with the tags in it and around all of it.
 // Parts that overlap become one; what begins or ends in one, and is not all in it, does so behind
 // it.

@@ -62,7 +62,7 @@ class MarkupLexer {
   void Drop(size_t count);
 
   std::vector<MarkupToken>& tokens() { return tokens_; }
-  // Whether a comment, tag or element that is left alone goes on behind the text.
+  // Returns whether a comment, tag or element that is left alone goes on behind the text.
   bool is_open() const { return !until_.empty() || tag_lines_ > 0 || skipped_depth_ > 0; }
 
  private:
@@ -93,7 +93,7 @@ class MarkupLexer {
   size_t pos_ = 0;     // how far a document has been read
   size_t needed_ = 0;  // bytes behind pos_ without which looking there is in vain
 
-  // What is open.
+  // The comments, tags and elements that are open.
   absl::string_view until_;  // a comment or the like: where it ends
   bool cdata_ = false;
   int tag_lines_ = 0;  // a tag: lines so far

@@ -58,7 +58,7 @@ bool IsClosingCode(Markup kind, absl::string_view name);
 absl::string_view EndersOf(absl::string_view name);
 // An element that may have others within it that need no end tag.
 bool IsParent(absl::string_view name);
-// Whether a name stands between two spaces of `names`.
+// Returns whether a name stands between two spaces of `names`.
 bool IsIn(absl::string_view names, absl::string_view name);
 
 }  // namespace nibu::internal

@@ -27,39 +27,6 @@ using internal::ModelFacts;
 using internal::ModelParts;
 using internal::Vocabulary;
 
-absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
-  if (path.empty()) {
-    std::string bundled = internal::BundledModelPath();
-    if (!bundled.empty()) return std::vector<std::string>{std::move(bundled)};
-    return absl::NotFoundError(
-        "no model is given, and the bundled one, share/nibu/models/en-de, is not installed; give "
-        "the "
-        "path of a model");
-  }
-  std::vector<std::string> paths = internal::SplitPaths(path);
-  if (absl::c_linear_search(paths, "")) {
-    return InvalidOption("model", "=", path,
-                         " has a comma with no model beside it; a comma within a path is written "
-                         "\\,");
-  }
-  return paths;
-}
-
-absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
-  if (weights.empty()) return absl::OkStatus();
-  if (models == 1) {
-    return InvalidOption("ensemble_weights", " means nothing with one model; give several");
-  }
-  if (weights.size() != models) {
-    return InvalidOption("ensemble_weights", " must be one for each of ", models, " model(s), not ",
-                         weights.size());
-  }
-  for (const float weight : weights) {
-    NIBU_RETURN_IF_ERROR(internal::CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
-  }
-  return absl::OkStatus();
-}
-
 ComputeType Public(internal::ComputeType type) {
   switch (type) {
     case internal::ComputeType::kFloat32:
@@ -94,7 +61,7 @@ std::vector<std::string> LanguageTokens(const Vocabulary& vocabulary) {
   return tokens;
 }
 
-ModelInfo InfoOf(const std::vector<std::string>& paths, const ModelFacts& facts,
+ModelInfo InfoOf(const internal::ModelSource& from, const ModelFacts& facts,
                  const ModelParts& parts) {
   const auto fact = [&](const char* name) {
     const auto found = facts.find(name);
@@ -102,8 +69,8 @@ ModelInfo InfoOf(const std::vector<std::string>& paths, const ModelFacts& facts,
   };
   const internal::LoadedModel& loaded = parts.model.loaded;
   ModelInfo info;
-  info.path = paths[0];
-  info.ensemble.assign(paths.begin() + 1, paths.end());
+  info.path = from.path;
+  info.ensemble = from.options.ensemble;
   info.format = loaded.format;
   info.license = fact("license");
   info.languages = fact("languages");
@@ -132,30 +99,25 @@ ModelInfo InfoOf(const std::vector<std::string>& paths, const ModelFacts& facts,
 
 absl::StatusOr<std::unique_ptr<const ModelParts>> LoadParts(const std::string& path,
                                                             const ModelOptions& options) {
-  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
-  NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
-  NIBU_ASSIGN_OR_RETURN(const internal::ComputeType type,
-                        internal::ChooseComputeType(options.compute_type));
-  internal::TextModelOptions text = {
-      options.sentencepiece, options.shortlist, options.draft_model, {}, {}};
-  NIBU_ASSIGN_OR_RETURN(text.encoder_attention, internal::ParseMixers(options.encoder_attention));
-  text.ensemble.assign(paths.begin() + 1, paths.end());
-  NIBU_ASSIGN_OR_RETURN(internal::OpenedModel opened, internal::OpenModel(paths[0]));
+  NIBU_ASSIGN_OR_RETURN(const internal::ModelSource source,
+                        internal::ReadModelSource(path, options));
+  NIBU_ASSIGN_OR_RETURN(internal::OpenedModel opened, internal::OpenModel(source.path));
   const ModelFacts facts = opened.facts;
-  NIBU_ASSIGN_OR_RETURN(internal::TextModel model,
-                        internal::LoadTextModel(std::move(opened), type, text));
+  NIBU_ASSIGN_OR_RETURN(
+      internal::TextModel model,
+      internal::LoadTextModel(std::move(opened), source.compute_type, source.options));
   auto coder = internal::TextCoder::Create(model.loaded.vocabulary, model.loaded.model->config);
   if (!coder.ok()) {
     const bool is_given = !options.sentencepiece.empty() &&
                           absl::StartsWith(coder.status().message(), "SentencePiece");
-    return absl::Status(
-        coder.status().code(),
-        absl::StrCat(is_given ? options.sentencepiece : paths[0], ": ", coder.status().message()));
+    return absl::Status(coder.status().code(),
+                        absl::StrCat(is_given ? options.sentencepiece : source.path, ": ",
+                                     coder.status().message()));
   }
   model.loaded.vocabulary.ForgetTokens();
   auto parts = std::make_unique<ModelParts>(
       ModelParts{std::move(model), *std::move(coder), options.ensemble_weights, {}});
-  parts->info = InfoOf(paths, facts, *parts);
+  parts->info = InfoOf(source, facts, *parts);
   return parts;
 }
 

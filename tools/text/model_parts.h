@@ -1,4 +1,4 @@
-// What nibu::Model holds.
+// The contents of a nibu::Model.
 #ifndef NIBU_TOOLS_TEXT_MODEL_PARTS_H_
 #define NIBU_TOOLS_TEXT_MODEL_PARTS_H_
 

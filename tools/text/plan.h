@@ -1,4 +1,4 @@
-// What nibu::Plan and nibu::Ticket hold.
+// The contents of nibu::Plan and nibu::Ticket.
 #ifndef NIBU_TOOLS_TEXT_PLAN_H_
 #define NIBU_TOOLS_TEXT_PLAN_H_
 

@@ -1,12 +1,18 @@
 #include "tools/text/resources.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <fstream>
 #include <string>
 
 namespace nibu::internal {
+
+int UsableCores() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
 
 int64_t PeakMemoryBytes() {
   struct rusage usage;

@@ -1,4 +1,4 @@
-// Time and memory that a process takes.
+// Time, memory and cores of the process.
 #ifndef NIBU_TOOLS_TEXT_RESOURCES_H_
 #define NIBU_TOOLS_TEXT_RESOURCES_H_
 
@@ -12,6 +12,9 @@ using Clock = std::chrono::steady_clock;
 inline double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+// The cores that this process may use, at least 1.
+int UsableCores();
 
 // The most memory that this process has held at a time, or since ResetPeakMemory().
 int64_t PeakMemoryBytes();

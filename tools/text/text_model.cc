@@ -9,14 +9,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/check_range.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
 #include "models/assembly/encoder_attention.h"
+#include "models/assembly/mixer_text.h"
 #include "models/files/file_bytes.h"
 #include "models/vocabulary/shortlist_file.h"
 #include "tokenizer/unicode/language_code.h"
+#include "tools/text/model_paths.h"
 #include "tools/text/nearest.h"
+#include "tools/text/text_options.h"
 
 namespace nibu::internal {
 namespace {
@@ -51,7 +55,54 @@ bool SameTokens(const std::vector<std::string>& a, const std::vector<std::string
          std::equal(a.begin(), a.begin() + static_cast<long>(common), b.begin());
 }
 
+absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
+  if (path.empty()) {
+    std::string bundled = BundledModelPath();
+    if (!bundled.empty()) return std::vector<std::string>{std::move(bundled)};
+    return absl::NotFoundError(
+        "no model is given, and no share/nibu/models/en-de lies beside the program's folder; give "
+        "the path of a model");
+  }
+  std::vector<std::string> paths = SplitPaths(path);
+  if (std::count(paths.begin(), paths.end(), "") > 0) {
+    return InvalidOption("model", "=", path,
+                         " has a comma with no model beside it; a comma within a path is written "
+                         "\\,");
+  }
+  return paths;
+}
+
+absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
+  if (weights.empty()) return absl::OkStatus();
+  if (models == 1) {
+    return InvalidOption("ensemble_weights",
+                         " means nothing with one model; give several, with commas between them");
+  }
+  if (weights.size() != models) {
+    return InvalidOption("ensemble_weights", " must be one for each of ", models, " models, not ",
+                         weights.size());
+  }
+  for (const float weight : weights) {
+    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options) {
+  NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
+  NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
+  NIBU_ASSIGN_OR_RETURN(const ComputeType type, ChooseComputeType(options.compute_type));
+  NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers, ParseMixers(options.encoder_attention));
+  return ModelSource{paths[0],
+                     type,
+                     {options.sentencepiece,
+                      options.shortlist,
+                      options.draft_model,
+                      std::move(mixers),
+                      {paths.begin() + 1, paths.end()}}};
+}
 
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   if (!options.sentencepiece.empty()) {
@@ -107,18 +158,6 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
   return model;
 } catch (...) {
   return StatusOfException();
-}
-
-DecodingOptions DefaultDecoding(const ModelDefaults& defaults) {
-  DecodingOptions options;
-  options.beam_size = defaults.beam_size.value_or(options.beam_size);
-  options.max_decoding_length = defaults.max_decoding_length.value_or(options.max_decoding_length);
-  options.no_repeat_ngram_size = defaults.no_repeat_ngram_size.value_or(0);
-  options.length_penalty = defaults.length_penalty.value_or(options.length_penalty);
-  options.word_penalty = defaults.word_penalty.value_or(0);
-  options.max_length_factor = defaults.max_length_factor.value_or(0);
-  options.early_stopping = defaults.early_stopping;
-  return options;
 }
 
 absl::StatusOr<std::optional<Frame>> ChooseLanguages(const ModelVocabulary& vocabulary,

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "engine/request.h"
 #include "models/load_model.h"
+#include "nibu/options.h"
 
 namespace nibu::internal {
 
@@ -21,6 +22,16 @@ struct TextModelOptions {
   std::vector<MixerSpec> encoder_attention;  // empty: the (first) model's own
   std::vector<std::string> ensemble;  // more models of the same vocabularies, as far as these go
 };
+
+// A model that is to be loaded.
+struct ModelSource {
+  std::string path;  // of the first model of an ensemble
+  ComputeType compute_type;
+  TextModelOptions options;
+};
+// Reads what a user asks for. `path`: see nibu::Model::Load; empty: the bundled model. NotFound: it
+// is not there; InvalidArgument with the option's name: a value makes no sense.
+absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options);
 
 // Puts the SentencePiece models, the shortlist and the encoder's attention in place of the model's
 // own. Errors name the file, or begin with sentencepiece (InvalidArgument).
@@ -36,9 +47,6 @@ struct TextModel {
 // Completes and loads what has been opened, and the rest. Errors name the file.
 absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,
                                         const TextModelOptions& options);
-
-// What a model wants where nothing else is said.
-DecodingOptions DefaultDecoding(const ModelDefaults& defaults);
 
 // What tells a multilingual model its languages (see TextOptions); none for a model that is not to
 // be told. InvalidArgument that begins with src_lang or tgt_lang, with the codes that there are: a

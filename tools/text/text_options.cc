@@ -28,7 +28,9 @@ absl::StatusOr<ProtectedKinds> ParseProtect(const std::string& value) {
   return kinds;
 }
 
-DecodingOptions DecodingFrom(const Options& options, const ModelDefaults& defaults) {
+}  // namespace
+
+DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults& defaults) {
   DecodingOptions decoding;
   decoding.sampling = {options.sampling_topk, options.sampling_topp, options.sampling_temperature,
                        options.seed};
@@ -59,8 +61,6 @@ DecodingOptions DecodingFrom(const Options& options, const ModelDefaults& defaul
   return decoding;
 }
 
-}  // namespace
-
 absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelDefaults& defaults) {
   TextOptions made;
   made.src_lang = options.src_lang;
@@ -70,7 +70,7 @@ absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelD
   made.split_language = options.split_language;
   made.long_input = options.long_input;
   made.max_input_length = options.max_input_length;
-  made.decoding = DecodingFrom(options, defaults);
+  made.decoding = MakeDecodingOptions(options, defaults);
   NIBU_RETURN_IF_ERROR(made.decoding.Validate());
   made.end_tokens = options.end_token;
   for (const std::string& sequence : options.suppress_sequences) {

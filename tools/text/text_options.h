@@ -65,6 +65,9 @@ struct TextOptions {
 using TextHypothesis = nibu::Hypothesis;
 using TextResult = nibu::Result;
 
+// The options of the search, over the model's own; without the shortlist, and tokens as ids.
+DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults& defaults);
+
 // The options as they are for a model: its defaults stand in for optional fields without a value.
 // The shortlist is added by the caller. InvalidArgument with the option's name: a value makes no
 // sense.

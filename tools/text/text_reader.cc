@@ -18,10 +18,6 @@ uint64_t CountLines(absl::string_view text) {
   return static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-MarkedLine Plain(absl::string_view text) {
-  return {{{"", {std::string(text)}}}, "", /*is_marked=*/false};
-}
-
 // The row of a table, cell by cell.
 MarkedLine CellsOf(absl::string_view row) {
   MarkedLine line = {{}, "", /*is_marked=*/false};
@@ -83,7 +79,7 @@ bool TextReader::TakeLine(absl::string_view* line) {
 bool TextReader::NextLine(UnitParts* unit) {
   absl::string_view line;
   if (!TakeLine(&line)) return false;
-  unit->marked = is_marked_ ? markup_.Read(line) : Plain(line);
+  unit->marked = is_marked_ ? markup_.Read(line) : PlainLine(line);
   unit->source = std::string(line);
   unit->line = line_++;
   unit->end = taken_;
@@ -98,7 +94,8 @@ bool TextReader::NextParagraph(UnitParts* unit) {
   unit->layout = std::move(waiting_.front());
   waiting_.pop_front();
   unit->source = std::exchange(unit->layout.text, "");
-  unit->marked = absl::StartsWith(unit->source, "|") ? CellsOf(unit->source) : Plain(unit->source);
+  unit->marked =
+      absl::StartsWith(unit->source, "|") ? CellsOf(unit->source) : PlainLine(unit->source);
   unit->line = unit->layout.line;
   unit->end = taken_;
   return true;

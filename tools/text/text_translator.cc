@@ -110,7 +110,7 @@ TextTranslator::~TextTranslator() = default;
 
 TextOptions TextTranslator::default_options() const {
   TextOptions options;
-  options.decoding = DefaultDecoding(loaded_.defaults);
+  options.decoding = MakeDecodingOptions({}, loaded_.defaults);
   options.decoding.shortlist = loaded_.shortlist;
   return options;
 }
@@ -175,8 +175,7 @@ int TextTranslator::max_input_length(const Plan& plan) const {
 absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     absl::string_view line, const Request& request, Done done,
     std::chrono::nanoseconds patience) try {
-  return Submit(MarkedLine{{{"", {std::string(line)}}}, "", /*is_marked=*/false}, request,
-                std::move(done), patience);
+  return Submit(PlainLine(line), request, std::move(done), patience);
 } catch (...) {
   return StatusOfException();
 }

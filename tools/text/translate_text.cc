@@ -28,7 +28,7 @@ class TextJob {
   Translation translation;   // All but its text; complete when Submitted is called.
   std::vector<size_t> same;  // By the unit: the first unit with the same text.
 
-  // Takes the result of a unit, or, once all are submitted, of the submitting itself.
+  // Takes the result of a unit.
   void Take(size_t unit, absl::StatusOr<Result> result) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (!result.ok() && (status_.ok() || unit < failed_)) {
@@ -39,6 +39,7 @@ class TextJob {
     }
     if (--missing_ == 0) End(&lock);
   }
+  // More units are going to be submitted.
   void Expect(size_t units) {
     const std::lock_guard<std::mutex> lock(mutex_);
     missing_ += units;

@@ -10,8 +10,6 @@
 
 #include "nibu/translator.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -27,6 +25,7 @@
 #include "tools/text/engines.h"
 #include "tools/text/model_parts.h"
 #include "tools/text/plan.h"
+#include "tools/text/resources.h"
 #include "tools/text/text_reader.h"
 #include "tools/text/text_translator.h"
 
@@ -37,16 +36,6 @@ using internal::Engine;
 using internal::Engines;
 using internal::TextTranslator;
 using internal::TranslatorOptions;
-
-// The cores that this process may use.
-int Cores() {
-  cpu_set_t cpus;
-  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-}
-
-}  // namespace
-
-namespace {
 
 // Hands a result to its caller, and keeps the plan for longer than the caller's function.
 struct Delivery {
@@ -120,6 +109,25 @@ class Translator::Impl {
     return plan;
   }
 
+  // Submits a line to its plan's engine. The plan has been checked.
+  absl::StatusOr<std::shared_ptr<const Ticket::State>> Submit(
+      const internal::MarkedLine& line, const std::shared_ptr<const Plan>& plan, Request request,
+      Done done, std::chrono::nanoseconds patience) {
+    const TextTranslator::Request made = {plan->text,
+                                          request.priority,
+                                          request.deadline,
+                                          request.key,
+                                          std::move(request.target_prefix),
+                                          std::move(request.target)};
+    // The ticket comes first, so that nothing fails once the line is queued.
+    auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {{}}});
+    Delivery delivery = {plan, std::move(done)};
+    NIBU_ASSIGN_OR_RETURN(
+        state->lines[0],
+        Use([&] { return plan->engine->text->Submit(line, made, std::move(delivery), patience); }));
+    return state;
+  }
+
   const TranslatorOptions options;
   const std::shared_ptr<Engines> engines = std::make_shared<Engines>();
 
@@ -131,7 +139,7 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOption
   TranslatorOptions speed;
   NIBU_RETURN_IF_ERROR(internal::CheckRange("threads", options.threads, 0, 1024));
   NIBU_RETURN_IF_ERROR(internal::CheckRange("queue_size", options.queue_size, 0));
-  speed.threads = options.threads > 0 ? options.threads : std::min(Cores(), 1024);
+  speed.threads = options.threads > 0 ? options.threads : std::min(internal::UsableCores(), 1024);
   speed.batch_size = options.batch_size;
   speed.batch_type = options.batch_type == BatchType::kTokens ? internal::BatchType::kTokens
                                                               : internal::BatchType::kExamples;
@@ -161,14 +169,14 @@ absl::StatusOr<Ticket> Translator::Submit(absl::string_view line, std::shared_pt
   if (absl::StrContains(line, '\n')) {
     return internal::Invalid("a line has a line feed in it; give its lines one by one");
   }
-  Options options;
-  options.markup = plan->text_options.markup;
-  TextReader reader(options);
-  reader.Add(line);
-  reader.Add("\n");
-  TextUnit unit;
-  reader.Next(&unit);
-  return Submit(unit, plan, std::move(request), std::move(done), patience);
+  const Markup markup = plan->text_options.markup;
+  const internal::MarkedLine marked = markup == Markup::kNone
+                                          ? internal::PlainLine(line)
+                                          : internal::MarkupReader(markup).Read(line);
+  Ticket ticket;
+  NIBU_ASSIGN_OR_RETURN(ticket.state_,
+                        impl_->Submit(marked, plan, std::move(request), std::move(done), patience));
+  return ticket;
 } catch (...) {
   return internal::StatusOfException();
 }
@@ -177,20 +185,9 @@ absl::StatusOr<Ticket> Translator::Submit(const TextUnit& unit, std::shared_ptr<
                                           Request request, Done done,
                                           std::chrono::nanoseconds patience) try {
   NIBU_RETURN_IF_ERROR(impl_->Check(plan));
-  const TextTranslator::Request made = {plan->text,
-                                        request.priority,
-                                        request.deadline,
-                                        request.key,
-                                        std::move(request.target_prefix),
-                                        std::move(request.target)};
-  // First, so that nothing fails once the line is queued.
-  auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {{}}});
-  Delivery delivery = {plan, std::move(done)};
-  NIBU_ASSIGN_OR_RETURN(state->lines[0], impl_->Use([&] {
-    return plan->engine->text->Submit(unit.parts_->marked, made, std::move(delivery), patience);
-  }));
   Ticket ticket;
-  ticket.state_ = std::move(state);
+  NIBU_ASSIGN_OR_RETURN(ticket.state_, impl_->Submit(unit.parts_->marked, plan, std::move(request),
+                                                     std::move(done), patience));
   return ticket;
 } catch (...) {
   return internal::StatusOfException();

@@ -116,8 +116,8 @@ TEST(HelpTest, HelpTextsAreSentences) {
   }
 }
 
-// What a row needs is an option of the same program; what it excludes, one of some tool. A value
-// behind "=" is one of the option's.
+// An option that a row needs belongs to the same program; one that it excludes, to some program. A
+// value behind "=" is one of the option's.
 TEST(HelpTest, NeedsAndExcludesNameOptions) {
   std::set<std::string> all;
   for (const Tool& tool : Tools()) all.merge(NamesOf(tool));

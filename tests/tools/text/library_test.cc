@@ -62,7 +62,7 @@ Options With(const std::vector<std::pair<std::string, std::string>>& named) {
   return options;
 }
 
-// Of a small random model for many languages.
+// Options for a small random model of many languages.
 Options GermanToFrench() {
   return With({{"src_lang", "de"}, {"tgt_lang", "fr"}, {"max_decoding_length", "8"}});
 }
@@ -138,7 +138,7 @@ TEST(LibraryTest, ConvertsPiecesAndIds) {
   EXPECT_EQ(model.TargetPieces({model.info().target_vocabulary_size}).status().code(),
             absl::StatusCode::kOutOfRange);
 
-  // What the model makes of text, it makes of the text's pieces.
+  // The model translates a text and the pieces of that text alike.
   const auto translator = Threads(1);
   const auto plan = translator->Prepare(Captions(), With({{"tokenized", "true"}}));
   ASSERT_TRUE(plan.ok()) << plan.status();

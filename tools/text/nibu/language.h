@@ -42,9 +42,10 @@ class NIBU_EXPORT LanguageDetector {
   LanguageDetector& operator=(const LanguageDetector&) = delete;
 
   // The languages that a text may be in, the most probable first, with the codes that `among` has.
-  // None: nothing can be told, because the text has no letters, none that any of the languages is
-  // written in, or too few. With markup, tags and scripts do not count. Any bytes are text; of a
-  // long one, its first 32 KiB of letters decide. ResourceExhausted: there is not enough memory.
+  // The list is empty where nothing can be told, because the text has no letters, none that any of
+  // the languages is written in, or too few. With markup, tags and scripts do not count. Any bytes
+  // are text; of a long one, its first 32 KiB of letters decide. ResourceExhausted: there is not
+  // enough memory.
   absl::StatusOr<std::vector<DetectedLanguage>> Detect(absl::string_view text,
                                                        Markup markup = Markup::kNone) const;
 

@@ -19,7 +19,7 @@ namespace internal {
 struct ModelParts;
 }
 
-// What is known of a model. Of an ensemble, its first model is described.
+// Facts about a model, or about the first model of an ensemble.
 struct ModelInfo {
   std::string path;                   // The directory or file.
   std::vector<std::string> ensemble;  // Those of the other models of an ensemble.
@@ -50,7 +50,7 @@ struct ModelInfo {
 
   // The model's own defaults, for options without a value; the others have no value here either.
   Options defaults;
-  // What a user should know of the model's files, one sentence each: weights that had to be packed
+  // Notes for the user about the model's files, one sentence each: weights that had to be packed
   // again, an ensemble's shortlist that is not used.
   std::vector<std::string> notes;
 };

@@ -1,4 +1,4 @@
-// What a translation request answers.
+// The answer to a translation request.
 #ifndef NIBU_RESULT_H_
 #define NIBU_RESULT_H_
 

@@ -40,8 +40,8 @@ class NIBU_EXPORT TextUnit {
   // The line of the input in which it begins, from 0; and how many bytes of the input end with it.
   uint64_t line() const;
   uint64_t end() const;
-  // Whether it is a line or paragraph, whose output a line feed follows; false in documents, whose
-  // line breaks are among what Write returns.
+  // Returns whether it is a line or paragraph, whose output a line feed follows; false in
+  // documents, whose line breaks are among what Write returns.
   bool ends_line() const;
   // The output that stands for it, without that line feed: what surrounds the translation in the
   // input, quoting marks, indentation and tags, and the translation, wrapped as Options::wrap says.
@@ -75,8 +75,8 @@ class NIBU_EXPORT TextReader {
   void End();
   // Takes the next unit. False: more bytes are needed or, after End, there is none.
   bool Next(TextUnit* unit);
-  // Whether a comment, tag or element that is left alone goes on behind the last unit. At the end
-  // of a text that means that the rest, from where it begins, was not translated.
+  // Returns whether a comment, tag or element that is left alone goes on behind the last unit. At
+  // the end of a text that means that the rest, from where it begins, was not translated.
   bool is_open() const;
 
  private:

@@ -29,7 +29,7 @@ namespace nibu {
 // Translator. It keeps its model alive, and so does each of its requests until it has ended.
 class Plan;
 
-// What may differ from request to request.
+// The settings of one request.
 struct Request {
   // Requests of higher priority are taken first; one that is being decoded goes on.
   int priority = 0;
