@@ -22,7 +22,6 @@
 namespace nibu {
 namespace {
 
-using internal::InvalidOption;
 using internal::ModelFacts;
 using internal::ModelParts;
 using internal::Vocabulary;
