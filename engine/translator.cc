@@ -149,6 +149,12 @@ class Translator::Impl {
   // that process, but none of its threads, and the queue's mutex may stay locked for ever.
   bool is_forked() const { return process_ != getpid(); }
 
+  absl::Status CheckProcess() const {
+    if (!is_forked()) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        "this translator belongs to the parent process; create one after fork()");
+  }
+
   // Once everything that was submitted is done.
   void End() {
     queue.Close();
@@ -220,13 +226,15 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(std::shared_ptr<c
   }
 }
 
+absl::Status Translator::AwaitRoom(std::chrono::nanoseconds patience) {
+  NIBU_RETURN_IF_ERROR(impl_->CheckProcess());
+  return impl_->queue.AwaitRoom(patience);
+}
+
 absl::StatusOr<Ticket> Translator::Submit(Request request, Done done,
                                           std::chrono::nanoseconds patience) {
   try {
-    if (impl_->is_forked()) {
-      return absl::FailedPreconditionError(
-          "this translator belongs to the parent process; create one after fork()");
-    }
+    NIBU_RETURN_IF_ERROR(impl_->CheckProcess());
     NIBU_ASSIGN_OR_RETURN(std::shared_ptr<Job> job, MakeJob(std::move(request), std::move(done)));
     Ticket ticket = job;
     NIBU_RETURN_IF_ERROR(impl_->queue.Push(std::move(job), patience));

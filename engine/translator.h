@@ -40,6 +40,11 @@ class Translator {
   absl::StatusOr<Ticket> Submit(Request request, Done done,
                                 std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
 
+  // Waits until the queue has room for a request, which others may take first. Returns the errors
+  // of Submit. Callers of Request::continues wait here before the request that it continues; then
+  // no more of them are under way than the queues of both translators have room for.
+  absl::Status AwaitRoom(std::chrono::nanoseconds patience);
+
   // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
   // ended.
   void Cancel(const Ticket& ticket);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
 #include "engine/search/logit_rules.h"
 
 namespace nibu::internal {
@@ -106,20 +107,30 @@ bool Job::GoesOn(std::vector<Hypothesis> found) {
   return false;
 }
 
+absl::Status JobQueue::AwaitRoom(std::chrono::nanoseconds patience) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  return AwaitRoom(&lock, patience);
+}
+
+absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
+                                 std::chrono::nanoseconds patience) {
+  const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
+  if (patience > std::chrono::hours(24 * 365)) {  // a later time might not exist
+    room_.wait(*lock, may_go_on);
+  } else {
+    room_.wait_for(*lock, patience, may_go_on);
+  }
+  if (closed_) return absl::FailedPreconditionError("the translator has ended");
+  if (undelivered_ < capacity_) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the queue is full: ", capacity_, " requests are under way; try again"));
+}
+
 absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
-    if (patience > std::chrono::hours(24 * 365)) {  // a later time might not exist
-      room_.wait(lock, may_go_on);
-    } else {
-      room_.wait_for(lock, patience, may_go_on);
-    }
+    if (!job->continues) NIBU_RETURN_IF_ERROR(AwaitRoom(&lock, patience));
     if (closed_) return absl::FailedPreconditionError("the translator has ended");
-    if (undelivered_ >= capacity_) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the queue is full: ", capacity_, " requests are under way; try again"));
-    }
     job->order = {-int64_t{job->priority}, arrivals_ / kWindow,
                   -static_cast<int64_t>(job->source.size()), arrivals_};
     const Clock::time_point deadline = job->deadline;

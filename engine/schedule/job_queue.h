@@ -92,7 +92,10 @@ class JobQueue {
       : workers_(static_cast<size_t>(workers)), capacity_(capacity) {}
 
   // Waits for room as long as `patience`. ResourceExhausted: there is none; FailedPrecondition:
-  // closed. Throws std::bad_alloc, and has done nothing then.
+  // closed.
+  absl::Status AwaitRoom(std::chrono::nanoseconds patience);
+  // The same, and takes the job; one that continues another takes no room. Throws std::bad_alloc,
+  // and has done nothing then.
   absl::Status Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience);
   // Ends a waiting job; one that is with a worker is told to end.
   void Cancel(const std::shared_ptr<Job>& job);
@@ -135,6 +138,8 @@ class JobQueue {
   static constexpr uint64_t kWindow = 256;
 
   using Jobs = std::map<Job::Order, std::shared_ptr<Job>>;
+  // REQUIRES: `lock` holds mutex_.
+  absl::Status AwaitRoom(std::unique_lock<std::mutex>* lock, std::chrono::nanoseconds patience);
   // Ends a waiting job; returns what follows it. REQUIRES: mutex_ held.
   Jobs::iterator End(Jobs::iterator waiting, absl::Status status);
   void EndLate(Clock::time_point now);

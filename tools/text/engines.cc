@@ -10,7 +10,7 @@
 namespace nibu::internal {
 namespace {
 
-bool IsOf(const Engine& engine, const std::weak_ptr<const nibu::Model>& model) {
+bool IsOf(const Engine& engine, const std::weak_ptr<const ModelParts>& model) {
   return !engine.model.owner_before(model) && !model.owner_before(engine.model);
 }
 
@@ -41,7 +41,12 @@ void Engines::Leave() {
   if (--uses_ == 0) unused_.notify_all();
 }
 
-Engine* Engines::Find(const std::shared_ptr<const nibu::Model>& model, TranslatorOptions* wanted) {
+absl::StatusOr<std::shared_ptr<void>> Engines::Hold() {
+  if (!Enter()) return absl::FailedPreconditionError("the translator has ended");
+  return std::shared_ptr<void>(this, [](Engines* engines) { engines->Leave(); });
+}
+
+Engine* Engines::Find(const std::shared_ptr<const ModelParts>& model, TranslatorOptions* wanted) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& engine : engines_) {
     if (!IsOf(*engine, model)) continue;

@@ -11,15 +11,16 @@
 #include <mutex>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "engine/translator.h"
-#include "nibu/model.h"
+#include "tools/text/model_parts.h"
 #include "tools/text/text_translator.h"
 
 namespace nibu::internal {
 
 // A model's workers.
 struct Engine {
-  std::weak_ptr<const nibu::Model> model;
+  std::weak_ptr<const ModelParts> model;
   TranslatorOptions options;  // Its position tables have these lengths.
   std::unique_ptr<TextTranslator> text;
   bool is_replaced = false;  // An engine with longer tables gets the model's new plans.
@@ -36,10 +37,14 @@ class Engines {
   // Enter and Leave stand around each use of an engine. False: Close has begun.
   bool Enter();
   void Leave();
+  // A use that lasts as long as what it returns, for a request that goes from one engine to
+  // another: Close destroys neither before. FailedPrecondition: Close has begun. The engines must
+  // exist as long.
+  absl::StatusOr<std::shared_ptr<void>> Hold();
 
   // The engine of a model that is long enough, with one more plan counted; null: there is none, and
   // `wanted` is made to suit those that the model has so far.
-  Engine* Find(const std::shared_ptr<const nibu::Model>& model, TranslatorOptions* wanted);
+  Engine* Find(const std::shared_ptr<const ModelParts>& model, TranslatorOptions* wanted);
 
   // Puts an engine in the place of the model's others, with one plan counted.
   Engine* Add(std::unique_ptr<Engine> added);

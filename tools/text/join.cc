@@ -19,18 +19,6 @@ void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r",
 
 bool StartsWord(absl::string_view piece) { return absl::StartsWith(piece, kWordMark); }
 
-// The attention of a part's tokens, [target][source] without language tokens.
-AttentionRows AttentionOf(const LinePart& part, const Hypothesis& hypothesis, const Frame& frame) {
-  const size_t pieces = part.source.pieces.size();
-  const size_t all = pieces + static_cast<size_t>(frame.source_extra());
-  AttentionRows rows;
-  for (size_t t = 0; t < hypothesis.attention.size() / all; ++t) {
-    const float* row = hypothesis.attention.data() + t * all + frame.source_prefix.size();
-    rows.emplace_back(row + part.source.front, row + pieces);
-  }
-  return rows;
-}
-
 // Writes the prefix as it was given, of which the vocabulary may lack characters, in place of what
 // its tokens say. Its bytes, if the text begins with it.
 size_t TakePrefix(const TextOptions& options, const LinePart& part, std::string* text,
@@ -115,7 +103,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
     const Hypothesis& hypothesis = part.hypotheses[n];
     const auto source = part.source.own();
     std::vector<std::string> tokens = coder.Tokens(hypothesis.tokens);
-    AttentionRows rows = AttentionOf(part, hypothesis, frame);
+    AttentionRows rows = AttentionOf(part.source, hypothesis, frame);
     if (options.replace_unknowns) {
       for (const auto& [s, t] : HardAlignment(rows)) {
         std::string& token = tokens[t];
@@ -164,6 +152,18 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);
   joined.score = HypothesisScore(options.decoding, joined.log_prob, length) + coverage;
   return joined;
+}
+
+AttentionRows AttentionOf(const CodedText& source, const Hypothesis& hypothesis,
+                          const Frame& frame) {
+  const size_t pieces = source.pieces.size();
+  const size_t all = pieces + static_cast<size_t>(frame.source_extra());
+  AttentionRows rows;
+  for (size_t t = 0; t < hypothesis.attention.size() / all; ++t) {
+    const float* row = hypothesis.attention.data() + t * all + frame.source_prefix.size();
+    rows.emplace_back(row + source.front, row + pieces);
+  }
+  return rows;
 }
 
 std::vector<std::pair<size_t, size_t>> HardAlignment(const AttentionRows& attention) {

@@ -31,10 +31,11 @@ struct LinePart {
 
 struct LineParts {
   std::vector<LinePart> parts;
-  std::string behind;      // white space, and text that is left alone
-  size_t expanded = 0;     // the part of which there are alternatives
-  bool is_marked = false;  // what is carried or left alone may have line breaks
-  SaidNumbers said;        // of the languages, if they are known
+  std::string behind;       // white space, and text that is left alone
+  size_t expanded = 0;      // the part of which there are alternatives
+  bool is_marked = false;   // what is carried or left alone may have line breaks
+  SaidNumbers said;         // of the languages, if they are known
+  std::string pivot_front;  // in front of the line, for the second of two models in a row
   bool is_scored = false;
   bool matches_target = false;  // what is copied of a line that is scored is in its target, too
   bool scored_whole = false;    // source and target have different sentences: the line is one part
@@ -48,6 +49,11 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
 
 // By cross-attention.
 using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
+
+// The attention of a hypothesis' tokens to the pieces of its source, without language tokens. Empty
+// where there is none.
+AttentionRows AttentionOf(const CodedText& source, const Hypothesis& hypothesis,
+                          const Frame& frame);
 
 // The source that each target attends to most, the first of several. Of no sources: none.
 std::vector<std::pair<size_t, size_t>> HardAlignment(const AttentionRows& attention);

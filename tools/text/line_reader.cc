@@ -56,32 +56,6 @@ std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& ma
   return parts;
 }
 
-// Parts of at most `limit` pieces each, cut at sentence or clause ends where possible; language
-// tokens come first in every part.
-std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked, size_t limit) {
-  if (coded.pieces.size() <= limit) return {{"", "", coded, marked}};
-  const size_t front = coded.front < limit ? coded.front : 0;
-  const auto own = absl::MakeSpan(coded.pieces).subspan(front);
-  std::vector<LinePart> parts;
-  std::vector<TextSpan> cuts;
-  for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
-    const size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
-    if (!cuts.empty()) cuts.back().end = at;
-    cuts.push_back({at, marked.text.size()});
-    CodedText& part = parts.emplace_back().source;
-    part.front = front;
-    for (size_t i = 0; i < front + end - begin; ++i) {
-      const size_t from = i < front ? i : begin + i;
-      part.pieces.push_back(coded.pieces[from]);
-      const TextSpan& span = coded.spans[from];
-      part.spans.push_back({std::max(span.begin, at) - at, std::max(span.end, at) - at});
-    }
-  }
-  std::vector<MarkedText> texts = Cut(marked, cuts);
-  for (size_t i = 0; i < parts.size(); ++i) parts[i].marked = std::move(texts[i]);
-  return parts;
-}
-
 // A translation, or what it begins with, in the words of a source (of WithNames): protected parts
 // become the names that the model sees, or nothing where it sees none.
 std::string WithNamesOf(const MarkedText& source, std::string target) {
@@ -156,7 +130,7 @@ class LineReader {
       line_.behind += segment.untouched;
       MarkedText text = segment.marked;
       if (&segment == &line.segments.front()) {
-        front_ = plan_.coder.Understand(segment.marked.text, splits_);
+        front_ = ReadFront(segment.marked.text);
         const size_t taken = text.text.size() - front_.text.size();
         if (taken > 0) text = std::move(Cut(text, {{taken, text.text.size()}})[0]);
       }
@@ -169,6 +143,16 @@ class LineReader {
       line_.behind = absl::StrCat(prefix_, " ", absl::StripLeadingAsciiWhitespace(line_.behind));
     }
     return absl::OkStatus();
+  }
+
+  // Reads what stands in front of a line. Of two models in a row, it may be for the second one.
+  TextCoder::Line ReadFront(absl::string_view text) {
+    if (plan_.pivot != nullptr) {
+      const TextCoder::Line front = plan_.pivot->second.coder.Understand(text, splits_);
+      line_.pivot_front = std::string(text.substr(0, text.size() - front.text.size()));
+      if (!line_.pivot_front.empty()) return {"", "", front.text};
+    }
+    return plan_.coder.Understand(text, splits_);
   }
 
   absl::Status ReadText(MarkedText text) {
@@ -289,6 +273,30 @@ class LineReader {
 };
 
 }  // namespace
+
+std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked, size_t limit) {
+  if (coded.pieces.size() <= limit) return {{"", "", coded, marked}};
+  const size_t front = coded.front < limit ? coded.front : 0;
+  const auto own = absl::MakeSpan(coded.pieces).subspan(front);
+  std::vector<LinePart> parts;
+  std::vector<TextSpan> cuts;
+  for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
+    const size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
+    if (!cuts.empty()) cuts.back().end = at;
+    cuts.push_back({at, marked.text.size()});
+    CodedText& part = parts.emplace_back().source;
+    part.front = front;
+    for (size_t i = 0; i < front + end - begin; ++i) {
+      const size_t from = i < front ? i : begin + i;
+      part.pieces.push_back(coded.pieces[from]);
+      const TextSpan& span = coded.spans[from];
+      part.spans.push_back({std::max(span.begin, at) - at, std::max(span.end, at) - at});
+    }
+  }
+  std::vector<MarkedText> texts = Cut(marked, cuts);
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].marked = std::move(texts[i]);
+  return parts;
+}
 
 absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line) {
   return LineReader(request).Read(line);

@@ -96,8 +96,10 @@ ModelInfo InfoOf(const internal::ModelSource& from, const ModelFacts& facts,
   return info;
 }
 
-absl::StatusOr<std::unique_ptr<const ModelParts>> LoadParts(const std::string& path,
-                                                            const ModelOptions& options) {
+// Loads a model, or an ensemble, and tells what is known of it.
+absl::StatusOr<std::shared_ptr<const ModelParts>> LoadParts(const std::string& path,
+                                                            const ModelOptions& options,
+                                                            ModelInfo* info) {
   NIBU_ASSIGN_OR_RETURN(const internal::ModelSource source,
                         internal::ReadModelSource(path, options));
   NIBU_ASSIGN_OR_RETURN(internal::OpenedModel opened, internal::OpenModel(source.path));
@@ -114,10 +116,31 @@ absl::StatusOr<std::unique_ptr<const ModelParts>> LoadParts(const std::string& p
                                      coder.status().message()));
   }
   model.loaded.vocabulary.ForgetTokens();
-  auto parts = std::make_unique<ModelParts>(
-      ModelParts{std::move(model), *std::move(coder), options.ensemble_weights, {}});
-  parts->info = InfoOf(source, facts, *parts);
+  auto parts = std::make_shared<const ModelParts>(
+      ModelParts{std::move(model), *std::move(coder), options.ensemble_weights});
+  *info = InfoOf(source, facts, *parts);
   return parts;
+}
+
+// What there is to know of two models in a row.
+ModelInfo PivotInfo(const ModelInfo& first, const ModelInfo& second) {
+  ModelInfo info = first;
+  info.pivot = second.path;
+  info.license =
+      first.license == second.license || second.license.empty()
+          ? first.license
+          : absl::StrCat(first.license, first.license.empty() ? "" : "; ", second.license);
+  info.languages.clear();
+  info.target_language = second.target_language;
+  info.target_languages = second.target_languages;
+  info.default_target_language = second.default_target_language;
+  info.language_tokens.insert(info.language_tokens.end(), second.language_tokens.begin(),
+                              second.language_tokens.end());
+  info.weight_bytes += second.weight_bytes;
+  info.target_vocabulary_size = second.target_vocabulary_size;
+  info.defaults = second.defaults;
+  info.notes.insert(info.notes.end(), second.notes.begin(), second.notes.end());
+  return info;
 }
 
 absl::Status NeedsTokenizer(const ModelInfo& info) {
@@ -154,16 +177,47 @@ absl::StatusOr<std::vector<std::string>> Pieces(const Vocabulary& vocabulary,
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& path,
                                                          const ModelOptions& options) try {
-  NIBU_ASSIGN_OR_RETURN(auto parts, LoadParts(path, options));
-  return std::shared_ptr<const Model>(new Model(std::move(parts)));
+  ModelInfo info;
+  NIBU_ASSIGN_OR_RETURN(Parts parts, LoadParts(path, options, &info));
+  std::shared_ptr<const Model> model(new Model(std::move(info), std::move(parts), nullptr));
+  if (options.pivot.empty()) return model;
+  ModelOptions second_options;
+  second_options.compute_type = options.compute_type;
+  if (options.shortlist == "none") second_options.shortlist = options.shortlist;
+  NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const Model> second, Load(options.pivot, second_options));
+  return Pivot(std::move(model), std::move(second));
 } catch (...) {
   return internal::StatusOfException();
 }
 
-Model::Model(std::unique_ptr<const ModelParts> parts) : parts_(std::move(parts)) {}
+absl::StatusOr<std::shared_ptr<const Model>> Model::Pivot(std::shared_ptr<const Model> first,
+                                                          std::shared_ptr<const Model> second) try {
+  for (const auto& model : {first, second}) {
+    if (model == nullptr) return internal::Invalid("a model is missing; see Model::Load");
+    if (model->pivot_ != nullptr) {
+      return internal::InvalidOption("pivot", ": ", model->info().path,
+                                     " is followed by another model already; there can be two");
+    }
+    if (!model->info().has_tokenizer) {
+      return internal::InvalidOption("pivot", ": ", model->info().path,
+                                     " has no tokenizer, which both of two models in a row need");
+    }
+  }
+  return std::shared_ptr<const Model>(
+      new Model(PivotInfo(first->info(), second->info()), first->parts_, second->parts_));
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+Model::Model(ModelInfo info, Parts parts, Parts pivot)
+    : info_(std::move(info)), parts_(std::move(parts)), pivot_(std::move(pivot)) {}
 Model::~Model() = default;
 
-const ModelInfo& Model::info() const { return parts_->info; }
+const ModelInfo& Model::info() const { return info_; }
+
+const internal::TextCoder& Model::target_coder() const {
+  return (pivot_ != nullptr ? pivot_ : parts_)->coder;
+}
 
 absl::StatusOr<std::vector<std::string>> Model::Tokenize(absl::string_view source) const try {
   const internal::TextCoder& coder = parts_->coder;
@@ -176,16 +230,16 @@ absl::StatusOr<std::vector<std::string>> Model::Tokenize(absl::string_view sourc
 }
 
 absl::StatusOr<std::vector<std::string>> Model::TokenizeTarget(absl::string_view target) const try {
-  if (!parts_->coder.has_sentencepiece()) return NeedsTokenizer(info());
-  return parts_->coder.TargetPieces(target);
+  if (!target_coder().has_sentencepiece()) return NeedsTokenizer(info());
+  return target_coder().TargetPieces(target);
 } catch (...) {
   return internal::StatusOfException();
 }
 
 absl::StatusOr<std::string> Model::Detokenize(absl::Span<const std::string> target_pieces) const
     try {
-  if (!parts_->coder.has_sentencepiece()) return NeedsTokenizer(info());
-  return parts_->coder.Text(target_pieces, /*spans=*/nullptr);
+  if (!target_coder().has_sentencepiece()) return NeedsTokenizer(info());
+  return target_coder().Text(target_pieces, /*spans=*/nullptr);
 } catch (...) {
   return internal::StatusOfException();
 }
@@ -195,7 +249,7 @@ std::vector<int> Model::SourceIds(absl::Span<const std::string> pieces) const {
 }
 
 std::vector<int> Model::TargetIds(absl::Span<const std::string> pieces) const {
-  return Ids(parts_->coder.target_vocabulary(), pieces);
+  return Ids(target_coder().target_vocabulary(), pieces);
 }
 
 absl::StatusOr<std::vector<std::string>> Model::SourcePieces(absl::Span<const int> ids) const {
@@ -203,7 +257,7 @@ absl::StatusOr<std::vector<std::string>> Model::SourcePieces(absl::Span<const in
 }
 
 absl::StatusOr<std::vector<std::string>> Model::TargetPieces(absl::Span<const int> ids) const {
-  return Pieces(parts_->coder.target_vocabulary(), ids);
+  return Pieces(target_coder().target_vocabulary(), ids);
 }
 
 }  // namespace nibu

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "nibu/model.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 
@@ -14,7 +13,6 @@ struct ModelParts {
   TextModel model;  // Its vocabulary's tokens and SentencePiece models are the coder's alone.
   TextCoder coder;
   std::vector<float> ensemble_weights;  // see TranslatorOptions
-  ModelInfo info;
 };
 
 }  // namespace nibu::internal

@@ -26,6 +26,15 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .least = 1e-6,
            .most = 1e6,
            .programs = kModels}),
+      Row<&ModelOptions::pivot>(
+          {.name = "pivot",
+           .help = "Directory or file of a second model, which translates what comes out of the "
+                   "first, sentence by sentence. Tags, protected parts and terms of a glossary are "
+                   "placed once, by both models' alignments. Scores and alternatives are those of "
+                   "the second model. Empty: none.",
+           .group = kModelGroup,
+           .programs = "translate serve",
+           .is_common = true}),
       Row<&ModelOptions::sentencepiece>(
           {.name = "sentencepiece",
            .help = "Files with SentencePiece models, for a model that has none: "

@@ -21,7 +21,9 @@ class Plan {
         text_options(options),
         has_repeats(options.markup == Markup::kNone && options.sampling_topk == 1) {}
   ~Plan() {
-    if (engine != nullptr) engines->ReleasePlan(engine);
+    for (internal::Engine* const each : {engine, pivot_engine}) {
+      if (each != nullptr) engines->ReleasePlan(each);
+    }
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -31,6 +33,7 @@ class Plan {
   const Options text_options;                // of which the reader of texts needs some
   const bool has_repeats;                    // Units with the same text have the same translation.
   internal::Engine* engine = nullptr;
+  internal::Engine* pivot_engine = nullptr;  // of the second of two models in a row
   std::shared_ptr<const internal::TextTranslator::Plan> text = nullptr;
   int max_input_length = 0;
 };

@@ -108,6 +108,17 @@ TextCoder TextCoder::Tokenized() const {
   return coder;
 }
 
+TextCoder TextCoder::Then(const TextCoder& next) const {
+  TextCoder coder = *this;
+  coder.target_vocabulary_ = next.target_vocabulary_;
+  coder.target_tokenizer_ = next.target_tokenizer_;
+  std::erase_if(coder.names_, [&](const std::string& name) {
+    const auto pieces = Encode(next.source_tokenizer_, name);
+    return !pieces.ok() || next.HasUnknown(*pieces);
+  });
+  return coder;
+}
+
 TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const {
   Line result{"", "", line};
   if (language_tokens_) {

@@ -35,6 +35,8 @@ class TextCoder {
                                           const ModelConfig& config);
   // The same without tokenizers.
   TextCoder Tokenized() const;
+  // The sources of this model, and the targets of one that translates what this one writes.
+  TextCoder Then(const TextCoder& next) const;
 
   bool has_sentencepiece() const { return source_tokenizer_ != nullptr; }
   const Vocabulary& source_vocabulary() const { return *source_vocabulary_; }

@@ -1,34 +1,44 @@
 #include "tools/text/text_translator.h"
-#include "engine/core/option_error.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <mutex>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/match.h"
-#include "engine/core/check_range.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "tokenizer/unicode/characters.h"
-#include "tokenizer/unicode/language_code.h"
 #include "tools/text/line_reader.h"
+#include "tools/text/pivot.h"
 #include "tools/text/resources.h"
 
 namespace nibu::internal {
 
-// A line whose parts are being translated. Once they are submitted, the translator's callbacks have
-// it, which come one at a time.
+// A line whose parts are being translated. Once they are submitted, the translators' callbacks have
+// it: those of each translator come one at a time.
 struct TextTranslator::Pending {
+  // A part on its way through two models.
+  struct PivotPart {
+    nibu::internal::Request next;  // for the second model, without a source
+    PivotSentence sentence = {};
+    std::vector<std::vector<Hypothesis>> hypotheses = {};  // of the sentence's parts
+    size_t missing = 0;
+    absl::Status status = {};  // of the first one that failed
+  };
+
   Request request;
   Done done;
-  LineParts line = {};
+  LineParts line;
+  std::vector<PivotPart> pivots;  // with two models, one for each part
+  std::vector<Ticket> tickets;    // Submit's and Cancel's
+  std::mutex mutex;               // guards what follows, and the last two fields of PivotPart
   size_t missing = 0;
-  absl::Status status = {};          // of the first part that failed
-  std::vector<Ticket> tickets = {};  // Submit's and Cancel's
+  absl::Status status;            // of the first part that failed
+  std::vector<Ticket> followers;  // of the second model
+  bool is_cancelled = false;
 };
 
 namespace {
@@ -39,47 +49,6 @@ void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result
   } catch (...) {  // see Done
   }
   pending->done = nullptr;  // with what it holds
-}
-
-// The ids that options say as tokens, and what else is worked out once.
-absl::Status PrepareTokens(TextPlan* plan) {
-  const TextOptions& options = plan->options;
-  const TextCoder& coder = plan->coder;
-  DecodingOptions& decoding = plan->options.decoding;
-  NIBU_RETURN_IF_ERROR(coder.AddTargetIds("end_token", options.end_tokens, &decoding.end_tokens));
-  for (const auto& sequence : options.suppress_sequences) {
-    NIBU_RETURN_IF_ERROR(coder.AddTargetIds("suppress_sequences", sequence,
-                                            &decoding.suppress_sequences.emplace_back()));
-  }
-  decoding.return_attention |=
-      options.alignment != AlignmentKind::kNone || options.replace_unknowns;
-  for (const GlossaryEntry& entry : options.glossary) {
-    NIBU_ASSIGN_OR_RETURN(const CodedText source, coder.Code({}, entry.source));
-    NIBU_ASSIGN_OR_RETURN(std::vector<int> target, coder.TargetIds(entry.target));
-    if (source.own().empty() || target.empty()) {
-      return InvalidOption("glossary", ": \"", entry.source, "\" to \"", entry.target,
-                           "\" has a side without tokens");
-    }
-    if (absl::c_any_of(coder.Tokens(target), [&](const auto& t) { return coder.IsUnknown(t); })) {
-      return InvalidOption("glossary", ": \"", entry.target,
-                           "\" has characters that the model does not know");
-    }
-    plan->glossary.Add(coder.SourceText(source.own()), std::move(target));
-  }
-  plan->names = coder.names();
-  std::erase_if(plan->names, [&](const std::string& name) {
-    return absl::c_any_of(options.glossary, [&](const GlossaryEntry& entry) {
-      return absl::StrContains(entry.source, name) || absl::StrContains(entry.target, name);
-    });
-  });
-  if (options.glossary.empty()) return absl::OkStatus();
-  if (!decoding.allow_constraints()) {
-    return InvalidOption("glossary",
-                         " needs a beam_size above 1, and neither samples, alternatives nor "
-                         "prefix_bias_beta");
-  }
-  plan->word_parts = std::make_shared<const std::vector<bool>>(coder.WordParts());
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -115,55 +84,22 @@ TextOptions TextTranslator::default_options() const {
   return options;
 }
 
+PlannedModel TextTranslator::Planned() const { return {coder_, loaded_, translator_.get()}; }
+
 absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::Prepare(
     const TextOptions& options) const try {
-  const ModelVocabulary& vocabulary = loaded_.vocabulary;
-  const ModelConfig& config = loaded_.model->config;
-  auto plan = std::make_shared<Plan>(Plan{options, coder_});
-  if (!options.length_ratio.has_value()) {
-    plan->options.length_ratio = loaded_.defaults.length_ratio.value_or(1);
-  }
-  if (options.tokenized) {
-    plan->options.protect.reset();
-    plan->coder = coder_.Tokenized();
-  } else if (!coder_.has_sentencepiece()) {
-    return InvalidOption(
-        "sentencepiece",
-        " is needed, since the model has none; or give pieces separated by spaces, "
-        "with tokenized");
-  }
-  NIBU_RETURN_IF_ERROR(CheckRange("max_input_length", options.max_input_length, 1));
-  NIBU_ASSIGN_OR_RETURN(plan->options.decoding.frame,
-                        ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang));
-  NIBU_RETURN_IF_ERROR(PrepareTokens(plan.get()));
-  NIBU_RETURN_IF_ERROR(plan->options.decoding.ValidateFor(config));
-  plan->limit = static_cast<size_t>(
-      std::min(options.max_input_length, translator_->max_source_length(plan->options.decoding)));
-  if (!options.tokenized) {
-    NIBU_ASSIGN_OR_RETURN(plan->protector, MakeProtector(options.protect, options.protect_pattern));
-  }
-  if (!options.split_language.empty() && !IsLanguageCode(options.split_language)) {
-    return InvalidOption("split_language", " must be a code such as en, de-DE or zho_Hans, not \"",
-                         options.split_language, "\"");
-  }
-  if (options.tokenized) return plan;
-  const auto first = [](std::initializer_list<std::string> languages) {
-    const auto* const named =
-        absl::c_find_if(languages, [](const std::string& language) { return !language.empty(); });
-    return named != languages.end() ? *named : "";
-  };
-  const ModelLanguages& known = vocabulary.languages;
-  const std::string source = first(
-      {options.split_language, options.src_lang, vocabulary.source_language, known.default_source});
-  const std::string target =
-      first({options.tgt_lang, vocabulary.target_language, known.default_target});
-  if (!source.empty()) plan->source_numbers = std::make_shared<const NumberWords>(source);
-  if (!target.empty()) plan->target_numbers = std::make_shared<const NumberWords>(target);
-  if (options.split_sentences) {
-    NIBU_ASSIGN_OR_RETURN(plan->splitter, SentenceSplitter::Create(source));
-    NIBU_ASSIGN_OR_RETURN(plan->prefix_splitter, SentenceSplitter::Create(target));
-  }
-  return plan;
+  NIBU_ASSIGN_OR_RETURN(Plan plan, MakeTextPlan(options, Planned()));
+  return std::make_shared<const Plan>(std::move(plan));
+} catch (...) {
+  return StatusOfException();
+}
+
+absl::StatusOr<std::shared_ptr<const TextTranslator::Plan>> TextTranslator::PreparePivot(
+    const TextOptions& first_options, const TextTranslator& second,
+    const TextOptions& options) const try {
+  NIBU_ASSIGN_OR_RETURN(Plan plan,
+                        MakePivotPlan(first_options, Planned(), options, second.Planned()));
+  return std::make_shared<const Plan>(std::move(plan));
 } catch (...) {
   return StatusOfException();
 }
@@ -184,13 +120,29 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     const MarkedLine& line, const Request& request, Done done,
     std::chrono::nanoseconds patience) try {
   if (request.plan == nullptr) return Invalid("plan is missing; see Prepare");
+  const PivotPlan* const pivot = request.plan->pivot.get();
+  if (pivot != nullptr && request.target.has_value()) {
+    return Invalid("two models in a row cannot score a target; score it with the last one");
+  }
   const auto start = Clock::now();
-  const auto pending = std::make_shared<Pending>(Pending{request, std::move(done)});
+  const auto pending = std::make_shared<Pending>();
+  pending->request = request;
+  pending->done = std::move(done);
   NIBU_ASSIGN_OR_RETURN(pending->line, ReadLine(request, line));
   const size_t parts = pending->line.parts.size();
   std::vector<nibu::internal::Request> requests;
   for (size_t i = 0; i < parts; ++i) {
     NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(pending.get(), i));
+    if (pivot == nullptr) continue;
+    nibu::internal::Request& next = pending->pivots.emplace_back().next;
+    next = std::exchange(requests[i], {});
+    requests[i] = {.source = std::move(next.source),
+                   .options = pivot->first.options.decoding,
+                   .priority = next.priority,
+                   .deadline = next.deadline,
+                   .key = next.key};
+    requests[i].options.return_attention |= next.options.return_attention;
+    next.continues = true;
   }
   tokenizing_ += SecondsSince(start);
   if (parts == 0) {
@@ -208,26 +160,106 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   // If some part is missing for ever, nothing is delivered.
   absl::Cleanup cancel = [&] { Cancel(pending); };
   const auto queueing = Clock::now();
+  const auto rest = [&] {
+    return std::max(patience, std::chrono::nanoseconds(0)) - (Clock::now() - queueing);
+  };
   for (size_t i = 0; i < parts; ++i) {
-    NIBU_ASSIGN_OR_RETURN(
-        pending->tickets.emplace_back(),
-        translator_->Submit(
-            std::move(requests[i]),
-            [this, pending, i](uint64_t, Result result) {
-              ++translated_sentences_;
-              pending->status.Update(result.status());
-              if (result.ok()) pending->line.parts[i].hypotheses = *std::move(result);
-              if (--pending->missing > 0) return;
-              const auto end = Clock::now();
-              Deliver(pending.get(), Finish(pending.get()));
-              finishing_ += SecondsSince(end);
-            },
-            std::max(patience, std::chrono::nanoseconds(0)) - (Clock::now() - queueing)));
+    if (pivot != nullptr) NIBU_RETURN_IF_ERROR(pivot->translator->AwaitRoom(rest()));
+    NIBU_ASSIGN_OR_RETURN(pending->tickets.emplace_back(),
+                          translator_->Submit(
+                              std::move(requests[i]),
+                              [this, pending, i](uint64_t, Result result) {
+                                if (result.ok() && !pending->pivots.empty()) {
+                                  Continue(pending, i, result->at(0));
+                                } else {
+                                  Take(pending, i, std::move(result));
+                                }
+                              },
+                              rest()));
   }
   std::move(cancel).Cancel();
   return pending;
 } catch (...) {
   return StatusOfException();
+}
+
+void TextTranslator::Take(const std::shared_ptr<Pending>& pending, size_t part, Result result) {
+  {
+    const std::lock_guard<std::mutex> lock(pending->mutex);
+    ++translated_sentences_;
+    pending->status.Update(result.status());
+    if (result.ok()) pending->line.parts[part].hypotheses = *std::move(result);
+    if (--pending->missing > 0) return;
+  }
+  const auto start = Clock::now();
+  Deliver(pending.get(), Finish(pending.get()));
+  finishing_ += SecondsSince(start);
+}
+
+void TextTranslator::Continue(const std::shared_ptr<Pending>& pending, size_t part,
+                              const Hypothesis& translation) {
+  Pending::PivotPart& pivot = pending->pivots[part];
+  absl::StatusOr<PivotSentence> read =
+      ReadPivot(*pending->request.plan->pivot, pending->line.pivot_front,
+                pending->line.parts[part].source, translation);
+  if (!read.ok()) return Take(pending, part, read.status());
+  pivot.sentence = *std::move(read);
+  const size_t count = pivot.sentence.parts.size();
+  try {
+    pivot.hypotheses.resize(count);
+  } catch (...) {
+    return Take(pending, part, StatusOfException());
+  }
+  pivot.missing = 1 + count;
+  for (size_t i = 0; i < count; ++i) {
+    const absl::Status status = SubmitPivot(pending, part, i);
+    if (!status.ok()) TakePivot(pending, part, i, status);
+  }
+  TakePivot(pending, part, count, std::vector<Hypothesis>());
+}
+
+absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending, size_t part,
+                                         size_t index) try {
+  const PivotPlan& plan = *pending->request.plan->pivot;
+  const Pending::PivotPart& pivot = pending->pivots[part];
+  nibu::internal::Request request = pivot.next;
+  request.source = plan.second.coder.Ids(pivot.sentence.parts[index].pieces);
+  if (index > 0) {  // The prefix, and what depends on it, are those of the sentence's beginning.
+    request.target_prefix.clear();
+    request.constraints.clear();
+    if (std::exchange(request.options.return_alternatives, false)) {
+      request.options.num_hypotheses = 1;
+    }
+  }
+  pending->followers.reserve(pending->followers.size() + 1);  // Nothing throws behind Submit.
+  NIBU_ASSIGN_OR_RETURN(
+      const Ticket ticket,
+      plan.translator->Submit(std::move(request), [this, pending, part, index](uint64_t, Result r) {
+        TakePivot(pending, part, index, std::move(r));
+      }));
+  const std::lock_guard<std::mutex> lock(pending->mutex);
+  pending->followers.push_back(ticket);
+  if (pending->is_cancelled) plan.translator->Cancel(ticket);
+  return absl::OkStatus();
+} catch (...) {
+  return StatusOfException();
+}
+
+void TextTranslator::TakePivot(const std::shared_ptr<Pending>& pending, size_t part, size_t index,
+                               Result result) {
+  Pending::PivotPart& pivot = pending->pivots[part];
+  {
+    const std::lock_guard<std::mutex> lock(pending->mutex);
+    pivot.status.Update(result.status());
+    if (result.ok() && index < pivot.hypotheses.size()) {
+      pivot.hypotheses[index] = *std::move(result);
+    }
+    if (--pivot.missing > 0) return;
+  }
+  if (!pivot.status.ok()) return Take(pending, part, pivot.status);
+  Take(pending, part,
+       JoinPivot(*pending->request.plan->pivot, pending->line.parts[part].source, pivot.sentence,
+                 pivot.hypotheses));
 }
 
 absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pending,
@@ -270,6 +302,11 @@ void TextTranslator::Cancel(const TextTicket& ticket) {
   const std::shared_ptr<Pending> pending = ticket.lock();
   if (pending == nullptr) return;
   for (const Ticket& part : pending->tickets) translator_->Cancel(part);
+  const std::lock_guard<std::mutex> lock(pending->mutex);
+  pending->is_cancelled = true;
+  for (const Ticket& part : pending->followers) {
+    pending->request.plan->pivot->translator->Cancel(part);
+  }
 }
 
 absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {

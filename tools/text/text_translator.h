@@ -18,10 +18,9 @@
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
 #include "tools/text/text_options.h"
+#include "tools/text/text_plan.h"
 
 namespace nibu::internal {
-
-struct TextPlan;
 
 // Thread-safe. No exception comes out of it. Destroy it on no thread of its own, such as in a Done.
 class TextTranslator {
@@ -43,6 +42,11 @@ class TextTranslator {
   using Plan = TextPlan;
   // InvalidArgument whose message begins with the option's name, as a rule.
   absl::StatusOr<std::shared_ptr<const Plan>> Prepare(const TextOptions& options) const;
+  // The same for two models in a row: the second translator's model translates, sentence by
+  // sentence, what this one's has translated. See MakePivotPlan. `second` outlives all requests.
+  absl::StatusOr<std::shared_ptr<const Plan>> PreparePivot(const TextOptions& first_options,
+                                                           const TextTranslator& second,
+                                                           const TextOptions& options) const;
 
   struct Request {
     std::shared_ptr<const Plan> plan;
@@ -105,7 +109,16 @@ class TextTranslator {
 
  private:
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
+  PlannedModel Planned() const;
   absl::StatusOr<nibu::internal::Request> MakeRequest(Pending* pending, size_t part) const;
+  // The hypotheses of a part have come, or the reason why there are none.
+  void Take(const std::shared_ptr<Pending>& pending, size_t part, Result result);
+  // The first model's translation of a part has come: hands it to the second one in pieces of
+  // which each can be translated at once, and takes its hypotheses.
+  void Continue(const std::shared_ptr<Pending>& pending, size_t part,
+                const Hypothesis& translation);
+  absl::Status SubmitPivot(const std::shared_ptr<Pending>& pending, size_t part, size_t index);
+  void TakePivot(const std::shared_ptr<Pending>& pending, size_t part, size_t index, Result result);
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
 
   const TextCoder coder_;

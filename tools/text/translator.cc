@@ -1,7 +1,8 @@
 // nibu::Translator: one internal::TextTranslator, called an engine, for each loaded model.
 //
 // An engine is made at the first Prepare for its model. It has SpeedOptions::threads workers, which
-// decode while they hold one of as many cores, which all engines share (CoreBudget). Plans count
+// decode while they hold one of as many cores, which all engines share (CoreBudget). A plan for two
+// models in a row has two engines. Plans count
 // themselves in and out of their engine, and each request holds its plan until its Done has been
 // called. So an engine without plans has no requests, and it can be destroyed once its model is
 // gone, or once an engine with longer position tables has replaced it. That happens in Prepare,
@@ -32,15 +33,27 @@
 namespace nibu {
 namespace {
 
+using Parts = std::shared_ptr<const internal::ModelParts>;
 using internal::Engine;
 using internal::Engines;
 using internal::TextTranslator;
 using internal::TranslatorOptions;
 
+// The options over a model's own defaults.
+absl::StatusOr<internal::TextOptions> TextOptionsFor(const internal::ModelParts& parts,
+                                                     const Options& options) {
+  const internal::LoadedModel& loaded = parts.model.loaded;
+  NIBU_ASSIGN_OR_RETURN(internal::TextOptions text,
+                        internal::MakeTextOptions(options, loaded.defaults));
+  text.decoding.shortlist = loaded.shortlist;
+  return text;
+}
+
 // Hands a result to its caller, and keeps the plan for longer than the caller's function.
 struct Delivery {
   std::shared_ptr<const Plan> plan;
   Done done;
+  std::shared_ptr<void> use;  // see Engines::Hold
 
   void operator()(uint64_t key, absl::StatusOr<Result> result) {
     const Done last = std::exchange(done, nullptr);
@@ -62,13 +75,16 @@ class Translator::Impl {
   explicit Impl(const TranslatorOptions& speed) : options(speed) {}
   ~Impl() { engines->Close(); }
 
-  absl::StatusOr<Engine*> EngineFor(const std::shared_ptr<const Model>& model,
-                                    const internal::ModelParts& parts, TranslatorOptions wanted) {
+  // The engine of a model, with one more plan counted, for sources and targets so long at least.
+  absl::StatusOr<Engine*> EngineFor(const Parts& parts, int source_length, int target_length) {
     const std::lock_guard<std::mutex> lock(making_);
-    if (Engine* const found = engines->Find(model, &wanted); found != nullptr) return found;
-    wanted.ensemble_weights = parts.ensemble_weights;
-    auto engine = std::make_unique<Engine>(Engine{model, wanted, nullptr});
-    NIBU_ASSIGN_OR_RETURN(engine->text, TextTranslator::Create(parts.model, parts.coder, wanted));
+    TranslatorOptions wanted = options;
+    wanted.max_source_length = std::max(wanted.max_source_length, source_length);
+    wanted.max_decoding_length = std::max(wanted.max_decoding_length, target_length);
+    if (Engine* const found = engines->Find(parts, &wanted); found != nullptr) return found;
+    wanted.ensemble_weights = parts->ensemble_weights;
+    auto engine = std::make_unique<Engine>(Engine{parts, wanted, nullptr});
+    NIBU_ASSIGN_OR_RETURN(engine->text, TextTranslator::Create(parts->model, parts->coder, wanted));
     return engines->Add(std::move(engine));
   }
 
@@ -91,21 +107,26 @@ class Translator::Impl {
     return absl::FailedPreconditionError("the plan is another translator's");
   }
 
+  // `pivot`: null, or the second of two models in a row.
   absl::StatusOr<std::shared_ptr<const Plan>> Prepare(const std::shared_ptr<const Model>& model,
-                                                      const internal::ModelParts& parts,
+                                                      const Parts& parts, const Parts& pivot,
                                                       const Options& wanted) {
-    const internal::LoadedModel& loaded = parts.model.loaded;
-    NIBU_ASSIGN_OR_RETURN(internal::TextOptions text,
-                          internal::MakeTextOptions(wanted, loaded.defaults));
-    text.decoding.shortlist = loaded.shortlist;
-    TranslatorOptions lengths = options;
-    lengths.max_source_length = std::max(lengths.max_source_length, text.max_input_length);
-    lengths.max_decoding_length =
-        std::max(lengths.max_decoding_length, text.decoding.max_decoding_length);
     auto plan = std::make_shared<Plan>(engines, model, wanted);
-    NIBU_ASSIGN_OR_RETURN(plan->engine, EngineFor(model, parts, std::move(lengths)));
-    NIBU_ASSIGN_OR_RETURN(plan->text, plan->engine->text->Prepare(text));
-    plan->max_input_length = plan->engine->text->max_input_length(*plan->text);
+    NIBU_ASSIGN_OR_RETURN(const internal::TextOptions text, TextOptionsFor(*parts, wanted));
+    const int longest = text.decoding.max_decoding_length;
+    NIBU_ASSIGN_OR_RETURN(plan->engine, EngineFor(parts, text.max_input_length, longest));
+    const TextTranslator& translator = *plan->engine->text;
+    if (pivot == nullptr) {
+      NIBU_ASSIGN_OR_RETURN(plan->text, translator.Prepare(text));
+    } else {
+      NIBU_ASSIGN_OR_RETURN(const internal::TextOptions second, TextOptionsFor(*pivot, wanted));
+      NIBU_ASSIGN_OR_RETURN(plan->pivot_engine,
+                            EngineFor(pivot, std::max(second.max_input_length, longest),
+                                      second.decoding.max_decoding_length));
+      NIBU_ASSIGN_OR_RETURN(plan->text,
+                            translator.PreparePivot(text, *plan->pivot_engine->text, second));
+    }
+    plan->max_input_length = translator.max_input_length(*plan->text);
     return plan;
   }
 
@@ -121,10 +142,14 @@ class Translator::Impl {
                                           std::move(request.target)};
     // The ticket comes first, so that nothing fails once the line is queued.
     auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {{}}});
-    Delivery delivery = {plan, std::move(done)};
-    NIBU_ASSIGN_OR_RETURN(
-        state->lines[0],
-        Use([&] { return plan->engine->text->Submit(line, made, std::move(delivery), patience); }));
+    Delivery delivery = {plan, std::move(done), nullptr};
+    NIBU_ASSIGN_OR_RETURN(state->lines[0], Use([&]() -> absl::StatusOr<TextTranslator::TextTicket> {
+                            if (plan->pivot_engine != nullptr) {
+                              NIBU_ASSIGN_OR_RETURN(delivery.use, engines->Hold());
+                            }
+                            return plan->engine->text->Submit(line, made, std::move(delivery),
+                                                              patience);
+                          }));
     return state;
   }
 
@@ -157,7 +182,7 @@ Translator::~Translator() = default;
 absl::StatusOr<std::shared_ptr<const Plan>> Translator::Prepare(std::shared_ptr<const Model> model,
                                                                 const Options& options) try {
   if (model == nullptr) return internal::Invalid("a model is missing; see Model::Load");
-  return impl_->Use([&] { return impl_->Prepare(model, *model->parts_, options); });
+  return impl_->Use([&] { return impl_->Prepare(model, model->parts_, model->pivot_, options); });
 } catch (...) {
   return internal::StatusOfException();
 }

@@ -17,12 +17,15 @@ namespace nibu {
 
 namespace internal {
 struct ModelParts;
-}
+class TextCoder;
+}  // namespace internal
 
-// Facts about a model, or about the first model of an ensemble.
+// Facts about a model, or about the first model of an ensemble. With two models in a row, what is
+// said of targets, and the defaults, are those of the second model, and the rest that of the first.
 struct ModelInfo {
   std::string path;                   // The directory or file.
   std::vector<std::string> ensemble;  // Those of the other models of an ensemble.
+  std::string pivot;                  // That of the second of two models in a row; else empty.
   std::string format;                 // "Hugging Face MarianMT", "Marian", "CTranslate2", ...
 
   // These say what the model's files say, in their words; empty: the files do not say it.
@@ -68,6 +71,18 @@ class NIBU_EXPORT Model {
   // not enough memory.
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& path,
                                                            const ModelOptions& options = {});
+
+  // Puts two models in a row: the second one translates, sentence by sentence, what the first one
+  // has translated (pivoting). Options hold for both; the first one searches for its best
+  // translation alone. Tags, protected parts and terms of a glossary are placed once, by the
+  // product of both models' alignments, and scores are those of the second model. A model that has
+  // to be told its languages reads or writes the other's language, or English if both have a
+  // choice. Both models are shared with their other users. A target cannot be scored.
+  //
+  // InvalidArgument: one of them is two models in a row already, or has no tokenizer. Prepare
+  // refuses models of languages that do not meet.
+  static absl::StatusOr<std::shared_ptr<const Model>> Pivot(std::shared_ptr<const Model> first,
+                                                            std::shared_ptr<const Model> second);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -94,8 +109,12 @@ class NIBU_EXPORT Model {
 
  private:
   friend class Translator;
-  explicit Model(std::unique_ptr<const internal::ModelParts> parts);
-  std::unique_ptr<const internal::ModelParts> parts_;
+  using Parts = std::shared_ptr<const internal::ModelParts>;
+  Model(ModelInfo info, Parts parts, Parts pivot);
+  const internal::TextCoder& target_coder() const;
+  const ModelInfo info_;
+  const Parts parts_;
+  const Parts pivot_;  // of the second of two models in a row; else null
 };
 
 }  // namespace nibu

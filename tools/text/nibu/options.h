@@ -74,6 +74,8 @@ struct ModelOptions {
   ComputeType compute_type = ComputeType::kAuto;
   std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]", for a model without them.
   std::string shortlist;      // A lexical shortlist; "none" turns the model's own off.
+  // A second model, which translates what comes out of the first: see Model::Pivot.
+  std::string pivot;
   // A smaller model of the same vocabularies whose guesses speed up greedy search of few sentences.
   std::string draft_model;
   // Mechanisms that replace full attention in the encoder, as in "window:64": one for all layers,
