@@ -119,10 +119,14 @@ absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
 absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
+    if (error) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, ": cannot be opened: ", error.message()));
+    }
     // The name that TensorFlow gives to all files of a checkpoint.
     const std::string index = absl::StrCat(path, ".index");
     if (FileBytes::Open(index).ok()) NIBU_RETURN_IF_ERROR(RefuseForeignFile(index, ""));
-    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory; ", kExpected));
+    return absl::NotFoundError(absl::StrCat(path, ": no such file or directory"));
   }
   return IsDirectory(path) ? OpenDirectory(path) : OpenFile(path);
 }

@@ -13,17 +13,20 @@ absl::Span<const OptionRow> CliOptionRows() {
       Row<&CliOptions::model>(
           {.name = "model",
            .help =
-               "Directory or file of a model, in any supported format. Several paths, separated "
-               "by commas, are an ensemble of models with the same vocabulary; a comma within a "
-               "path is written \\,. Empty: the bundled English-German model.",
+               "Directory or file of a model, in any supported format, or the name of a model that "
+               "tools/get_model.sh (installed as nibu-get-model) has fetched. Several of them, "
+               "separated by commas, are an ensemble of models with the same vocabulary; a comma "
+               "within a path is written \\,. Empty: the bundled English-German model.",
            .group = kModelGroup,
            .programs = "translate score bench",
            .is_common = true}),
       Row<&CliOptions::model>(
           {.name = "model",
-           .help = "Directory or file of a model, in any supported format. It is one model, not an "
-                   "ensemble; a comma within a path is written \\,. Empty: the bundled "
-                   "English-German model.",
+           .help =
+               "Directory or file of a model, in any supported format, or the name of a model that "
+               "tools/get_model.sh (installed as nibu-get-model) has fetched. It is one model, not "
+               "an ensemble; a comma within a path is written \\,. Empty: the bundled "
+               "English-German model.",
            .group = kModelGroup,
            .programs = "inspect inspect-attention convert",
            .is_common = true}),

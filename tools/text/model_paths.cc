@@ -2,32 +2,105 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "models/files/directory.h"
+#include "tools/text/nearest.h"
 
 namespace nibu::internal {
 namespace {
 
-// The model in a folder above `file`: programs are in PREFIX/bin, and libraries in PREFIX/lib, in
-// PREFIX/lib/x86_64-linux-gnu, or in the build folder itself. Empty: there is none.
-std::string ModelAbove(const std::filesystem::path& file) {
+namespace fs = std::filesystem;
+
+// What lies at `relative` in a folder above `file`: programs are in PREFIX/bin, and libraries in
+// PREFIX/lib, in PREFIX/lib/x86_64-linux-gnu, or in the build folder itself. Empty: nothing does.
+std::string FindAbove(const fs::path& file, const char* relative) {
   std::error_code error;
-  std::filesystem::path prefix = file.parent_path();
+  fs::path prefix = file.parent_path();
   for (int level = 0; level < 3 && prefix.has_relative_path(); ++level) {
-    const std::filesystem::path model = prefix / "share/nibu/models/en-de";
-    if (std::filesystem::is_directory(model, error)) {
-      return std::filesystem::canonical(model, error).string();
-    }
+    const fs::path found = prefix / relative;
+    if (fs::exists(found, error)) return fs::canonical(found, error).string();
     prefix = prefix.parent_path();
   }
   return "";
+}
+
+// The same above the program or else above the shared library.
+std::string FindInstalled(const char* relative) {
+  std::error_code error;
+  std::string path = FindAbove(fs::read_symlink("/proc/self/exe", error), relative);
+  Dl_info library;
+  if (path.empty() && dladdr(reinterpret_cast<void*>(&BundledModelPath), &library) != 0) {
+    path = FindAbove(fs::canonical(library.dli_fname, error), relative);
+  }
+  return path;
+}
+
+// The value of a variable of the environment; empty: it is not set.
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The command that fetches models, as it is called where nibu is installed or in its repository.
+const char* GetModelCommand() {
+  return FindInstalled("bin/nibu-get-model").empty() ? "tools/get_model.sh" : "nibu-get-model";
+}
+
+bool IsName(absl::string_view text) {
+  return !text.empty() && !absl::StrContains(".-", text[0]) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("._-", c);
+         });
+}
+
+// Whether the command fetches a model by this name, as far as one can tell without a network.
+bool IsFetchedByName(absl::string_view name) {
+  static constexpr absl::string_view kFamilies[] = {
+      "opus-mt-", "nllb-", "m2m100_", "mbart-", "madlad400-", "t5-", "mt5-", "firefox-", "argos-"};
+  return IsName(name) &&
+         std::any_of(std::begin(kFamilies), std::end(kFamilies),
+                     [&](absl::string_view family) { return absl::StartsWith(name, family); });
+}
+
+// Whether it has the form OWNER/NAME, as repositories of Hugging Face have it.
+bool IsRepository(absl::string_view path) {
+  const size_t slash = path.find('/');
+  return slash != absl::string_view::npos && IsName(path.substr(0, slash)) &&
+         IsName(path.substr(slash + 1));
+}
+
+// What a user can do to get a model that is not there.
+std::string HowToGet(const std::string& model, const std::string& folder) {
+  const char* command = GetModelCommand();
+  if (IsFetchedByName(model)) return absl::StrCat(command, " ", model, " fetches it");
+  if (IsRepository(model)) {
+    return absl::StrCat("if it is a repository of Hugging Face, ", command, " ", model,
+                        " fetches it");
+  }
+  std::vector<std::string> known;
+  if (const auto paths = FilesIn(folder); IsName(model) && paths.ok()) {
+    for (const std::string& path : *paths) known.push_back(fs::path(path).filename().string());
+  }
+  const std::string nearest = Nearest(model, known);
+  return absl::StrCat(nearest.empty() ? "" : absl::StrCat("did you mean ", nearest, "? "), command,
+                      " fetches models, for example ", command, " opus-mt-en-fr");
 }
 
 }  // namespace
 
 std::vector<std::string> SplitPaths(const std::string& paths) {
   std::error_code error;
-  if (std::filesystem::exists(paths, error)) return {paths};
+  if (fs::exists(paths, error)) return {paths};
   std::vector<std::string> split(1);
   for (size_t i = 0; i < paths.size(); ++i) {
     if (paths[i] == ',') {
@@ -40,14 +113,31 @@ std::vector<std::string> SplitPaths(const std::string& paths) {
   return split;
 }
 
-std::string BundledModelPath() {
-  std::error_code error;
-  std::string path = ModelAbove(std::filesystem::read_symlink("/proc/self/exe", error));
-  Dl_info library;
-  if (path.empty() && dladdr(reinterpret_cast<void*>(&BundledModelPath), &library) != 0) {
-    path = ModelAbove(std::filesystem::canonical(library.dli_fname, error));
-  }
-  return path;
+std::string ModelsFolder() {
+  std::string folder = Variable("NIBU_MODELS");
+  if (!folder.empty()) return folder;
+  folder = Variable("XDG_DATA_HOME");
+  const std::string home = Variable("HOME");
+  if (folder.empty() && !home.empty()) folder = home + "/.local/share";
+  return folder.empty() ? "" : folder + "/nibu/models";
 }
+
+absl::StatusOr<std::string> FindModel(const std::string& model) {
+  std::error_code error;
+  // A path that cannot be looked at is left to its reader, which says why. So is the name that all
+  // files of a TensorFlow checkpoint begin with.
+  if (fs::exists(model, error) || error || fs::exists(model + ".index", error)) return model;
+  const std::string folder = ModelsFolder();
+  const bool has_name = !absl::StrContains(model, '/') && !folder.empty();
+  if (has_name && fs::exists(fs::path(folder) / model, error)) {
+    return (fs::path(folder) / model).string();
+  }
+  return absl::NotFoundError(
+      absl::StrCat(model, ": no such file or directory",
+                   has_name ? absl::StrCat(", and no model of this name in ", folder) : "", "; ",
+                   HowToGet(model, folder)));
+}
+
+std::string BundledModelPath() { return FindInstalled("share/nibu/models/en-de"); }
 
 }  // namespace nibu::internal

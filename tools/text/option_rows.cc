@@ -69,9 +69,9 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .programs = "translate bench inspect-attention convert serve"}),
       Row<&ModelOptions::draft_model>(
           {.name = "draft_model",
-           .help = "Directory or file of a smaller model, which guesses tokens for the model to "
-                   "check. The "
-                   "translation stays the same. It helps where few lines are translated at a time. "
+           .help = "Directory, file or name of a smaller model, which guesses tokens for the model "
+                   "to check. The translation stays the same. It helps where few lines are "
+                   "translated at a time. "
                    "Both models need the same vocabularies, and --beam_size=1.",
            .group = kSpeedGroup,
            .programs = "translate bench serve"}),

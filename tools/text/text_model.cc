@@ -69,6 +69,9 @@ absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
                          " has a comma with no model beside it; a comma within a path is written "
                          "\\,");
   }
+  for (std::string& each : paths) {
+    NIBU_ASSIGN_OR_RETURN(each, FindModel(each));
+  }
   return paths;
 }
 
@@ -93,13 +96,17 @@ absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
 absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
   NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
+  std::string draft_model = options.draft_model;
+  if (!draft_model.empty()) {
+    NIBU_ASSIGN_OR_RETURN(draft_model, FindModel(draft_model));
+  }
   NIBU_ASSIGN_OR_RETURN(const ComputeType type, ChooseComputeType(options.compute_type));
   NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers, ParseMixers(options.encoder_attention));
   return ModelSource{paths[0],
                      type,
                      {options.sentencepiece,
                       options.shortlist,
-                      options.draft_model,
+                      std::move(draft_model),
                       std::move(mixers),
                       {paths.begin() + 1, paths.end()}}};
 }

@@ -63,7 +63,10 @@ class NIBU_EXPORT Model {
  public:
   // Loads a model of any supported format. `path` names a directory or a file; several with commas
   // between them make an ensemble, and "\," is a comma within a path; a path that exists is taken
-  // as it is written. The empty path is the bundled English-German model, where it is installed.
+  // as it is written. A name without a slash that is no path stands for a model that
+  // tools/get_model.sh has fetched: $NIBU_MODELS/NAME or, where that variable is not set,
+  // ${XDG_DATA_HOME:-$HOME/.local/share}/nibu/models/NAME. The empty path is the bundled
+  // English-German model, where it is installed.
   //
   // An error's message is one line that names the file or the option (see OptionOfError). NotFound:
   // no such file; InvalidArgument: the file or an option makes no sense; Unimplemented: a kind of

@@ -1,0 +1,160 @@
+// Names of models: which path wins, and what is said of a model that is not there.
+#include "tools/text/model_paths.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/paths.h"
+#include "tests/tools/programs.h"
+#include "tools/text/text_model.h"
+
+namespace nibu::internal {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Sets variables of the environment, and puts them back.
+class ModelPathsTest : public ::testing::Test {
+ protected:
+  static constexpr const char* kVariables[] = {"NIBU_MODELS", "XDG_DATA_HOME", "HOME"};
+
+  ModelPathsTest()
+      : folder_(fs::path(testing::TempDir()) / absl::StrCat("nibu_model_paths_", getpid())),
+        working_(fs::current_path()) {
+    for (const char* name : kVariables) {
+      const char* value = std::getenv(name);
+      saved_.push_back(value == nullptr ? "" : value);
+      unsetenv(name);
+    }
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "here");
+    fs::current_path(folder_ / "here");
+  }
+  ~ModelPathsTest() override {
+    fs::current_path(working_);
+    fs::remove_all(folder_);
+    for (size_t i = 0; i < saved_.size(); ++i) {
+      unsetenv(kVariables[i]);
+      if (!saved_[i].empty()) setenv(kVariables[i], saved_[i].c_str(), 1);
+    }
+  }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  void Set(const char* variable, const std::string& folder) const {
+    setenv(variable, Path(folder).c_str(), 1);
+  }
+  // A folder of models with one of this name.
+  void AddModel(const std::string& folder, const std::string& name) const {
+    fs::create_directories(folder_ / folder);
+    fs::create_directory_symlink(CaptionsModelPath(), folder_ / folder / name);
+  }
+  static std::string Error(const std::string& model) {
+    const auto found = FindModel(model);
+    EXPECT_EQ(found.status().code(), absl::StatusCode::kNotFound) << model;
+    const std::string message(found.status().message());
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+    EXPECT_EQ(message.rfind(model + ": no such file or directory", 0), 0u) << message;
+    return message;
+  }
+
+  fs::path folder_;
+  fs::path working_;
+  std::vector<std::string> saved_;
+};
+
+TEST_F(ModelPathsTest, TheFirstVariableThatIsSetNamesTheFolder) {
+  EXPECT_EQ(ModelsFolder(), "");
+  Set("HOME", "home");
+  EXPECT_EQ(ModelsFolder(), Path("home/.local/share/nibu/models"));
+  Set("XDG_DATA_HOME", "data");
+  EXPECT_EQ(ModelsFolder(), Path("data/nibu/models"));
+  setenv("NIBU_MODELS", "", 1);
+  EXPECT_EQ(ModelsFolder(), Path("data/nibu/models"));
+  Set("NIBU_MODELS", "models");
+  EXPECT_EQ(ModelsFolder(), Path("models"));
+}
+
+TEST_F(ModelPathsTest, APathThatExistsWinsOverAName) {
+  AddModel("models", "en-de");
+  Set("NIBU_MODELS", "models");
+  EXPECT_EQ(*FindModel("en-de"), Path("models/en-de"));
+  EXPECT_THAT(Error("./en-de"), Not(HasSubstr("of this name")));
+  AddModel("here", "en-de");
+  EXPECT_EQ(*FindModel("en-de"), "en-de");
+  EXPECT_EQ(*FindModel("./en-de"), "./en-de");
+  EXPECT_EQ(*FindModel(Path("models/en-de")), Path("models/en-de"));
+  // All files of a TensorFlow checkpoint have this beginning, of which their reader speaks.
+  std::ofstream("ckpt-1.index") << "any";
+  EXPECT_EQ(*FindModel("ckpt-1"), "ckpt-1");
+}
+
+TEST_F(ModelPathsTest, EveryModelOfAnEnsembleAndTheDraftMayBeNames) {
+  AddModel("models", "one");
+  AddModel("models", "two");
+  AddModel("models", "draft");
+  Set("NIBU_MODELS", "models");
+  ModelOptions options;
+  options.draft_model = "draft";
+  const auto source = ReadModelSource("one,two", options);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ(source->path, Path("models/one"));
+  EXPECT_THAT(source->options.ensemble, ElementsAre(Path("models/two")));
+  EXPECT_EQ(source->options.draft_model, Path("models/draft"));
+  options.draft_model = "drift";
+  EXPECT_THAT(std::string(ReadModelSource("one,two", options).status().message()),
+              HasSubstr("drift: no such file or directory"));
+  EXPECT_THAT(std::string(ReadModelSource("one,three", {}).status().message()),
+              HasSubstr("three: no such file or directory"));
+}
+
+TEST_F(ModelPathsTest, TheErrorNamesTheCommand) {
+  EXPECT_THAT(Error("opus-mt-en-fr"),
+              EndsWith(": no such file or directory; tools/get_model.sh opus-mt-en-fr fetches it"));
+  AddModel("models", "firefox-en-de");
+  Set("NIBU_MODELS", "models");
+  for (const std::string name : {"opus-mt-en-fr", "nllb-200-distilled-600M", "m2m100_418M",
+                                 "madlad400-3b-mt", "firefox-en-fr", "argos-en-fr"}) {
+    EXPECT_EQ(Error(name),
+              absl::StrCat(name, ": no such file or directory, and no model of this ", "name in ",
+                           Path("models"), "; tools/get_model.sh ", name, " fetches it"));
+  }
+  EXPECT_THAT(Error("fire-en-de"), HasSubstr("; did you mean firefox-en-de? tools/get_model.sh "));
+  EXPECT_THAT(Error("something/else"),
+              EndsWith("; if it is a repository of Hugging Face, tools/get_model.sh something/else "
+                       "fetches it"));
+  // A command line is quoted for those names alone that need no quotes.
+  for (const std::string name :
+       {"opus-mt-en-fr; rm x", "/no/such/model", "../x", "a/b/c", "opus-mt-$(x)", "-x"}) {
+    EXPECT_THAT(Error(name), EndsWith("; tools/get_model.sh fetches models, for example "
+                                      "tools/get_model.sh opus-mt-en-fr"));
+  }
+}
+
+TEST_F(ModelPathsTest, ProgramsFindModelsByName) {
+  AddModel("data/nibu/models", "small");
+  Set("XDG_DATA_HOME", "data");
+  const std::string line = "A man is riding a bicycle.\n";
+  const Outcome found = Translate("--model=small --compute_type=float32", line);
+  EXPECT_EQ(found.out, "Ein Mann fährt Fahrrad.\n") << found.err;
+  for (const std::string program : {"nibu-translate", "nibu-inspect", "nibu-convert --out=x.nibu",
+                                    "nibu-bench", "nibu-score --tsv"}) {
+    const std::string name = program.substr(0, program.find(' '));
+    const std::string rest = program.substr(name.size());
+    ExpectOneLineError(name, Shell(Program(name) + rest + " --model=opus-mt-en-fr", line), 1,
+                       "tools/get_model.sh opus-mt-en-fr fetches it");
+  }
+}
+
+}  // namespace
+}  // namespace nibu::internal
