@@ -14,6 +14,8 @@ absl::Status StatusOfException() noexcept {
           "out of memory; free some, or use fewer threads or smaller batches");
     } catch (const std::exception& e) {
       return absl::InternalError(e.what());
+    } catch (...) {
+      return absl::InternalError("an exception was thrown that is no std::exception");
     }
   } catch (...) {  // no memory for a message
     return absl::Status(absl::StatusCode::kResourceExhausted, "");

@@ -6,7 +6,7 @@
 namespace nibu::internal {
 
 // For a catch (...): ResourceExhausted where there was no memory, else Internal with what the
-// exception says. Never throws.
+// exception says; its message is empty only where there is no memory for one. Never throws.
 absl::Status StatusOfException() noexcept;
 
 }  // namespace nibu::internal
