@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
+#include "engine/core/exception_status.h"
 #include "tokenizer/unicode/characters.h"
 
 namespace nibu::internal {
@@ -33,7 +34,7 @@ std::vector<Constraint> Glossary::Find(absl::string_view sentence) const {
 
 namespace nibu {
 
-absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text) {
+absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text) try {
   std::vector<GlossaryEntry> entries;
   size_t number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -48,6 +49,8 @@ absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text)
     entries.push_back({std::string(parts[0]), std::string(parts[1])});
   }
   return entries;
+} catch (...) {
+  return internal::StatusOfException();
 }
 
 }  // namespace nibu

@@ -252,12 +252,16 @@ std::vector<int> Model::TargetIds(absl::Span<const std::string> pieces) const {
   return Ids(target_coder().target_vocabulary(), pieces);
 }
 
-absl::StatusOr<std::vector<std::string>> Model::SourcePieces(absl::Span<const int> ids) const {
+absl::StatusOr<std::vector<std::string>> Model::SourcePieces(absl::Span<const int> ids) const try {
   return Pieces(parts_->coder.source_vocabulary(), ids);
+} catch (...) {
+  return internal::StatusOfException();
 }
 
-absl::StatusOr<std::vector<std::string>> Model::TargetPieces(absl::Span<const int> ids) const {
+absl::StatusOr<std::vector<std::string>> Model::TargetPieces(absl::Span<const int> ids) const try {
   return Pieces(target_coder().target_vocabulary(), ids);
+} catch (...) {
+  return internal::StatusOfException();
 }
 
 }  // namespace nibu

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/core/exception_status.h"
 #include "engine/core/option_error.h"
 
 namespace nibu::internal {
@@ -39,10 +40,12 @@ const OptionRow* FindRow(absl::Span<const OptionRow> rows, absl::string_view nam
 }
 
 absl::Status SetIn(absl::Span<const OptionRow> rows, absl::string_view name,
-                   absl::string_view value, void* object) {
+                   absl::string_view value, void* object) try {
   const OptionRow* const row = FindRow(rows, name);
   if (row == nullptr) return absl::NotFoundError(absl::StrCat("there is no option ", name));
   return row->set(row->info, value, object);
+} catch (...) {
+  return StatusOfException();
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 //   }
 //
 // Everything here is thread-safe or immutable, as each class says. Errors are statuses whose
-// message is one line. Functions that return a status let no exception out, and no function ends
-// the process or prints anything. Texts are UTF-8; bytes that are not are treated as unknown
-// characters, never as an error.
+// message is one line. Functions that return a status let no exception out; those that return a
+// value may throw std::bad_alloc. No function ends the process or prints anything. Texts are UTF-8;
+// bytes that are not are treated as unknown characters, never as an error.
 #ifndef NIBU_NIBU_H_
 #define NIBU_NIBU_H_
 
