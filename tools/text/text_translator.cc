@@ -51,6 +51,18 @@ void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result
   pending->done = nullptr;  // with what it holds
 }
 
+// The status of a request that has ended, with the message that a queue leaves out to save memory.
+absl::Status WithMessage(const absl::Status& status) try {
+  if (!status.message().empty()) return status;
+  if (absl::IsCancelled(status)) return absl::CancelledError("the request was cancelled");
+  if (absl::IsDeadlineExceeded(status)) {
+    return absl::DeadlineExceededError("the request's deadline has passed");
+  }
+  return status;
+} catch (...) {  // There is no memory for the message.
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TextTranslator>> TextTranslator::Create(
@@ -310,7 +322,7 @@ void TextTranslator::Cancel(const TextTicket& ticket) {
 }
 
 absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
-  if (!pending->status.ok()) return pending->status;
+  if (!pending->status.ok()) return WithMessage(pending->status);
   const Plan& plan = *pending->request.plan;
   TextResult result = {
       {}, pending->line.source_tokens, 0, pending->line.too_long, pending->line.scored_whole};

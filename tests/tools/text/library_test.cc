@@ -213,7 +213,7 @@ TEST(LibraryTest, CancelsAndEndsAtADeadline) {
   Request passed;
   passed.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   ASSERT_TRUE(translator->Submit(kLine, plan, passed, late.done()).ok());
-  EXPECT_EQ(late.Wait().status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(late.Wait().status(), absl::DeadlineExceededError("the request's deadline has passed"));
 
   // The first request's Done holds the others up until they are cancelled.
   std::promise<void> go;
@@ -238,7 +238,7 @@ TEST(LibraryTest, CancelsAndEndsAtADeadline) {
   go.set_value();
   EXPECT_TRUE(first.Wait().ok());
   for (Answer& answer : answers) {
-    EXPECT_EQ(answer.Wait().status().code(), absl::StatusCode::kCancelled);
+    EXPECT_EQ(answer.Wait().status(), absl::CancelledError("the request was cancelled"));
   }
   translator->Cancel(tickets[0]);  // It has ended: nothing happens.
   translator->Cancel(Ticket());
@@ -338,7 +338,10 @@ TEST(LibraryTest, AForkedChildIsRefused) {
     const bool refused =
         absl::IsFailedPrecondition(translator->Prepare(Captions()).status()) &&
         absl::IsFailedPrecondition(
-            translator->Submit(kLine, plan, {}, [](uint64_t, absl::StatusOr<Result>) {}).status());
+            translator->Submit(kLine, plan, {}, [](uint64_t, absl::StatusOr<Result>) {})
+                .status()) &&
+        absl::IsFailedPrecondition(translator->TranslateText("", plan).status()) &&
+        absl::IsFailedPrecondition(translator->Translate({}, plan).status());
     translator = nullptr;
     _exit(refused ? 0 : 1);
   }
