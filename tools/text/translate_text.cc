@@ -60,7 +60,15 @@ class TextJob {
     const TextDone done = std::exchange(done_, nullptr);
     lock->unlock();
     if (done == nullptr) return;
-    if (!status_.ok()) return done(key_, status_);
+    try {
+      done(key_, Joined());
+    } catch (...) {  // see TextDone
+    }
+  }
+
+  // The complete translation, or why there is none.
+  absl::StatusOr<Translation> Joined() try {
+    if (!status_.ok()) return status_;
     for (size_t i = 0; i < translation.units.size(); ++i) {
       const TextUnit& unit = translation.units[i];
       if (same[i] != i) translation.results[i] = translation.results[same[i]];
@@ -68,7 +76,9 @@ class TextJob {
       translation.text += unit.Write(found.empty() ? "" : found[0].text);
       if (unit.ends_line()) translation.text += '\n';
     }
-    done(key_, std::move(translation));
+    return std::move(translation);
+  } catch (...) {
+    return internal::StatusOfException();
   }
 
   const uint64_t key_;
@@ -85,7 +95,7 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
                                               std::shared_ptr<const Plan> plan, Request request,
                                               TextDone done,
                                               std::chrono::nanoseconds patience) try {
-  if (plan == nullptr) return internal::Invalid("a plan is missing; see Prepare");
+  NIBU_RETURN_IF_ERROR(CheckUsable(plan));
   if (!request.target_prefix.empty() || request.target.has_value()) {
     return internal::Invalid("a whole text has neither a target nor a prefix; give its lines");
   }

@@ -252,7 +252,7 @@ absl::StatusOr<std::vector<Result>> Translator::Score(const std::vector<std::str
 absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std::string>& lines,
                                                           const std::vector<std::string>* targets,
                                                           const std::shared_ptr<const Plan>& plan) {
-  NIBU_RETURN_IF_ERROR(impl_->Check(plan));
+  NIBU_RETURN_IF_ERROR(CheckUsable(plan));
   const auto all = std::make_shared<internal::Gather<Result>>(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
     Request request;
@@ -267,8 +267,16 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
   return all->Await();
 }
 
+absl::Status Translator::CheckUsable(const std::shared_ptr<const Plan>& plan) {
+  NIBU_RETURN_IF_ERROR(impl_->Check(plan));
+  return impl_->Use([] { return absl::OkStatus(); });
+}
+
 void Translator::ReleaseUnloaded() {
-  impl_->Use([] { return absl::OkStatus(); }).IgnoreError();
+  try {
+    impl_->Use([] { return absl::OkStatus(); }).IgnoreError();
+  } catch (...) {  // There is no memory for the list of those to free, which a later call frees.
+  }
 }
 
 int Translator::max_input_length(const Plan& plan) const { return plan.max_input_length; }

@@ -96,6 +96,28 @@ TEST_F(WholeTextTest, AnErrorIsThatOfTheFirstUnitThatFailed) {
   EXPECT_FALSE(translator_->SubmitText("A dog.", nullptr, {}, nullptr).ok());
 }
 
+TEST_F(WholeTextTest, AnEmptyTextNeedsAPlanOfTheTranslator) {
+  const auto other = *Translator::Create();
+  const auto plan = *other->Prepare(*model_, Options());
+  EXPECT_TRUE(absl::IsFailedPrecondition(translator_->TranslateText("", plan).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(translator_->Translate({}, plan).status()));
+}
+
+// A TextDone is called within SubmitText where no unit has words.
+TEST_F(WholeTextTest, WhatATextDoneThrowsIsDropped) {
+  for (const std::string text : {"", "\n\n", "A dog runs.\n"}) {
+    std::promise<bool> called;
+    const auto ticket =
+        translator_->SubmitText(text, Prepare(Options()), {},
+                                [&](uint64_t, const absl::StatusOr<Translation>& translation) {
+                                  called.set_value(translation.ok());
+                                  throw 3;
+                                });
+    EXPECT_TRUE(ticket.ok()) << ticket.status();
+    EXPECT_TRUE(called.get_future().get());
+  }
+}
+
 TEST_F(WholeTextTest, IsCancelledAsOne) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "A man number " + std::to_string(i) + " rides a bicycle.\n";

@@ -165,6 +165,8 @@ class NIBU_EXPORT Translator {
  private:
   class Impl;
   explicit Translator(std::unique_ptr<Impl> impl);
+  // Returns the error with which a request with this plan would be refused, whatever its text.
+  absl::Status CheckUsable(const std::shared_ptr<const Plan>& plan);
   absl::StatusOr<std::vector<Result>> SubmitAll(const std::vector<std::string>& lines,
                                                 const std::vector<std::string>* targets,
                                                 const std::shared_ptr<const Plan>& plan);
