@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nibu/translator.h"
+#include "tools/text/auto_language.h"
 #include "tools/text/engines.h"
 #include "tools/text/text_translator.h"
 
@@ -36,6 +37,7 @@ class Plan {
   internal::Engine* pivot_engine = nullptr;  // of the second of two models in a row
   std::shared_ptr<const internal::TextTranslator::Plan> text = nullptr;
   int max_input_length = 0;
+  std::shared_ptr<internal::AutoLanguage> languages = nullptr;  // null: src_lang is not "auto"
 };
 
 struct Ticket::State {

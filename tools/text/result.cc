@@ -51,7 +51,10 @@ std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
     if (h.repetition) last["repetition"] = true;
     if (h.warnings.any()) last["warnings"] = WarningNames(h.warnings);
   }
-  return Line({{"id", id}, {"source", std::string(source)}, {"hypotheses", hypotheses}});
+  nlohmann::ordered_json line = {{"id", id}, {"source", std::string(source)}};
+  if (!result.source_language.empty()) line["src_lang"] = result.source_language;
+  line["hypotheses"] = std::move(hypotheses);
+  return Line(line);
 }
 
 std::string ScoreToJson(const Result& result, uint64_t id) {
@@ -62,6 +65,7 @@ std::string ScoreToJson(const Result& result, uint64_t id) {
                                  {"token_scores", Rounded(scored.token_scores)},
                                  {"score", Rounded(scored.score)}};
   if (result.scored_whole) line["scored_whole"] = true;
+  if (!result.source_language.empty()) line["src_lang"] = result.source_language;
   return Line(line);
 }
 

@@ -21,7 +21,9 @@ absl::Span<const OptionRow> TextOptionRows() {
           {.name = "src_lang",
            .help = "Language of the source, for models that have to be told. Any common form will "
                    "do: de, deu, de-DE, deu_Latn. M2M-100, NLLB and mBART are such models; an "
-                   "unknown code is answered with the list of the model's codes.",
+                   "unknown code is answered with the list of the model's codes. nibu-translate "
+                   "and nibu-score also take auto, which detects the language of each line among "
+                   "those of the model; jsonl output tells it.",
            .group = kTextGroup,
            .programs = "translate score bench inspect-attention serve",
            .is_common = true}),
@@ -69,6 +71,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .help = "Treat source and translation as tokens separated by single spaces. No "
                    "SentencePiece model is used, and no sentences are split.",
            .group = kTextGroup,
+           .excludes = "src_lang=auto",
            .programs = "translate score inspect-attention"}),
       Row<&Options::split_sentences>(
           {.name = "split_sentences",

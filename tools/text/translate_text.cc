@@ -14,6 +14,7 @@
 #include "engine/core/status_macros.h"
 #include "nibu/text.h"
 #include "nibu/translator.h"
+#include "tools/text/auto_language.h"
 #include "tools/text/plan.h"
 
 namespace nibu {
@@ -99,6 +100,7 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
   if (!request.target_prefix.empty() || request.target.has_value()) {
     return internal::Invalid("a whole text has neither a target nor a prefix; give its lines");
   }
+  NIBU_ASSIGN_OR_RETURN(done, internal::DetectLanguage(text, this, &plan, std::move(done)));
   const auto job = std::make_shared<TextJob>(request.key, std::move(done));
   Translation& translation = job->translation;
   TextReader reader(plan->text_options);

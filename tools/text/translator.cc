@@ -23,6 +23,7 @@
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "engine/schedule/core_budget.h"
+#include "tools/text/auto_language.h"
 #include "tools/text/engines.h"
 #include "tools/text/model_parts.h"
 #include "tools/text/plan.h"
@@ -112,14 +113,17 @@ class Translator::Impl {
                                                       const Parts& parts, const Parts& pivot,
                                                       const Options& wanted) {
     auto plan = std::make_shared<Plan>(engines, model, wanted);
-    NIBU_ASSIGN_OR_RETURN(const internal::TextOptions text, TextOptionsFor(*parts, wanted));
+    Options known = wanted;  // with a language in place of "auto"
+    NIBU_ASSIGN_OR_RETURN(plan->languages,
+                          internal::AutoLanguage::Create(model->info(), &known));
+    NIBU_ASSIGN_OR_RETURN(const internal::TextOptions text, TextOptionsFor(*parts, known));
     const int longest = text.decoding.max_decoding_length;
     NIBU_ASSIGN_OR_RETURN(plan->engine, EngineFor(parts, text.max_input_length, longest));
     const TextTranslator& translator = *plan->engine->text;
     if (pivot == nullptr) {
       NIBU_ASSIGN_OR_RETURN(plan->text, translator.Prepare(text));
     } else {
-      NIBU_ASSIGN_OR_RETURN(const internal::TextOptions second, TextOptionsFor(*pivot, wanted));
+      NIBU_ASSIGN_OR_RETURN(const internal::TextOptions second, TextOptionsFor(*pivot, known));
       NIBU_ASSIGN_OR_RETURN(plan->pivot_engine,
                             EngineFor(pivot, std::max(second.max_input_length, longest),
                                       second.decoding.max_decoding_length));
@@ -194,6 +198,7 @@ absl::StatusOr<Ticket> Translator::Submit(absl::string_view line, std::shared_pt
   if (absl::StrContains(line, '\n')) {
     return internal::Invalid("a line has a line feed in it; give its lines one by one");
   }
+  NIBU_ASSIGN_OR_RETURN(done, internal::DetectLanguage(line, this, &plan, std::move(done)));
   const Markup markup = plan->text_options.markup;
   const internal::MarkedLine marked = markup == Markup::kNone
                                           ? internal::PlainLine(line)
@@ -210,6 +215,8 @@ absl::StatusOr<Ticket> Translator::Submit(const TextUnit& unit, std::shared_ptr<
                                           Request request, Done done,
                                           std::chrono::nanoseconds patience) try {
   NIBU_RETURN_IF_ERROR(impl_->Check(plan));
+  NIBU_ASSIGN_OR_RETURN(done,
+                        internal::DetectLanguage(unit.source(), this, &plan, std::move(done)));
   Ticket ticket;
   NIBU_ASSIGN_OR_RETURN(ticket.state_, impl_->Submit(unit.parts_->marked, plan, std::move(request),
                                                      std::move(done), patience));

@@ -97,7 +97,8 @@ struct SpeedOptions {
 // How texts are translated. An optional field without a value stands for the model's own default
 // or, where the model has none, for the value in the table.
 struct Options {
-  // Languages, in any common form (en, eng, en-US, eng_Latn), for models that have to be told.
+  // Languages, in any common form (en, eng, en-US, eng_Latn), for models that have to be told. A
+  // src_lang of "auto" detects the language of each text: see Result::source_language.
   std::string src_lang;
   std::string tgt_lang;
 

@@ -62,19 +62,25 @@ struct Result {
   bool too_long = false;  // A sentence has more than max_input_length tokens.
   // A target was scored as one sentence, because source and target do not split into equally many.
   bool scored_whole = false;
+  // With a src_lang of "auto", the language that was translated from, as the model spells it: the
+  // detected one or, where nothing can be told, the model's default. Empty for a line without
+  // letters.
+  std::string source_language = {};
 };
 
 // The result as a JSON object on one line, without a line feed:
 //   {"id":0,"source":"...","hypotheses":[{"text":"...","tokens":["..."],"score":-0.1,
 //    "token_scores":[...]}]}
-// A hypothesis has "alignment" (pairs) and "attention" as far as `alignment` asks for them,
-// "finished":false where it was cut, "repetition":true and "warnings" where there are any. Bytes
-// that are not UTF-8 are replaced by U+FFFD.
+// "src_lang" follows "source" where the result has a source_language. A hypothesis has "alignment"
+// (pairs) and "attention" as far as `alignment` asks for them, "finished":false where it was cut,
+// "repetition":true and "warnings" where there are any. Bytes that are not UTF-8 are replaced by
+// U+FFFD.
 NIBU_EXPORT std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
                                AlignmentKind alignment = AlignmentKind::kNone);
 
 // The result of a scored target as a JSON object on one line, without a line feed: {"id":0,
-// "tokens":["..."],"token_scores":[...],"score":-0.1}, and "scored_whole":true where it is so.
+// "tokens":["..."],"token_scores":[...],"score":-0.1}, "scored_whole":true where it is so, and
+// "src_lang" where the result has a source_language.
 // Empty for a result without hypotheses.
 NIBU_EXPORT std::string ScoreToJson(const Result& result, uint64_t id);
 

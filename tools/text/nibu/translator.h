@@ -59,6 +59,7 @@ struct Translation {
   std::vector<TextUnit> units;  // Its units, in order, and their results; a unit without text has
   std::vector<Result> results;  // an empty result.
   bool ends_open = false;       // See TextReader::is_open.
+  std::string source_language;  // See Result::source_language; it is that of the whole text.
 };
 // Called as Done is, once with all of a text.
 using TextDone = std::function<void(uint64_t key, absl::StatusOr<Translation> translation)>;
