@@ -77,8 +77,10 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
 void Align(const TextOptions& options, const std::vector<std::string>& source,
            AttentionRows attention, TextHypothesis* joined) {
   if (options.alignment == AlignmentKind::kNone) return;
+  joined->source_length = source.size();
   if (options.align_words) {
     const std::vector<size_t> source_words = WordsOf(source);
+    joined->source_length = source_words.empty() ? 0 : source_words.back() + 1;
     const std::vector<size_t> target_words = WordsOf(joined->tokens);
     joined->alignment = AlignWords(joined->alignment, source_words, target_words);
     if (options.alignment == AlignmentKind::kSoft) {
@@ -151,6 +153,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
   // A carriage return between sentences stays as it was.
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);
   joined.score = HypothesisScore(options.decoding, joined.log_prob, length) + coverage;
+  joined.length = length;
   return joined;
 }
 

@@ -195,6 +195,16 @@ absl::Status SetOption(absl::string_view name, absl::string_view value, Options*
   return internal::SetIn(internal::TextOptionRows(), name, value, options);
 }
 
+absl::Status SetOption(absl::string_view name, absl::Span<const std::string> values,
+                       Options* options) {
+  const internal::OptionRow* const row = internal::FindRow(internal::TextOptionRows(), name);
+  if (row == nullptr || row->set_list == nullptr) {
+    return SetOption(name, absl::StrJoin(values, ","), options);
+  }
+  row->set_list(values, options);
+  return absl::OkStatus();
+}
+
 std::string OptionOfError(const absl::Status& status) { return internal::OptionOf(status); }
 
 }  // namespace nibu

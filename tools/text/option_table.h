@@ -24,6 +24,8 @@ struct OptionRow {
   OptionInfo info;
   // Sets the field from text. InvalidArgument with the option's name: the text is not a value.
   absl::Status (*set)(const OptionInfo& info, absl::string_view text, void* object);
+  // Sets a field that is a list of texts from its elements; null for other fields.
+  void (*set_list)(absl::Span<const std::string> values, void* object);
   // The field's value as text, in a form that `set` reads.
   std::string (*get)(const OptionInfo& info, const void* object);
   // The default value as text: info.default_value, or that of a default-constructed struct.
@@ -95,7 +97,12 @@ OptionRow Row(OptionInfo info) {
   using T = decltype(TypeOfField(field));
   using S = decltype(StructOfField(field));
   info.type = TypeName<T>();
-  OptionRow row = {info, nullptr, nullptr, ""};
+  OptionRow row = {info, nullptr, nullptr, nullptr, ""};
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    row.set_list = [](absl::Span<const std::string> values, void* object) {
+      (static_cast<S*>(object)->*field).assign(values.begin(), values.end());
+    };
+  }
   if constexpr (std::is_enum_v<T>) {
     row.set = [](const OptionInfo& i, absl::string_view text, void* object) {
       const int place = PlaceOfWord(i, text);

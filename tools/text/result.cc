@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
 
@@ -35,6 +36,11 @@ std::vector<std::string> WarningNames(const Warnings& warnings) {
 
 std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
                    AlignmentKind alignment) {
+  return ToJsonWith(absl::StrCat("\"id\":", id), result, source, alignment);
+}
+
+std::string ToJsonWith(absl::string_view members, const Result& result, absl::string_view source,
+                       AlignmentKind alignment) {
   auto hypotheses = nlohmann::ordered_json::array();
   for (const Hypothesis& h : result.hypotheses) {
     hypotheses.push_back({{"text", h.text},
@@ -51,10 +57,10 @@ std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
     if (h.repetition) last["repetition"] = true;
     if (h.warnings.any()) last["warnings"] = WarningNames(h.warnings);
   }
-  nlohmann::ordered_json line = {{"id", id}, {"source", std::string(source)}};
+  nlohmann::ordered_json line = {{"source", std::string(source)}};
   if (!result.source_language.empty()) line["src_lang"] = result.source_language;
   line["hypotheses"] = std::move(hypotheses);
-  return Line(line);
+  return absl::StrCat("{", members, ",", Line(line).substr(1));
 }
 
 std::string ScoreToJson(const Result& result, uint64_t id) {

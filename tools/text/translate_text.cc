@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
@@ -20,6 +23,10 @@
 namespace nibu {
 
 namespace {
+
+// The keys of a text's units are so far apart: 2^64 divided by the golden ratio, which spreads them
+// evenly, so that they rarely meet those of other texts.
+constexpr uint64_t kUnitKeys = 0x9E3779B97F4A7C15;
 
 // A text whose units are being translated. Thread-safe.
 class TextJob {
@@ -97,9 +104,14 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
                                               TextDone done,
                                               std::chrono::nanoseconds patience) try {
   NIBU_RETURN_IF_ERROR(CheckUsable(plan));
-  if (!request.target_prefix.empty() || request.target.has_value()) {
+  const bool has_prefix = !request.target_prefix.empty();
+  if (request.target.has_value() || (has_prefix && plan->text_options.text != TextKind::kLines)) {
     return internal::Invalid("a whole text has neither a target nor a prefix; give its lines");
   }
+  const std::vector<std::string> prefixes = absl::StrSplit(request.target_prefix, '\n');
+  const auto prefix_of = [&prefixes](size_t unit) {
+    return unit < prefixes.size() ? prefixes[unit] : std::string();
+  };
   NIBU_ASSIGN_OR_RETURN(done, internal::DetectLanguage(text, this, &plan, std::move(done)));
   const auto job = std::make_shared<TextJob>(request.key, std::move(done));
   Translation& translation = job->translation;
@@ -109,9 +121,14 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
   std::unordered_map<std::string, size_t> known;
   for (TextUnit unit; reader.Next(&unit);) {
     const size_t i = translation.units.size();
-    job->same.push_back(plan->has_repeats ? known.try_emplace(unit.source(), i).first->second : i);
+    const std::string key = absl::StrCat(unit.source(), "\n", prefix_of(i));
+    job->same.push_back(plan->has_repeats ? known.try_emplace(key, i).first->second : i);
     translation.units.push_back(std::move(unit));
   }
+  for (size_t i = translation.units.size(); i < prefixes.size(); ++i) {
+    if (!prefixes[i].empty()) return internal::Invalid("the prefix has more lines than the text");
+  }
+  translation.ends_line = absl::EndsWith(text, "\n");
   translation.ends_open = reader.is_open();
   translation.results.resize(translation.units.size());
   auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {}});
@@ -123,15 +140,16 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
   };
   for (size_t i = 0; i < translation.units.size(); ++i) {
     if (job->same[i] != i || !translation.units[i].has_text()) continue;
-    request.key = i;
+    // Samples of equal units differ.
+    Request of_unit = {request.priority, request.deadline, request.key + i * kUnitKeys,
+                       prefix_of(i)};
     job->Expect(1);
-    NIBU_ASSIGN_OR_RETURN(const Ticket ticket,
-                          Submit(
-                              translation.units[i], plan, request,
-                              [job](uint64_t unit, absl::StatusOr<Result> result) {
-                                job->Take(static_cast<size_t>(unit), std::move(result));
-                              },
-                              patience));
+    NIBU_ASSIGN_OR_RETURN(
+        const Ticket ticket,
+        Submit(
+            translation.units[i], plan, std::move(of_unit),
+            [job, i](uint64_t, absl::StatusOr<Result> result) { job->Take(i, std::move(result)); },
+            patience));
     state->lines.push_back(ticket.state_->lines[0]);
   }
   std::move(cancel).Cancel();

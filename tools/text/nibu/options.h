@@ -186,6 +186,11 @@ NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::string_view val
 NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::string_view value,
                                    Options* options);
 
+// The same from a list. The elements of an option that is a list ("words") may have commas in them;
+// any other option is set from them with commas between them.
+NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::Span<const std::string> values,
+                                   Options* options);
+
 // The name of the option that an error of this library is about; empty if it is about none.
 NIBU_EXPORT std::string OptionOfError(const absl::Status& status);
 

@@ -44,6 +44,7 @@ struct Hypothesis {
   std::vector<float> token_scores;  // The log-probability of each of the tokens.
   float log_prob = 0;               // Their sum, the ends of sentences included.
   float score = 0;                  // log_prob / L^length_penalty, and what Options say besides.
+  size_t length = 0;                // This L: the tokens, the ends of sentences included.
   bool finished = true;             // False: it, or a sentence of it, was cut at a length limit.
   bool repetition = false;          // It, or a sentence of it, repeats itself.
   Warnings warnings;
@@ -51,6 +52,7 @@ struct Hypothesis {
   // [target][source]. Language tokens of the source are not counted.
   std::vector<std::pair<size_t, size_t>> alignment;
   std::vector<std::vector<float>> attention;
+  size_t source_length = 0;  // With an alignment, the source tokens or words that it counts.
 };
 
 // The translations of a line.
@@ -77,6 +79,12 @@ struct Result {
 // U+FFFD.
 NIBU_EXPORT std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
                                AlignmentKind alignment = AlignmentKind::kNone);
+
+// The same with other members in front in place of "id": JSON without the braces around it, as in
+// "id":7,"domain":"news".
+NIBU_EXPORT std::string ToJsonWith(absl::string_view members, const Result& result,
+                                   absl::string_view source,
+                                   AlignmentKind alignment = AlignmentKind::kNone);
 
 // The result of a scored target as a JSON object on one line, without a line feed: {"id":0,
 // "tokens":["..."],"token_scores":[...],"score":-0.1}, "scored_whole":true where it is so, and

@@ -59,10 +59,17 @@ struct Translation {
   std::vector<TextUnit> units;  // Its units, in order, and their results; a unit without text has
   std::vector<Result> results;  // an empty result.
   bool ends_open = false;       // See TextReader::is_open.
+  bool ends_line = false;       // The source's last line has an end; that of `text` always has.
   std::string source_language;  // See Result::source_language; it is that of the whole text.
 };
 // Called as Done is, once with all of a text.
 using TextDone = std::function<void(uint64_t key, absl::StatusOr<Translation> translation)>;
+
+// The results of a text's units as one, as if the text were a line and its units were sentences:
+// the n-th hypothesis consists of the n-th ones of the units, and its text has the line ends of the
+// source. `plan` is the one that the text was submitted with. ResourceExhausted: the attention of
+// all tokens to all tokens of the source takes too much memory.
+NIBU_EXPORT absl::StatusOr<Result> JoinUnits(const Translation& translation, const Plan& plan);
 
 // A patience for Translator::Submit: to wait as long as it takes.
 inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
@@ -107,11 +114,12 @@ class NIBU_EXPORT Translator {
   // Tokenizes a line (any bytes but a line feed) on the calling thread, copies what it needs, and
   // queues the line's sentences. With Options::markup, the line is read for itself: what is open at
   // the end of another one plays no part. Options::text plays none either.
-  // OK: `done` is called exactly once. Otherwise it never is: InvalidArgument: a line feed, or a
-  // target for a blank line; OutOfRange: LongInput::kError or a target, and a sentence of too many
-  // tokens; ResourceExhausted: there is not enough memory, or the queue has been full for
-  // `patience`, which has to be above 0 for a line of more sentences than the queue has room for;
-  // FailedPrecondition: the plan is another translator's, or the destructor has begun.
+  // OK: `done` is called exactly once. Otherwise it never is: InvalidArgument: a line feed, a
+  // target for a blank line, or a src_lang of "auto" and no language that could be told;
+  // OutOfRange: LongInput::kError or a target, and a sentence of too many tokens;
+  // ResourceExhausted: there is not enough memory, or the queue has been full for `patience`, which
+  // has to be above 0 for a line of more sentences than the queue has room for; FailedPrecondition:
+  // the plan is another translator's, or the destructor has begun.
   absl::StatusOr<Ticket> Submit(absl::string_view line, std::shared_ptr<const Plan> plan,
                                 Request request, Done done,
                                 std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
@@ -125,7 +133,9 @@ class NIBU_EXPORT Translator {
   // Units with the same text are translated once, except with markup and sampling. OK: `done` is
   // called exactly once, with the translation, or with the error of the first unit that failed;
   // otherwise never, and the errors are those of Submit. `patience` is that of each unit.
-  // Request::target_prefix and Request::target must be empty.
+  // With TextKind::kLines, the lines of Request::target_prefix begin those of the text, one by one;
+  // else it must be empty, and so must Request::target. Samples of the first unit are those of a
+  // line with the same key.
   absl::StatusOr<Ticket> SubmitText(
       absl::string_view text, std::shared_ptr<const Plan> plan, Request request, TextDone done,
       std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
