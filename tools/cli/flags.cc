@@ -52,13 +52,14 @@ bool HasWord(absl::string_view words, absl::string_view word) {
   return false;
 }
 
-// The option of this name; null: the program has none.
-const ProgramOption* Find(absl::string_view name) {
-  for (const ProgramOption& option : TheState().options) {
+// The option of this name; null: there is none.
+const ProgramOption* FindIn(absl::Span<const ProgramOption> options, absl::string_view name) {
+  for (const ProgramOption& option : options) {
     if (option.name() == name) return &option;
   }
   return nullptr;
 }
+const ProgramOption* Find(absl::string_view name) { return FindIn(TheState().options, name); }
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
@@ -88,33 +89,13 @@ absl::Status ApplyConfigFile(const std::string& path) {
 
 // Returns whether a condition holds: NAME=VALUE when the option has that value, NAME when it
 // differs from its default.
-bool Holds(absl::string_view condition) {
+bool Holds(absl::Span<const ProgramOption> options, absl::string_view condition) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(condition, absl::MaxSplits('=', 1));
-  const ProgramOption* const option = Find(parts.first);
+  const ProgramOption* const option = FindIn(options, parts.first);
   if (option == nullptr) return false;
   return parts.first.size() < condition.size() ? option->value() == parts.second
                                                : option->value() != option->row->default_value;
-}
-
-// Refuses options that exclude each other, and options without one that they need.
-absl::Status CheckTogether() {
-  for (const ProgramOption& option : TheState().options) {
-    if (!Holds(option.name())) continue;
-    for (const absl::string_view other :
-         absl::StrSplit(option.row->info.excludes, ' ', absl::SkipEmpty())) {
-      if (Holds(other)) {
-        return WrongUsage("--", option.name(), " and --", other, " do not go together");
-      }
-    }
-    const std::vector<absl::string_view> needs =
-        absl::StrSplit(option.row->info.needs, ' ', absl::SkipEmpty());
-    if (!needs.empty() && std::none_of(needs.begin(), needs.end(), Holds)) {
-      return WrongUsage("--", option.name(), " means nothing without --",
-                        absl::StrJoin(needs, " or --"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 // Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
@@ -185,6 +166,26 @@ std::vector<ProgramOption> OptionsOf(const ProgramInfo& program) {
   return options;
 }
 
+absl::Status CheckTogether(absl::Span<const ProgramOption> options, absl::string_view dashes) {
+  const auto holds = [&](absl::string_view condition) { return Holds(options, condition); };
+  for (const ProgramOption& option : options) {
+    if (!holds(option.name())) continue;
+    for (const absl::string_view other :
+         absl::StrSplit(option.row->info.excludes, ' ', absl::SkipEmpty())) {
+      if (holds(other)) {
+        return WrongUsage(dashes, option.name(), " and ", dashes, other, " do not go together");
+      }
+    }
+    const std::vector<absl::string_view> needs =
+        absl::StrSplit(option.row->info.needs, ' ', absl::SkipEmpty());
+    if (!needs.empty() && std::none_of(needs.begin(), needs.end(), holds)) {
+      return WrongUsage(dashes, option.name(), " means nothing without ", dashes,
+                        absl::StrJoin(needs, absl::StrCat(" or ", dashes)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments) {
   State& state = TheState();
@@ -238,7 +239,7 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     if (HasWord(state.lists, name)) values = absl::StrSplit(value, ',');
     for (const std::string& each : values) NIBU_RETURN_IF_ERROR(SetFlag(name, each));
   }
-  NIBU_RETURN_IF_ERROR(CheckTogether());
+  NIBU_RETURN_IF_ERROR(CheckTogether(state.options, "--"));
   return positional;
 }
 

@@ -229,6 +229,15 @@ void Totals::Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Resul
     log_prob += static_cast<double>(best.log_prob);
     scored_tokens += best.tokens.size();
   }
+  PrintWaiting(index, std::move(warning));
+}
+
+void Totals::Skip(uint64_t index) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  PrintWaiting(index, "");
+}
+
+void Totals::PrintWaiting(uint64_t index, std::string warning) {
   if (!prints) return;
   waiting_[index] = std::move(warning);
   for (; !waiting_.empty() && waiting_.begin()->first == printed_; ++printed_) {

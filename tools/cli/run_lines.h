@@ -137,15 +137,20 @@ struct Totals {
   uint64_t scored_tokens =
       0;  // of the best hypotheses; of targets that are scored, with the ends of sentences
 
-  // Once for every unit of text, which begins in a `line` of the input; prints its warnings, in the
-  // order of units, if `prints`.
+  // Called once for every unit of text, which begins in a `line` of the input; prints its warnings,
+  // in the order of units, if `prints`.
   void Add(uint64_t index, uint64_t line, const absl::StatusOr<nibu::Result>& result);
+  // In place of Add, for a unit that is copied.
+  void Skip(uint64_t index);
   // InternalError naming the first line that failed, if there is one.
   absl::Status Failure(const char* what) const;
 
   std::mutex mutex;
 
  private:
+  // Prints what may be printed.
+  void PrintWaiting(uint64_t index, std::string warning);
+
   std::map<uint64_t, std::string> waiting_;  // to be printed, by index; empty: nothing
   uint64_t printed_ = 0;                     // units
 };
