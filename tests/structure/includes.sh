@@ -78,7 +78,7 @@ if [ "$(find tools/text/nibu -name '*.h' -o -name '*.h.in' | wc -l)" -gt 16 ]; t
   echo "more than 16 public headers"
   bad=1
 fi
-programs='tools/cli/(nibu_translate|nibu_score|nibu_split|run_lines|lines|output_format)\.(cc|h)'
+programs='tools/cli/(nibu_translate|nibu_score|nibu_split|translate_lines|json_lines|tsv|run_lines|lines|output_format)\.(cc|h)'
 lines=$(includes '(engine|models|tokenizer)/|tools/text/(text|line|markup|marked|layout|glossary|engines|plan)' tools/cli |
   grep -E "^$programs:" | grep -vE '"(engine/core/|models/files/new_file\.h)' || true)
 if [ -n "$lines" ]; then

@@ -73,6 +73,26 @@ absl::Span<const OptionRow> CliOptionRows() {
            .group = kTextGroup,
            .programs = "score",
            .is_common = true}),
+      Row<&CliOptions::input_format>(
+          {.name = "input_format",
+           .help =
+               "Form of the input: text or jsonl. jsonl: each line is a JSON object with \"text\" "
+               "and, if wanted, \"id\", \"src_lang\", \"tgt_lang\", \"prefix\", \"glossary\" and "
+               "other options of the text by name. A text may have line feeds. Other fields are "
+               "copied to the output, which is --output_format=jsonl unless another is given.",
+           .group = kTextGroup,
+           .values = "text jsonl",
+           .excludes = "tsv_column target_prefix",
+           .programs = "translate"}),
+      Row<&CliOptions::tsv_column>(
+          {.name = "tsv_column",
+           .help = "Column of a tab-separated input that is translated, counted from 1; 0: the "
+                   "input is plain text. The other columns come out as they are. It goes with text "
+                   "output of one hypothesis, without scores and alignments.",
+           .group = kTextGroup,
+           .least = 0,
+           .excludes = "text=paragraphs text=document output_format print_scores alignment",
+           .programs = "translate"}),
       Row<&CliOptions::language>(
           {.name = "language",
            .help = "Language of the text, in any common form: de, de-DE, zho_Hans, ... A language "

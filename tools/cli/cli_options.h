@@ -15,6 +15,12 @@ enum class OutputFormat {
   kNBest,  // "index ||| text ||| logprob= S ||| score", a line a hypothesis
 };
 
+// The form of the input's lines.
+enum class InputFormat {
+  kText,   // text
+  kJsonl,  // a JSON object with a text, and options for it
+};
+
 // Not all programs have all of them.
 struct CliOptions {
   std::string model;  // empty: the bundled one
@@ -22,6 +28,8 @@ struct CliOptions {
   std::string src = "-";
   std::string tgt;
   bool tsv = false;
+  InputFormat input_format = InputFormat::kText;
+  int tsv_column = 0;  // from 1; 0: the input is no TSV
   std::string target_prefix;
   std::string glossary;
   std::string language = "en";

@@ -1,6 +1,7 @@
 // nibu-translate: text in, translations out.
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "tools/cli/lines.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
+#include "tools/cli/translate_lines.h"
 #include "tools/text/resources.h"
 
 namespace nibu::internal {
@@ -47,6 +49,14 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
   const auto& [cli, model, speed, text] = settings;
   const bool is_text = cli.output_format == OutputFormat::kText;
   const bool is_document = text.text == TextKind::kDocument;
+  if (cli.input_format == InputFormat::kJsonl) {  // whose objects are whole texts with options
+    return Refuse(
+        {{is_text && text.num_hypotheses > 1,
+          "--num_hypotheses needs --output_format=nbest or jsonl; text is the best one alone"},
+         {!is_text && cli.print_scores,
+          "--print_scores is for --output_format=text; nbest and jsonl have the scores in them"},
+         {cli.glossary == "-", "--glossary must be a file, not standard input"}});
+  }
   return Refuse(
       {{text.wrap > 0 && !is_text, "--wrap and --output_format do not go together"},
        {text.wrap > 0 && cli.print_scores, "--wrap and --print_scores do not go together"},
@@ -75,7 +85,7 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
 void ChooseTextKind(const CliOptions& cli, Options* text) {
   const std::optional<Markup> markup = MarkupOfFile(cli.src);
   if (!markup.has_value() || WasGiven("text") || WasGiven("markup") || text->tokenized ||
-      !cli.target_prefix.empty()) {
+      !cli.target_prefix.empty() || cli.input_format != InputFormat::kText || cli.tsv_column > 0) {
     return;
   }
   text->text = TextKind::kDocument;
@@ -160,6 +170,26 @@ std::string ComputeTypeWord(nibu::ComputeType type) {
   return "";
 }
 
+std::unique_ptr<LineTranslator> NewLineTranslator(const CliOptions& cli,
+                                                  const LineContext* context) {
+  if (cli.input_format == InputFormat::kJsonl) return NewJsonTranslator(context);
+  if (cli.tsv_column > 0) return NewTsvTranslator(context, cli.tsv_column);
+  return NewTextTranslator(context);
+}
+
+// The plan for all lines; null where it lacks a language that JSON lines may give.
+absl::StatusOr<std::shared_ptr<const Plan>> PreparePlan(
+    nibu::Translator* translator, const std::shared_ptr<const nibu::Model>& model,
+    const Settings& settings) {
+  auto plan = translator->Prepare(model, settings.text);
+  if (plan.ok()) return *std::move(plan);
+  const std::string option = OptionOfError(plan.status());
+  const bool lacks_language = (option == "src_lang" && settings.text.src_lang.empty()) ||
+                              (option == "tgt_lang" && settings.text.tgt_lang.empty());
+  if (settings.cli.input_format == InputFormat::kJsonl && lacks_language) return nullptr;
+  return UsageOfFlag(plan.status());
+}
+
 absl::Status Run(int argc, char** argv) {
   const Clock::time_point start = Clock::now();
   static SignalWatcher& signals = *new SignalWatcher();
@@ -169,6 +199,9 @@ absl::Status Run(int argc, char** argv) {
   const SpeedOptions& speed = settings.speed;
   const Options& asked = settings.text;
   const std::vector<std::string> texts = ParseCommandLineOrExit(Program(&settings), argc, argv);
+  if (cli.input_format == InputFormat::kJsonl && !WasGiven("output_format")) {
+    settings.cli.output_format = OutputFormat::kJsonl;
+  }
   ChooseTextKind(cli, &settings.text);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
   NIBU_RETURN_IF_ERROR(CheckTogether(settings, texts));
@@ -185,47 +218,29 @@ absl::Status Run(int argc, char** argv) {
   settings.speed.threads = translator->threads();
   NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
   NIBU_RETURN_IF_ERROR(CheckDraft(loading, asked, model->info().defaults));
-  const auto plan = translator->Prepare(model, asked);
-  NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
+  NIBU_ASSIGN_OR_RETURN(const auto plan, PreparePlan(translator.get(), model, settings));
   const double load_seconds = SecondsSince(start);
 
   Totals totals(cli.warnings);
-  const OutputOptions output = {cli.output_format, cli.print_scores, asked.alignment};
-  UnitSource units(&source, asked);
-  Repeats repeats;
-  // Samples are drawn for each line; what a line of markup means depends on those before it.
-  const bool has_repeats = asked.sampling_topk == 1 && asked.markup == Markup::kNone;
+  const LineContext context = {translator.get(),
+                               model,
+                               asked,
+                               plan,
+                               {cli.output_format, cli.print_scores, asked.alignment},
+                               prefixes.has_value() ? &*prefixes : nullptr,
+                               cli.target_prefix,
+                               &totals};
+  const std::unique_ptr<LineTranslator> lines = NewLineTranslator(cli, &context);
+  // The lines of a table or of JSON are read as they are.
+  const bool is_text = cli.input_format == InputFormat::kText && cli.tsv_column == 0;
+  UnitSource units(&source, is_text ? asked : Options());
   Pipeline::Options options;
-  options.report = [&](uint64_t written, double) { repeats.Forget(written); };
+  options.report = [&](uint64_t written, double) { lines->Forget(written); };
   options.sentences = [&] {
     return std::pair(translator->sentences(), translator->translated_sentences());
   };
   options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
-    if (!unit.has_text()) {
-      return deliver(output.format == OutputFormat::kText ? unit.Write("") : "");
-    }
-    const Repeats::Done end = [&, index, unit, deliver = std::move(deliver)](
-                                  uint64_t key,
-                                  const absl::StatusOr<nibu::Result>& result) noexcept {
-      totals.Add(index, unit.line(), result);
-      deliver(FormatResult(output, key, unit, result.value_or(nibu::Result())));
-    };
-    nibu::Request request = {.key = index};
-    if (prefixes.has_value()) {
-      const absl::StatusOr<bool> more = prefixes->Next(&request.target_prefix);
-      if (!more.ok()) return end(index, more.status());
-      if (!*more) {
-        return end(index,
-                   Invalid(cli.target_prefix, " has no line for it; give one for each, or empty"));
-      }
-    }
-    nibu::Done done = end;
-    if (has_repeats) {
-      done = repeats.Add(absl::StrCat(unit.source(), "\n", request.target_prefix), index, end);
-      if (done == nullptr) return;
-    }
-    const auto ticket = translator->Submit(unit, *plan, request, done, kForever);
-    if (!ticket.ok()) done(index, ticket.status());
+    lines->Submit(index, unit, std::move(deliver));
   };
   NIBU_ASSIGN_OR_RETURN(const double seconds,
                         RunLines(&units, std::move(options), speed, cli, &out, &signals));
@@ -234,6 +249,7 @@ absl::Status Run(int argc, char** argv) {
     PrintWarning(cli.target_prefix +
                  " has more lines than the source; is it that of another file?");
   }
+  lines->Finish();
   if (units.is_open()) {
     PrintWarning(
         "the input ends within a comment, or an element that is left alone (as <code>); all that "
@@ -242,7 +258,9 @@ absl::Status Run(int argc, char** argv) {
   const Options& defaults = model->info().defaults;
   const int longest =
       asked.max_decoding_length.value_or(defaults.max_decoding_length.value_or(256));
-  absl::Status status = Report(totals, asked, longest, translator->max_input_length(**plan));
+  const int longest_input =
+      plan != nullptr ? translator->max_input_length(*plan) : asked.max_input_length;
+  absl::Status status = Report(totals, asked, longest, longest_input);
   if (cli.stats) {
     PrintStats(totals, ComputeTypeWord(model->info().compute_type), speed.threads, load_seconds,
                seconds);

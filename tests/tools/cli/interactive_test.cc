@@ -123,6 +123,23 @@ TEST(InteractiveTest, ALineComesOutWithoutWaitingForMoreInput) {
   EXPECT_EQ(program.Wait(), 0);
 }
 
+TEST(InteractiveTest, AnObjectOrRowComesOutWithoutWaitingForMoreInput) {
+  Interactive objects({"--compute_type=float32", "--input_format=jsonl"});
+  objects.Write("{\"text\":\"A dog runs.\",\"id\":\"a\"}\nno JSON\n");
+  EXPECT_EQ(objects.ReadLine().substr(0, 35), "{\"id\":\"a\",\"source\":\"A dog runs.\",\"h");
+  EXPECT_EQ(objects.ReadLine().substr(0, 19), "{\"id\":1,\"source\":\"\"");
+  objects.Write("\n{\"text\":\"A dog runs.\"}\n");
+  EXPECT_EQ(objects.ReadLine().substr(0, 7), "{\"id\":3");
+  objects.Close();
+  EXPECT_EQ(objects.Wait(), 1);
+  Interactive rows({"--compute_type=float32", "--tsv_column=2"});
+  rows.Write("1\tA dog runs.\n2\n");
+  EXPECT_EQ(rows.ReadLine(), "1\tEin Hund rennt.\n");
+  EXPECT_EQ(rows.ReadLine(), "2\n");
+  rows.Close();
+  EXPECT_EQ(rows.Wait(), 0);
+}
+
 TEST(InteractiveTest, ABlankLineEndsAParagraph) {
   Interactive program({"--compute_type=float32", "--text=paragraphs"});
   program.Write("A dog\nruns.\n\n");

@@ -1,0 +1,252 @@
+#include "tools/cli/json_request.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "engine/core/errors.h"
+#include "engine/core/option_error.h"
+#include "engine/core/status_macros.h"
+#include "models/files/json.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/cli_options.h"
+#include "tools/cli/flags.h"
+#include "tools/text/nearest.h"
+
+namespace nibu::internal {
+namespace {
+
+using Json = nlohmann::json;
+
+// Names that the output's object uses.
+constexpr absl::string_view kOutputNames[] = {"source", "hypotheses", "error"};
+
+std::vector<std::string> NamesOf(const ProgramInfo& program) {
+  std::vector<std::string> names;
+  for (const ProgramOption& option : OptionsOf(program)) names.emplace_back(option.name());
+  return names;
+}
+
+// nibu-translate, as far as its options are those of one text; they are in `options`.
+ProgramInfo TextOptionsOf(Options* options) {
+  return {"nibu-translate", "translate", "", "", {{TextOptionRows(), options}}};
+}
+
+// The options of a text that a member may give. "text" is the text itself.
+const std::vector<std::string>& TextOptionNames() {
+  static const auto& names = *[] {
+    auto* all = new std::vector<std::string>(NamesOf(TextOptionsOf(nullptr)));
+    all->erase(std::remove(all->begin(), all->end(), "text"), all->end());
+    return all;
+  }();
+  return names;
+}
+
+// The options that are those of all lines.
+const std::vector<std::string>& RunOptionNames() {
+  static const auto& names = *new std::vector<std::string>(NamesOf(
+      {"nibu-translate",
+       "translate",
+       "",
+       "",
+       {{CliOptionRows(), nullptr}, {ModelOptionRows(), nullptr}, {SpeedOptionRows(), nullptr}}}));
+  return names;
+}
+
+bool Has(const std::vector<std::string>& names, absl::string_view name) {
+  return absl::c_linear_search(names, name);
+}
+
+size_t SkipBlanks(absl::string_view json, size_t i) {
+  while (i < json.size() && absl::ascii_isspace(static_cast<unsigned char>(json[i]))) ++i;
+  return i;
+}
+
+// The place behind the string that begins at `i` with a quotation mark.
+size_t EndOfString(absl::string_view json, size_t i) {
+  for (++i; i < json.size() && json[i] != '"'; ++i) {
+    if (json[i] == '\\') ++i;
+  }
+  return std::min(i + 1, json.size());
+}
+
+// The place behind the value that begins at `i`, and the blanks that follow it.
+size_t EndOfValue(absl::string_view json, size_t i) {
+  for (int depth = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (depth == 0 && (c == ',' || c == '}')) return i;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c == '"') i = EndOfString(json, i) - 1;
+  }
+  return i;
+}
+
+absl::StatusOr<Json> Parse(absl::string_view text) {
+  absl::StatusOr<Json> json = ParseJson(text, "line");
+  if (json.ok()) return json;
+  return Invalid(absl::StripPrefix(json.status().message(), "line: "));
+}
+
+absl::StatusOr<std::string> StringOf(const JsonMember& member, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return Invalid("\"", member.name, "\" must be a string, not ", QuotedJson(value));
+}
+
+// A value as text of the command line; false: it is a list or an object.
+bool ScalarText(const JsonMember& member, const Json& value, std::string* text) {
+  if (value.is_structured()) return false;
+  *text = value.is_string() ? value.get<std::string>() : std::string(member.value);
+  return true;
+}
+
+absl::Status SetTextOption(const JsonMember& member, const Json& value, Options* options) {
+  std::string text;
+  if (ScalarText(member, value, &text)) return SetOption(member.name, text, options);
+  std::vector<std::string> list;
+  for (const Json& each : value) {
+    if (each.is_structured() || value.is_object()) {
+      return InvalidOption(member.name, " must be a value or a list of values, not ",
+                           QuotedJson(value));
+    }
+    list.push_back(each.is_string() ? each.get<std::string>() : each.dump());
+  }
+  return SetOption(member.name, list, options);
+}
+
+// Reads [["dog", "Hund"], ...], or {"dog": "Hund", "cat": ["Katze", "Kater"]}.
+absl::Status SetGlossary(const Json& value, std::vector<GlossaryEntry>* glossary) {
+  glossary->clear();
+  const auto add = [glossary](const Json& source, const Json& target) {
+    if (!source.is_string() || !target.is_string()) return false;
+    glossary->push_back({source.get<std::string>(), target.get<std::string>()});
+    return true;
+  };
+  bool is_valid = value.is_structured();
+  for (const auto& [key, entry] : value.items()) {
+    if (value.is_array()) {
+      is_valid = is_valid && entry.is_array() && entry.size() == 2 && add(entry[0], entry[1]);
+    } else if (entry.is_array()) {
+      for (const Json& target : entry) is_valid = is_valid && add(key, target);
+    } else {
+      is_valid = is_valid && add(key, entry);
+    }
+  }
+  if (is_valid) return absl::OkStatus();
+  return InvalidOption("glossary",
+                       " must be a list of [\"SOURCE\", \"TARGET\"] pairs or an object of "
+                       "\"SOURCE\": \"TARGET\", not ",
+                       QuotedJson(value));
+}
+
+// Takes a member that is not copied. Returns false for one that is.
+absl::StatusOr<bool> TakeMember(const JsonMember& member, const Json& value, JsonRequest* request,
+                                std::map<std::string, std::string>* given) {
+  if (member.name == "text") {
+    NIBU_ASSIGN_OR_RETURN(request->text, StringOf(member, value));
+    return true;
+  }
+  if (member.name == "prefix") {
+    if (!value.is_null()) {
+      NIBU_ASSIGN_OR_RETURN(request->prefix, StringOf(member, value));
+    }
+    return true;
+  }
+  const bool is_glossary = member.name == "glossary";
+  if (!is_glossary && !Has(TextOptionNames(), member.name)) {
+    if (!Has(RunOptionNames(), member.name)) return false;
+    return InvalidOption(member.name, " is an option of the whole run, which no line can give");
+  }
+  if (value.is_null()) return true;  // as if it were not there
+  (*given)[member.name] = value.dump();
+  NIBU_RETURN_IF_ERROR(is_glossary ? SetGlossary(value, &request->options.glossary)
+                                   : SetTextOption(member, value, &request->options));
+  return true;
+}
+
+// Refuses options that do not go together, as the command line does.
+absl::Status CheckOptions(Options* options) {
+  NIBU_RETURN_IF_ERROR(CheckTogether(OptionsOf(TextOptionsOf(options)), /*dashes=*/""));
+  if (options->text == TextKind::kDocument && options->markup == Markup::kNone) {
+    return InvalidOption("markup", " must be html or xml with --text=document");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<JsonMember>> SplitJsonObject(absl::string_view text) {
+  NIBU_ASSIGN_OR_RETURN(const Json json, Parse(text));
+  if (!json.is_object()) return Invalid("is not a JSON object, but ", QuotedJson(json));
+  std::vector<JsonMember> members;
+  // The text is valid, so that its marks are where they have to be.
+  for (size_t i = SkipBlanks(text, text.find('{') + 1); text[i] == '"';) {
+    JsonMember member;
+    const size_t end = EndOfString(text, i);
+    member.raw_name = text.substr(i, end - i);
+    member.name = Json::parse(member.raw_name, nullptr, /*allow_exceptions=*/false);
+    const size_t begin = SkipBlanks(text, text.find(':', end) + 1);
+    i = EndOfValue(text, begin);
+    member.value = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
+    members.push_back(std::move(member));
+    i = SkipBlanks(text, i + 1);
+    if (i >= text.size()) break;
+  }
+  return members;
+}
+
+JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& options) {
+  JsonRequest request;
+  request.options = options;
+  std::string id_text = absl::StrCat(id);
+  std::string copied;
+  bool has_text = false;
+  std::map<std::string, std::string> given;
+  const absl::StatusOr<std::vector<JsonMember>> members = SplitJsonObject(line);
+  request.status = members.status();
+  if (members.ok()) {
+    const Json object = *Parse(line);
+    for (const JsonMember& member : *members) {
+      if (member.name == "id") {
+        id_text = std::string(member.value);
+        continue;
+      }
+      if (absl::c_linear_search(kOutputNames, member.name)) {
+        request.replaced.push_back(member.name);
+        continue;
+      }
+      has_text |= member.name == "text";
+      const absl::StatusOr<bool> taken = TakeMember(member, object[member.name], &request, &given);
+      request.status.Update(taken.status());
+      if (!taken.ok() || *taken) continue;
+      request.copied.push_back(member.name);
+      absl::StrAppend(&copied, ",", member.raw_name, ":", member.value);
+    }
+    if (!has_text) request.status.Update(Invalid("it has no \"text\""));
+    request.status.Update(CheckOptions(&request.options));
+  }
+  request.members = absl::StrCat("\"id\":", id_text, copied);
+  for (const auto& [name, value] : given) absl::StrAppend(&request.key, name, "=", value, "\n");
+  return request;
+}
+
+std::string MisspelledOption(absl::string_view name) {
+  static const auto& known = *[] {
+    auto* all = new std::vector<std::string>(TextOptionNames());
+    for (const char* other : {"text", "prefix", "glossary"}) all->emplace_back(other);
+    return all;
+  }();
+  // The beginning of a name, as "end" is that of "end_token", is likely to be a name of its own.
+  constexpr int kMostMissing = 3;
+  if (name.size() <= kMostMissing) return "";
+  std::string nearest = Nearest(name, known);
+  const auto difference = static_cast<int>(nearest.size()) - static_cast<int>(name.size());
+  return std::abs(difference) <= kMostMissing ? nearest : "";
+}
+
+}  // namespace nibu::internal

@@ -1,0 +1,70 @@
+#include "tools/cli/translate_lines.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/core/errors.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu::internal {
+namespace {
+
+class TextTranslator final : public LineTranslator {
+ public:
+  // Samples are drawn for each line; what a line of markup means depends on those before it.
+  explicit TextTranslator(const LineContext* context)
+      : LineTranslator(context),
+        has_repeats_(context->text.sampling_topk == 1 && context->text.markup == Markup::kNone) {}
+
+  void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) override {
+    const OutputOptions& output = context_.output;
+    if (!unit.has_text()) {
+      context_.totals->Skip(index);
+      return deliver(output.format == OutputFormat::kText ? unit.Write("") : "");
+    }
+    const Repeats::Done end = [this, index, unit, deliver = std::move(deliver)](
+                                  uint64_t key,
+                                  const absl::StatusOr<nibu::Result>& result) noexcept {
+      context_.totals->Add(index, unit.line(), result);
+      deliver(FormatResult(context_.output, key, unit, result.value_or(nibu::Result())));
+    };
+    nibu::Request request = {.key = index};
+    const absl::Status prefix = NextPrefix(&request.target_prefix);
+    if (!prefix.ok()) return end(index, prefix);
+    SubmitOnce(has_repeats_ ? absl::StrCat(unit.source(), "\n", request.target_prefix) : "", index,
+               end, [&](nibu::Done done) {
+                 return context_.translator
+                     ->Submit(unit, context_.plan, request, std::move(done), kForever)
+                     .status();
+               });
+  }
+
+ private:
+  const bool has_repeats_;
+};
+
+}  // namespace
+
+absl::Status LineTranslator::NextPrefix(std::string* prefix) {
+  if (context_.prefixes == nullptr) return absl::OkStatus();
+  NIBU_ASSIGN_OR_RETURN(const bool more, context_.prefixes->Next(prefix));
+  if (more) return absl::OkStatus();
+  return Invalid(context_.prefix_file, " has no line for it; give one for each, or empty");
+}
+
+void LineTranslator::SubmitOnce(const std::string& key, uint64_t index, const Repeats::Done& end,
+                                const std::function<absl::Status(nibu::Done done)>& submit) {
+  nibu::Done done = end;
+  if (!key.empty()) {
+    done = repeats_.Add(key, index, end);
+    if (done == nullptr) return;
+  }
+  const absl::Status status = submit(done);
+  if (!status.ok()) done(index, status);
+}
+
+std::unique_ptr<LineTranslator> NewTextTranslator(const LineContext* context) {
+  return std::make_unique<TextTranslator>(context);
+}
+
+}  // namespace nibu::internal

@@ -1,0 +1,74 @@
+// Translates one column of tab-separated lines, and leaves the others as they are.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/translate_lines.h"
+
+namespace nibu::internal {
+namespace {
+
+class TsvTranslator final : public LineTranslator {
+ public:
+  TsvTranslator(const LineContext* context, int column)
+      : LineTranslator(context), column_(column), has_repeats_(context->text.sampling_topk == 1) {}
+
+  void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) override {
+    const std::string& line = unit.source();
+    nibu::Request request = {.key = index};
+    const absl::Status prefix = NextPrefix(&request.target_prefix);
+    size_t begin = 0;
+    for (int i = 1; i < column_ && begin != std::string::npos; ++i) {
+      begin = line.find('\t', begin);
+      if (begin != std::string::npos) ++begin;
+    }
+    if (begin == std::string::npos) {
+      if (!line.empty() && short_++ == 0) first_short_ = unit.line() + 1;
+      context_.totals->Skip(index);
+      return deliver(line + "\n");
+    }
+    const size_t end = std::min(line.find('\t', begin), line.size());
+    const std::string cell = line.substr(begin, end - begin);
+    const Repeats::Done done = [this, index, unit, begin, end, deliver = std::move(deliver)](
+                                   uint64_t, const absl::StatusOr<nibu::Result>& result) noexcept {
+      context_.totals->Add(index, unit.line(), result);
+      std::string translation;  // stays empty where there is none, as a line does
+      if (result.ok() && !result->hypotheses.empty()) {
+        translation = absl::StrReplaceAll(result->hypotheses[0].text,
+                                          {{"\t", " "}, {"\n", " "}, {"\r", " "}});
+      }
+      const absl::string_view row = unit.source();
+      deliver(absl::StrCat(row.substr(0, begin), translation, row.substr(end), "\n"));
+    };
+    if (!prefix.ok()) return done(index, prefix);
+    SubmitOnce(has_repeats_ ? absl::StrCat(cell, "\t", request.target_prefix) : "", index, done,
+               [&](nibu::Done translated) {
+                 return context_.translator
+                     ->Submit(cell, context_.plan, request, std::move(translated), kForever)
+                     .status();
+               });
+  }
+
+  void Finish() override {
+    if (short_ == 0) return;
+    PrintWarning(absl::StrCat(short_, " line(s) have fewer than ", column_,
+                              " columns and came out unchanged; the first is line ", first_short_));
+  }
+
+ private:
+  const int column_;  // from 1
+  const bool has_repeats_;
+  uint64_t short_ = 0;  // lines without the column
+  uint64_t first_short_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LineTranslator> NewTsvTranslator(const LineContext* context, int column) {
+  return std::make_unique<TsvTranslator>(context, column);
+}
+
+}  // namespace nibu::internal
