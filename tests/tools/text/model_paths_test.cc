@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nibu/nibu.h"
 #include "tests/paths.h"
 #include "tests/tools/programs.h"
-#include "tools/text/text_model.h"
 
 namespace nibu::internal {
 namespace {
@@ -106,15 +106,14 @@ TEST_F(ModelPathsTest, EveryModelOfAnEnsembleAndTheDraftMayBeNames) {
   Set("NIBU_MODELS", "models");
   ModelOptions options;
   options.draft_model = "draft";
-  const auto source = ReadModelSource("one,two", options);
-  ASSERT_TRUE(source.ok()) << source.status();
-  EXPECT_EQ(source->path, Path("models/one"));
-  EXPECT_THAT(source->options.ensemble, ElementsAre(Path("models/two")));
-  EXPECT_EQ(source->options.draft_model, Path("models/draft"));
+  const auto model = nibu::Model::Load("one,two", options);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->info().path, Path("models/one"));
+  EXPECT_THAT((*model)->info().ensemble, ElementsAre(Path("models/two")));
   options.draft_model = "drift";
-  EXPECT_THAT(std::string(ReadModelSource("one,two", options).status().message()),
+  EXPECT_THAT(std::string(nibu::Model::Load("one,two", options).status().message()),
               HasSubstr("drift: no such file or directory"));
-  EXPECT_THAT(std::string(ReadModelSource("one,three", {}).status().message()),
+  EXPECT_THAT(std::string(nibu::Model::Load("one,three").status().message()),
               HasSubstr("three: no such file or directory"));
 }
 
