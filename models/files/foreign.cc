@@ -12,6 +12,7 @@
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
 #include "models/files/file_bytes.h"
+#include "models/files/gzip.h"
 #include "models/files/zip.h"
 #include "nlohmann/json.hpp"
 
@@ -62,18 +63,6 @@ bool IsOnnx(absl::string_view bytes) {
                      [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); });
 }
 
-// The first bytes of what a gzip file holds.
-std::string InflatedFront(absl::string_view bytes) {
-  constexpr size_t kEnough = 512;
-  constexpr int kGzip = 16 + 15;  // zlib's window bits
-  std::string front;
-  Inflate(bytes, kGzip, [&](absl::string_view piece) {
-    absl::StrAppend(&front, piece.substr(0, kEnough));
-    return front.size() < kEnough;
-  });
-  return front;
-}
-
 constexpr char kHdf5[] = "HDF5, weights of TensorFlow";
 constexpr char kFlax[] = "msgpack, weights of Flax";
 constexpr char kGguf[] =
@@ -115,10 +104,14 @@ bool IsGitLfsPointer(absl::string_view bytes) {
   return absl::StartsWith(bytes, "version https://git-lfs.github.com/spec/");
 }
 
+absl::Status GitLfsPointerError(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(path, ": this is a Git LFS pointer: run git lfs pull"));
+}
+
 absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes) {
   const std::string name = std::filesystem::path(path).filename().string();
-  if (absl::StartsWith(bytes, "\x1f\x8b")) {
-    return IsTar(InflatedFront(bytes))
+  if (IsGzip(bytes)) {
+    return IsTar(FrontOf(bytes, 512))
                ? Invalid(
                      path,
                      ": a tar archive compressed by gzip; unpack it with tar -xzf, and give the "

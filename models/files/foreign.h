@@ -23,6 +23,8 @@ inline constexpr char kUnpackZip[] =
 // Returns whether the bytes are those of a Git LFS pointer, which stands for a file that was not
 // fetched.
 bool IsGitLfsPointer(absl::string_view bytes);
+// DataLoss, with the command that fetches the file.
+absl::Status GitLfsPointerError(const std::string& path);
 
 // OK for bytes that it does not recognize. REQUIRES: they are no Git LFS pointer, which
 // FileBytes::Open refuses.

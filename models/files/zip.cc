@@ -168,7 +168,8 @@ uint32_t Crc32(absl::string_view bytes) {
 }
 
 bool Inflate(absl::string_view bytes, int window_bits,
-             const std::function<bool(absl::string_view)>& use) {
+             const std::function<bool(absl::string_view)>& use, size_t* used) {
+  const size_t size = bytes.size();
   z_stream stream = {};
   if (inflateInit2(&stream, window_bits) != Z_OK) return false;
   char piece[1 << 16];
@@ -187,6 +188,7 @@ bool Inflate(absl::string_view bytes, int window_bits,
     status = inflate(&stream, Z_NO_FLUSH);
     going_on = use({piece, sizeof(piece) - stream.avail_out});
   }
+  if (used != nullptr) *used = size - bytes.size() - stream.avail_in;
   inflateEnd(&stream);
   return status == Z_STREAM_END || !going_on;
 }

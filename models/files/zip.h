@@ -15,6 +15,7 @@
 #ifndef NIBU_MODELS_FILES_ZIP_H_
 #define NIBU_MODELS_FILES_ZIP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -62,9 +63,10 @@ class ZipArchive {
 uint32_t Crc32(absl::string_view bytes);
 
 // Hands what `bytes` inflate to, piece by piece, to `use`, until that says no. `window_bits`: as
-// zlib's inflateInit2 takes them. False: the bytes are not whole.
+// zlib's inflateInit2 takes them. `*used` becomes the size of what was read of `bytes`. False: the
+// bytes are not whole.
 bool Inflate(absl::string_view bytes, int window_bits,
-             const std::function<bool(absl::string_view)>& use);
+             const std::function<bool(absl::string_view)>& use, size_t* used = nullptr);
 
 }  // namespace nibu::internal
 

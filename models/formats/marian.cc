@@ -15,6 +15,7 @@
 #include "models/files/byte_reader.h"
 #include "models/files/directory.h"
 #include "models/files/foreign.h"
+#include "models/files/gzip.h"
 #include "models/files/json.h"
 #include "models/files/yaml.h"
 #include "models/files/zip.h"
@@ -27,6 +28,7 @@ namespace {
 
 constexpr char kConfigTensor[] = "special:model.yml";
 constexpr absl::string_view kFactored = ".fsv";
+constexpr size_t kFront = 200;  // bytes that tell a model or a shortlist apart from other files
 
 // What a model consists of: paths, and what decoder.yml says of them.
 struct MarianFiles {
@@ -139,14 +141,17 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
   std::vector<std::string> shortlists;
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> all, FilesIn(directory));
   for (const std::string& path : all) {
-    if (absl::EndsWith(path, ".spm") || absl::EndsWith(path, kFactored)) {
+    const absl::string_view name = WithoutGz(path);
+    // gunzip --keep leaves both files; the plain one is read faster.
+    if (name != path && absl::c_linear_search(all, name)) continue;
+    if (absl::EndsWith(name, ".spm") || absl::EndsWith(name, kFactored)) {
       pieces.push_back(path);
-    } else if (IsYaml(path)) {
+    } else if (IsYaml(name)) {
       lists.push_back(path);
-    } else if (absl::EndsWith(path, ".npz") || absl::EndsWith(path, ".bin")) {
+    } else if (absl::EndsWith(name, ".npz") || absl::EndsWith(name, ".bin")) {
       NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(path));
       if (IsMarianModel(*file)) models.push_back(path);
-      if (IsBinaryShortlist(file->bytes())) shortlists.push_back(path);
+      if (IsBinaryShortlist(FrontOf(file->bytes(), kFront))) shortlists.push_back(path);
     }
   }
   if (!model.empty()) models = {model};
@@ -193,12 +198,12 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
 
 absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
                                                 std::string* pieces) {
-  if (absl::EndsWith(file.path(), kFactored)) {
+  if (absl::EndsWith(WithoutGz(file.path()), kFactored)) {
     return NotSupported(file.path(),
                         ": a factored vocabulary, which nibu does not support; use a model whose ",
                         "vocabulary is a .spm or a .yml");
   }
-  if (!IsList(file.path())) {
+  if (!IsList(WithoutGz(file.path()))) {
     NIBU_ASSIGN_OR_RETURN(auto tokens, ReadSentencePieces(file.bytes(), file.path()));
     if (tokens.size() != static_cast<size_t>(size)) {
       return WrongVocabularySize(file.path(), tokens.size(), size, "the model");
@@ -213,13 +218,13 @@ absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
 
 absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, ModelConfig* model) {
   ModelVocabulary vocabulary;
-  NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.vocabularies[0]));
+  NIBU_ASSIGN_OR_RETURN(const auto source, OpenInflated(files.vocabularies[0]));
   NIBU_ASSIGN_OR_RETURN(vocabulary.source_tokens,
                         Tokens(*source, model->vocab_source, &vocabulary.source_sentencepiece));
-  NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.vocabularies[1]));
+  NIBU_ASSIGN_OR_RETURN(const auto target, OpenInflated(files.vocabularies[1]));
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
-  if (IsList(source->path()) && IsList(target->path())) {
+  if (IsList(WithoutGz(source->path())) && IsList(WithoutGz(target->path()))) {
     NIBU_RETURN_IF_ERROR(
         TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary)
             .status());
@@ -275,10 +280,10 @@ absl::StatusOr<ConfigFile> ModelYml(const TensorSource& source) {
 }  // namespace
 
 bool IsMarianModel(const FileBytes& file) {
-  if (IsMarianBin(file.bytes())) return true;
-  if (!ZipArchive::IsZip(file.bytes())) return false;
-  return absl::EndsWith(file.path(), ".npz") ||
-         absl::StrContains(file.bytes().substr(0, 200), ".npy");
+  const std::string front = FrontOf(file.bytes(), kFront);
+  if (IsMarianBin(front)) return true;
+  if (!ZipArchive::IsZip(front)) return false;
+  return absl::EndsWith(WithoutGz(file.path()), ".npz") || absl::StrContains(front, ".npy");
 }
 
 bool IsMarianDirectory(const std::vector<std::string>& files) {
@@ -292,6 +297,7 @@ absl::StatusOr<OpenedModel> OpenMarian(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(const MarianFiles files, Files(path));
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(files.model));
   if (!IsMarianModel(*file)) NIBU_RETURN_IF_ERROR(RefuseForeignFile(file->path(), file->bytes()));
+  NIBU_ASSIGN_OR_RETURN(file, OpenInflated(files.model));
   const bool binary = IsMarianBin(file->bytes());
   OpenedModel opened;
   TensorSource& source = *opened.source;

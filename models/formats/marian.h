@@ -7,6 +7,9 @@
 //   decoder.yml       optional: models, vocabs, shortlist, and options that become defaults
 //   a binary shortlist, without decoder.yml found by its content
 //
+// Each of these files but decoder.yml may be compressed by gzip, with the ending .gz, as Firefox's
+// registry has them.
+//
 // Without decoder.yml one vocabulary file serves both sides; of two, the one whose name begins with
 // "src" or "source" is the source's.
 #ifndef NIBU_MODELS_FORMATS_MARIAN_H_
@@ -21,7 +24,7 @@
 
 namespace nibu::internal {
 
-// Whether `file` is a Marian model, by its content.
+// Returns whether `file` is a Marian model, perhaps compressed, by its content.
 bool IsMarianModel(const FileBytes& file);
 
 // Whether a directory with these files holds a decoder.yml or a Marian model.

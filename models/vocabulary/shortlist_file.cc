@@ -17,6 +17,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/byte_reader.h"
+#include "models/files/gzip.h"
 #include "models/files/zip.h"
 
 namespace nibu::internal {
@@ -87,7 +88,7 @@ absl::StatusOr<Shortlist> ReadBinary(const FileBytes& file, size_t source_size,
 absl::Status ForEachLine(const FileBytes& file,
                          const std::function<absl::Status(absl::string_view)>& use) {
   const absl::string_view bytes = file.bytes();
-  if (bytes.substr(0, 2) != "\x1f\x8b") {
+  if (!IsGzip(bytes)) {
     for (const absl::string_view line : absl::StrSplit(bytes, '\n'))
       NIBU_RETURN_IF_ERROR(use(line));
     return absl::OkStatus();
@@ -217,6 +218,11 @@ absl::StatusOr<std::shared_ptr<const Shortlist>> ReadShortlist(const FileBytes& 
                                                                const ModelVocabulary& vocabulary,
                                                                const LexicalLimits& limits) {
   const absl::string_view bytes = file.bytes();
+  if (IsGzip(bytes) && IsBinaryShortlist(FrontOf(bytes, sizeof(kMagic)))) {
+    NIBU_ASSIGN_OR_RETURN(std::string inflated, InflateFile(file));
+    return ReadShortlist(*FileBytes::InMemory(file.path(), std::move(inflated)), vocabulary,
+                         limits);
+  }
   const bool is_binary = IsBinaryShortlist(bytes);
   const bool is_vmap = !is_binary && absl::StrContains(bytes.substr(0, bytes.find('\n')), '\t');
   NIBU_ASSIGN_OR_RETURN(

@@ -1,6 +1,6 @@
 // Reader of lexical shortlists, told apart by content.
 //
-// Marian, binary (little-endian):
+// Marian, binary (little-endian), perhaps compressed by gzip:
 //   u64 0xF11A48D5013417F5 | u64 checksum | u64 first | u64 best | u64 offsets | u64 ids |
 //   u64 offset[offsets] | u32 id[ids]
 //   The candidates of source token s are id[offset[s]] ... id[offset[s + 1] - 1]. Checksum over the

@@ -16,6 +16,7 @@
 #include "models/assembly/encoder_attention.h"
 #include "models/assembly/mixer_text.h"
 #include "models/files/file_bytes.h"
+#include "models/files/gzip.h"
 #include "models/vocabulary/shortlist_file.h"
 #include "tokenizer/unicode/language_code.h"
 #include "tools/text/model_paths.h"
@@ -118,8 +119,8 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
       return InvalidOption("sentencepiece", " must be SOURCE.spm[,TARGET.spm], not \"",
                            options.sentencepiece, "\"");
     }
-    NIBU_ASSIGN_OR_RETURN(const auto source, FileBytes::Open(files.front()));
-    NIBU_ASSIGN_OR_RETURN(const auto target, FileBytes::Open(files.back()));
+    NIBU_ASSIGN_OR_RETURN(const auto source, OpenInflated(files.front()));
+    NIBU_ASSIGN_OR_RETURN(const auto target, OpenInflated(files.back()));
     model->vocabulary.source_sentencepiece = std::string(source->bytes());
     model->vocabulary.target_sentencepiece = std::string(target->bytes());
   }

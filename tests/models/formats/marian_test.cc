@@ -99,6 +99,51 @@ TEST(Marian, SentencePieceVocabularies) {
   EXPECT_EQ(loaded->vocabulary.target_sentencepiece, tiny.VocabularySpm());
 }
 
+// Firefox's registry has each file compressed by gzip.
+TEST(Marian, CompressedFiles) {
+  const TinyMarianModel tiny;
+  const std::string model = testing::Gzip(tiny.Bin(true));
+  const std::string pieces = testing::Gzip(tiny.VocabularySpm());
+  const auto plain = Load({{"model.xxyy.bin", tiny.Bin(true)}, {"v.spm", tiny.VocabularySpm()}});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  const std::vector<int> expected = Greedy(*plain).tokens;
+  const testing::Members all = {{"model.xxyy.bin.gz", model}, {"vocab.xxyy.spm.gz", pieces}};
+  const testing::Members both = {{"model.xxyy.bin.gz", "\x1f\x8b and no more"},
+                                 {"model.xxyy.bin", tiny.Bin(true)},
+                                 {"vocab.xxyy.spm.gz", pieces},
+                                 {"vocab.xxyy.spm", tiny.VocabularySpm()}};
+  const testing::Members some = {{"model.xxyy.bin", tiny.Bin(true)}, {"vocab.xxyy.spm.gz", pieces}};
+  const testing::Members npz = {{"model.npz.gz", testing::Gzip(tiny.Npz(true))},
+                                {"vocab.yml.gz", testing::Gzip(tiny.VocabularyYml())}};
+  const testing::Members listed = {
+      {"m.gz", model}, {"v.gz", pieces}, {"decoder.yml", "models: [m.gz]\nvocabs: [v.gz, v.gz]\n"}};
+  for (const auto& [files, path] : {std::pair(all, ""),
+                                    {all, "model.xxyy.bin.gz"},
+                                    {both, ""},
+                                    {some, "model.xxyy.bin"},
+                                    {npz, ""},
+                                    {npz, "model.npz.gz"},
+                                    {listed, ""}}) {
+    SCOPED_TRACE(absl::StrCat(files[0].first, " ", files.size(), " ", path));
+    const auto loaded = Load(files, path);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_EQ(Greedy(*loaded).tokens, expected);
+  }
+  // Two vocabularies, of which the name says which is the source's.
+  EXPECT_TRUE(Load({all[0], {"srcvocab.spm.gz", pieces}, {"trgvocab.spm.gz", pieces}}).ok());
+
+  const auto error = [](const testing::Members& files) {
+    return std::string(Load(files).status().message());
+  };
+  EXPECT_THAT(error({{"model.bin.gz", model.substr(0, model.size() / 2)}, all[1]}),
+              HasSubstr("model.bin.gz: compressed by gzip, but damaged or not whole; download it"));
+  EXPECT_THAT(error({all[0], {"v.spm.gz", pieces.substr(0, pieces.size() - 1)}}),
+              HasSubstr("v.spm.gz: compressed by gzip, but damaged or not whole"));
+  EXPECT_THAT(error({all[0], {"v.spm.gz", testing::Gzip("no pieces")}}),
+              HasSubstr("v.spm.gz: not a whole SentencePiece model"));
+  EXPECT_THAT(error({all[0], all[1], {"other.bin.gz", model}}), HasSubstr("more than one model"));
+}
+
 TEST(Marian, SeparateVocabularies) {
   const TinyMarianModel tiny;
   TinyMarianModel other;

@@ -63,6 +63,15 @@ TEST(ShortlistFile, Binary) {
   EXPECT_FALSE((*shortlist)->copy_source);
 }
 
+TEST(ShortlistFile, CompressedBinary) {
+  const std::string plain = Binary({0, 0, 0, 1, 3}, {3, 2, 4});
+  const auto shortlist = Read(Gzip(plain));
+  ASSERT_TRUE(shortlist.ok()) << shortlist.status();
+  EXPECT_THAT((*shortlist)->ids, (*Read(plain))->ids);
+  EXPECT_THAT(Error(Gzip(plain).substr(0, 40)), HasSubstr("damaged or not whole"));
+  EXPECT_THAT(Error(Gzip(plain.substr(0, plain.size() - 1))), HasSubstr("its checksum is wrong"));
+}
+
 TEST(ShortlistFile, DamagedBinary) {
   const std::string whole = Binary({0, 0, 1, 3, 3}, {4, 2, 3});
   for (size_t n = 8; n < whole.size(); ++n) {

@@ -1,0 +1,19 @@
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "models/files/gzip.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  if (!nibu::internal::IsGzip(bytes)) return 0;
+  constexpr uint64_t kMost = 1 << 20;
+  const auto inflated =
+      nibu::internal::InflateFile(*nibu::internal::FileBytes::InMemory("input", bytes), kMost);
+  if (!inflated.ok()) return 0;
+  if (inflated->size() > kMost) std::abort();
+  // The front is that of the whole first member.
+  if (!absl::StartsWith(*inflated, nibu::internal::FrontOf(bytes, 100))) std::abort();
+  return 0;
+}
