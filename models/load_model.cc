@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "models/containers/torch_file.h"
 #include "models/files/directory.h"
 #include "models/files/file_bytes.h"
+#include "models/files/folder.h"
 #include "models/files/foreign.h"
 #include "models/files/json.h"
 #include "models/formats/argos.h"
@@ -36,7 +38,8 @@ constexpr char kExpected[] =
     "expected a .nibu file; a Hugging Face directory (config.json, model.safetensors or "
     "pytorch_model.bin, and its vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or "
     "MADLAD; a Marian model (.npz or .bin with its vocabulary); a CTranslate2 directory (model.bin "
-    "with its vocabularies), also as an unpacked Argos Translate package (metadata.json, model/); "
+    "with its vocabularies), also as an Argos Translate package (.argosmodel, or unpacked: "
+    "metadata.json, model/); "
     "or a checkpoint of fairseq (.pt with its dict.XX.txt) or OpenNMT-py (.pt)";
 
 // A training checkpoint; its keys tell which program wrote it.
@@ -57,7 +60,8 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
     return OpenNative(std::move(file));
   }
   if (IsMarianModel(*model)) return OpenMarian(path);
-  NIBU_RETURN_IF_ERROR(RefuseZippedArgos(model));
+  NIBU_ASSIGN_OR_RETURN(const std::optional<Folder> package, FindZippedArgos(model));
+  if (package.has_value()) return OpenArgos(*package);
   if (TorchFile::IsTorch(model->bytes())) return OpenCheckpoint(path);
   NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, model->bytes()));
   return Invalid(path, ": not a model; ", kExpected);
@@ -68,18 +72,21 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
   std::vector<std::string> models;
-  absl::Status foreign;  // of the last file that is recognized
+  absl::Status foreign;  // of the last file that is recognized and not read
   for (const std::string& path : files) {
     if (IsArgos(path)) models.push_back(path);
     const auto file = FileBytes::Open(path);
     if (absl::IsDataLoss(file.status())) foreign = file.status();
     if (!file.ok()) continue;
-    NIBU_RETURN_IF_ERROR(RefuseZippedArgos(*file));
+    const auto package = FindZippedArgos(*file);
+    if (!package.ok() || package->has_value()) {
+      models.push_back(path);  // OpenFile says what is wrong with it.
+      continue;
+    }
     if (foreign.ok()) foreign = RefuseForeignFile(path, (*file)->bytes());
     if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) models.push_back(path);
   }
-  if (models.size() == 1)
-    return IsArgos(models[0]) ? OpenArgos(models[0]) : OpenCheckpoint(models[0]);
+  if (models.size() == 1) return IsArgos(models[0]) ? OpenArgos(models[0]) : OpenFile(models[0]);
   if (!models.empty()) {
     return Invalid(directory, ": ", models.size(),
                    " models in it, give one of them as the model: ", absl::StrJoin(models, ", "));
@@ -133,7 +140,9 @@ absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
 
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenPath(path));
-  if (opened.format != "nibu" && opened.facts.empty()) {
+  // The readers of .nibu files and of Argos packages, which may be one file, have read all facts.
+  const bool has_facts = opened.format == "nibu" || opened.format == "Argos Translate";
+  if (!has_facts && opened.facts.empty()) {
     opened.facts = ReadModelFacts(IsDirectory(path) ? path : DirectoryOf(path));
   }
   // What the format's reader knows is better.

@@ -70,10 +70,10 @@ void AddLicense(absl::string_view text, bool said, ModelFacts* facts) {
 
 }  // namespace
 
-ModelFacts ReadModelFacts(const std::string& directory) {
+ModelFacts ReadModelFacts(const Folder& folder) {
   ModelFacts facts;
   const auto text = [&](const char* name) {
-    const auto file = FileBytes::Open(absl::StrCat(directory, "/", name));
+    const auto file = folder.Open(name);
     return file.ok() ? absl::StrReplaceAll((*file)->bytes().substr(0, kMostText), {{"\r\n", "\n"}})
                      : std::string();
   };

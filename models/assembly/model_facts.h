@@ -11,6 +11,8 @@
 #include <map>
 #include <string>
 
+#include "models/files/folder.h"
+
 namespace nibu::internal {
 
 // "license", "languages", "source_language", "target_language", "package_version", "argos_version":
@@ -18,7 +20,7 @@ namespace nibu::internal {
 using ModelFacts = std::map<std::string, std::string>;
 
 // What cannot be read says nothing.
-ModelFacts ReadModelFacts(const std::string& directory);
+ModelFacts ReadModelFacts(const Folder& folder);
 
 }  // namespace nibu::internal
 

@@ -47,9 +47,7 @@ absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::stri
     if (copy_on_write) file->writable_ = {static_cast<char*>(mapping), size};
   }
   close(fd);
-  if (IsGitLfsPointer(file->bytes_)) {
-    return absl::DataLossError(absl::StrCat(path, ": this is a Git LFS pointer: run git lfs pull"));
-  }
+  if (IsGitLfsPointer(file->bytes_)) return GitLfsPointerError(path);
   return file;
 }
 
@@ -60,11 +58,20 @@ std::shared_ptr<const FileBytes> FileBytes::InMemory(std::string path, std::stri
   return file;
 }
 
+std::shared_ptr<const FileBytes> FileBytes::PartOf(std::shared_ptr<const FileBytes> whole,
+                                                   std::string path, absl::string_view bytes) {
+  auto file = std::shared_ptr<FileBytes>(new FileBytes(std::move(path)));
+  file->whole_ = std::move(whole);
+  file->bytes_ = bytes;
+  return file;
+}
+
 FileBytes::~FileBytes() {
   if (mapping_ != nullptr) munmap(mapping_, bytes_.size());
 }
 
 void FileBytes::DropPages() const {
+  if (whole_ != nullptr) whole_->DropPages();
   if (mapping_ != nullptr) madvise(mapping_, bytes_.size(), MADV_DONTNEED);
 }
 

@@ -24,6 +24,9 @@ class FileBytes {
   // Bytes that are already in memory, for example an unpacked member of an archive. `path` names
   // them in messages.
   static std::shared_ptr<const FileBytes> InMemory(std::string path, std::string bytes);
+  // A part of another one's bytes, for example a member of an archive that is stored as it is.
+  static std::shared_ptr<const FileBytes> PartOf(std::shared_ptr<const FileBytes> whole,
+                                                 std::string path, absl::string_view bytes);
 
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
@@ -42,8 +45,9 @@ class FileBytes {
   explicit FileBytes(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  std::string owned_;        // InMemory
-  void* mapping_ = nullptr;  // Open
+  std::string owned_;                       // InMemory
+  std::shared_ptr<const FileBytes> whole_;  // PartOf
+  void* mapping_ = nullptr;                 // Open
   absl::string_view bytes_;
   absl::Span<char> writable_;
 };

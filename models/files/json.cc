@@ -6,6 +6,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/file_bytes.h"
+#include "models/files/folder.h"
 
 namespace nibu::internal {
 namespace {
@@ -134,7 +135,15 @@ std::string PrintableLine(absl::string_view text) {
 }
 
 absl::StatusOr<ConfigFile> ConfigFile::OpenOptional(const std::string& path) {
-  const absl::StatusOr<std::shared_ptr<const FileBytes>> file = FileBytes::Open(path);
+  return ReadOptional(FileBytes::Open(path), path);
+}
+
+absl::StatusOr<ConfigFile> ConfigFile::OpenOptional(const Folder& folder, absl::string_view name) {
+  return ReadOptional(folder.Open(name), folder.PathOf(name));
+}
+
+absl::StatusOr<ConfigFile> ConfigFile::ReadOptional(
+    const absl::StatusOr<std::shared_ptr<const FileBytes>>& file, const std::string& path) {
   if (absl::IsNotFound(file.status())) return From(Json::object(), path);
   if (!file.ok()) return file.status();
   return Parse((*file)->bytes(), path);

@@ -16,6 +16,9 @@
 
 namespace nibu::internal {
 
+class FileBytes;
+class Folder;
+
 // A JSON document. InvalidArgument naming `file`: not JSON, nested deeper than 32, or an object
 // with the same key twice. Throws std::bad_alloc, as all that have to do with these values may; see
 // ReserveForJson.
@@ -39,6 +42,7 @@ class ConfigFile {
   ConfigFile() = default;  // without fields
   // Without fields when there is no such file.
   static absl::StatusOr<ConfigFile> OpenOptional(const std::string& path);
+  static absl::StatusOr<ConfigFile> OpenOptional(const Folder& folder, absl::string_view name);
   static absl::StatusOr<ConfigFile> Parse(absl::string_view text, std::string file);
   // From a document that was read already (YAML).
   static absl::StatusOr<ConfigFile> From(nlohmann::json json, std::string file);
@@ -88,6 +92,8 @@ class ConfigFile {
   ConfigFile(nlohmann::json object, std::string file)
       : object_(std::move(object)), file_(std::move(file)) {}
 
+  static absl::StatusOr<ConfigFile> ReadOptional(
+      const absl::StatusOr<std::shared_ptr<const FileBytes>>& file, const std::string& path);
   absl::Status WrongWord(const std::string& key, std::vector<absl::string_view> known) const;
 
   nlohmann::json object_ = nlohmann::json::object();

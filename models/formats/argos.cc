@@ -1,6 +1,10 @@
 #include "models/formats/argos.h"
 
+#include <utility>
+
 #include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "models/files/directory.h"
@@ -15,42 +19,53 @@ bool IsArgos(const std::string& directory) {
   return IsDirectory(directory + "/model") && FileBytes::Open(directory + "/metadata.json").ok();
 }
 
-absl::Status RefuseZippedArgos(const std::shared_ptr<const FileBytes>& file) {
-  if (!ZipArchive::IsZip(file->bytes())) return absl::OkStatus();
-  const auto zip = ZipArchive::Open(file);
-  if (!zip.ok()) return absl::OkStatus();  // others may say what it is
-  for (const auto& [name, member] : zip->members()) {
-    if (!absl::EndsWith(name, "model/model.bin")) continue;
-    return Invalid(file->path(), ": a zipped Argos Translate package; unpack it (unzip '",
-                   file->path(), "' -d DIR) and give DIR as the model");
+absl::StatusOr<std::optional<Folder>> FindZippedArgos(
+    const std::shared_ptr<const FileBytes>& file) {
+  if (!ZipArchive::IsZip(file->bytes())) return std::nullopt;
+  absl::StatusOr<ZipArchive> zip = ZipArchive::Open(file);
+  if (!zip.ok()) {
+    if (absl::EndsWith(file->path(), ".argosmodel")) return zip.status();
+    return std::nullopt;  // Others may say what it is.
   }
-  return absl::OkStatus();
+  const auto archive = std::make_shared<const ZipArchive>(*std::move(zip));
+  std::optional<Folder> package;
+  for (const auto& [name, member] : archive->members()) {
+    absl::string_view folder = name;
+    if (!absl::ConsumeSuffix(&folder, "model/model.bin")) continue;
+    if (!folder.empty() && !absl::ConsumeSuffix(&folder, "/")) continue;
+    if (package.has_value()) {
+      return Invalid(file->path(), ": more than one Argos Translate package in it; unpack it, and ",
+                     "give the folder of one of them as the model");
+    }
+    package.emplace(file->path(), archive, std::string(folder));
+  }
+  return package;
 }
 
-absl::StatusOr<OpenedModel> OpenArgos(const std::string& directory) {
+absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder) {
   NIBU_ASSIGN_OR_RETURN(const ConfigFile metadata,
-                        ConfigFile::OpenOptional(directory + "/metadata.json"));
+                        ConfigFile::OpenOptional(folder, "metadata.json"));
   NIBU_ASSIGN_OR_RETURN(const std::string type, metadata.String("type", "translate"));
   if (type != "translate") {
-    return NotSupported(directory, ": an Argos package of type \"", type,
+    return NotSupported(folder.path(), ": an Argos package of type \"", type,
                         "\", which does not translate; give one of type \"translate\"");
   }
   if (!metadata.IsOff("target_prefix")) {
     return NotSupported(metadata.file(), ": \"target_prefix\" is not supported; use a package of ",
                         "one target language");
   }
-  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenCTranslate2(directory + "/model"));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenCTranslate2(folder.Below("model")));
   const char* name = "sentencepiece.model";
   NIBU_ASSIGN_OR_RETURN(const bool has_pieces,
-                        TakeSentencePieces(directory, name, name, &opened.vocabulary));
-  if (!has_pieces && FileBytes::Open(directory + "/bpe.model").ok()) {
-    return NotSupported(directory, "/bpe.model: subword-nmt behind Moses tokenization is not ",
+                        TakeSentencePieces(folder, name, name, &opened.vocabulary));
+  if (!has_pieces && folder.Open("bpe.model").ok()) {
+    return NotSupported(folder.path(), "/bpe.model: subword-nmt behind Moses tokenization is not ",
                         "supported; use a package with a sentencepiece.model");
   }
   opened.format = "Argos Translate";
   opened.defaults.beam_size = 4;
   opened.defaults.length_penalty = 0.2f;
-  opened.facts = ReadModelFacts(directory);
+  opened.facts = ReadModelFacts(folder);
   return opened;
 }
 

@@ -1,4 +1,6 @@
-// Reader of unpacked Argos Translate packages, as LibreTranslate keeps them on disk:
+// Reader of Argos Translate packages: folders, as LibreTranslate keeps them on disk, or the zip
+// files
+// (.argosmodel) that are published, which have such a folder in them:
 //
 //   metadata.json         "type" (absent: "translate"), "from_code", "to_code", "target_prefix"
 //   model/                a CTranslate2 directory (ctranslate2.h)
@@ -11,23 +13,26 @@
 #define NIBU_MODELS_FORMATS_ARGOS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/assembly/opened_model.h"
 #include "models/files/file_bytes.h"
+#include "models/files/folder.h"
 
 namespace nibu::internal {
 
 // Whether a directory has metadata.json and model/.
 bool IsArgos(const std::string& directory);
 
-// InvalidArgument, with the command that unpacks it, for a package that is still one zip file.
-absl::Status RefuseZippedArgos(const std::shared_ptr<const FileBytes>& file);
+// Returns the folder of the package in a zip file, nothing if there is none. InvalidArgument or
+// Unimplemented naming the file: its name says that it is a package, but it is not a whole zip
+// archive; or there are several packages in it.
+absl::StatusOr<std::optional<Folder>> FindZippedArgos(const std::shared_ptr<const FileBytes>& file);
 
 // Unimplemented: bpe.model, a target_prefix, another type.
-absl::StatusOr<OpenedModel> OpenArgos(const std::string& directory);
+absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder);
 
 }  // namespace nibu::internal
 

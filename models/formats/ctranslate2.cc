@@ -121,20 +121,19 @@ std::string SourceTable(const TensorSource& source) {
 }
 
 // NAME.json or NAME.txt.
-absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory,
-                                                    const std::string& name) {
+absl::StatusOr<std::vector<std::string>> Vocabulary(const Folder& folder, const std::string& name) {
   for (const char* suffix : {".json", ".txt"}) {
-    const auto file = FileBytes::Open(absl::StrCat(directory, "/", name, suffix));
+    const auto file = folder.Open(absl::StrCat(name, suffix));
     if (file.ok()) return ReadCTranslate2Vocabulary((*file)->bytes(), (*file)->path());
     if (!absl::IsNotFound(file.status())) return file.status();
   }
   return absl::NotFoundError(
-      absl::StrCat(directory, "/", name, ".json: no such file, nor .txt; the model is incomplete"));
+      absl::StrCat(folder.PathOf(name), ".json: no such file, nor .txt; the model is incomplete"));
 }
 
-absl::Status ReadVocabularies(const std::string& directory, const std::string& unk,
+absl::Status ReadVocabularies(const Folder& folder, const std::string& unk,
                               const ModelConfig& model, ModelVocabulary* vocabulary) {
-  const bool shared = !absl::IsNotFound(Vocabulary(directory, "shared_vocabulary").status());
+  const bool shared = !absl::IsNotFound(Vocabulary(folder, "shared_vocabulary").status());
   const struct {
     const char* name;
     int size;
@@ -143,29 +142,26 @@ absl::Status ReadVocabularies(const std::string& directory, const std::string& u
                {"target_vocabulary", model.vocab_target, &vocabulary->target_tokens}};
   for (const auto& side : sides) {
     const std::string name = shared ? "shared_vocabulary" : side.name;
-    NIBU_ASSIGN_OR_RETURN(*side.tokens, Vocabulary(directory, name));
+    NIBU_ASSIGN_OR_RETURN(*side.tokens, Vocabulary(folder, name));
     if (std::find(side.tokens->begin(), side.tokens->end(), unk) == side.tokens->end()) {
       side.tokens->push_back(unk);
     }
     if (side.tokens->size() != static_cast<size_t>(side.size)) {
-      return WrongVocabularySize(absl::StrCat(directory, "/", name), side.tokens->size(), side.size,
-                                 "model.bin");
+      return WrongVocabularySize(folder.PathOf(name), side.tokens->size(), side.size, "model.bin");
     }
   }
   for (const auto& [source, target] : {std::pair("source.spm", "target.spm"),
                                        {kMultilingualSentencePiece, kMultilingualSentencePiece},
                                        {"sentencepiece.model", "sentencepiece.model"},
                                        {"spiece.model", "spiece.model"}}) {
-    NIBU_ASSIGN_OR_RETURN(const bool found,
-                          TakeSentencePieces(directory, source, target, vocabulary));
+    NIBU_ASSIGN_OR_RETURN(const bool found, TakeSentencePieces(folder, source, target, vocabulary));
     if (found) break;
   }
   return absl::OkStatus();
 }
 
 // Vocabularies and special tokens: config.json's, or the older files' variables and defaults.
-absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
-                        OpenedModel* opened) {
+absl::Status ReadTokens(const Folder& folder, const ConfigFile& config, OpenedModel* opened) {
   TensorSource* source = opened->source.get();
   ModelConfig* model = &opened->config;
   ModelVocabulary* vocabulary = &opened->vocabulary;
@@ -180,7 +176,7 @@ absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
   NIBU_ASSIGN_OR_RETURN(const bool add_bos,
                         config.Bool("add_source_bos", flag("with_source_bos", false)));
   if (add_bos) {
-    return NotSupported(directory,
+    return NotSupported(folder.path(),
                         ": sources that begin with a token (add_source_bos) are not supported");
   }
   NIBU_ASSIGN_OR_RETURN(const std::string bos,
@@ -195,10 +191,10 @@ absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
   const bool no_decoder_start =
       stored_start == config.object().end() ? user_start : stored_start->is_null();
   if (no_decoder_start) start = eos;
-  NIBU_RETURN_IF_ERROR(ReadVocabularies(directory, unk, *model, vocabulary));
+  NIBU_RETURN_IF_ERROR(ReadVocabularies(folder, unk, *model, vocabulary));
 
-  const std::string source_file = directory + "/source vocabulary";
-  const std::string target_file = directory + "/target vocabulary";
+  const std::string source_file = folder.PathOf("source vocabulary");
+  const std::string target_file = folder.PathOf("target vocabulary");
   NIBU_ASSIGN_OR_RETURN(model->unk, FindToken(vocabulary->source_tokens, unk, source_file));
   NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary->target_tokens, unk, target_file));
   NIBU_ASSIGN_OR_RETURN(model->eos, FindToken(vocabulary->target_tokens, eos, target_file));
@@ -212,7 +208,7 @@ absl::Status ReadTokens(const std::string& directory, const ConfigFile& config,
     NIBU_ASSIGN_OR_RETURN(model->decoder_start,
                           FindToken(vocabulary->target_tokens, start, target_file));
   }
-  return ReadCTranslate2Languages(directory, config, no_decoder_start, opened);
+  return ReadCTranslate2Languages(folder, config, no_decoder_start, opened);
 }
 
 }  // namespace
@@ -320,22 +316,21 @@ NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source
   return table;
 }
 
-absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory) {
-  NIBU_ASSIGN_OR_RETURN(auto bin, FileBytes::Open(directory + "/model.bin"));
+absl::StatusOr<OpenedModel> OpenCTranslate2(const Folder& folder) {
+  NIBU_ASSIGN_OR_RETURN(auto bin, folder.Open("model.bin"));
   NIBU_ASSIGN_OR_RETURN(CTranslate2File file, ReadCTranslate2Bin(std::move(bin)));
   OpenedModel opened;
   opened.format = "CTranslate2";
-  opened.config_file = directory + "/model.bin";
+  opened.config_file = folder.PathOf("model.bin");
   *opened.source = std::move(file.source);
   NIBU_ASSIGN_OR_RETURN(opened.config, ReadCTranslate2Config(file.spec, opened.source.get()));
   opened.names = CTranslate2Names(opened.config, *opened.source);
-  NIBU_ASSIGN_OR_RETURN(const ConfigFile config,
-                        ConfigFile::OpenOptional(directory + "/config.json"));
+  NIBU_ASSIGN_OR_RETURN(const ConfigFile config, ConfigFile::OpenOptional(folder, "config.json"));
   NIBU_ASSIGN_OR_RETURN(opened.config.norm_epsilon,
                         config.Float("layer_norm_epsilon", opened.config.norm_epsilon));
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "beam_size"));
-  NIBU_RETURN_IF_ERROR(ReadTokens(directory, config, &opened));
-  const auto vmap = FileBytes::Open(directory + "/vmap.txt");
+  NIBU_RETURN_IF_ERROR(ReadTokens(folder, config, &opened));
+  const auto vmap = folder.Open("vmap.txt");
   if (vmap.ok()) {
     NIBU_ASSIGN_OR_RETURN(opened.shortlist, ReadShortlist(**vmap, opened.vocabulary, {}));
   }

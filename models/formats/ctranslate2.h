@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "models/assembly/opened_model.h"
 #include "models/containers/tensor_source.h"
+#include "models/files/folder.h"
 
 namespace nibu::internal {
 
@@ -33,7 +34,7 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
 
 NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source);
 
-absl::StatusOr<OpenedModel> OpenCTranslate2(const std::string& directory);
+absl::StatusOr<OpenedModel> OpenCTranslate2(const Folder& folder);
 
 }  // namespace nibu::internal
 

@@ -71,28 +71,27 @@ LanguageBlock FindLanguages(const ModelVocabulary& vocabulary) {
 
 }  // namespace
 
-absl::Status ReadCTranslate2Languages(const std::string& directory, const ConfigFile& config,
+absl::Status ReadCTranslate2Languages(const Folder& folder, const ConfigFile& config,
                                       bool no_decoder_start, OpenedModel* opened) {
   ModelVocabulary& vocabulary = opened->vocabulary;
   const LanguageBlock block = FindLanguages(vocabulary);
   if (no_decoder_start && block.form != LanguageForm::kMBart) {
-    return NotSupported(directory, ": targets whose first token has to be given ",
+    return NotSupported(folder.path(), ": targets whose first token has to be given ",
                         "(decoder_start_token is null) are supported for mBART alone");
   }
   if (block.form == LanguageForm::kNone) return absl::OkStatus();
   if (vocabulary.source_sentencepiece.empty()) {
-    return absl::NotFoundError(absl::StrCat(directory, "/", kMultilingualSentencePiece,
+    return absl::NotFoundError(absl::StrCat(folder.PathOf(kMultilingualSentencePiece),
                                             ": no such file; copy it from the Hugging Face ",
                                             "directory that the model was converted from"));
   }
   NIBU_ASSIGN_OR_RETURN(ConfigFile generation,
-                        ConfigFile::OpenOptional(directory + "/generation_config.json"));
+                        ConfigFile::OpenOptional(folder, "generation_config.json"));
   const ConfigFile both = config.Under(std::move(generation));
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.forced_target, ReadTokenId("forced_bos_token_id", both));
   NIBU_ASSIGN_OR_RETURN(opened->defaults, ReadModelDefaults(both, "num_beams"));
-  NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
-                        ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
+  NIBU_ASSIGN_OR_RETURN(parts.tokenizer, ConfigFile::OpenOptional(folder, "tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);
   for (size_t i = block.first; i < parts.tokens.size(); ++i) {
     // What fills the vocabulary up to the size of the table.
@@ -103,7 +102,7 @@ absl::Status ReadCTranslate2Languages(const std::string& directory, const Config
   parts.is_mbart = block.form == LanguageForm::kMBart;
   parts.language_starts = no_decoder_start;
   NIBU_ASSIGN_OR_RETURN(vocabulary,
-                        MultilingualVocabulary(directory, std::move(parts), &opened->config));
+                        MultilingualVocabulary(folder.path(), std::move(parts), &opened->config));
   return absl::OkStatus();
 }
 

@@ -15,18 +15,17 @@
 #ifndef NIBU_MODELS_FORMATS_CTRANSLATE2_LANGUAGES_H_
 #define NIBU_MODELS_FORMATS_CTRANSLATE2_LANGUAGES_H_
 
-#include <string>
-
 #include "absl/status/status.h"
 #include "models/assembly/opened_model.h"
+#include "models/files/folder.h"
 #include "models/files/json.h"
 
 namespace nibu::internal {
 
 // Completes opened->vocabulary, config and defaults when the vocabulary is that of a multilingual
 // model. `no_decoder_start`: decoder_start_token is null; Unimplemented where it must not be.
-// NotFound: no SentencePiece model. `config`: the directory's config.json.
-absl::Status ReadCTranslate2Languages(const std::string& directory, const ConfigFile& config,
+// NotFound: no SentencePiece model. `config`: the folder's config.json.
+absl::Status ReadCTranslate2Languages(const Folder& folder, const ConfigFile& config,
                                       bool no_decoder_start, OpenedModel* opened);
 
 }  // namespace nibu::internal

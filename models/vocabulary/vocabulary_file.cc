@@ -81,11 +81,11 @@ absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view by
   return Invalid(file, ": not a whole SentencePiece model; download it again");
 }
 
-absl::StatusOr<bool> TakeSentencePieces(const std::string& directory, const char* source,
+absl::StatusOr<bool> TakeSentencePieces(const Folder& folder, const char* source,
                                         const char* target, ModelVocabulary* vocabulary) {
   std::string pieces[2];
   for (const auto& [name, bytes] : {std::pair(source, &pieces[0]), {target, &pieces[1]}}) {
-    const auto file = FileBytes::Open(absl::StrCat(directory, "/", name));
+    const auto file = folder.Open(name);
     if (absl::IsNotFound(file.status())) return false;
     NIBU_RETURN_IF_ERROR(file.status());
     NIBU_RETURN_IF_ERROR(RefuseForeignFile((*file)->path(), (*file)->bytes()));

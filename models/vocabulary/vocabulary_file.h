@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "models/assembly/opened_model.h"
+#include "models/files/folder.h"
 #include "nlohmann/json.hpp"
 
 namespace nibu::internal {
@@ -39,9 +40,9 @@ bool HasLanguageTokens(const std::vector<std::string>& tokens);
 absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,
                                                             const std::string& file);
 
-// Copies the SentencePiece models of a directory, which have these names, into the vocabulary.
+// Copies the SentencePiece models of a folder, which have these names, into the vocabulary.
 // Returns false, and changes nothing, if one of them is not there.
-absl::StatusOr<bool> TakeSentencePieces(const std::string& directory, const char* source,
+absl::StatusOr<bool> TakeSentencePieces(const Folder& folder, const char* source,
                                         const char* target, ModelVocabulary* vocabulary);
 
 }  // namespace nibu::internal

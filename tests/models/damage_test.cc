@@ -115,6 +115,31 @@ TEST(Damage, CTranslate2) {
   }
 }
 
+// Files that are read as they are downloaded: a package in a zip file, and gzip.
+TEST(Damage, CompressedDownloads) {
+  for (const bool deflated : {false, true}) {
+    const TempFolder folder;
+    const testing::TinyCTranslate2 tiny;
+    const testing::Members members = {{"metadata.json", R"({"from_code": "en"})"},
+                                      {"model/model.bin", tiny.Bin()},
+                                      {"model/source_vocabulary.txt", tiny.source_vocabulary},
+                                      {"model/target_vocabulary.json", tiny.target_vocabulary},
+                                      {"sentencepiece.model", "pieces"}};
+    testing::WriteFile(folder / "a.argosmodel", testing::Zip(members, deflated));
+    ASSERT_TRUE(LoadModel(folder / "a.argosmodel", ComputeType::kFloat32).ok());
+    Damage(folder, "a.argosmodel", 300, /*is_model=*/true);
+    Damage(folder, "a.argosmodel", 100);
+  }
+  const TempFolder folder;
+  const testing::TinyMarianModel tiny(/*ssru=*/true);
+  testing::WriteFile(folder / "m.bin.gz", testing::Gzip(tiny.Bin(true)));
+  testing::WriteFile(folder / "v.spm.gz", testing::Gzip(tiny.VocabularySpm()));
+  ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
+  Damage(folder, "m.bin.gz", 200);
+  Damage(folder, "m.bin.gz", 100, /*is_model=*/true);
+  Damage(folder, "v.spm.gz", 100);
+}
+
 TEST(Damage, T5) {
   const TempFolder folder;
   std::filesystem::copy(TestdataPath("t5"), folder.path());

@@ -1,6 +1,8 @@
 #include "models/formats/argos.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -100,21 +102,124 @@ TEST(Argos, Refusals) {
   EXPECT_THAT(Error(path), HasSubstr("a/model/model.bin"));
 }
 
-TEST(Argos, ZippedIsRefusedWithTheCommandThatUnpacksIt) {
-  const TempFolder folder;
-  const std::string file = folder / "translate-en_de-1_0.argosmodel";
-  for (const std::string root : {"", "en_de/"}) {
-    WriteFile(file, testing::Zip({{root + "metadata.json", kMetadata},
-                                  {root + "model/model.bin", "weights"},
-                                  {root + "sentencepiece.model", "pieces"}}));
-    const std::string command = absl::StrCat("(unzip '", file, "' -d DIR)");
-    EXPECT_THAT(Error(file), HasSubstr(command));
-    EXPECT_THAT(Error(folder.path()), HasSubstr(command));
+// The members of a zipped package, in a folder of the archive.
+testing::Members ZippedMembers(const std::string& root) {
+  const TinyCTranslate2 tiny;
+  return {{root + "metadata.json", kMetadata},
+          {root + "model/", ""},  // as zip writes folders
+          {root + "model/model.bin", tiny.Bin()},
+          {root + "model/source_vocabulary.txt", tiny.source_vocabulary},
+          {root + "model/target_vocabulary.json", tiny.target_vocabulary},
+          {root + "sentencepiece.model", "pieces"},
+          {root + "README.md", "# English - German\n\nlicensed CC-BY 4.0\n"},
+          {root + "stanza/en/tokenizer.pt", "PK\3\4"}};
+}
+
+TEST(Argos, ZippedIsReadAsItIsDownloaded) {
+  const TempFolder unpacked;
+  const auto expected = LoadModel(Package(unpacked, "a"), ComputeType::kFloat32);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  for (const std::string root : {"", "translate-en_de-1_0/", "a/b/"}) {
+    for (const bool deflated : {false, true}) {
+      const TempFolder folder;
+      // The folder's own files say nothing about the package.
+      WriteFile(folder / "README.md", "Licence: of something else\n");
+      const std::string file = folder / "en_de.argosmodel";
+      WriteFile(file, testing::Zip(ZippedMembers(root), deflated));
+      for (const std::string& model : {file, folder.path()}) {
+        SCOPED_TRACE(absl::StrCat(model, " ", root, deflated ? " deflated" : " stored"));
+        const auto opened = OpenModel(model);
+        ASSERT_TRUE(opened.ok()) << opened.status();
+        EXPECT_EQ(opened->format, "Argos Translate");
+        EXPECT_EQ(opened->vocabulary.target_language, "de");
+        EXPECT_EQ(opened->vocabulary.source_sentencepiece, "pieces");
+        EXPECT_EQ(opened->facts.at("license"), "licensed CC-BY 4.0");
+        EXPECT_EQ(opened->defaults.beam_size, 4);
+        EXPECT_EQ(opened->config_file, absl::StrCat(file, "/", root, "model/model.bin"));
+        const auto loaded = LoadModel(model, ComputeType::kFloat32);
+        ASSERT_TRUE(loaded.ok()) << loaded.status();
+        EXPECT_EQ(Greedy(*loaded).tokens, Greedy(*expected).tokens);
+      }
+    }
   }
-  WriteFile(file, testing::Zip({{"metadata.json", kMetadata}}));
-  EXPECT_THAT(Error(file), HasSubstr("not a PyTorch file"));
-  WriteFile(file, "PK\3\4 and nothing more");
-  EXPECT_FALSE(OpenModel(file).ok());
+}
+
+TEST(Argos, ZippedStaysInTheFileIfItIsStored) {
+  const TempFolder folder;
+  WriteFile(folder / "a.argosmodel", testing::Zip(ZippedMembers("a/")));
+  const auto file = FileBytes::Open(folder / "a.argosmodel");
+  ASSERT_TRUE(file.ok());
+  const auto package = FindZippedArgos(*file);
+  ASSERT_TRUE(package.ok() && package->has_value()) << package.status();
+  const auto bin = (*package)->Below("model").Open("model.bin");
+  ASSERT_TRUE(bin.ok()) << bin.status();
+  EXPECT_EQ((*bin)->bytes(), TinyCTranslate2().Bin());
+  EXPECT_GE((*bin)->bytes().data(), (*file)->bytes().data());
+  EXPECT_LT((*bin)->bytes().data(), (*file)->bytes().data() + (*file)->bytes().size());
+}
+
+TEST(Argos, ZippedRefusals) {
+  const TempFolder folder;
+  const std::string file = folder / "a.argosmodel";
+  const std::string whole = testing::Zip(ZippedMembers("a/"));
+  const auto expect = [&](const std::string& bytes, const std::string& part) {
+    WriteFile(file, bytes);
+    EXPECT_THAT(Error(file), HasSubstr(part));
+    EXPECT_THAT(Error(file), HasSubstr(file));
+  };
+  // Downloads that were cut off.
+  for (const size_t size : {whole.size() - 1, whole.size() / 2, size_t{10}}) {
+    expect(whole.substr(0, size), "not a whole zip archive: its directory is not there");
+  }
+  std::string damaged = whole;
+  damaged[whole.find("model.bin") + 100] ^= 1;
+  expect(damaged, "the checksum of a member is wrong; download it again");
+  expect(testing::Zip({{"metadata.json", kMetadata}}), "a zip archive");
+  expect("<!DOCTYPE html>\n<html>", "an HTML page");
+  expect("", "not a model");
+  testing::Members members = ZippedMembers("a/");
+  members.push_back({"b/model/model.bin", "more"});
+  expect(testing::Zip(members), "more than one Argos Translate package in it");
+  members = ZippedMembers("");
+  members[5].first = "bpe.model";
+  expect(testing::Zip(members), "a.argosmodel/bpe.model: subword-nmt behind Moses");
+  members = ZippedMembers("a/");
+  members[0].second = R"({"type": "sbd"})";
+  expect(testing::Zip(members), "a.argosmodel/a: an Argos package of type \"sbd\"");
+  members[0].second = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n";
+  expect(testing::Zip(members), "a.argosmodel/a/metadata.json: this is a Git LFS pointer");
+  members.erase(members.begin() + 3);
+  members[0].second = kMetadata;
+  expect(testing::Zip(members), "a.argosmodel/a/model/source_vocabulary.json: no such file");
+
+  // Several packages, or one packed and unpacked: the user says which.
+  WriteFile(file, whole);
+  WriteFile(folder / "b.argosmodel", whole);
+  EXPECT_THAT(Error(folder.path()), HasSubstr("2 models in it, give one of them as the model: "));
+  fs::remove(folder / "b.argosmodel");
+  WriteFile(file, whole.substr(0, whole.size() - 1));
+  EXPECT_THAT(Error(folder.path()), HasSubstr("a.argosmodel: not a whole zip archive"));
+}
+
+TEST(Argos, AZipBombIsRefusedBeforeItIsInflated) {
+  const TempFolder folder;
+  const std::string file = folder / "a.argosmodel";
+  testing::Members members = ZippedMembers("");
+  constexpr uint32_t kSize = 1'100'000;
+  std::mt19937 random(1);
+  std::string& weights = members[2].second;
+  weights.resize(kSize);
+  for (char& c : weights) c = static_cast<char>(random());
+  std::string bytes = testing::Zip(members, /*deflated=*/true);
+  // The archive says that more than 1 GiB comes out, which deflate could do.
+  const std::string stated = testing::Bytes(kSize);
+  for (size_t at = 0; (at = bytes.find(stated, at)) != std::string::npos;) {
+    bytes.replace(at, stated.size(), testing::Bytes<uint32_t>((1 << 30) + 1));
+  }
+  WriteFile(file, bytes);
+  EXPECT_EQ(OpenModel(file).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(Error(file), HasSubstr("a.argosmodel/model/model.bin: it would take 1073741825 "
+                                     "bytes of memory to inflate it; unpack the archive"));
 }
 
 }  // namespace
