@@ -17,6 +17,10 @@ if(NIBU_TOOLS)
   if(NOT CMAKE_CROSSCOMPILING AND NOT NIBU_SANITIZE)
     include(cmake/help_pages.cmake)
   endif()
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/get_model.sh DESTINATION ${CMAKE_INSTALL_BINDIR}
+          RENAME nibu-get-model)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/get_model DESTINATION share/nibu
+          FILES_MATCHING PATTERN "*.sh")
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/pretrained/en-de DESTINATION share/nibu/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/nibu)

@@ -13,7 +13,8 @@ case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git ccache lld clang clang-tidy clang-format
-    libclang-rt-dev gettext pandoc chromium) ;;  # for tools/recipes; for nibu-inspect's page
+    libclang-rt-dev gettext pandoc chromium  # for tools/recipes; for nibu-inspect's page
+    curl unzip python3) ;;  # for tools/get_model.sh and its test
   chroot) packages=(mmdebstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
 esac

@@ -19,6 +19,14 @@ model="$prefix/share/nibu/models/en-de"
 
 said=$("$prefix/bin/nibu-translate" --compute_type=float32 "A man is riding a bicycle.")
 [ "$said" = "Ein Mann fährt Fahrrad." ] || fail "installed nibu-translate said: $said"
+"$prefix/bin/nibu-get-model" --help | grep -q "^Usage: nibu-get-model MODEL" || fail "nibu-get-model --help"
+said=$(HOME="$work" "$prefix/bin/nibu-translate" --model=opus-mt-en-fr x 2>&1 || true)
+[[ $said == *"; nibu-get-model opus-mt-en-fr fetches it" ]] || fail "installed nibu-translate said of a model: $said"
+mkdir -p "$work/.local/share/nibu/models"
+ln -s "$model" "$work/.local/share/nibu/models/captions"
+said=$(unset NIBU_MODELS XDG_DATA_HOME; HOME="$work" "$prefix/bin/nibu-translate" --model=captions --compute_type=float32 \
+  "A man is riding a bicycle.")
+[ "$said" = "Ein Mann fährt Fahrrad." ] || fail "installed nibu-translate said of a model by name: $said"
 ! readelf -d "$prefix/bin/nibu-split" | grep -E 'dnnl|gomp' || fail "nibu-split loads libraries that it does not use"
 for file in man/man1/nibu-translate.1 bash-completion/completions/nibu-bench zsh/site-functions/_nibu-inspect; do
   [ -s "$prefix/share/$file" ] || fail "there is no share/$file"

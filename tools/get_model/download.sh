@@ -1,0 +1,136 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced by get_model.sh: downloads that go on where they stopped, and lists in JSON.
+
+# json FILE: the values of a JSON document, each in a line: the keys that lead to it with slashes between them, a tab,
+# and the value. Lists count from 0. Fails for a file that is not whole.
+json() {
+  # A token in each line, then a stack of the objects and lists that are open.
+  grep -aoE '"([^"\\]|\\.)*"|[][{}:,]|[^][{}:,"[:space:]]+' "$1" | awk '
+    function text(token) {
+      if (token !~ /^"/) return token
+      token = substr(token, 2, length(token) - 2)
+      gsub(/\\\//, "/", token)
+      gsub(/\\"/, "\"", token)
+      gsub(/\\\\/, "\\", token)
+      return token
+    }
+    $0 == "{" || $0 == "[" { kind[++depth] = $0; key[depth] = 0; has_key[depth] = 0; next }
+    $0 == "}" || $0 == "]" {
+      if (kind[depth] != ($0 == "}" ? "{" : "[")) { bad = 1; exit }
+      --depth
+      next
+    }
+    $0 == "," { ++key[depth]; has_key[depth] = 0; next }
+    $0 == ":" { next }
+    kind[depth] == "{" && !has_key[depth] { key[depth] = text($0); has_key[depth] = 1; next }
+    {
+      path = key[1]
+      for (i = 2; i <= depth; ++i) path = path "/" key[i]
+      print path "\t" text($0)
+    }
+    END { exit bad || depth != 0 || NR == 0 }'
+}
+
+# records FIELD...: these fields of each object of the list in $tmp/list, "-" for one that is not there, with tabs
+# between them.
+records() {
+  awk -F '\t' -v fields="$*" '
+    {
+      field = $1
+      sub(/^[0-9]+\//, "", field)
+      value[$1 + 0, field] = $2
+      if ($1 + 0 > last) last = $1 + 0
+    }
+    END {
+      count = split(fields, names, " ")
+      for (i = 0; i <= last; ++i) {
+        for (j = 1; j <= count; ++j) {
+          printf "%s%s", (i, names[j]) in value ? value[i, names[j]] : "-", j < count ? "\t" : "\n"
+        }
+      }
+    }' "$tmp/list"
+}
+
+# fetch URL FILE [SIZE [SHA256]]: fetches a file, from where it stopped before. $page is where a person can look.
+fetch() {
+  local url=$1 file=$2 size=${3:-} sum=${4:-} part="$2.part" status answer code have try etag
+  local -a options
+  [ ! -f "$file" ] || return 0  # Only whole files have their names.
+  for try in 1 2 3; do
+    have=$(stat -c %s -- "$part" 2>/dev/null || echo 0)
+    if [ -n "$size" ] && [ "$have" -gt "$size" ]; then
+      rm -f -- "$part" "$part.headers"
+      have=0
+    fi
+    if [ -n "$size" ] && [ "$have" -eq "$size" ]; then break; fi
+    options=(--fail --location --proto '=http,https' --connect-timeout 30 --speed-limit 1 --speed-time 60)
+    if [ -t 2 ]; then options+=(--progress-bar); else options+=(--silent); fi
+    if [ "$have" -gt 0 ]; then
+      options+=(--continue-at -)
+      # A file that has changed since is fetched from its beginning.
+      etag=$(sed -n 's/^etag: *\("[^"]*"\).*/\1/Ip' "$part.headers" 2>/dev/null | tail -n 1 || true)
+      [ -z "$etag" ] || options+=(--header "If-Range: $etag")
+    fi
+    status=0
+    answer=$(curl "${options[@]}" --dump-header "$part.new" --output "$part" \
+      --write-out '%{http_code} %{errormsg}' -- "$url") || status=$?
+    code=${answer%% *}
+    [ ! -f "$part.new" ] || mv -f -- "$part.new" "$part.headers"
+    case $status in
+      0) [ -f "$part" ] || : >"$part"; break ;;
+      33) rm -f -- "$part" "$part.headers" ;;  # The server sends whole files only, or another file by now.
+      22)
+        case $code in
+          416) rm -f -- "$part" "$part.headers" ;;  # The part is not shorter than the file.
+          401 | 403 | 404) [ -z "$not_there" ] || fail "$not_there" ;;&
+          401 | 403) fail "$url: it needs a login or a consent (HTTP $code); see $page" ;;
+          404 | 410) fail "$url: there is no such file (HTTP $code); look at $page" ;;
+          429 | 5??) sleep "$try" ;;
+          *) fail "$url: the server refuses it (HTTP $code); look at $page" ;;
+        esac ;;
+      18 | 28 | 52 | 55 | 56 | 92) sleep "$try" ;;  # The connection broke.
+      23) fail "$part: cannot be written; is the disk full?" ;;
+      *) fail "$url: cannot be fetched: ${answer#* }; look at $page" ;;
+    esac
+    [ "$try" -lt 3 ] || fail "$url: the download was interrupted (${answer#* }); the same command goes on with it"
+  done
+  have=$(stat -c %s -- "$part")
+  if [ -n "$size" ] && [ "$have" -ne "$size" ]; then
+    rm -f -- "$part"
+    fail "$url: it has $have bytes, not $size as the list says; it was deleted, try again or look at $page"
+  fi
+  check_sum "$part" "$sum" "$url"
+  rm -f -- "$part.headers"
+  mv -- "$part" "$file"
+}
+
+# check_sum FILE SHA256 URL: deletes a file that has another checksum, and fails. An empty checksum is any.
+check_sum() {
+  [ -n "$2" ] || return 0
+  [ "$(sha256sum <"$1" | cut -d ' ' -f 1)" = "$2" ] && return 0
+  rm -f -- "$1"
+  fail "$3: its checksum is wrong; it was deleted, try again or look at $page"
+}
+
+# refuse_page FILE URL: a web page, or a pointer of Git LFS, came in place of a file.
+refuse_page() {
+  local what
+  case $(head -c 200 -- "$1" | tr -d '\0' | tr '[:upper:]' '[:lower:]') in
+    '<!doctype html'* | '<html'*) what="a web page" ;;
+    'version https://git-lfs'*) what="a pointer of Git LFS" ;;
+    *) return 0 ;;
+  esac
+  rm -f -- "$1"
+  fail "$2: it is $what, not the file itself"
+}
+
+value_of() { json "$1" 2>/dev/null | sed -n "s/^$2$tab//p" | head -n 1 || true; }  # FILE KEY
+
+value_in_list() { awk -F '\t' -v key="$1" '$1 == key { print $2; exit }' "$tmp/list"; }
+
+# fetch_list URL: fetches a list into $tmp/list.json, and its values into $tmp/list.
+fetch_list() {
+  rm -f -- "$tmp/list.json"
+  fetch "$1" "$tmp/list.json"
+  json "$tmp/list.json" >"$tmp/list" || fail "$1: it is not the list of models that it should be; look at $page"
+}
