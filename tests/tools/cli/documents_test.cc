@@ -69,6 +69,15 @@ TEST(DocumentsTest, WarningsNameTheLine) {
   EXPECT_THAT(page.err, HasSubstr("warning: line 3: "));
 }
 
+TEST(DocumentsTest, WarningsGoOnBehindALongPartWithoutText) {
+  const Outcome page = Translate(
+      "--text=document --markup=html --warnings --max_decoding_length=3",
+      absl::StrCat("<p>A man is riding.</p><script>", std::string(70000, 'x'), "\n",
+                   std::string(70000, 'x'), "</script><p>A man is riding a bicycle.</p>"));
+  EXPECT_THAT(page.err, HasSubstr("warning: line 1: "));
+  EXPECT_THAT(page.err, HasSubstr("warning: line 2: "));
+}
+
 TEST(DocumentsTest, Refusals) {
   ExpectOneLineError("nibu-translate", Translate("--text=document", ""), 2,
                      "--text=document needs --markup=html or xml");
