@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <istream>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -46,14 +47,15 @@ Json PlainValue(const std::string& text) {
 // Builds the document value by value. What it refuses is thrown, as yaml-cpp's own errors are.
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(absl::string_view text) : text_(text) {}
+  // `lines`: null, or where ParseYamlText puts lines; scalars are then text.
+  Builder(absl::string_view text, std::map<std::string, int>* lines) : text_(text), lines_(lines) {}
 
   Json root;
   int documents = 0;
   YAML::Mark last;  // of what was told
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents > 1) throw YAML::ParserException(mark, "begins a second document");
+    if (++documents > 1) throw YAML::ParserException(mark, "a second document begins; give one");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -64,14 +66,14 @@ class Builder final : public YAML::EventHandler {
     }
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw YAML::ParserException(mark, "has an alias");
+    throw YAML::ParserException(mark, "nibu reads no aliases");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (IsKey()) {
       Key(mark, value);
     } else {
-      Place(mark, tag, anchor, tag == "?" ? PlainValue(value) : Json(value));
+      Place(mark, tag, anchor, tag == "?" && lines_ == nullptr ? PlainValue(value) : Json(value));
     }
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -100,15 +102,16 @@ class Builder final : public YAML::EventHandler {
   void Key(const YAML::Mark& mark, const std::string& key) {
     last = mark;
     auto [it, inserted] = open_.back()->get_ref<Json::object_t&>().try_emplace(key);
-    if (!inserted) throw YAML::ParserException(mark, "has a key that is there twice");
+    if (!inserted) throw YAML::ParserException(mark, "this key is there twice");
     slot_ = &it->second;
+    if (lines_ != nullptr && open_.size() == 1) (*lines_)[key] = mark.line + 1;
   }
 
   Json* Place(const YAML::Mark& mark, absl::string_view tag, YAML::anchor_t anchor, Json value) {
     last = mark;
-    if (anchor != YAML::NullAnchor) throw YAML::ParserException(mark, "has an anchor");
+    if (anchor != YAML::NullAnchor) throw YAML::ParserException(mark, "nibu reads no anchors");
     if (!tag.empty() && tag != "?" && tag != "!") {
-      throw YAML::ParserException(mark, "has a tag");
+      throw YAML::ParserException(mark, "nibu reads no tags");
     }
     Json* place = std::exchange(slot_, nullptr);
     if (open_.empty()) {
@@ -121,12 +124,13 @@ class Builder final : public YAML::EventHandler {
   }
 
   void Open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
-    if (IsKey()) throw YAML::ParserException(mark, "has a key that is no text");
-    if (open_.size() == kMaxDepth) throw YAML::ParserException(mark, "is nested too deeply");
+    if (IsKey()) throw YAML::ParserException(mark, "this key is no text");
+    if (open_.size() == kMaxDepth) throw YAML::ParserException(mark, "this is nested too deeply");
     open_.push_back(Place(mark, tag, anchor, std::move(value)));
   }
 
   const absl::string_view text_;
+  std::map<std::string, int>* const lines_;
   // Addresses stay valid: a container does not grow while one of its elements is open.
   std::vector<Json*> open_;
   Json* slot_ = nullptr;  // of the key that was read last
@@ -141,7 +145,7 @@ class Reader final : public std::stringbuf {
  protected:
   std::streamsize xsgetn(char* to, std::streamsize n) override {
     if (gptr() - eback() > builder_.last.pos + static_cast<std::streamsize>(kMaxAhead)) {
-      throw YAML::ParserException(builder_.last, "begins a value that is too long");
+      throw YAML::ParserException(builder_.last, "this value is too long");
     }
     return std::stringbuf::xsgetn(to, n);
   }
@@ -150,18 +154,14 @@ class Reader final : public std::stringbuf {
   const Builder& builder_;
 };
 
-}  // namespace
-
-absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
-  const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(text);
-  if (!stripped.empty() && (stripped[0] == '{' || stripped[0] == '[')) return ParseJson(text, file);
-  if (text.size() > kMaxBytes || text.find(kEnd) != absl::string_view::npos) {
-    return Invalid(file, text.size() > kMaxBytes ? ": larger than 16 MB" : ": has a byte 4",
-                   ", which no YAML file of a model is; is it damaged?");
+absl::StatusOr<Json> Parse(absl::string_view text, const std::string& file,
+                           std::map<std::string, int>* lines) {
+  if (text.size() > kMaxBytes) return Invalid(file, ": larger than 16 MB; is it a YAML file?");
+  if (text.find(kEnd) != absl::string_view::npos) {
+    return Invalid(file, ": has a byte 4, which YAML does not allow; is it damaged?");
   }
   ReserveForJson(text.size());
-  Builder builder(text);
+  Builder builder(text, lines);
   try {
     Reader reader(text, builder);
     std::istream stream(&reader);
@@ -169,10 +169,24 @@ absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) 
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    return Invalid(file, ": line ", error.mark.line + 1, " ", error.msg,
-                   ", in YAML as nibu reads it");
+    return Invalid(file, ": line ", error.mark.line + 1, ": ", error.msg);
   }
   return std::move(builder.root);
+}
+
+}  // namespace
+
+absl::StatusOr<Json> ParseYaml(absl::string_view text, const std::string& file) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
+  const absl::string_view stripped = absl::StripLeadingAsciiWhitespace(text);
+  if (!stripped.empty() && (stripped[0] == '{' || stripped[0] == '[')) return ParseJson(text, file);
+  return Parse(text, file, nullptr);
+}
+
+absl::StatusOr<Json> ParseYamlText(absl::string_view text, const std::string& file,
+                                   std::map<std::string, int>* lines) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
+  return Parse(text, file, lines);
 }
 
 }  // namespace nibu::internal

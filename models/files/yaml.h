@@ -2,6 +2,7 @@
 #ifndef NIBU_MODELS_FILES_YAML_H_
 #define NIBU_MODELS_FILES_YAML_H_
 
+#include <map>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,11 @@ namespace nibu::internal {
 // that is there twice, or what no model's file has: anchors, aliases, tags, several documents,
 // nesting deeper than 32, a value of more than 64 KB, more than 16 MB.
 absl::StatusOr<nlohmann::json> ParseYaml(absl::string_view text, const std::string& file);
+
+// The same with all scalars but null as the text that they are written as, and with the line, from
+// 1, in which each key of the outermost map stands.
+absl::StatusOr<nlohmann::json> ParseYamlText(absl::string_view text, const std::string& file,
+                                             std::map<std::string, int>* lines);
 
 }  // namespace nibu::internal
 

@@ -10,7 +10,8 @@
 
 namespace nibu::internal {
 
-// A key of a configuration file and its value as text; a list has commas between its elements.
+// A key of a configuration file and its value as it is written, without quotes; a list has commas
+// between its elements.
 struct ConfigEntry {
   std::string name;
   std::string value;

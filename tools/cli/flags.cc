@@ -71,7 +71,8 @@ std::vector<std::string> Names() {
 bool HasConfigFile() { return *Find("config")->row->info.programs != 0; }
 
 absl::Status ApplyConfigFile(const std::string& path) {
-  NIBU_ASSIGN_OR_RETURN(const std::vector<ConfigEntry> entries, ReadConfigEntries(path));
+  NIBU_ASSIGN_OR_RETURN(const std::vector<ConfigEntry> entries,
+                        UsageError(ReadConfigEntries(path)));
   for (const ConfigEntry& entry : entries) {
     const ProgramOption* const option = entry.name == "config" ? nullptr : Find(entry.name);
     if (option == nullptr) {
@@ -231,7 +232,7 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     flags.emplace_back(option->name(), std::move(value));
   }
   for (const auto& [name, value] : flags) {
-    if (name == "config" && HasConfigFile()) NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
+    if (name == "config" && !value.empty() && HasConfigFile()) NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
   }
   for (const auto& [name, value] : flags) {
     std::vector<std::string>& values = state.given[name];

@@ -1,5 +1,6 @@
 #include "models/files/yaml.h"
 
+#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +10,9 @@
 namespace nibu::internal {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using Json = nlohmann::json;
 
 void ExpectYaml(const std::string& text, const std::string& json) {
@@ -41,9 +44,9 @@ TEST(Yaml, Keys) {
 TEST(Yaml, Escapes) {
   ExpectYaml(R"("\"\\\/\n\t\x41\u00e4\u20AC\U0001F600\0": 1)",
              "{\"\\\"\\\\/\\n\\tA\u00e4\u20ac\U0001F600\\u0000\":1}");
-  EXPECT_THAT(Error(R"("\q": 1)"), HasSubstr("f.yml: line 1 unknown escape"));
-  EXPECT_THAT(Error(R"("\u12": 1)"), HasSubstr("f.yml: line 1 bad character found"));
-  EXPECT_THAT(Error(R"("\Uffffffff": 1)"), HasSubstr("f.yml: line 1 invalid unicode"));
+  EXPECT_THAT(Error(R"("\q": 1)"), HasSubstr("f.yml: line 1: unknown escape"));
+  EXPECT_THAT(Error(R"("\u12": 1)"), HasSubstr("f.yml: line 1: bad character found"));
+  EXPECT_THAT(Error(R"("\Uffffffff": 1)"), HasSubstr("f.yml: line 1: invalid unicode"));
 }
 
 TEST(Yaml, Sequences) {
@@ -102,7 +105,7 @@ TEST(Yaml, RefusesTheRest) {
 TEST(Yaml, RefusesDepthAndSize) {
   std::string steps;
   for (int i = 0; i < 1000; ++i) steps += std::string(static_cast<size_t>(i), ' ') + "a:\n";
-  EXPECT_THAT(Error(steps), HasSubstr("f.yml: line 33 is nested too deeply"));
+  EXPECT_THAT(Error(steps), HasSubstr("f.yml: line 33: this is nested too deeply"));
   std::string sequences;
   for (int i = 0; i < 100'000; ++i) sequences += "- ";
   EXPECT_THAT(Error(sequences), HasSubstr("nested too deeply"));
@@ -115,7 +118,7 @@ TEST(Yaml, RefusesDepthAndSize) {
   for (const char* part : {"[", "{", "[a, ", "x", "\n"}) {
     std::string text = "z: 1\na: [";
     while (text.size() < 15'000'000) text += part;
-    EXPECT_THAT(Error(text + "]\n"), HasSubstr("f.yml: line 2 begins a value that is too long"));
+    EXPECT_THAT(Error(text + "]\n"), HasSubstr("f.yml: line 2: this value is too long"));
   }
 }
 
@@ -128,7 +131,21 @@ TEST(Yaml, LongDocuments) {
   EXPECT_EQ((*value)["[{49999"], 49999);
 }
 
-TEST(Yaml, NamesTheLine) { EXPECT_THAT(Error("a: 1\n\n# x\n- b\n"), HasSubstr("f.yml: line 4 ")); }
+TEST(Yaml, TextOfScalarsAndLinesOfKeys) {
+  std::map<std::string, int> lines;
+  const absl::StatusOr<Json> value = ParseYamlText(
+      "a: 1.10\nb: [0777, 1e5, true]\n? c\n: |\n  d:\n  - x\nd: ~\ne:\n  a: 1\n", "f.yml", &lines);
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(*value, Json::parse(R"({"a":"1.10","b":["0777","1e5","true"],"c":"d:\n- x\n","d":null,
+                                   "e":{"a":"1"}})"));
+  EXPECT_THAT(lines,
+              ElementsAre(Pair("a", 1), Pair("b", 2), Pair("c", 3), Pair("d", 7), Pair("e", 8)));
+  EXPECT_EQ(*ParseYamlText("\n{a: 18446744073709551615,\n\t\"b\":2}", "f.yml", &lines),
+            Json::parse(R"({"a":"18446744073709551615","b":"2"})"));
+  EXPECT_EQ(lines["b"], 3);
+}
+
+TEST(Yaml, NamesTheLine) { EXPECT_THAT(Error("a: 1\n\n# x\n- b\n"), HasSubstr("f.yml: line 4: ")); }
 
 }  // namespace
 }  // namespace nibu::internal

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
@@ -173,6 +174,20 @@ TEST(FlagsTest, ConfigFileComesBehindTheCommandLine) {
   EXPECT_TRUE(WasGiven("test_switch"));
 }
 
+TEST(FlagsTest, ConfigFileHasValuesAsTheyAreWritten) {
+  for (const char* value : {"1.10", "0777", "1e5", "18446744073709551615", "true", "0x10"}) {
+    TestOptions options;
+    const std::string path = ConfigFile(absl::StrCat("test_text: ", value));
+    ASSERT_TRUE(ParseFlags(Program(&options), Arguments{"--config=" + path}).ok());
+    EXPECT_EQ(options.test_text, value);
+  }
+  TestOptions options;
+  ASSERT_TRUE(ParseFlags(Program(&options), Arguments{"--config="}).ok());
+  const std::string map = ConfigFile("{test_number: 2, test_words: [a, 1.10]}");
+  ASSERT_TRUE(ParseFlags(Program(&options), Arguments{"--config=" + map}).ok());
+  EXPECT_EQ(options.test_words, Arguments({"a", "1.10"}));
+}
+
 TEST(FlagsTest, ConfigFileIsRefusedWithItsLine) {
   const auto refused = [](const std::string& text) {
     return Refusal({"--config=" + ConfigFile(text)});
@@ -188,7 +203,16 @@ TEST(FlagsTest, ConfigFileIsRefusedWithItsLine) {
             path + ": line 1: test_number must be a value or a list of values");
   EXPECT_THAT(refused("config: x.yml"), HasSubstr("line 1: unknown option config"));
   EXPECT_THAT(refused("test_hidden: 3"), HasSubstr("unknown option test_hidden"));
+  EXPECT_THAT(refused("test_text: |\n  foo: 1\n? foo\n: 1"),
+              HasSubstr("line 3: unknown option foo"));
+  EXPECT_THAT(refused("{\"test_number\": 2,\n \"foo\": 3}"),
+              HasSubstr("line 2: unknown option foo"));
   EXPECT_THAT(refused("- 1"), HasSubstr("must be a map"));
+  TestOptions options;
+  for (const char* text : {"test_number:", "a: 1\na: 2", "- 1", "test_number: x", "a: [1"}) {
+    const auto parsed = ParseFlags(Program(&options), Arguments{"--config=" + ConfigFile(text)});
+    EXPECT_EQ(ExitStatus(parsed.status()), 2) << text;
+  }
   EXPECT_THAT(refused("a: 1\na: 2"), HasSubstr("line 2"));
   EXPECT_EQ(refused("test_switch: true\ntest_text: x"),
             "--test_switch and --test_text do not go together");
