@@ -259,7 +259,9 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value) {
 }
 
 absl::Status UsageOfFlag(const absl::Status& status) {
-  const bool is_of_flag = absl::IsInvalidArgument(status) && Find(OptionOf(status)) != nullptr;
+  // Other messages are about the file that the option names.
+  const bool is_of_flag = absl::IsInvalidArgument(status) && Find(OptionOf(status)) != nullptr &&
+                          absl::StartsWith(status.message(), OptionOf(status));
   return is_of_flag ? WrongUsage("--", status.message()) : status;
 }
 

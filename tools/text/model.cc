@@ -111,9 +111,10 @@ absl::StatusOr<std::shared_ptr<const ModelParts>> LoadParts(const std::string& p
   if (!coder.ok()) {
     const bool is_given = !options.sentencepiece.empty() &&
                           absl::StartsWith(coder.status().message(), "SentencePiece");
-    return absl::Status(coder.status().code(),
+    absl::Status status(coder.status().code(),
                         absl::StrCat(is_given ? options.sentencepiece : source.path, ": ",
                                      coder.status().message()));
+    return is_given ? internal::WithOption("sentencepiece", std::move(status)) : status;
   }
   model.loaded.vocabulary.ForgetTokens();
   auto parts = std::make_shared<const ModelParts>(
@@ -184,8 +185,9 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& path
   ModelOptions second_options;
   second_options.compute_type = options.compute_type;
   if (options.shortlist == "none") second_options.shortlist = options.shortlist;
-  NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const Model> second, Load(options.pivot, second_options));
-  return Pivot(std::move(model), std::move(second));
+  auto second = Load(options.pivot, second_options);
+  if (!second.ok()) return internal::WithOption("pivot", second.status());
+  return Pivot(std::move(model), *std::move(second));
 } catch (...) {
   return internal::StatusOfException();
 }

@@ -92,14 +92,34 @@ absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
   return absl::OkStatus();
 }
 
+absl::Status ReadSentencePieces(const std::string& option, ModelVocabulary* vocabulary) {
+  const std::vector<std::string> files = absl::StrSplit(option, ',');
+  if (files.size() > 2 || files.front().empty() || files.back().empty()) {
+    return InvalidOption("sentencepiece", " must be SOURCE.spm[,TARGET.spm], not \"", option, "\"");
+  }
+  NIBU_ASSIGN_OR_RETURN(const auto source, OpenInflated(files.front()));
+  NIBU_ASSIGN_OR_RETURN(const auto target, OpenInflated(files.back()));
+  vocabulary->source_sentencepiece = std::string(source->bytes());
+  vocabulary->target_sentencepiece = std::string(target->bytes());
+  return absl::OkStatus();
+}
+
+absl::Status ReadGivenShortlist(const std::string& path, OpenedModel* model) {
+  NIBU_ASSIGN_OR_RETURN(const auto file, OpenInflated(path));
+  NIBU_ASSIGN_OR_RETURN(model->shortlist, ReadShortlist(*file, model->vocabulary, {}));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
   NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
-  std::string draft_model = options.draft_model;
-  if (!draft_model.empty()) {
-    NIBU_ASSIGN_OR_RETURN(draft_model, FindModel(draft_model));
+  std::string draft_model;
+  if (!options.draft_model.empty()) {
+    const absl::StatusOr<std::string> found = FindModel(options.draft_model);
+    if (!found.ok()) return WithOption("draft_model", found.status());
+    draft_model = *found;
   }
   NIBU_ASSIGN_OR_RETURN(const ComputeType type, ChooseComputeType(options.compute_type));
   NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers, ParseMixers(options.encoder_attention));
@@ -114,21 +134,13 @@ absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const Model
 
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   if (!options.sentencepiece.empty()) {
-    const std::vector<std::string> files = absl::StrSplit(options.sentencepiece, ',');
-    if (files.size() > 2 || files.front().empty() || files.back().empty()) {
-      return InvalidOption("sentencepiece", " must be SOURCE.spm[,TARGET.spm], not \"",
-                           options.sentencepiece, "\"");
-    }
-    NIBU_ASSIGN_OR_RETURN(const auto source, OpenInflated(files.front()));
-    NIBU_ASSIGN_OR_RETURN(const auto target, OpenInflated(files.back()));
-    model->vocabulary.source_sentencepiece = std::string(source->bytes());
-    model->vocabulary.target_sentencepiece = std::string(target->bytes());
+    NIBU_RETURN_IF_ERROR(
+        WithOption("sentencepiece", ReadSentencePieces(options.sentencepiece, &model->vocabulary)));
   }
   if (options.shortlist == "none") {
     model->shortlist = nullptr;
   } else if (!options.shortlist.empty()) {
-    NIBU_ASSIGN_OR_RETURN(const auto file, FileBytes::Open(options.shortlist));
-    NIBU_ASSIGN_OR_RETURN(model->shortlist, ReadShortlist(*file, model->vocabulary, {}));
+    NIBU_RETURN_IF_ERROR(WithOption("shortlist", ReadGivenShortlist(options.shortlist, model)));
   }
   if (options.encoder_attention.empty()) return absl::OkStatus();
   return ReplaceEncoderAttention(options.encoder_attention, model);
@@ -146,13 +158,19 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
   if (!options.draft_model.empty()) others.push_back(options.draft_model);
   for (const std::string& other : others) {
     const bool is_draft = model.ensemble.size() == options.ensemble.size();  // the last one
-    NIBU_ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(other, compute_type));
+    absl::StatusOr<LoadedModel> opened_other = LoadModel(other, compute_type);
+    if (!opened_other.ok()) {
+      return is_draft ? WithOption("draft_model", opened_other.status()) : opened_other.status();
+    }
+    LoadedModel& loaded = *opened_other;
     const ModelVocabulary& own = loaded.vocabulary;
     if (!SameTokens(own.source_tokens, vocabulary.source_tokens, !is_draft) ||
         !SameTokens(own.target_tokens, vocabulary.target_tokens, !is_draft) ||
         loaded.model->config.eos != model.loaded.model->config.eos) {
-      return Invalid(other, ": has not the vocabulary of ", path, "; give a ",
-                     is_draft ? "draft " : "", "model that was trained with the same");
+      absl::Status status =
+          Invalid(other, ": has not the vocabulary of ", path, "; give a ",
+                  is_draft ? "draft " : "", "model that was trained with the same");
+      return is_draft ? WithOption("draft_model", std::move(status)) : status;
     }
     if (!loaded.note.empty()) model.notes.push_back(loaded.note);
     if (!is_draft && loaded.shortlist != nullptr && options.shortlist.empty()) {
