@@ -83,6 +83,28 @@ TEST_F(WholeTextTest, UnitsHaveTheirResults) {
   EXPECT_TRUE(translator_->TranslateText("<p>A dog.</p><!-- A", Prepare(page))->ends_open);
 }
 
+TEST_F(WholeTextTest, SamplesDependOnTheKey) {
+  Options options;
+  options.sampling_topk = 0;
+  options.sampling_temperature = 4;
+  const auto plan = Prepare(options);
+  const auto sample = [&](uint64_t key) {
+    std::promise<std::string> text;
+    Request request;
+    request.key = key;
+    EXPECT_TRUE(translator_
+                    ->SubmitText("A man is riding a bicycle.\n", plan, request,
+                                 [&](uint64_t given, absl::StatusOr<Translation> translation) {
+                                   EXPECT_EQ(given, key);
+                                   text.set_value(translation->text);
+                                 })
+                    .ok());
+    return text.get_future().get();
+  };
+  EXPECT_EQ(sample(1), sample(1));
+  EXPECT_NE(sample(1), sample(2));
+}
+
 TEST_F(WholeTextTest, AnErrorIsThatOfTheFirstUnitThatFailed) {
   Options options;
   options.max_input_length = 3;

@@ -55,7 +55,9 @@ using Done = std::function<void(uint64_t key, absl::StatusOr<Result> result)>;
 
 // The translation of a whole text.
 struct Translation {
-  std::string text;             // The text with its units translated.
+  // The text with its units translated. All lines but a document's end in a line feed, whatever
+  // ended them, and so does the last one.
+  std::string text;
   std::vector<TextUnit> units;  // Its units, in order, and their results; a unit without text has
   std::vector<Result> results;  // an empty result.
   bool ends_open = false;       // See TextReader::is_open.
