@@ -9,7 +9,7 @@ install(EXPORT nibu NAMESPACE nibu:: FILE nibu-targets.cmake DESTINATION ${packa
 install(EXPORT nibu-static NAMESPACE nibu:: FILE nibu-static-targets.cmake
         DESTINATION ${package_folder})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/text/nibu ${PROJECT_BINARY_DIR}/include/nibu
-        DESTINATION include FILES_MATCHING PATTERN "*.h")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 if(NIBU_TOOLS)
   install(TARGETS ${NIBU_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -27,6 +27,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/nibu)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+list(FILTER dependencies EXCLUDE REGEX "^-")
+list(JOIN dependencies " " nibu_static_needs)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/nibu-config.cmake.in ${PROJECT_BINARY_DIR}/nibu-config.cmake
   INSTALL_DESTINATION ${package_folder})

@@ -1,5 +1,6 @@
 # The library as its users link it: nibu::nibu is libnibu.so, nibu::nibu_static is libnibu.a. Both
 # are made from the objects of the folder libraries, so that each source is compiled once.
+include(GNUInstallDirs)
 get_property(parts GLOBAL PROPERTY NIBU_PARTS)
 get_property(dependencies GLOBAL PROPERTY NIBU_DEPENDENCIES)
 list(REMOVE_DUPLICATES dependencies)
@@ -18,7 +19,7 @@ foreach(library nibu nibu_static)
   target_include_directories(
     ${library} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tools/text>
                          $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
-                         $<INSTALL_INTERFACE:include>)
+                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${library} INTERFACE cxx_std_17)
   target_link_libraries(${library} PUBLIC ${NIBU_PUBLIC_DEPENDENCIES} PRIVATE ${dependencies})
 endforeach()

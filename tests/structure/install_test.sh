@@ -59,6 +59,16 @@ build_example() {
 # The shared library needs Abseil alone.
 build_example shared -DCMAKE_DISABLE_FIND_PACKAGE_{dnnl,ICU,ZLIB,yaml-cpp,PkgConfig}=ON
 build_example static -DLIBRARY=nibu_static
+# A project that can do without the static library is configured where one of its parts is missing.
+mkdir "$work/optional"
+cat >"$work/optional/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.18)
+project(optional CXX)
+find_package(nibu QUIET OPTIONAL_COMPONENTS static)
+message("nibu ${nibu_FOUND}, static ${nibu_static_FOUND}")
+EOF
+cmake -S "$work/optional" -B "$work/optional/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON 2>&1 |
+  grep -xiE 'nibu (1|TRUE), static FALSE' || fail "an optional static library without dnnl is found, or an error"
 ! readelf -d "$work/static/library_example" | grep libnibu || fail "the static library is not linked"
 
 export PKG_CONFIG_PATH="$libraries/pkgconfig"
