@@ -123,7 +123,7 @@ absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
   if (closed_) return absl::FailedPreconditionError("the translator has ended");
   if (undelivered_ < capacity_) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("the queue is full: ", capacity_, " requests are under way; try again"));
+      absl::StrCat("the queue is full: it has room for ", capacity_, " sentences; try again"));
 }
 
 absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience) {
