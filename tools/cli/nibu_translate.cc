@@ -84,7 +84,8 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
 // Reads a file that is a document by its name as one, unless an option says otherwise.
 void ChooseTextKind(const CliOptions& cli, Options* text) {
   const std::optional<Markup> markup = MarkupOfFile(cli.src);
-  if (!markup.has_value() || WasGiven("text") || WasGiven("markup") || text->tokenized ||
+  const bool is_other = WasGiven("text") && text->text != TextKind::kDocument;
+  if (!markup.has_value() || is_other || WasGiven("markup") || text->tokenized ||
       !cli.target_prefix.empty() || cli.input_format != InputFormat::kText || cli.tsv_column > 0) {
     return;
   }

@@ -48,6 +48,10 @@ TEST(DocumentsTest, FilesAreDocumentsByTheirNames) {
   const Outcome page = Translate(absl::StrCat("--src='", path, "'"), "");
   EXPECT_EQ(page.out, kTranslated);
   EXPECT_THAT(page.err, HasSubstr("is read as a document, --text=document --markup=html"));
+  EXPECT_EQ(Translate(absl::StrCat("--text=document --src='", path, "'"), "").out, kTranslated);
+  const Outcome other = Translate(absl::StrCat("--text=lines --src='", path, "'"), "");
+  EXPECT_EQ(other.err, "");
+  EXPECT_NE(other.out, kTranslated);
   const Outcome lines = Translate(absl::StrCat("--src='", path, "' --markup=html"), "");
   EXPECT_EQ(lines.err, "");
   EXPECT_THAT(lines.out, HasSubstr("Ein Mann fährt"));
