@@ -79,7 +79,7 @@ if [ -z "$models" ]; then
   models="${XDG_DATA_HOME:-${HOME:-}/.local/share}/nibu/models"
 fi
 tmp=$(mktemp -d)
-# What has come of a file stays for the next call, an empty folder does not.
+# Removes the lists, and the model's folder unless it has files, whole or not, that the next call can use.
 clean_up() {
   rm -rf -- "$tmp"
   [ -z "$work" ] ||

@@ -1,6 +1,5 @@
-// Reader of Argos Translate packages: folders, as LibreTranslate keeps them on disk, or the zip
-// files
-// (.argosmodel) that are published, which have such a folder in them:
+// Reader of Argos Translate packages. They are folders, as LibreTranslate keeps them on disk, or
+// the zip files that are published (.argosmodel), which have such a folder in them:
 //
 //   metadata.json         "type" (absent: "translate"), "from_code", "to_code", "target_prefix"
 //   model/                a CTranslate2 directory (ctranslate2.h)

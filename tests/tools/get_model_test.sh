@@ -48,7 +48,7 @@ refused() {
 absent() { [ ! -e "$models/$1" ] || fail "$1 is there"; }
 nothing_left() { [ -z "$(find "$models" -mindepth 1 -name '.*' -print -quit)" ] || fail "left over: $(ls -A "$models")"; }
 same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
-# What get_model.sh says at its end is a command that works, if it is for the model of captions.
+# The command that get_model.sh prints at its end works. It must be for the model of captions.
 said_command() {
   local command
   command=$(sed -n 's/^    nibu-translate //p' "$tmp/out")

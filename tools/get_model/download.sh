@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by get_model.sh: downloads that go on where they stopped, and lists in JSON.
 
-# json FILE: the values of a JSON document, each in a line: the keys that lead to it with slashes between them, a tab,
-# and the value. Lists count from 0. Fails for a file that is not whole.
+# json FILE: prints each value of a JSON document in a line: the keys that lead to it with slashes between them, a tab,
+# and the value. The entries of a list count from 0. It fails if the document is not whole.
 json() {
-  # A token in each line, then a stack of the objects and lists that are open.
+  # grep prints a token in each line; awk keeps a stack of the objects and lists that are open.
   grep -aoE '"([^"\\]|\\.)*"|[][{}:,]|[^][{}:,"[:space:]]+' "$1" | awk '
     function text(token) {
       if (token !~ /^"/) return token
@@ -31,8 +31,8 @@ json() {
     END { exit bad || depth != 0 || NR == 0 }'
 }
 
-# records FIELD...: these fields of each object of the list in $tmp/list, "-" for one that is not there, with tabs
-# between them.
+# records FIELD...: prints a line for each object of the list in $tmp/list: these fields of it with tabs between them,
+# "-" for a field that it does not have.
 records() {
   awk -F '\t' -v fields="$*" '
     {
@@ -51,7 +51,8 @@ records() {
     }' "$tmp/list"
 }
 
-# fetch URL FILE [SIZE [SHA256]]: fetches a file, from where it stopped before. $page is where a person can look.
+# fetch URL FILE [SIZE [SHA256]]: downloads a file, and goes on where an earlier call stopped. FILE appears when it is
+# whole and has this size and checksum. $page is an address for the messages, where a person can look.
 fetch() {
   local url=$1 file=$2 size=${3:-} sum=${4:-} part="$2.part" status answer code have try etag
   local -a options
@@ -104,7 +105,7 @@ fetch() {
   mv -- "$part" "$file"
 }
 
-# check_sum FILE SHA256 URL: deletes a file that has another checksum, and fails. An empty checksum is any.
+# check_sum FILE SHA256 URL: deletes a file that has another checksum, and fails. An empty SHA256 stands for any.
 check_sum() {
   [ -n "$2" ] || return 0
   [ "$(sha256sum <"$1" | cut -d ' ' -f 1)" = "$2" ] && return 0
@@ -112,7 +113,7 @@ check_sum() {
   fail "$3: its checksum is wrong; it was deleted, try again or look at $page"
 }
 
-# refuse_page FILE URL: a web page, or a pointer of Git LFS, came in place of a file.
+# refuse_page FILE URL: deletes a file that is a web page or a pointer of Git LFS, and fails.
 refuse_page() {
   local what
   case $(head -c 200 -- "$1" | tr -d '\0' | tr '[:upper:]' '[:lower:]') in
@@ -124,11 +125,13 @@ refuse_page() {
   fail "$2: it is $what, not the file itself"
 }
 
-value_of() { json "$1" 2>/dev/null | sed -n "s/^$2$tab//p" | head -n 1 || true; }  # FILE KEY
+# value_of FILE KEY: prints a value of a JSON file, or nothing.
+value_of() { json "$1" 2>/dev/null | sed -n "s/^$2$tab//p" | head -n 1 || true; }
 
+# value_in_list KEYS: prints a value of $tmp/list, or nothing.
 value_in_list() { awk -F '\t' -v key="$1" '$1 == key { print $2; exit }' "$tmp/list"; }
 
-# fetch_list URL: fetches a list into $tmp/list.json, and its values into $tmp/list.
+# fetch_list URL: downloads a list of models or files, and writes its values into $tmp/list as json prints them.
 fetch_list() {
   rm -f -- "$tmp/list.json"
   fetch "$1" "$tmp/list.json"

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by get_model.sh: where models are published, and which of their files nibu needs.
 
-hugging_face() {  # OWNER/NAME
+# hugging_face OWNER/NAME: fetches a repository's files that nibu reads, and no other ones.
+hugging_face() {
   local repository=$1 base=${HF_ENDPOINT:-https://huggingface.co} path size sum type total=0 weights
   local -a wanted=() rest=()
   base=${base%/}
@@ -45,14 +46,15 @@ hugging_face() {  # OWNER/NAME
   finish
 }
 
-# near_pairs PAIR: those of the pairs on standard input that share a language with PAIR, in one line.
+# near_pairs PAIR: prints, in one line, the pairs of standard input that share a language with PAIR.
 near_pairs() {
   local pairs
   pairs=$(grep -E "^${1%%-*}-|-${1#*-}$" | sort -u | head -n 12 | paste -sd ' ' | sed 's/ /, /g' || true)
   echo "${pairs:+; near it are $pairs}"
 }
 
-firefox() {  # PAIR, or nothing for a list of them
+# firefox [PAIR]: fetches the best model of a pair of languages, or prints all pairs.
+firefox() {
   local pair=${1:-} registry=${NIBU_FIREFOX_REGISTRY:-} base number kind path sum url file from to
   page="https://mozilla.github.io/translations/model-registry/"
   registry=${registry:-https://storage.googleapis.com/moz-fx-translations-data--303e-prod-translations-data/db/models.json}
@@ -60,7 +62,7 @@ firefox() {  # PAIR, or nothing for a list of them
   fetch_list "$registry"
   cut -d / -f 2 "$tmp/list" | grep -E '^[A-Za-z]+(-[A-Za-z]+)+$' | sort -u >"$tmp/pairs" || true
   [ -n "$pair" ] || { cat "$tmp/pairs"; exit 0; }
-  # A released model rather than another, and a larger architecture rather than tiny.
+  # A released model is better than another one, and a larger architecture better than tiny.
   number=$(awk -F '[\t/]' -v pair="$pair" '
     $1 == "models" && $2 == pair && $4 == "releaseStatus" { rank[$3] += $5 == "Release" ? 0 : $5 ~ /^Release/ ? 2 : 4 }
     $1 == "models" && $2 == pair && $4 == "architecture" { rank[$3] += $5 ~ /^tiny/ }
@@ -104,13 +106,14 @@ firefox() {  # PAIR, or nothing for a list of them
   finish
 }
 
-argos() {  # PAIR, or nothing for a list of them
+# argos [PAIR]: fetches the newest package of a pair of languages, or prints all pairs.
+argos() {
   local pair=${1:-} index=${NIBU_ARGOS_INDEX:-https://raw.githubusercontent.com/argosopentech/argospm-index/main/index.json}
   local url file
   page="https://www.argosopentech.com/argospm/index/"
   [ -z "$pair" ] || begin "argos-$pair" "Argos Translate: $pair"
   fetch_list "$index"
-  # A package in each line: pair, version, address. Of several for a pair the newest one counts.
+  # Each line has a pair, a version and an address; the last line of a pair has its newest package.
   records from_code to_code package_version links/0 | sed -n "/^-$tab/!s/$tab/-/p" |
     sort -t "$tab" -k 1,1 -k 2,2V >"$tmp/packages"
   cut -f 1 "$tmp/packages" | sort -u >"$tmp/pairs"
@@ -135,7 +138,8 @@ argos() {  # PAIR, or nothing for a list of them
   fi
 }
 
-from_url() {  # URL
+# from_url URL: fetches a repository of Hugging Face by its page's address, an archive or a file.
+from_url() {
   local url=$1 path=${1%%[?#]*} file base=${HF_ENDPOINT:-https://huggingface.co}
   page=${url%/*}/
   if [[ $path =~ ^https?://(www\.)?huggingface\.co/([^/]+/[^/]+)(/tree/main)?/?$ ]] ||

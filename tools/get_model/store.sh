@@ -2,8 +2,8 @@
 # Sourced by get_model.sh: the folder of models. A model is fetched into $models/.NAME.part, where an interrupted
 # download stays for the next call, and gets its name when it is whole.
 
-# begin NAME ORIGIN: $target is where the model will lie, $work the folder for what has come so far. Ends the program if
-# the model is there.
+# begin NAME ORIGIN: sets $target, where the model will lie, and $work, the folder for its files until all have come.
+# Ends the program if the model is there already.
 begin() {
   model=${wanted_name:-$1} origin=$2
   is_name "$model" || wrong_usage "\"$model\" cannot be a model's name; give one with --name"
@@ -18,13 +18,14 @@ begin() {
     fail "$model: another $program is fetching it"
   fi
   is_there
-  # What came of something else does not belong to this model.
+  # Files from another place do not belong to this model.
   if [ "$(cat -- "$work/origin.txt" 2>/dev/null)" != "$origin" ]; then
     find "$work" -mindepth 1 -delete
     echo "$origin" >"$work/origin.txt"
   fi
 }
 
+# Ends the program if the model is there already, and fails if another one has its name.
 is_there() {
   [ -e "$target" ] || return 0
   local there=$origin
@@ -36,13 +37,14 @@ is_there() {
   exit 0
 }
 
-need_space() {  # BYTES
+# need_space BYTES: fails if the disk has less space left.
+need_space() {
   local free
   free=$(df --output=avail -B 1 -- "$work" | tail -n 1)
   [ "${1:-0}" -le "$free" ] || fail "$models: $(megabytes "$1") are needed there, and $(megabytes "$free") are free"
 }
 
-# finish [PATH]: gives what has been fetched, or PATH in it, the model's name.
+# finish [PATH]: gives $work, or a file or folder in it, the model's name.
 finish() {
   local whole=${1:-$work}
   if [ -d "$whole" ] && [ "$whole" != "$work" ]; then mv -- "$work/origin.txt" "$whole/"; fi
@@ -77,8 +79,8 @@ describe() {
   echo "    nibu-translate --model=$model$flags \"$text\""
 }
 
-# unpack KIND ARCHIVE URL: unpacks an archive in $work, and makes what is in it the model. Names that lead out of the
-# folder, and links, are refused.
+# unpack KIND ARCHIVE URL: unpacks an archive that lies in $work, and gives its contents the model's name. It refuses an
+# archive with links, or with names that lead out of its folder.
 unpack() {
   local kind=$1 archive=${2##*/} url=$3 names long only
   damaged() {

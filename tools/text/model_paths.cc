@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What lies at `relative` in a folder above `file`: programs are in PREFIX/bin, and libraries in
-// PREFIX/lib, in PREFIX/lib/x86_64-linux-gnu, or in the build folder itself. Empty: nothing does.
+// Returns the path of `relative` in a folder above `file`: programs are in PREFIX/bin, libraries in
+// PREFIX/lib, in PREFIX/lib/x86_64-linux-gnu, or in the build folder itself. Empty: it is in none.
 std::string FindAbove(const fs::path& file, const char* relative) {
   std::error_code error;
   fs::path prefix = file.parent_path();
@@ -34,7 +34,7 @@ std::string FindAbove(const fs::path& file, const char* relative) {
   return "";
 }
 
-// The same above the program or else above the shared library.
+// Returns the same for a folder above the program or else above the shared library.
 std::string FindInstalled(const char* relative) {
   std::error_code error;
   std::string path = FindAbove(fs::read_symlink("/proc/self/exe", error), relative);
@@ -45,13 +45,13 @@ std::string FindInstalled(const char* relative) {
   return path;
 }
 
-// The value of a variable of the environment; empty: it is not set.
+// Returns the value of a variable of the environment; empty: it is not set.
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// The command that fetches models, as it is called where nibu is installed or in its repository.
+// Returns the command that fetches models: its name differs where nibu is installed.
 const char* GetModelCommand() {
   return FindInstalled("bin/nibu-get-model").empty() ? "tools/get_model.sh" : "nibu-get-model";
 }
@@ -63,7 +63,7 @@ bool IsName(absl::string_view text) {
          });
 }
 
-// Whether the command fetches a model by this name, as far as one can tell without a network.
+// Returns whether the command fetches a model by this name, as far as one can tell offline.
 bool IsFetchedByName(absl::string_view name) {
   static constexpr absl::string_view kFamilies[] = {
       "opus-mt-", "nllb-", "m2m100_", "mbart-", "madlad400-", "t5-", "mt5-", "firefox-", "argos-"};
@@ -72,14 +72,14 @@ bool IsFetchedByName(absl::string_view name) {
                      [&](absl::string_view family) { return absl::StartsWith(name, family); });
 }
 
-// Whether it has the form OWNER/NAME, as repositories of Hugging Face have it.
+// Returns whether a path has the form OWNER/NAME, as repositories of Hugging Face have it.
 bool IsRepository(absl::string_view path) {
   const size_t slash = path.find('/');
   return slash != absl::string_view::npos && IsName(path.substr(0, slash)) &&
          IsName(path.substr(slash + 1));
 }
 
-// What a user can do to get a model that is not there.
+// Returns the advice for a user whose model is not there.
 std::string HowToGet(const std::string& model, const std::string& folder) {
   const char* command = GetModelCommand();
   if (IsFetchedByName(model)) return absl::StrCat(command, " ", model, " fetches it");

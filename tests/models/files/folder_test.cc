@@ -17,8 +17,8 @@ using testing::TempFolder;
 using testing::WriteFile;
 
 Folder Zipped(const TempFolder& folder, const testing::Members& members, bool deflated,
-              const std::string& name) {
-  const std::string path = folder / "a.zip";
+              const std::string& name, const std::string& file = "a.zip") {
+  const std::string path = folder / file;
   WriteFile(path, testing::Zip(members, deflated));
   auto archive = ZipArchive::Open(*FileBytes::Open(path));
   EXPECT_TRUE(archive.ok()) << archive.status();
@@ -35,8 +35,8 @@ TEST(Folder, OpensFilesByName) {
   const std::vector<std::pair<Folder, std::string>> folders = {
       {Folder(temp / "top"), temp / "top"},
       {Zipped(temp, members, false, "top"), temp / "a.zip/top"},
-      {Zipped(temp, members, true, "top"), temp / "a.zip/top"},
-      {Zipped(temp, bare, true, ""), temp / "a.zip"}};
+      {Zipped(temp, members, true, "top", "b.zip"), temp / "b.zip/top"},
+      {Zipped(temp, bare, true, "", "c.zip"), temp / "c.zip"}};
   for (const auto& [folder, path] : folders) {
     SCOPED_TRACE(path);
     EXPECT_EQ(folder.path(), path);

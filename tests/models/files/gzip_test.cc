@@ -1,4 +1,4 @@
-// What gzip compresses comes out again, and never more than the limit.
+// Compressed bytes inflate to what they were, and never to more than the limit.
 #include "models/files/gzip.h"
 
 #include <string>
