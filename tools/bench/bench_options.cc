@@ -23,6 +23,7 @@ absl::Span<const OptionRow> BenchOptionRows() {
                "configs has such files. nibu-bench needs --random_weights with it, and no "
                "--model. nibu-bench attention measures a Transformer-base without it.",
            .group = kModelGroup,
+           .type = "path",
            .is_common = true}),
       Row<&BenchOptions::random_weights>(
           {.name = "random_weights",
@@ -36,6 +37,7 @@ absl::Span<const OptionRow> BenchOptionRows() {
                "File with the text to translate, one segment in each line. Its sentences are not "
                "split. Empty: the sources are random token ids.",
            .group = kTextGroup,
+           .type = "path",
            .programs = "bench",
            .is_common = true}),
       Row<&BenchOptions::sentences>({.name = "sentences",

@@ -18,6 +18,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                "separated by commas, are an ensemble of models with the same vocabulary; a comma "
                "within a path is written \\,. Empty: the bundled English-German model.",
            .group = kModelGroup,
+           .type = "path",
            .programs = "translate score bench",
            .is_common = true}),
       Row<&CliOptions::model>(
@@ -28,6 +29,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                "an ensemble; a comma within a path is written \\,. Empty: the bundled "
                "English-German model.",
            .group = kModelGroup,
+           .type = "path",
            .programs = "inspect inspect-attention convert",
            .is_common = true}),
       Row<&CliOptions::config>(
@@ -35,6 +37,7 @@ absl::Span<const OptionRow> CliOptionRows() {
            .help = "YAML file with options by name, as in \"beam_size: 4\". The command line takes "
                    "precedence over it, and it over the defaults of the model and of the program.",
            .group = kModelGroup,
+           .type = "path",
            .programs = "translate score split inspect inspect-attention"}),
       Row<&CliOptions::src>(
           {.name = "src",
@@ -42,6 +45,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                "File with the text to translate, one segment in each line; - is standard input. "
                "It is UTF-8, plain or compressed with gzip; lines end in LF or CR LF.",
            .group = kTextGroup,
+           .type = "path",
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::src>(
@@ -50,6 +54,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                "File with the sources, one in each line; - is standard input. It is UTF-8, plain "
                "or compressed with gzip. --src and --tgt cannot both be standard input.",
            .group = kTextGroup,
+           .type = "path",
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::src>(
@@ -57,12 +62,14 @@ absl::Span<const OptionRow> CliOptionRows() {
            .help = "File with the text to split, line by line; - is standard input. It is UTF-8, "
                    "plain or compressed with gzip.",
            .group = kTextGroup,
+           .type = "path",
            .programs = "split"}),
       Row<&CliOptions::tgt>(
           {.name = "tgt",
            .help = "File with the translations to score, line by line with --src; - is standard "
                    "input.",
            .group = kTextGroup,
+           .type = "path",
            .programs = "score",
            .is_common = true}),
       Row<&CliOptions::tsv>(
@@ -104,6 +111,7 @@ absl::Span<const OptionRow> CliOptionRows() {
            .help = "File with the beginning of each translation, line by line with the source. An "
                    "empty line means no prefix. See --prefix_bias_beta.",
            .group = kSearchOnTextGroup,
+           .type = "path",
            .excludes = "text=paragraphs text=document",
            .programs = "translate"}),
       Row<&CliOptions::glossary>(
@@ -112,6 +120,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                    "Where a sentence has a source phrase, the search tries to have one of its "
                    "targets in the translation. It needs a beam.",
            .group = kSearchOnTextGroup,
+           .type = "path",
            .programs = "translate",
            .is_common = true}),
       Row<&CliOptions::out>(
@@ -119,6 +128,7 @@ absl::Span<const OptionRow> CliOptionRows() {
            .help = "File for the output; - is standard output. A file appears under its name only "
                    "when it is complete.",
            .group = kOutputGroup,
+           .type = "path",
            .programs = "translate score split",
            .is_common = true}),
       Row<&CliOptions::output_format>(

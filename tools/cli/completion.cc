@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -25,11 +23,8 @@ std::string ValuesOf(const ProgramOption& option) {
   return option.row->info.values;
 }
 
-// Returns whether the value is a path. The table has no type for paths, but the first sentences of
-// their help texts speak of files.
 bool IsPath(const ProgramOption& option) {
-  const std::string help = absl::AsciiStrToLower(FirstSentence(option.row->info.help));
-  return absl::string_view(option.row->info.type) == "text" && absl::StrContains(help, "file");
+  return absl::string_view(option.row->info.type) == "path";
 }
 
 // Returns whether --noNAME is worth showing.

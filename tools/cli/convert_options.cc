@@ -14,13 +14,15 @@ absl::Span<const OptionRow> ConvertOptionRows() {
           {.name = "config",
            .help = "File with the shape of a model that gets random weights, in place of --model. "
                    "The folder configs has such files. Such models serve measurements.",
-           .group = kModelGroup}),
+           .group = kModelGroup,
+           .type = "path"}),
       Row<&ConvertOptions::out>(
           {.name = "out",
            .help = "File NAME.nibu, or directory NAME/, to write. It appears only when it is "
                    "complete and has been read back. A directory gets safetensors, and must not "
                    "exist yet.",
            .group = kOutputGroup,
+           .type = "path",
            .is_common = true}),
       Row<&ConvertOptions::format>(
           {.name = "format",

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +16,6 @@
 #include <system_error>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -52,14 +50,13 @@ bool HasWord(absl::string_view words, absl::string_view word) {
   return false;
 }
 
-// The option of this name; null: there is none.
-const ProgramOption* FindIn(absl::Span<const ProgramOption> options, absl::string_view name) {
-  for (const ProgramOption& option : options) {
+// The option of this name; null: the program has none.
+const ProgramOption* Find(absl::string_view name) {
+  for (const ProgramOption& option : TheState().options) {
     if (option.name() == name) return &option;
   }
   return nullptr;
 }
-const ProgramOption* Find(absl::string_view name) { return FindIn(TheState().options, name); }
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
@@ -86,17 +83,6 @@ absl::Status ApplyConfigFile(const std::string& path) {
     TheState().given[entry.name] = {entry.value};
   }
   return absl::OkStatus();
-}
-
-// Returns whether a condition holds: NAME=VALUE when the option has that value, NAME when it
-// differs from its default.
-bool Holds(absl::Span<const ProgramOption> options, absl::string_view condition) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(condition, absl::MaxSplits('=', 1));
-  const ProgramOption* const option = FindIn(options, parts.first);
-  if (option == nullptr) return false;
-  return parts.first.size() < condition.size() ? option->value() == parts.second
-                                               : option->value() != option->row->default_value;
 }
 
 // Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
@@ -167,26 +153,6 @@ std::vector<ProgramOption> OptionsOf(const ProgramInfo& program) {
   return options;
 }
 
-absl::Status CheckTogether(absl::Span<const ProgramOption> options, absl::string_view dashes) {
-  const auto holds = [&](absl::string_view condition) { return Holds(options, condition); };
-  for (const ProgramOption& option : options) {
-    if (!holds(option.name())) continue;
-    for (const absl::string_view other :
-         absl::StrSplit(option.row->info.excludes, ' ', absl::SkipEmpty())) {
-      if (holds(other)) {
-        return WrongUsage(dashes, option.name(), " and ", dashes, other, " do not go together");
-      }
-    }
-    const std::vector<absl::string_view> needs =
-        absl::StrSplit(option.row->info.needs, ' ', absl::SkipEmpty());
-    if (!needs.empty() && std::none_of(needs.begin(), needs.end(), holds)) {
-      return WrongUsage(dashes, option.name(), " means nothing without ", dashes,
-                        absl::StrJoin(needs, absl::StrCat(" or ", dashes)));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments) {
   State& state = TheState();
@@ -232,7 +198,8 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     flags.emplace_back(option->name(), std::move(value));
   }
   for (const auto& [name, value] : flags) {
-    if (name == "config" && !value.empty() && HasConfigFile()) NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
+    if (name == "config" && !value.empty() && HasConfigFile())
+      NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
   }
   for (const auto& [name, value] : flags) {
     std::vector<std::string>& values = state.given[name];
@@ -240,7 +207,9 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     if (HasWord(state.lists, name)) values = absl::StrSplit(value, ',');
     for (const std::string& each : values) NIBU_RETURN_IF_ERROR(SetFlag(name, each));
   }
-  NIBU_RETURN_IF_ERROR(CheckTogether(state.options, "--"));
+  std::vector<OptionField> fields;
+  for (const ProgramOption& option : state.options) fields.push_back({option.row, option.values});
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(CheckTogether(fields, "--")));
   return positional;
 }
 

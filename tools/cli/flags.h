@@ -59,10 +59,6 @@ std::vector<ProgramOption> OptionsOf(const ProgramInfo& program);
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments);
 
-// Refuses options that exclude each other, and options without one that they need. The message has
-// `dashes` in front of their names.
-absl::Status CheckTogether(absl::Span<const ProgramOption> options, absl::string_view dashes);
-
 // The following are about the options of the last ParseFlags.
 
 // The values that an option was set to, or else its present one.

@@ -87,10 +87,14 @@ std::string Range(const OptionInfo& info) {
   const auto is_told = [](double limit) {
     return limit == 0 || (std::abs(limit) >= 1e-3 && std::abs(limit) < 1e6);
   };
+  const std::string least = absl::StrCat(info.is_above_least ? "above " : "", info.least);
   if (is_told(info.least) && is_told(info.most)) {
-    return absl::StrCat(" Range: ", info.least, " to ", info.most, ".");
+    return absl::StrCat(" Range: ", least, " to ", info.is_below_most ? "below " : "", info.most,
+                        ".");
   }
-  if (is_told(info.least)) return absl::StrCat(" Range: ", info.least, " or more.");
+  if (is_told(info.least)) {
+    return absl::StrCat(" Range: ", least, info.is_above_least ? "." : " or more.");
+  }
   return is_told(info.most) ? absl::StrCat(" Range: ", info.most, " or less.") : "";
 }
 

@@ -32,15 +32,10 @@ std::vector<std::string> NamesOf(const ProgramInfo& program) {
   return names;
 }
 
-// nibu-translate, as far as its options are those of one text; they are in `options`.
-ProgramInfo TextOptionsOf(Options* options) {
-  return {"nibu-translate", "translate", "", "", {{TextOptionRows(), options}}};
-}
-
 // The options of a text that a member may give. "text" is the text itself.
 const std::vector<std::string>& TextOptionNames() {
   static const auto& names = *[] {
-    auto* all = new std::vector<std::string>(NamesOf(TextOptionsOf(nullptr)));
+    auto* all = new std::vector<std::string>(NamesOf({"nibu-translate", "translate", "", "", {{TextOptionRows(), nullptr}}}));
     all->erase(std::remove(all->begin(), all->end(), "text"), all->end());
     return all;
   }();
@@ -169,15 +164,6 @@ absl::StatusOr<bool> TakeMember(const JsonMember& member, const Json& value, Jso
   return true;
 }
 
-// Refuses options that do not go together, as the command line does.
-absl::Status CheckOptions(Options* options) {
-  NIBU_RETURN_IF_ERROR(CheckTogether(OptionsOf(TextOptionsOf(options)), /*dashes=*/""));
-  if (options->text == TextKind::kDocument && options->markup == Markup::kNone) {
-    return InvalidOption("markup", " must be html or xml with --text=document");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<JsonMember>> SplitJsonObject(absl::string_view text) {
@@ -228,7 +214,6 @@ JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& 
       absl::StrAppend(&copied, ",", member.raw_name, ":", member.value);
     }
     if (!has_text) request.status.Update(Invalid("it has no \"text\""));
-    request.status.Update(CheckOptions(&request.options));
   }
   request.members = absl::StrCat("\"id\":", id_text, copied);
   for (const auto& [name, value] : given) absl::StrAppend(&request.key, name, "=", value, "\n");

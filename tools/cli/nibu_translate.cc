@@ -35,8 +35,8 @@ ProgramInfo Program(Settings* settings) {
           "translate",
           "[flags] [TEXT ...]",
           "Translates each TEXT, or each line of --src, with an encoder-decoder Transformer. One\n"
-          "output line for every input line (but with --text=paragraphs), in order, as soon as it\n"
-          "is ready.",
+          "output line for every input line, in order, as soon as it is ready; paragraphs and\n"
+          "documents (--text) keep their own lines.",
           {{CliOptionRows(), &settings->cli},
            {ModelOptionRows(), &settings->model},
            {TextOptionRows(), &settings->text},
@@ -58,9 +58,7 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
          {cli.glossary == "-", "--glossary must be a file, not standard input"}});
   }
   return Refuse(
-      {{text.wrap > 0 && !is_text, "--wrap and --output_format do not go together"},
-       {text.wrap > 0 && cli.print_scores, "--wrap and --print_scores do not go together"},
-       {text.wrap > 0 && text.alignment != AlignmentKind::kNone,
+      {{text.wrap > 0 && text.alignment != AlignmentKind::kNone,
         "--wrap and --alignment do not go together"},
        {text.text != TextKind::kLines && texts.size() > 1,
         absl::StrCat("--text=", text.text == TextKind::kDocument ? "document" : "paragraphs",
@@ -70,8 +68,6 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
         "--text=document and --print_scores do not go together; see --output_format=jsonl"},
        {is_document && is_text && text.alignment != AlignmentKind::kNone,
         "--text=document and --alignment do not go together; see --output_format=jsonl"},
-       {text.prefix_bias_beta != 0 && cli.target_prefix.empty(),
-        "--prefix_bias_beta means nothing without --target_prefix"},
        {is_text && text.num_hypotheses > 1,
         "--num_hypotheses needs --output_format=nbest or jsonl; text is the best one alone"},
        {!is_text && cli.print_scores,

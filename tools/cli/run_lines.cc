@@ -67,8 +67,7 @@ absl::StatusOr<std::shared_ptr<const nibu::Model>> LoadModel(const std::string& 
 absl::Status CheckTextFlags(const Options& options) {
   for (const auto& [flag, is_asked] :
        {std::pair("split_sentences", options.split_sentences && WasGiven("split_sentences")),
-        std::pair("protect", options.protect != "none" && WasGiven("protect")),
-        std::pair("protect_pattern", !options.protect_pattern.empty())}) {
+        std::pair("protect", options.protect != "none" && WasGiven("protect"))}) {
     if (options.tokenized && is_asked) {
       return WrongUsage("--", flag, " needs text, not the pieces of --tokenized; give one of them");
     }

@@ -43,6 +43,7 @@ absl::Span<const OptionRow> InspectOptionRows() {
                "page loads nothing from elsewhere. It has heat maps of all heads, a graph of the "
                "cross-attention, and each head's entropy and mean distance.",
            .group = kOutputGroup,
+           .type = "path",
            .programs = "inspect-attention"}),
       Row<&InspectOptions::ascii>(
           {.name = "ascii",

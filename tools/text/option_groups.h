@@ -9,8 +9,7 @@ inline constexpr char kTextGroup[] = "Text";
 inline constexpr char kSearchGroup[] = "Search";
 inline constexpr char kSearchOnTextGroup[] = "Search on text";
 inline constexpr char kLengthsGroup[] = "Lengths";
-inline constexpr char kSpeedGroup[] =
-    "Speed (only --compute_type and --shortlist can change a result)";
+inline constexpr char kSpeedGroup[] = "Speed (threads and batches never change a result)";
 inline constexpr char kMeasuringGroup[] = "Measuring";
 inline constexpr char kOutputGroup[] = "Output";
 

@@ -40,6 +40,7 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .help = "Files with SentencePiece models, for a model that has none: "
                    "SOURCE.spm[,TARGET.spm]. One file serves both sides.",
            .group = kModelGroup,
+           .type = "path",
            .excludes = "tokenized",
            .programs = "translate score bench inspect-attention convert serve"}),
       Row<&ModelOptions::encoder_attention>(
@@ -66,6 +67,7 @@ absl::Span<const OptionRow> ModelOptionRows() {
                    "sentence. It has Marian's binary or text form, or is CTranslate2's vmap.txt. "
                    "Empty: the model's own shortlist, if it has one. none: no shortlist.",
            .group = kSpeedGroup,
+           .type = "path",
            .programs = "translate bench inspect-attention convert serve"}),
       Row<&ModelOptions::draft_model>(
           {.name = "draft_model",
@@ -74,6 +76,7 @@ absl::Span<const OptionRow> ModelOptionRows() {
                    "translated at a time. "
                    "Both models need the same vocabularies, and --beam_size=1.",
            .group = kSpeedGroup,
+           .type = "path",
            .programs = "translate bench serve"}),
   };
   return rows;

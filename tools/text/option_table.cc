@@ -3,6 +3,7 @@
 #include "tools/text/option_table.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -17,15 +18,36 @@ namespace {
 
 std::string CheckNumber(const OptionInfo& info, double value) {
   // As floats, which the values of most options are.
-  if (static_cast<float>(value) >= static_cast<float>(info.least) &&
-      static_cast<float>(value) <= static_cast<float>(info.most)) {
+  const auto number = static_cast<float>(value);
+  const auto least = static_cast<float>(info.least);
+  const auto most = static_cast<float>(info.most);
+  if ((info.is_above_least ? number > least : number >= least) &&
+      (info.is_below_most ? number < most : number <= most)) {
     return "";
   }
-  if (std::isinf(info.most)) return absl::StrCat("must be at least ", info.least);
-  return absl::StrCat("must be ", info.least, " to ", info.most);
+  if (!info.is_above_least && !info.is_below_most && !std::isinf(info.most)) {
+    return absl::StrCat("must be ", info.least, " to ", info.most);
+  }
+  const std::string low =
+      absl::StrCat("must be ", info.is_above_least ? "more than " : "at least ", info.least);
+  if (std::isinf(info.most)) return low;
+  return absl::StrCat(low, " and ", info.is_below_most ? "below " : "at most ", info.most);
 }
 
 constexpr char kNoNumber[] = "is not a number";
+
+template <typename T>
+std::string ParseWhole(const OptionInfo& info, absl::string_view text, T* value) {
+  if (absl::SimpleAtoi(text, value)) return CheckNumber(info, static_cast<double>(*value));
+  double number = 0;
+  if (!absl::SimpleAtod(text, &number)) return kNoNumber;
+  constexpr T kLow = std::numeric_limits<T>::min();
+  constexpr T kHigh = std::numeric_limits<T>::max();
+  return absl::StrCat("must be a whole number from ",
+                      info.least > static_cast<double>(kLow) ? static_cast<T>(info.least) : kLow,
+                      " to ",
+                      info.most < static_cast<double>(kHigh) ? static_cast<T>(info.most) : kHigh);
+}
 
 std::vector<std::string> WordsOf(const OptionInfo& info) {
   return absl::StrSplit(info.values, ' ', absl::SkipEmpty());
@@ -39,6 +61,25 @@ const OptionRow* FindRow(absl::Span<const OptionRow> rows, absl::string_view nam
   return nullptr;
 }
 
+// The field of this name; null: there is none.
+const OptionField* FindField(absl::Span<const OptionField> fields, absl::string_view name) {
+  for (const OptionField& field : fields) {
+    if (name == field.row->info.name) return &field;
+  }
+  return nullptr;
+}
+
+// Returns whether a condition holds: NAME=VALUE when the option has that value, NAME when it
+// differs from its default.
+bool Holds(absl::Span<const OptionField> fields, absl::string_view condition) {
+  const absl::string_view name = condition.substr(0, condition.find('='));
+  const OptionField* const field = FindField(fields, name);
+  if (field == nullptr) return false;
+  const std::string value = field->row->get(field->row->info, field->object);
+  return name.size() < condition.size() ? value == condition.substr(name.size() + 1)
+                                        : value != field->row->default_value;
+}
+
 absl::Status SetIn(absl::Span<const OptionRow> rows, absl::string_view name,
                    absl::string_view value, void* object) try {
   const OptionRow* const row = FindRow(rows, name);
@@ -49,6 +90,28 @@ absl::Status SetIn(absl::Span<const OptionRow> rows, absl::string_view name,
 }
 
 }  // namespace
+
+absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_view dashes) {
+  for (const OptionField& field : fields) {
+    const OptionInfo& info = field.row->info;
+    if (!Holds(fields, info.name)) continue;
+    for (const absl::string_view other : absl::StrSplit(info.excludes, ' ', absl::SkipEmpty())) {
+      if (!Holds(fields, other)) continue;
+      return InvalidOption(info.name, " and ", dashes, other, " do not go together");
+    }
+    std::vector<std::string> needs;  // those that `fields` has
+    bool is_met = false;
+    for (const absl::string_view need : absl::StrSplit(info.needs, ' ', absl::SkipEmpty())) {
+      if (FindField(fields, need.substr(0, need.find('='))) == nullptr) continue;
+      needs.push_back(absl::StrCat(dashes, need));
+      is_met |= Holds(fields, need);
+    }
+    if (!needs.empty() && !is_met) {
+      return InvalidOption(info.name, " means nothing without ", absl::StrJoin(needs, " or "));
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::string ParseValue(const OptionInfo& info, absl::string_view text, bool* value) {
   return absl::SimpleAtob(text, value) ? "" : "must be true or false";
@@ -61,11 +124,11 @@ std::string ParseValue(const OptionInfo& info, absl::string_view text, AutoBool*
 }
 
 std::string ParseValue(const OptionInfo& info, absl::string_view text, int* value) {
-  return absl::SimpleAtoi(text, value) ? CheckNumber(info, *value) : kNoNumber;
+  return ParseWhole(info, text, value);
 }
 
 std::string ParseValue(const OptionInfo& info, absl::string_view text, uint64_t* value) {
-  return absl::SimpleAtoi(text, value) ? CheckNumber(info, static_cast<double>(*value)) : kNoNumber;
+  return ParseWhole(info, text, value);
 }
 
 std::string ParseValue(const OptionInfo& info, absl::string_view text, float* value) {
@@ -146,7 +209,9 @@ int PlaceOfWord(const OptionInfo& info, absl::string_view word) {
 }
 
 std::string WordAt(const OptionInfo& info, int place) {
-  return WordsOf(info)[static_cast<size_t>(place)];
+  const std::vector<std::string> words = WordsOf(info);
+  const auto index = static_cast<size_t>(place);
+  return index < words.size() ? words[index] : absl::StrCat(place);
 }
 
 std::string MustBeAWord(const OptionInfo& info) {

@@ -32,6 +32,28 @@ struct OptionRow {
   std::string default_value;
 };
 
+// A row, and the struct that its value is in.
+struct OptionField {
+  const OptionRow* row;
+  const void* object;
+};
+
+// Refuses a value that its row does not take: one out of the range, or out of an enumeration. All
+// errors of this and the next function have the option's name.
+template <typename S>
+absl::Status CheckValues(absl::Span<const OptionRow> rows, const S& object) {
+  S copy;
+  for (const OptionRow& row : rows) {
+    const absl::Status status = row.set(row.info, row.get(row.info, &object), &copy);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Refuses options that exclude each other, and an option without one that it needs, as far as
+// `fields` has these others. `dashes` stand in front of their names.
+absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_view dashes);
+
 // A Boolean that the circumstances decide unless it is set: --name, --noname, --name=auto.
 using AutoBool = std::optional<bool>;
 
@@ -62,7 +84,8 @@ std::string ValueText(const OptionInfo& info, const std::optional<std::string>& 
 std::string ValueText(const OptionInfo& info, std::optional<int> value);
 std::string ValueText(const OptionInfo& info, std::optional<float> value);
 
-// The place of a word among info.values; -1: it is none of them. And the word at a place.
+// The place of a word among info.values; -1: it is none of them. And the word at a place, or the
+// place as a number if there is no word.
 int PlaceOfWord(const OptionInfo& info, absl::string_view word);
 std::string WordAt(const OptionInfo& info, int place);
 // "must be a, b or c".
@@ -70,7 +93,7 @@ std::string MustBeAWord(const OptionInfo& info);
 
 // InvalidArgument: `text` is not a value of the option, because it `why` (empty: no reason).
 absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::string_view why);
-// "bool", "int" and so on: see OptionInfo::type.
+// "bool", "int" and so on: see OptionInfo::type. A row says "path" by itself.
 template <typename T>
 constexpr const char* TypeName() {
   if constexpr (std::is_enum_v<T>) return "word";
@@ -96,7 +119,7 @@ template <auto field>
 OptionRow Row(OptionInfo info) {
   using T = decltype(TypeOfField(field));
   using S = decltype(StructOfField(field));
-  info.type = TypeName<T>();
+  if (*info.type == 0) info.type = TypeName<T>();
   OptionRow row = {info, nullptr, nullptr, nullptr, ""};
   if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     row.set_list = [](absl::Span<const std::string> values, void* object) {

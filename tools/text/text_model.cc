@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "engine/core/check_range.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
@@ -21,6 +20,7 @@
 #include "tokenizer/unicode/language_code.h"
 #include "tools/text/model_paths.h"
 #include "tools/text/nearest.h"
+#include "tools/text/option_table.h"
 #include "tools/text/text_options.h"
 
 namespace nibu::internal {
@@ -86,9 +86,6 @@ absl::Status CheckWeights(const std::vector<float>& weights, size_t models) {
     return InvalidOption("ensemble_weights", " must be one for each of ", models, " models, not ",
                          weights.size());
   }
-  for (const float weight : weights) {
-    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
-  }
   return absl::OkStatus();
 }
 
@@ -115,6 +112,7 @@ absl::Status ReadGivenShortlist(const std::string& path, OpenedModel* model) {
 absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
   NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
+  NIBU_RETURN_IF_ERROR(CheckValues(ModelOptionRows(), options));
   std::string draft_model;
   if (!options.draft_model.empty()) {
     const absl::StatusOr<std::string> found = FindModel(options.draft_model);

@@ -42,8 +42,8 @@ absl::Span<const OptionRow> TextOptionRows() {
                "and READMEs have them, are one text and become one line of output; quoting "
                "marks, indentation, bullets and blank lines stay as they were. document: with "
                "--markup, each block element of the page is a text, whatever lines it is "
-               "written on. A --src that ends in .html, .htm, .xhtml or .xml is a document "
-               "unless --text or --markup is given.",
+               "written on. A --src that ends in .html, .htm, .xhtml or .xml is a document, unless "
+               "--text (other than document), --markup, --tokenized or --target_prefix is given.",
            .group = kTextGroup,
            .values = "lines paragraphs document",
            .excludes = "tokenized",
@@ -65,6 +65,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .group = kTextGroup,
            .least = 0,
            .needs = "text=paragraphs",
+           .excludes = "output_format print_scores",
            .programs = "translate"}),
       Row<&Options::tokenized>(
           {.name = "tokenized",
@@ -95,9 +96,9 @@ absl::Span<const OptionRow> TextOptionRows() {
            .programs = kTexts}),
       Row<&Options::protect_pattern>(
           {.name = "protect_pattern",
-           .help = "Regular expression (in RE2's syntax) whose matches come out unchanged, too. It "
-                   "does not go with --tokenized.",
+           .help = "Regular expression (in RE2's syntax) whose matches come out unchanged, too.",
            .group = kSearchOnTextGroup,
+           .excludes = "tokenized",
            .programs = kTexts}),
       Row<&Options::suppress_sequences>(
           {.name = "suppress_sequences",
@@ -124,6 +125,8 @@ absl::Span<const OptionRow> TextOptionRows() {
            .group = kSearchOnTextGroup,
            .least = 0,
            .most = 1,
+           .is_below_most = true,
+           .needs = "target_prefix input_format=jsonl",
            .programs = kTranslating}),
       Row<&Options::alignment>(
           {.name = "alignment",
@@ -152,6 +155,7 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "if it has one, is used unless this is given.",
            .group = kSearchOnTextGroup,
            .default_value = "0",
+           .least = 0,
            .programs = kTranslating}),
       Row<&Options::beam_size>(
           {.name = "beam_size",
@@ -168,6 +172,9 @@ absl::Span<const OptionRow> TextOptionRows() {
            .help = "Factor that makes beam search wait for more finished hypotheses. The search "
                    "goes on until round(beam_size * patience) hypotheses have finished.",
            .group = kSearchGroup,
+           .least = 0,
+           .most = 1024,
+           .is_above_least = true,
            .programs = kSearches}),
       Row<&Options::num_hypotheses>(
           {.name = "num_hypotheses",
@@ -175,6 +182,7 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "beam, --sampling_topk or --return_alternatives, and in nibu-translate a format "
                    "that has room for them: nbest or jsonl.",
            .group = kSearchGroup,
+           .least = 1,
            .programs = kSearches,
            .is_common = true}),
       Row<&Options::search_compat>(
@@ -218,6 +226,8 @@ absl::Span<const OptionRow> TextOptionRows() {
            .help = "Penalty for tokens that a hypothesis already has; 1 means none. Above 1, they "
                    "become less probable.",
            .group = kSearchGroup,
+           .least = 1e-3,
+           .most = 1e6,
            .programs = kSearches}),
       Row<&Options::no_repeat_ngram_size>(
           {.name = "no_repeat_ngram_size",
@@ -268,6 +278,9 @@ absl::Span<const OptionRow> TextOptionRows() {
           {.name = "sampling_topp",
            .help = "Total probability of the most probable tokens from which tokens are drawn.",
            .group = kSearchGroup,
+           .least = 0,
+           .most = 1,
+           .is_above_least = true,
            .needs = "sampling_topk",
            .programs = kSearches}),
       Row<&Options::sampling_temperature>(
@@ -275,6 +288,9 @@ absl::Span<const OptionRow> TextOptionRows() {
            .help = "Temperature of sampling. Below 1, probable tokens are drawn more often; above "
                    "1, less often.",
            .group = kSearchGroup,
+           .least = 0,
+           .most = 1e6,
+           .is_above_least = true,
            .needs = "sampling_topk",
            .programs = kSearches}),
       Row<&Options::seed>(
@@ -285,6 +301,7 @@ absl::Span<const OptionRow> TextOptionRows() {
       Row<&Options::min_decoding_length>({.name = "min_decoding_length",
                                           .help = "Fewest tokens generated for a sentence.",
                                           .group = kLengthsGroup,
+                                          .least = 0,
                                           .programs = kTranslating}),
       Row<&Options::max_decoding_length>(
           {.name = "max_decoding_length",

@@ -9,6 +9,7 @@
 #include "engine/core/status_macros.h"
 #include "engine/ops/linear.h"
 #include "models/assembly/opened_model.h"
+#include "tools/text/option_table.h"
 
 namespace nibu::internal {
 namespace {
@@ -26,6 +27,18 @@ absl::StatusOr<ProtectedKinds> ParseProtect(const std::string& value) {
     kinds.set(static_cast<size_t>(found - kProtectedNames.begin()));
   }
   return kinds;
+}
+
+// Refuses what the table of options refuses, and a document without markup.
+absl::Status CheckOptions(const Options& options) {
+  NIBU_RETURN_IF_ERROR(CheckValues(TextOptionRows(), options));
+  std::vector<OptionField> fields;
+  for (const OptionRow& row : TextOptionRows()) fields.push_back({&row, &options});
+  NIBU_RETURN_IF_ERROR(CheckTogether(fields, ""));
+  if (options.text == TextKind::kDocument && options.markup == Markup::kNone) {
+    return InvalidOption("text", "=document needs markup=html or xml");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -62,6 +75,7 @@ DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults&
 }
 
 absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelDefaults& defaults) {
+  NIBU_RETURN_IF_ERROR(CheckOptions(options));
   TextOptions made;
   made.src_lang = options.src_lang;
   made.tgt_lang = options.tgt_lang;

@@ -17,7 +17,6 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
-#include "engine/core/check_range.h"
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/gather.h"
@@ -26,6 +25,7 @@
 #include "tools/text/auto_language.h"
 #include "tools/text/engines.h"
 #include "tools/text/model_parts.h"
+#include "tools/text/option_table.h"
 #include "tools/text/plan.h"
 #include "tools/text/resources.h"
 #include "tools/text/text_reader.h"
@@ -166,8 +166,7 @@ class Translator::Impl {
 
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOptions& options) try {
   TranslatorOptions speed;
-  NIBU_RETURN_IF_ERROR(internal::CheckRange("threads", options.threads, 0, 1024));
-  NIBU_RETURN_IF_ERROR(internal::CheckRange("queue_size", options.queue_size, 0));
+  NIBU_RETURN_IF_ERROR(internal::CheckValues(internal::SpeedOptionRows(), options));
   speed.threads = options.threads > 0 ? options.threads : std::min(internal::UsableCores(), 1024);
   speed.batch_size = options.batch_size;
   speed.batch_type = options.batch_type == BatchType::kTokens ? internal::BatchType::kTokens

@@ -126,6 +126,10 @@ TEST(FlagsTest, RefusesWithOneLine) {
   EXPECT_EQ(refused("--test_number"), "--test_number needs a value");
   EXPECT_EQ(refused("--test_number=x"), "--test_number: \"x\" is not a number");
   EXPECT_EQ(refused("--test_number=0"), "--test_number must be at least 1, not 0");
+  EXPECT_EQ(refused("--test_number=2.5"),
+            "--test_number must be a whole number from 1 to 2147483647, not 2.5");
+  EXPECT_EQ(refused("--test_number=99999999999"),
+            "--test_number must be a whole number from 1 to 2147483647, not 99999999999");
   EXPECT_EQ(refused("--test_colour=blue"), "--test_colour must be red or green, not \"blue\"");
   EXPECT_EQ(refused("--test_auto=x"), "--test_auto must be auto, true or false, not \"x\"");
   EXPECT_THAT(refused("--notest_number"), HasSubstr("unknown flag"));

@@ -115,13 +115,6 @@ TEST(JsonRequestTest, Refusals) {
     EXPECT_EQ(ErrorOf(std::string(R"({"text":"a",")") + name + R"(":"x"})"),
               std::string(name) + " is an option of the whole run, which no line can give");
   }
-  EXPECT_EQ(ErrorOf(R"({"text":"a","markup":"html","tokenized":true})"),
-            "markup and tokenized do not go together");
-  EXPECT_EQ(ErrorOf(R"({"text":"a","sampling_topp":0.5})"),
-            "sampling_topp means nothing without sampling_topk");
-  Options page;
-  page.text = TextKind::kDocument;
-  EXPECT_THAT(ErrorOf(R"({"text":"a"})", page), HasSubstr("markup must be html or xml"));
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   EXPECT_THAT(ErrorOf(R"({"text":"a","x":)" + deep + "}"), HasSubstr("nested deeper than"));
 }

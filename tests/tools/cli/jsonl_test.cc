@@ -43,6 +43,19 @@ TEST(JsonlTest, ObjectsInObjectsOut) {
   EXPECT_EQ(json::parse(lines[0])["hypotheses"], plain[0]["hypotheses"]);
 }
 
+TEST(JsonlTest, OptionsOfALineHaveToGoTogether) {
+  const std::vector<std::string> lines = Lines(
+      Jsonl("",
+            "{\"text\":\"A dog.\",\"markup\":\"html\",\"tokenized\":true}\n"
+            "{\"text\":\"A dog.\",\"sampling_topp\":0.5}\n"
+            "{\"text\":\"A dog runs.\",\"prefix\":\"Der\",\"prefix_bias_beta\":0.5}\n")
+          .out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(json::parse(lines[0])["error"], "markup and tokenized do not go together");
+  EXPECT_EQ(json::parse(lines[1])["error"], "sampling_topp means nothing without sampling_topk");
+  EXPECT_THAT(TextOf(json::parse(lines[2])), StartsWith("Der"));
+}
+
 TEST(JsonlTest, OptionsOfALineTakePrecedence) {
   const std::string two = R"({"text":"A man is riding a bicycle.","num_hypotheses":2})";
   const std::string one = R"({"text":"A man is riding a bicycle."})";

@@ -158,13 +158,15 @@ struct OptionInfo {
   const char* name = "";
   const char* help = "";  // One or more sentences.
   const char* group = "";
-  // "bool", "int", "float", "text", "word" (one of `values`), "words" or "numbers" (a list with
-  // commas between its elements).
+  // "bool", "int", "float", "text", "path" (the text is that of a file or directory), "word" (one
+  // of `values`), "words" or "numbers" (a list with commas between its elements).
   const char* type = "";
   const char* values = "";         // The words that a "word" may be, with blanks between them.
   const char* default_value = "";  // As text.
   double least = -std::numeric_limits<double>::infinity();  // The range of a number.
   double most = std::numeric_limits<double>::infinity();
+  bool is_above_least = false;  // `least` itself is out of the range.
+  bool is_below_most = false;   // `most` itself is.
   // Options without one of which this one means nothing, and options that exclude it: NAME, or
   // NAME=VALUE, with blanks between them. An option counts when it differs from its default value.
   const char* needs = "";

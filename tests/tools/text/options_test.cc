@@ -1,0 +1,101 @@
+// The public interface refuses options that make no sense, alone and together, by their names.
+#include <cmath>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nibu/nibu.h"
+#include "tests/paths.h"
+
+namespace nibu {
+namespace {
+
+using internal::CaptionsModelPath;
+using ::testing::HasSubstr;
+
+TEST(OptionsTest, PrepareRefusesWhatMakesNoSense) {
+  const auto model = *Model::Load(CaptionsModelPath());
+  SpeedOptions speed;
+  speed.threads = 1;
+  const auto translator = *Translator::Create(speed);
+  const std::pair<const char*, std::function<void(Options*)>> cases[] = {
+      {"text", [](Options* o) { o->text = TextKind::kDocument; }},
+      {"text", [](Options* o) { o->text = static_cast<TextKind>(7); }},
+      {"markup",
+       [](Options* o) {
+         o->markup = Markup::kHtml;
+         o->text = TextKind::kParagraphs;
+       }},
+      {"markup",
+       [](Options* o) {
+         o->markup = Markup::kHtml;
+         o->tokenized = true;
+       }},
+      {"protect_pattern",
+       [](Options* o) {
+         o->protect_pattern = "x";
+         o->tokenized = true;
+       }},
+      {"markup", [](Options* o) { o->markup = static_cast<Markup>(3); }},
+      {"wrap", [](Options* o) { o->wrap = -5; }},
+      {"wrap", [](Options* o) { o->wrap = 72; }},
+      {"sampling_topp", [](Options* o) { o->sampling_topp = 0.5; }},
+      {"sampling_topp", [](Options* o) { o->sampling_topp = NAN; }},
+      {"prefix_bias_beta", [](Options* o) { o->prefix_bias_beta = 1; }},
+      {"alignment_level", [](Options* o) { o->alignment_level = AlignmentLevel::kWords; }},
+      {"long_input", [](Options* o) { o->long_input = static_cast<LongInput>(255); }},
+      {"beam_size", [](Options* o) { o->beam_size = 0; }}};
+  for (const auto& [name, change] : cases) {
+    Options options;
+    change(&options);
+    const absl::Status status = translator->Prepare(model, options).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << name;
+    EXPECT_EQ(OptionOfError(status), name) << status;
+  }
+  Options mail;
+  mail.text = TextKind::kParagraphs;
+  mail.wrap = 72;
+  mail.prefix_bias_beta = 0.5;  // A request has the prefix.
+  EXPECT_TRUE(translator->Prepare(model, mail).ok());
+}
+
+TEST(OptionsTest, LoadAndCreateRefuseUnknownValues) {
+  ModelOptions loading;
+  loading.compute_type = static_cast<ComputeType>(9);
+  EXPECT_EQ(OptionOfError(Model::Load(CaptionsModelPath(), loading).status()), "compute_type");
+  SpeedOptions speed;
+  speed.batch_type = static_cast<BatchType>(9);
+  EXPECT_EQ(OptionOfError(Translator::Create(speed).status()), "batch_type");
+}
+
+TEST(OptionsTest, ErrorsOfFilesHaveTheirOption) {
+  const auto load = [](const std::function<void(ModelOptions*)>& change) {
+    ModelOptions options;
+    change(&options);
+    const absl::Status status = Model::Load(CaptionsModelPath(), options).status();
+    EXPECT_TRUE(absl::IsNotFound(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("/no/file"));
+    return OptionOfError(status);
+  };
+  EXPECT_EQ(load([](ModelOptions* o) { o->sentencepiece = "/no/file"; }), "sentencepiece");
+  EXPECT_EQ(load([](ModelOptions* o) { o->shortlist = "/no/file"; }), "shortlist");
+  EXPECT_EQ(load([](ModelOptions* o) { o->draft_model = "/no/file"; }), "draft_model");
+}
+
+TEST(OptionsTest, TheTableHasTheRanges) {
+  Options options;
+  for (const auto& [name, value, message] :
+       {std::tuple("patience", "-1", "patience must be more than 0 and at most 1024, not -1"),
+        {"prefix_bias_beta", "1", "prefix_bias_beta must be at least 0 and below 1, not 1"},
+        {"min_decoding_length", "-1", "min_decoding_length must be at least 0, not -1"},
+        {"seed", "-1", "seed must be a whole number from 0 to 18446744073709551615, not -1"},
+        {"beam_size", "2.5", "beam_size must be a whole number from 1 to 1024, not 2.5"}}) {
+    EXPECT_EQ(SetOption(name, value, &options).message(), message);
+  }
+}
+
+}  // namespace
+}  // namespace nibu
