@@ -27,7 +27,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION share/nibu)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-list(FILTER dependencies EXCLUDE REGEX "^-")
+list(FILTER dependencies INCLUDE REGEX "::")
 list(JOIN dependencies " " nibu_static_needs)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/nibu-config.cmake.in ${PROJECT_BINARY_DIR}/nibu-config.cmake
