@@ -184,7 +184,7 @@ TEST(RequestsTest, TheQueueSaysWhenItIsFull) {
   const Ticket second = *translator->Submit(Endless(), inbox.done());
   const auto refused = translator->Submit({.source = {5}, .key = 2}, inbox.done());
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_NE(refused.status().message().find("2 requests are under way"), std::string::npos);
+  EXPECT_NE(refused.status().message().find("it has room for 2 sentences"), std::string::npos);
   translator->Cancel(second);
   EXPECT_TRUE(
       translator->Submit({.source = {5}, .key = 2}, inbox.done(), std::chrono::seconds(60)).ok());
