@@ -133,9 +133,12 @@ class JsonTranslator final : public LineTranslator {
     for (const std::string& name : read.copied) {
       if (!is_new(name)) continue;
       const std::string meant = MisspelledOption(name);
-      if (meant.empty()) continue;
-      PrintWarning(absl::StrCat("line ", line, ": the field \"", name,
-                                "\" is copied to the output; did you mean ", meant, "?"));
+      const bool is_run_option = IsRunOption(name);
+      if (meant.empty() && !is_run_option) continue;
+      PrintWarning(
+          absl::StrCat("line ", line, ": the field \"", name, "\" is copied to the output; ",
+                       is_run_option ? "as an option it holds for all lines, with --" + name
+                                     : absl::StrCat("did you mean ", meant, "?")));
     }
     for (const std::string& name : read.replaced) {
       if (!is_new(name)) continue;

@@ -35,7 +35,8 @@ std::vector<std::string> NamesOf(const ProgramInfo& program) {
 // The options of a text that a member may give. "text" is the text itself.
 const std::vector<std::string>& TextOptionNames() {
   static const auto& names = *[] {
-    auto* all = new std::vector<std::string>(NamesOf({"nibu-translate", "translate", "", "", {{TextOptionRows(), nullptr}}}));
+    auto* all = new std::vector<std::string>(
+        NamesOf({"nibu-translate", "translate", "", "", {{TextOptionRows(), nullptr}}}));
     all->erase(std::remove(all->begin(), all->end(), "text"), all->end());
     return all;
   }();
@@ -153,10 +154,7 @@ absl::StatusOr<bool> TakeMember(const JsonMember& member, const Json& value, Jso
     return true;
   }
   const bool is_glossary = member.name == "glossary";
-  if (!is_glossary && !Has(TextOptionNames(), member.name)) {
-    if (!Has(RunOptionNames(), member.name)) return false;
-    return InvalidOption(member.name, " is an option of the whole run, which no line can give");
-  }
+  if (!is_glossary && !Has(TextOptionNames(), member.name)) return false;
   if (value.is_null()) return true;  // as if it were not there
   (*given)[member.name] = value.dump();
   NIBU_RETURN_IF_ERROR(is_glossary ? SetGlossary(value, &request->options.glossary)
@@ -219,6 +217,8 @@ JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& 
   for (const auto& [name, value] : given) absl::StrAppend(&request.key, name, "=", value, "\n");
   return request;
 }
+
+bool IsRunOption(absl::string_view name) { return Has(RunOptionNames(), name); }
 
 std::string MisspelledOption(absl::string_view name) {
   static const auto& known = *[] {

@@ -43,6 +43,9 @@ struct JsonRequest {
 // `id` stands in for an id that it does not give. Whatever the line is, `members` can be printed.
 JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& options);
 
+// Whether an option of this name holds for all lines, so that a member of this name is copied.
+bool IsRunOption(absl::string_view name);
+
 // The option or field that a member's name is probably meant to be; empty: none is.
 std::string MisspelledOption(absl::string_view name);
 

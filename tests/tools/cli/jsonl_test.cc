@@ -44,12 +44,12 @@ TEST(JsonlTest, ObjectsInObjectsOut) {
 }
 
 TEST(JsonlTest, OptionsOfALineHaveToGoTogether) {
-  const std::vector<std::string> lines = Lines(
-      Jsonl("",
-            "{\"text\":\"A dog.\",\"markup\":\"html\",\"tokenized\":true}\n"
-            "{\"text\":\"A dog.\",\"sampling_topp\":0.5}\n"
-            "{\"text\":\"A dog runs.\",\"prefix\":\"Der\",\"prefix_bias_beta\":0.5}\n")
-          .out);
+  const std::vector<std::string> lines =
+      Lines(Jsonl("",
+                  "{\"text\":\"A dog.\",\"markup\":\"html\",\"tokenized\":true}\n"
+                  "{\"text\":\"A dog.\",\"sampling_topp\":0.5}\n"
+                  "{\"text\":\"A dog runs.\",\"prefix\":\"Der\",\"prefix_bias_beta\":0.5}\n")
+                .out);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(json::parse(lines[0])["error"], "markup and tokenized do not go together");
   EXPECT_EQ(json::parse(lines[1])["error"], "sampling_topp means nothing without sampling_topk");
@@ -111,7 +111,9 @@ TEST(JsonlTest, BadLinesKeepTheirPlaces) {
                                 "{\"text\":\"A dog runs.\"}");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.err,
-            "nibu-translate: error: 4 line(s) could not be translated; the first is line 2: not "
+            "nibu-translate: warning: line 6: the field \"threads\" is copied to the output; as an "
+            "option it holds for all lines, with --threads\n"
+            "nibu-translate: error: 3 line(s) could not be translated; the first is line 2: not "
             "JSON at byte 2\n");
   const std::vector<std::string> lines = Lines(outcome.out);
   ASSERT_EQ(lines.size(), 6u);  // the blank line is between objects
@@ -124,8 +126,8 @@ TEST(JsonlTest, BadLinesKeepTheirPlaces) {
   EXPECT_EQ(lines[3],
             "{\"id\":\"e\",\"source\":\"A dog.\",\"hypotheses\":[],"
             "\"error\":\"beam_size must be 1 to 1024, not 9999\"}");
-  EXPECT_EQ(json::parse(lines[4])["error"],
-            "threads is an option of the whole run, which no line can give");
+  EXPECT_EQ(json::parse(lines[4])["threads"], 2);
+  EXPECT_THAT(TextOf(json::parse(lines[4])), HasSubstr("Hund"));
   EXPECT_EQ(json::parse(lines[5])["id"], 6);
   EXPECT_EQ(TextOf(json::parse(lines[5])), "Ein Hund rennt.");
 }
