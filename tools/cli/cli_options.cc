@@ -13,8 +13,8 @@ absl::Span<const OptionRow> CliOptionRows() {
       Row<&CliOptions::model>(
           {.name = "model",
            .help =
-               "Directory or file of a model, in any supported format, or the name of a model that "
-               "tools/get_model.sh (installed as nibu-get-model) has fetched. Several of them, "
+               "Name, directory or file of a model, in any supported format. A name is that of a "
+               "model that tools/get_model.sh (installed as nibu-get-model) has fetched. Several, "
                "separated by commas, are an ensemble of models with the same vocabulary; a comma "
                "within a path is written \\,. Empty: the bundled English-German model.",
            .group = kModelGroup,
@@ -24,9 +24,9 @@ absl::Span<const OptionRow> CliOptionRows() {
       Row<&CliOptions::model>(
           {.name = "model",
            .help =
-               "Directory or file of a model, in any supported format, or the name of a model that "
-               "tools/get_model.sh (installed as nibu-get-model) has fetched. It is one model, not "
-               "an ensemble; a comma within a path is written \\,. Empty: the bundled "
+               "Name, directory or file of a model, in any supported format. A name is that of a "
+               "model that tools/get_model.sh (installed as nibu-get-model) has fetched. It is one "
+               "model, not an ensemble; a comma within a path is written \\,. Empty: the bundled "
                "English-German model.",
            .group = kModelGroup,
            .type = "path",

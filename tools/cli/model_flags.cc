@@ -9,6 +9,7 @@
 #include "engine/core/status_macros.h"
 #include "models/random_model.h"
 #include "tools/cli/flags.h"
+#include "tools/text/model_paths.h"
 #include "tools/text/resources.h"
 
 namespace nibu::internal {
@@ -31,7 +32,10 @@ absl::StatusOr<ModelFlags> ReadOneModelFlags(const std::string& model,
 }
 
 absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
-  if (!model.random_weights) return OpenModel(model.path);
+  if (!model.random_weights) {
+    NIBU_RETURN_IF_ERROR(CheckModelExists(model.path));
+    return OpenModel(model.path);
+  }
   NIBU_ASSIGN_OR_RETURN(ModelConfig config, ReadModelShape(model.path));
   const std::vector<MixerSpec>& mixers = model.text.encoder_attention;
   if (!mixers.empty()) config.encoder_attention = mixers;

@@ -17,6 +17,7 @@
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
+#include "tools/text/model_paths.h"
 #include "tools/text/resources.h"
 
 namespace nibu::internal {
@@ -256,6 +257,7 @@ std::string TensorTable(const Json& tensors) {
 
 absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type,
                                    bool tensors) {
+  NIBU_RETURN_IF_ERROR(CheckModelExists(path));
   // What loading costs comes first: later steps take memory, too.
   const absl::StatusOr<Fact> load = LoadFact(path, compute_type);
   NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));

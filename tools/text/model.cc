@@ -102,6 +102,7 @@ absl::StatusOr<std::shared_ptr<const ModelParts>> LoadParts(const std::string& p
                                                             ModelInfo* info) {
   NIBU_ASSIGN_OR_RETURN(const internal::ModelSource source,
                         internal::ReadModelSource(path, options));
+  NIBU_RETURN_IF_ERROR(internal::CheckModelExists(source.path));
   NIBU_ASSIGN_OR_RETURN(internal::OpenedModel opened, internal::OpenModel(source.path));
   const ModelFacts facts = opened.facts;
   NIBU_ASSIGN_OR_RETURN(

@@ -122,20 +122,27 @@ std::string ModelsFolder() {
   return folder.empty() ? "" : folder + "/nibu/models";
 }
 
-absl::StatusOr<std::string> FindModel(const std::string& model) {
+std::string FindModel(const std::string& model) {
+  std::error_code error;
+  const std::string folder = ModelsFolder();
+  const fs::path named = fs::path(folder) / model;
+  const bool is_name = !absl::StrContains(model, '/') && !folder.empty();
+  return is_name && !fs::exists(model, error) && fs::exists(named, error) ? named.string() : model;
+}
+
+absl::Status CheckModelExists(const std::string& path) {
   std::error_code error;
   // A path that cannot be looked at is left to its reader, which says why. So is the name that all
   // files of a TensorFlow checkpoint begin with.
-  if (fs::exists(model, error) || error || fs::exists(model + ".index", error)) return model;
-  const std::string folder = ModelsFolder();
-  const bool has_name = !absl::StrContains(model, '/') && !folder.empty();
-  if (has_name && fs::exists(fs::path(folder) / model, error)) {
-    return (fs::path(folder) / model).string();
+  if (fs::exists(path, error) || error || fs::exists(path + ".index", error)) {
+    return absl::OkStatus();
   }
+  const std::string folder = ModelsFolder();
+  const bool is_name = !absl::StrContains(path, '/') && !folder.empty();
   return absl::NotFoundError(
-      absl::StrCat(model, ": no such file or directory",
-                   has_name ? absl::StrCat(", and no model of this name in ", folder) : "", "; ",
-                   HowToGet(model, folder)));
+      absl::StrCat(path, ": no such file or directory",
+                   is_name ? absl::StrCat(", and no model of this name in ", folder) : "", "; ",
+                   HowToGet(path, folder)));
 }
 
 std::string BundledModelPath() { return FindInstalled("share/nibu/models/en-de"); }

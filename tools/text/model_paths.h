@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 
 namespace nibu::internal {
 
@@ -18,10 +18,13 @@ std::vector<std::string> SplitPaths(const std::string& paths);
 // ${XDG_DATA_HOME:-$HOME/.local/share}/nibu/models. Empty: none of these variables is set.
 std::string ModelsFolder();
 
-// Returns where the model lies that a user names: `model` itself, if there is such a file or
-// directory, or else ModelsFolder()/`model`, if `model` has no slash. NotFound, with the command
-// that fetches models: it is in neither place.
-absl::StatusOr<std::string> FindModel(const std::string& model);
+// Returns where the model lies that a user names: ModelsFolder()/`model`, if `model` has no slash
+// and there is a model of this name but no file or directory, or else `model` itself.
+std::string FindModel(const std::string& model);
+
+// NotFound, with the command that fetches models, if nothing lies at a path that FindModel
+// returned.
+absl::Status CheckModelExists(const std::string& path);
 
 // The directory of the bundled English-German model: share/nibu/models/en-de in one of the folders
 // above the program, or above the shared library. Empty: there is none.

@@ -28,8 +28,9 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .programs = kModels}),
       Row<&ModelOptions::pivot>(
           {.name = "pivot",
-           .help = "Directory or file of a second model, which translates what comes out of the "
-                   "first, sentence by sentence. Tags, protected parts and terms of a glossary are "
+           .help = "Name, directory or file of a second model, which translates what comes out of "
+                   "the first. It does so sentence by sentence. Tags, protected parts and terms of "
+                   "a glossary are "
                    "placed once, by both models' alignments. Scores and alternatives are those of "
                    "the second model. Empty: none.",
            .group = kModelGroup,

@@ -44,7 +44,7 @@ template <typename S>
 absl::Status CheckValues(absl::Span<const OptionRow> rows, const S& object) {
   S copy;
   for (const OptionRow& row : rows) {
-    const absl::Status status = row.set(row.info, row.get(row.info, &object), &copy);
+    absl::Status status = row.set(row.info, row.get(row.info, &object), &copy);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -70,9 +70,7 @@ absl::StatusOr<std::vector<std::string>> PathsOf(const std::string& path) {
                          " has a comma with no model beside it; a comma within a path is written "
                          "\\,");
   }
-  for (std::string& each : paths) {
-    NIBU_ASSIGN_OR_RETURN(each, FindModel(each));
-  }
+  for (std::string& each : paths) each = FindModel(each);
   return paths;
 }
 
@@ -113,19 +111,13 @@ absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const Model
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> paths, PathsOf(path));
   NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
   NIBU_RETURN_IF_ERROR(CheckValues(ModelOptionRows(), options));
-  std::string draft_model;
-  if (!options.draft_model.empty()) {
-    const absl::StatusOr<std::string> found = FindModel(options.draft_model);
-    if (!found.ok()) return WithOption("draft_model", found.status());
-    draft_model = *found;
-  }
   NIBU_ASSIGN_OR_RETURN(const ComputeType type, ChooseComputeType(options.compute_type));
   NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers, ParseMixers(options.encoder_attention));
   return ModelSource{paths[0],
                      type,
                      {options.sentencepiece,
                       options.shortlist,
-                      std::move(draft_model),
+                      options.draft_model.empty() ? "" : FindModel(options.draft_model),
                       std::move(mixers),
                       {paths.begin() + 1, paths.end()}}};
 }
@@ -156,7 +148,8 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
   if (!options.draft_model.empty()) others.push_back(options.draft_model);
   for (const std::string& other : others) {
     const bool is_draft = model.ensemble.size() == options.ensemble.size();  // the last one
-    absl::StatusOr<LoadedModel> opened_other = LoadModel(other, compute_type);
+    const absl::Status exists = CheckModelExists(other);
+    auto opened_other = exists.ok() ? LoadModel(other, compute_type) : exists;
     if (!opened_other.ok()) {
       return is_draft ? WithOption("draft_model", opened_other.status()) : opened_other.status();
     }

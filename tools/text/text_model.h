@@ -29,8 +29,9 @@ struct ModelSource {
   ComputeType compute_type;
   TextModelOptions options;
 };
-// Reads what a user asks for. `path`: see nibu::Model::Load; empty: the bundled model. NotFound: it
-// is not there; InvalidArgument with the option's name: a value makes no sense.
+// Reads what a user asks for. `path`: see nibu::Model::Load; empty: the bundled model, NotFound if
+// that is not there. CheckModelExists is left to the caller. InvalidArgument with the option's
+// name: a value makes no sense.
 absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options);
 
 // Puts the SentencePiece models, the shortlist and the encoder's attention in place of the model's

@@ -95,7 +95,7 @@ TEST_F(JoinUnitsTest, LinesAreJoinedAsSentencesAre) {
       Options options;
       options.num_hypotheses = 3;
       options.alignment = alignment;
-      options.alignment_level = level;
+      options.alignment_level = alignment == AlignmentKind::kNone ? AlignmentLevel::kPieces : level;
       options.coverage_penalty = 0.2F;
       options.length_penalty = 0.6F;
       options.word_penalty = 0.1F;

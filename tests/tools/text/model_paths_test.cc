@@ -60,9 +60,10 @@ class ModelPathsTest : public ::testing::Test {
     fs::create_directory_symlink(CaptionsModelPath(), folder_ / folder / name);
   }
   static std::string Error(const std::string& model) {
-    const auto found = FindModel(model);
-    EXPECT_EQ(found.status().code(), absl::StatusCode::kNotFound) << model;
-    const std::string message(found.status().message());
+    EXPECT_EQ(FindModel(model), model);
+    const absl::Status status = CheckModelExists(model);
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << model;
+    const std::string message(status.message());
     EXPECT_EQ(message.find('\n'), std::string::npos);
     EXPECT_EQ(message.rfind(model + ": no such file or directory", 0), 0u) << message;
     return message;
@@ -88,15 +89,16 @@ TEST_F(ModelPathsTest, TheFirstVariableThatIsSetNamesTheFolder) {
 TEST_F(ModelPathsTest, APathThatExistsWinsOverAName) {
   AddModel("models", "en-de");
   Set("NIBU_MODELS", "models");
-  EXPECT_EQ(*FindModel("en-de"), Path("models/en-de"));
+  EXPECT_EQ(FindModel("en-de"), Path("models/en-de"));
   EXPECT_THAT(Error("./en-de"), Not(HasSubstr("of this name")));
   AddModel("here", "en-de");
-  EXPECT_EQ(*FindModel("en-de"), "en-de");
-  EXPECT_EQ(*FindModel("./en-de"), "./en-de");
-  EXPECT_EQ(*FindModel(Path("models/en-de")), Path("models/en-de"));
+  EXPECT_EQ(FindModel("en-de"), "en-de");
+  EXPECT_EQ(FindModel("./en-de"), "./en-de");
+  EXPECT_EQ(FindModel(Path("models/en-de")), Path("models/en-de"));
   // All files of a TensorFlow checkpoint have this beginning, of which their reader speaks.
   std::ofstream("ckpt-1.index") << "any";
-  EXPECT_EQ(*FindModel("ckpt-1"), "ckpt-1");
+  EXPECT_EQ(CheckModelExists("ckpt-1"), absl::OkStatus());
+  EXPECT_EQ(CheckModelExists("en-de"), absl::OkStatus());
 }
 
 TEST_F(ModelPathsTest, EveryModelOfAnEnsembleAndTheDraftMayBeNames) {
