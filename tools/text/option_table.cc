@@ -28,7 +28,7 @@ std::string CheckNumber(const OptionInfo& info, double value) {
   if (!info.is_above_least && !info.is_below_most && !std::isinf(info.most)) {
     return absl::StrCat("must be ", info.least, " to ", info.most);
   }
-  const std::string low =
+  std::string low =
       absl::StrCat("must be ", info.is_above_least ? "more than " : "at least ", info.least);
   if (std::isinf(info.most)) return low;
   return absl::StrCat(low, " and ", info.is_below_most ? "below " : "at most ", info.most);

@@ -114,8 +114,7 @@ class Translator::Impl {
                                                       const Options& wanted) {
     auto plan = std::make_shared<Plan>(engines, model, wanted);
     Options known = wanted;  // with a language in place of "auto"
-    NIBU_ASSIGN_OR_RETURN(plan->languages,
-                          internal::AutoLanguage::Create(model->info(), &known));
+    NIBU_ASSIGN_OR_RETURN(plan->languages, internal::AutoLanguage::Create(model->info(), &known));
     NIBU_ASSIGN_OR_RETURN(const internal::TextOptions text, TextOptionsFor(*parts, known));
     const int longest = text.decoding.max_decoding_length;
     NIBU_ASSIGN_OR_RETURN(plan->engine, EngineFor(parts, text.max_input_length, longest));
