@@ -43,7 +43,7 @@ struct JsonRequest {
 // `id` stands in for an id that it does not give. Whatever the line is, `members` can be printed.
 JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& options);
 
-// Whether an option of this name holds for all lines, so that a member of this name is copied.
+// Returns true if an option of this name holds for all lines. A member of the name is copied.
 bool IsRunOption(absl::string_view name);
 
 // The option or field that a member's name is probably meant to be; empty: none is.

@@ -14,7 +14,7 @@
 
 namespace nibu::internal {
 
-// What all lines of a run share. It outlives their translation.
+// The things that all lines of a run share. They outlive the translation of the lines.
 struct LineContext {
   nibu::Translator* translator = nullptr;
   std::shared_ptr<const nibu::Model> model;

@@ -20,8 +20,9 @@ namespace nibu::internal {
 // texts had so far. Thread-safe.
 class AutoLanguage {
  public:
-  // Null unless options->src_lang is "auto". Then that option becomes a language with which the
-  // other options can be checked. InvalidArgument: Options::tokenized, whose pieces are no text.
+  // Returns null unless options->src_lang is "auto". Then that option becomes a language with which
+  // the other options can be checked. InvalidArgument: Options::tokenized, whose pieces are no
+  // text.
   static absl::StatusOr<std::shared_ptr<AutoLanguage>> Create(const ModelInfo& model,
                                                               Options* options);
 

@@ -124,7 +124,7 @@ absl::StatusOr<std::shared_ptr<const ModelParts>> LoadParts(const std::string& p
   return parts;
 }
 
-// What there is to know of two models in a row.
+// Makes the facts about two models in a row from those about each.
 ModelInfo PivotInfo(const ModelInfo& first, const ModelInfo& second) {
   ModelInfo info = first;
   info.pivot = second.path;

@@ -22,8 +22,8 @@ void AddScaled(const std::vector<float>& row, float scale, absl::Span<float> sum
   for (size_t i = 0; i < row.size(); ++i) sum[i] += scale * row[i];
 }
 
-// What each piece that the second model reads has of the source: the first model's attention of the
-// tokens that the piece's bytes come from, or that of the nearest token.
+// Returns how much each piece that the second model reads has of each piece of the source: the
+// first model's attention of the tokens that the piece's bytes come from, or of the nearest token.
 AttentionRows SourcesOf(absl::Span<const TextSpan> pieces, absl::Span<const TextSpan> tokens,
                         const AttentionRows& attention) {
   AttentionRows rows;

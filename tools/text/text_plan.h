@@ -49,7 +49,7 @@ struct PivotPlan {
   Translator* translator;  // the second model's, which outlives all requests
 };
 
-// What a plan has to know of a model.
+// A model, as far as a plan has to know it.
 struct PlannedModel {
   const TextCoder& coder;
   const LoadedModel& loaded;

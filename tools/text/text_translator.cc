@@ -243,7 +243,10 @@ absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending
       request.options.num_hypotheses = 1;
     }
   }
-  pending->followers.reserve(pending->followers.size() + 1);  // Nothing throws behind Submit.
+  {
+    const std::lock_guard<std::mutex> lock(pending->mutex);
+    pending->followers.reserve(pending->followers.size() + 1);  // Nothing throws behind Submit.
+  }
   NIBU_ASSIGN_OR_RETURN(
       const Ticket ticket,
       plan.translator->Submit(std::move(request), [this, pending, part, index](uint64_t, Result r) {
