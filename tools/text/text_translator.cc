@@ -204,8 +204,11 @@ void TextTranslator::Take(const std::shared_ptr<Pending>& pending, size_t part, 
     if (--pending->missing > 0) return;
   }
   const auto start = Clock::now();
-  Deliver(pending.get(), Finish(pending.get()));
+  absl::StatusOr<TextResult> finished = Finish(pending.get());
   finishing_ += SecondsSince(start);
+  // This translator may be destroyed as soon as its last text is delivered: with two models in a
+  // row, the second one's thread is here.
+  Deliver(pending.get(), std::move(finished));
 }
 
 void TextTranslator::Continue(const std::shared_ptr<Pending>& pending, size_t part,

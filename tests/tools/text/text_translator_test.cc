@@ -281,6 +281,29 @@ TEST(TextTranslatorTest, EndsWhatIsCancelledOrLate) {
   translator->Cancel(*ticket);  // nothing is left of it
 }
 
+std::unique_ptr<TextTranslator> Load(const std::string& path) {
+  auto loaded = LoadModel(path, ComputeType::kFloat32);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return *TextTranslator::Create({*std::move(loaded)}, {});
+}
+
+// The second model's thread delivers the text, and nothing waits for it afterwards.
+TEST(TextTranslatorTest, TheFirstOfTwoModelsMayEndOnceItsLastTextIsDelivered) {
+  auto first = Load(CaptionsModelPath());
+  const auto second = Load(TestdataPath("de-en"));
+  std::atomic<bool> is_delivered = false;
+  auto plan = *first->PreparePivot({}, *second, {});
+  ASSERT_TRUE(first
+                  ->Submit("A man.", {.plan = plan},
+                           [&](uint64_t, const absl::StatusOr<TextResult>& result) {
+                             EXPECT_TRUE(result.ok()) << result.status();
+                             first.reset();
+                             is_delivered = true;
+                           })
+                  .ok());
+  while (!is_delivered) std::this_thread::yield();
+}
+
 TEST(TextTranslatorTest, OptionsAreCheckedAgainstTheModel) {
   const auto translator = *TextTranslator::Create({Model()}, {});
   const auto refused = [&](auto change) {
