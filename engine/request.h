@@ -37,7 +37,7 @@ struct Request {
   // It continues a request that another Translator has answered, and is taken even if the queue is
   // full. Its caller bounds the number of such requests: see Translator::AwaitRoom.
   bool continues = false;
-  int priority = 0;  // higher ones are taken first; one that is being decoded goes on
+  int64_t priority = 0;  // higher ones are taken first; one that is being decoded goes on
   Clock::time_point deadline = Clock::time_point::max();  // it ends then, at whatever step
   // The caller's own (a line's number): handed back with the result; sampling depends on it.
   uint64_t key = 0;

@@ -335,6 +335,8 @@ int Translator::max_source_length(const DecodingOptions& options) const {
 
 const Model& Translator::model() const { return *impl_->model; }
 
+Activity Translator::activity() const { return impl_->queue.activity(); }
+
 void Translator::StartMeasuring() {
   impl_->queue.AwaitIdle();
   for (auto& worker : impl_->workers) worker->StartMeasuring();

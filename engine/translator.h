@@ -11,6 +11,7 @@
 #include "engine/model/weights.h"
 #include "engine/ops/linear.h"
 #include "engine/request.h"
+#include "engine/schedule/activity.h"
 #include "engine/translator_options.h"
 
 namespace nibu::internal {
@@ -57,6 +58,7 @@ class Translator {
   // Longest source that may be submitted with these options, its frame not counted.
   int max_source_length(const DecodingOptions& options = {}) const;
   const Model& model() const;
+  Activity activity() const;
 
   // For benchmarks: what happened between the two calls. Call both when nothing is in flight.
   struct Measurement {

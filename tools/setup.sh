@@ -9,6 +9,8 @@ set -euo pipefail
 # ocl-icd-opencl-dev: the CMake package of libdnnl-dev looks for OpenCL, but does not depend on it.
 packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libabsl-dev libhwy-dev
   nlohmann-json3-dev zlib1g-dev libicu-dev libre2-dev libyaml-cpp-dev libcld2-dev)
+# Boost of at least 1.81, which Debian 12 has beside its usual 1.74.
+if grep -qs '^VERSION_ID="12"' /etc/os-release; then packages+=(libboost1.81-dev); else packages+=(libboost-dev); fi
 case "${1:-}" in
   "") ;;
   test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;

@@ -131,8 +131,9 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
     std::unique_lock<std::mutex> lock(mutex_);
     if (!job->continues) NIBU_RETURN_IF_ERROR(AwaitRoom(&lock, patience));
     if (closed_) return absl::FailedPreconditionError("the translator has ended");
-    job->order = {-int64_t{job->priority}, arrivals_ / kWindow,
+    job->order = {~job->priority, arrivals_ / kWindow,
                   -static_cast<int64_t>(job->source.size()), arrivals_};
+    job->arrival = Clock::now();
     const Clock::time_point deadline = job->deadline;
     jobs_.emplace(job->order, std::move(job));
     ++arrivals_;
@@ -208,6 +209,7 @@ JobList JobQueue::Take(Room room, bool wait, bool preferred) {
   }
   const size_t share = (jobs_.size() + workers_ - 1) / workers_;
   JobList jobs;
+  const Clock::time_point now = Clock::now();
   for (size_t n = std::min(room.sentences, share); n > 0; --n) {
     const auto next = jobs_.begin();
     const size_t size = next->second->source.size();
@@ -216,10 +218,17 @@ JobList JobQueue::Take(Room room, bool wait, bool preferred) {
     if (!fits && !(wait && jobs.empty())) break;
     room.source_tokens -= std::min(room.source_tokens, size);
     room.rows -= std::min(room.rows, rows);
+    ++begun_;
+    waited_seconds_ += std::chrono::duration<double>(now - next->second->arrival).count();
     jobs.Append(std::move(next->second));
     jobs_.erase(next);
   }
   return jobs;
+}
+
+Activity JobQueue::activity() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {jobs_.size(), begun_, waited_seconds_, steps_, step_sentences_};
 }
 
 void JobQueue::Finish(std::shared_ptr<Job> job) {

@@ -15,13 +15,14 @@
 
 #include "absl/status/status.h"
 #include "engine/request.h"
+#include "engine/schedule/activity.h"
 
 namespace nibu::internal {
 
 // A request, checked and worked out, its source with its frame. One thread has it at a time: the
 // queue, a worker, and the thread that delivers its result.
 struct Job : Request {
-  // -priority, window, -length, arrival
+  // ~priority, window, -length, arrival
   using Order = std::tuple<int64_t, uint64_t, int64_t, uint64_t>;
 
   SearchTask search;
@@ -41,6 +42,7 @@ struct Job : Request {
   Result result;
 
   Order order;                            // in the queue
+  Clock::time_point arrival;              // in the queue
   std::atomic<bool> is_cancelled{false};  // by any thread
   std::shared_ptr<Job> next;              // of a JobList
 
@@ -121,6 +123,13 @@ class JobQueue {
   // single job is left to it if it waits, too.
   JobList Take(Room room, bool wait, bool preferred = false);
 
+  // Counts a step of a worker's decoder with so many sentences.
+  void CountStep(size_t sentences) {
+    steps_.fetch_add(1, std::memory_order_relaxed);
+    step_sentences_.fetch_add(sentences, std::memory_order_relaxed);
+  }
+  Activity activity();
+
   // Hands a job with its result on to whoever delivers it.
   void Finish(std::shared_ptr<Job> job);
 
@@ -158,6 +167,10 @@ class JobQueue {
   JobList finished_;
   size_t undelivered_ = 0;
   uint64_t arrivals_ = 0;
+  uint64_t begun_ = 0;
+  double waited_seconds_ = 0;
+  std::atomic<uint64_t> steps_{0};
+  std::atomic<uint64_t> step_sentences_{0};
   bool closed_ = false;
   bool finished_closed_ = false;
 };

@@ -44,10 +44,12 @@ void Worker::Run() noexcept {
       if (live_.empty()) continue;  // what was taken had ended
       const bool solo = IsSolo();
       SetThreads(solo && solo_threads_.Next());
+      const size_t sentences = live_.size();
       const auto start = std::chrono::steady_clock::now();
       // With more sentences a step has enough rows already.
       if (live_.size() == 1 && live_[0]->is_drafted) live_[0]->Guess(drafter_.get());
       Step();
+      queue_->CountStep(sentences);
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       if (solo) solo_threads_.Took(seconds.count());
     } catch (...) {

@@ -1,12 +1,14 @@
 #include "tokenizer/unicode/language_code.h"
 
 #include <unicode/locid.h>
+#include <unicode/unistr.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 
 namespace nibu::internal {
 namespace {
@@ -57,6 +59,22 @@ std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const s
   }
   if (same.empty()) return kin;
   return same_region.empty() ? same : same_region;
+}
+
+std::string ShortLanguageCode(absl::string_view code) {
+  const LanguageCode full(code);
+  if (full.language == "pt" && full.region == "BR") return "pt-BR";
+  const bool is_usual = LanguageCode(full.language).script == full.script;
+  if (full.script.empty() || (is_usual && full.language != "zh")) return full.language;
+  return absl::StrCat(full.language, "-", full.script);
+}
+
+std::string LanguageName(absl::string_view code) {
+  const icu::Locale locale = icu::Locale::createCanonical(std::string(code).c_str());
+  icu::UnicodeString name;
+  std::string text;
+  locale.getDisplayName(icu::Locale::getEnglish(), name).toUTF8String(text);
+  return text.empty() ? std::string(code) : text;
 }
 
 }  // namespace nibu::internal

@@ -28,6 +28,10 @@ std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const s
 // region. Names such as "german" have not.
 bool IsLanguageCode(absl::string_view code);
 
+// See nibu/language.h.
+std::string ShortLanguageCode(absl::string_view code);
+std::string LanguageName(absl::string_view code);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_TOKENIZER_UNICODE_LANGUAGE_CODE_H_

@@ -84,6 +84,7 @@ void Engines::ReleaseUnloaded() {
     if (!HasEnded(engine)) continue;
     sentences_ += engine->text->sentences();
     translated_ += engine->text->translated_sentences();
+    activity_ += engine->text->activity();
     ended.push_back(std::move(engine));
   }
   std::erase(engines_, nullptr);
@@ -100,13 +101,6 @@ void Engines::Close() {
   unused_.wait(lock, [this] { return uses_ == 0; });
   engines.swap(engines_);
   lock.unlock();
-}
-
-uint64_t Engines::Sum(uint64_t (TextTranslator::*counter)() const, const uint64_t& ended) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  uint64_t sum = ended;
-  for (const auto& engine : engines_) sum += (*engine->text.*counter)();
-  return sum;
 }
 
 }  // namespace nibu::internal

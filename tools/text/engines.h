@@ -66,9 +66,16 @@ class Engines {
   uint64_t translated_sentences() const {
     return Sum(&TextTranslator::translated_sentences, translated_);
   }
+  Activity activity() const { return Sum(&TextTranslator::activity, activity_); }
 
  private:
-  uint64_t Sum(uint64_t (TextTranslator::*counter)() const, const uint64_t& ended) const;
+  template <typename T>
+  T Sum(T (TextTranslator::*counter)() const, const T& ended) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    T sum = ended;
+    for (const auto& engine : engines_) sum += (*engine->text.*counter)();
+    return sum;
+  }
 
   const pid_t process_;
   mutable std::mutex mutex_;  // guards what follows
@@ -78,6 +85,7 @@ class Engines {
   std::vector<std::unique_ptr<Engine>> engines_;
   uint64_t sentences_ = 0;  // of engines that have ended
   uint64_t translated_ = 0;
+  Activity activity_;
 };
 
 }  // namespace nibu::internal

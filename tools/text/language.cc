@@ -4,6 +4,7 @@
 
 #include "engine/core/exception_status.h"
 #include "tokenizer/languages/language_detector.h"
+#include "tokenizer/unicode/language_code.h"
 
 namespace nibu {
 
@@ -33,5 +34,11 @@ absl::StatusOr<std::vector<DetectedLanguage>> LanguageDetector::Detect(absl::str
 std::vector<std::string> LanguageDetector::KnownLanguages() {
   return internal::LanguageDetector::KnownLanguages();
 }
+
+std::string ShortLanguageCode(absl::string_view code) {
+  return internal::IsLanguageCode(code) ? internal::ShortLanguageCode(code) : "";
+}
+
+std::string LanguageName(absl::string_view code) { return internal::LanguageName(code); }
 
 }  // namespace nibu

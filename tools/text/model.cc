@@ -60,27 +60,34 @@ std::vector<std::string> LanguageTokens(const Vocabulary& vocabulary) {
   return tokens;
 }
 
-ModelInfo InfoOf(const internal::ModelSource& from, const ModelFacts& facts,
-                 const ModelParts& parts) {
+// What the files of a model say without their weights.
+ModelInfo InfoOf(const internal::ModelSource& from, const std::string& format,
+                 const ModelFacts& facts, const internal::ModelVocabulary& vocabulary) {
   const auto fact = [&](const char* name) {
     const auto found = facts.find(name);
     return found == facts.end() ? std::string() : found->second;
   };
-  const internal::LoadedModel& loaded = parts.model.loaded;
   ModelInfo info;
   info.path = from.path;
   info.ensemble = from.options.ensemble;
-  info.format = loaded.format;
+  info.format = format;
   info.license = fact("license");
   info.languages = fact("languages");
-  info.source_language = loaded.vocabulary.source_language;
-  info.target_language = loaded.vocabulary.target_language;
-  for (const auto& language : loaded.vocabulary.languages.languages) {
+  info.source_language = vocabulary.source_language;
+  info.target_language = vocabulary.target_language;
+  for (const auto& language : vocabulary.languages.languages) {
     info.source_languages.push_back(language.code);
   }
   info.target_languages = info.source_languages;
-  info.default_source_language = loaded.vocabulary.languages.default_source;
-  info.default_target_language = loaded.vocabulary.languages.default_target;
+  info.default_source_language = vocabulary.languages.default_source;
+  info.default_target_language = vocabulary.languages.default_target;
+  return info;
+}
+
+ModelInfo InfoOf(const internal::ModelSource& from, const ModelFacts& facts,
+                 const ModelParts& parts) {
+  const internal::LoadedModel& loaded = parts.model.loaded;
+  ModelInfo info = InfoOf(from, loaded.format, facts, loaded.vocabulary);
   const Vocabulary& source = parts.coder.source_vocabulary();
   if (loaded.vocabulary.language_tokens) info.language_tokens = LanguageTokens(source);
   info.compute_type = Public(loaded.model->compute_type);
@@ -189,6 +196,15 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& path
   auto second = Load(options.pivot, second_options);
   if (!second.ok()) return internal::WithOption("pivot", second.status());
   return Pivot(std::move(model), *std::move(second));
+} catch (...) {
+  return internal::StatusOfException();
+}
+
+absl::StatusOr<ModelInfo> Model::ReadInfo(const std::string& path) try {
+  NIBU_ASSIGN_OR_RETURN(const internal::ModelSource source, internal::ReadModelSource(path, {}));
+  NIBU_RETURN_IF_ERROR(internal::CheckModelExists(source.path));
+  NIBU_ASSIGN_OR_RETURN(const internal::OpenedModel opened, internal::OpenModel(source.path));
+  return InfoOf(source, opened.format, opened.facts, opened.vocabulary);
 } catch (...) {
   return internal::StatusOfException();
 }

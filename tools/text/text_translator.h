@@ -51,7 +51,7 @@ class TextTranslator {
   struct Request {
     std::shared_ptr<const Plan> plan;
     // See nibu::internal::Request; a line's sentences share them.
-    int priority = 0;
+    int64_t priority = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     // Handed back; samples depend on its lower 44 bits.
     uint64_t key = 0;
@@ -98,6 +98,7 @@ class TextTranslator {
 
   // For measurements.
   Translator& translator() { return *translator_; }
+  Activity activity() const { return translator_->activity(); }
   // So far, over all threads: seconds in Submit before the queue; and with results, what `done`
   // takes included.
   double tokenizer_seconds() const { return tokenizing_; }

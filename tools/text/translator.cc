@@ -290,4 +290,9 @@ int Translator::threads() const { return impl_->options.threads; }
 uint64_t Translator::sentences() const { return impl_->engines->sentences(); }
 uint64_t Translator::translated_sentences() const { return impl_->engines->translated_sentences(); }
 
+Activity Translator::activity() const {
+  const internal::Activity all = impl_->engines->activity();
+  return {all.waiting, all.begun, all.waited_seconds, all.steps, all.step_sentences};
+}
+
 }  // namespace nibu

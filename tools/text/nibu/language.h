@@ -57,6 +57,16 @@ class NIBU_EXPORT LanguageDetector {
   std::unique_ptr<const internal::LanguageDetector> detector_;
 };
 
+// A language's code in the form of BCP 47 that web interfaces use, as short as it can be: "de" for
+// deu, de-DE and deu_Latn, "zh-Hant" for zh_TW and zho_Hant, "sr-Latn" for srp_Latn, "pt-BR" for
+// pt_BR. A script is named where it is not the language's usual one, and for Chinese ("zh-Hans");
+// a region for Brazil's Portuguese alone. Empty: it is no code of a language.
+NIBU_EXPORT std::string ShortLanguageCode(absl::string_view code);
+
+// The English name of a language: "German", "Chinese (Traditional)". A code that is not known
+// stands for itself.
+NIBU_EXPORT std::string LanguageName(absl::string_view code);
+
 }  // namespace nibu
 
 #endif  // NIBU_LANGUAGE_H_

@@ -75,6 +75,11 @@ class NIBU_EXPORT Model {
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& path,
                                                            const ModelOptions& options = {});
 
+  // Tells what the files of a model say without reading its weights: where it lies, its format,
+  // license and languages. The other facts have their default values. `path` and the errors are
+  // those of Load, but for what only the weights show.
+  static absl::StatusOr<ModelInfo> ReadInfo(const std::string& path);
+
   // Puts two models in a row: the second one translates, sentence by sentence, what the first one
   // has translated (pivoting). Options hold for both; the first one searches for its best
   // translation alone. Tags, protected parts and terms of a glossary are placed once, by the

@@ -32,7 +32,7 @@ class Plan;
 // The settings of one request.
 struct Request {
   // Requests of higher priority are taken first; one that is being decoded goes on.
-  int priority = 0;
+  int64_t priority = 0;
   // The request ends then with DeadlineExceeded, at whatever step it is.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   // The caller's own number, handed back with the result. Sampling depends on its lower 44 bits.
@@ -91,6 +91,16 @@ class NIBU_EXPORT Ticket {
   friend class Translator;
   struct State;
   std::shared_ptr<const State> state_;
+};
+
+// What the threads of a translator have done since it was created, for those who watch a server. A
+// sentence that two models translate in a row counts twice, once for each.
+struct Activity {
+  uint64_t waiting = 0;         // Sentences that no thread has begun; the only number that may fall.
+  uint64_t begun = 0;           // Sentences that a thread has begun, those cancelled since included.
+  double waited_seconds = 0;    // The sum of the times for which these waited in the queue.
+  uint64_t steps = 0;           // Steps of the decoder: each adds a token to each of its sentences.
+  uint64_t step_sentences = 0;  // The sum of the numbers of sentences in these steps.
 };
 
 // Thread-safe. It owns the threads: each model has some, but no more of all of them decode at a
@@ -174,6 +184,8 @@ class NIBU_EXPORT Translator {
   // been translated.
   uint64_t sentences() const;
   uint64_t translated_sentences() const;
+  // What the threads have done so far; see Activity.
+  Activity activity() const;
 
  private:
   class Impl;

@@ -1,0 +1,39 @@
+// Requests and answers of HTTP, apart from the library that reads and writes them.
+#ifndef NIBU_TOOLS_SERVE_HTTP_H_
+#define NIBU_TOOLS_SERVE_HTTP_H_
+
+#include <functional>
+#include <string>
+
+namespace nibu::internal {
+
+// A request whose head and body have come. Fields that the client did not send are empty.
+struct HttpRequest {
+  std::string method;         // "POST"
+  std::string path;           // "/translate", as it was sent
+  std::string query;          // The part of the target behind "?".
+  std::string content_type;   // "application/json; charset=utf-8"
+  std::string authorization;  // "Bearer KEY"
+  std::string forwarded_for;  // X-Forwarded-For: what proxies say of the client.
+  std::string address;        // The IP address at the other end of the connection.
+  std::string body;
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string body;
+  std::string content_type = "application/json";
+  std::string allow;    // With status 405, the methods that the path has.
+  int retry_after = 0;  // In seconds; 0: the client is not asked to come back.
+};
+
+// Takes the answer to a request, at most once, on any thread. Never calling it leaves the client
+// waiting until it goes away.
+using HttpReply = std::function<void(HttpAnswer answer)>;
+
+// What is to be done when a client goes away before it has been answered; may be empty.
+using HttpCancel = std::function<void()>;
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_SERVE_HTTP_H_

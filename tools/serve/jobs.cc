@@ -1,0 +1,300 @@
+// Cuts the texts of requests into units, submits them in the order of their tags, and joins the
+// translations.
+
+#include "tools/serve/jobs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu::internal {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// What a unit costs beside its characters.
+constexpr int64_t kUnitCost = 16;
+// Units whose tags are in the same span of so many characters are taken in the order that is best
+// for the decoder: sentences of similar length together.
+constexpr int64_t kTagSpan = 1024;
+constexpr double kMeasuredSeconds = 60;
+
+// Keeps the first of equal translations, and none that is empty.
+void RemoveRepeats(Translations* translations) {
+  Translations unique;
+  for (std::string& text : *translations) {
+    const bool is_new = !text.empty() && !absl::c_linear_search(unique, text);
+    if (unique.empty() || is_new) unique.push_back(std::move(text));
+  }
+  *translations = std::move(unique);
+}
+
+}  // namespace
+
+// A part of a text, and its translations once they are there.
+struct Jobs::Unit {
+  size_t text;  // the index of its text
+  TextUnit unit;
+  int64_t tag;
+  std::string key;       // the cache's; empty: it is not kept
+  std::string line_end;  // what follows it in the text
+  std::shared_ptr<const Translations> translations;
+};
+
+class Jobs::Job {
+ public:
+  JobRequest request;
+  Done done;
+  int64_t arrival = 0;  // the virtual time then
+  int64_t share = 1;    // requests of its client under way then, itself included
+  NumberedPlan plan;
+  std::atomic<bool> has_ended{false};  // set by the network's thread
+
+  // Made by the tokenizing thread, then the network's thread's alone.
+  std::vector<Unit> units;
+  std::vector<std::shared_ptr<const Translations>> known;  // whole texts from the cache
+  size_t missing = 0;                                      // units without translations
+  uint64_t cached = 0;
+
+  std::vector<Ticket> tickets;  // the tokenizing thread's
+};
+
+Jobs::Jobs(nibu::Translator* translator, ModelStore* store, ResultCache* cache,
+           std::function<void(std::function<void()>)> post)
+    : translator_(translator),
+      store_(store),
+      cache_(cache),
+      post_(std::move(post)),
+      submit_([translator](const TextUnit& unit, std::shared_ptr<const Plan> plan, Request request,
+                           nibu::Done done) {
+        return translator->Submit(unit, std::move(plan), std::move(request), std::move(done),
+                                  kForever);
+      }) {}
+
+std::shared_ptr<Jobs::Job> Jobs::Submit(JobRequest request, Done done) {
+  const bool has_room = jobs_.size() < limits_.max_requests &&
+                        characters_ + request.characters <= limits_.max_characters;
+  if (!has_room && !jobs_.empty()) {
+    ++counts_.refused;
+    return nullptr;
+  }
+  Measure(0);
+  const auto job = std::make_shared<Job>();
+  job->request = std::move(request);
+  job->done = std::move(done);
+  job->arrival = virtual_time_;
+  job->share = ++under_way_[job->request.client];
+  jobs_.insert(job);
+  characters_ += job->request.characters;
+  ++counts_.accepted;
+  store_->Prepare(job->request.route, job->request.is_html, job->request.alternatives,
+                  [this, job](absl::StatusOr<NumberedPlan> plan) {
+                    if (job->has_ended) return;
+                    if (!plan.ok()) {
+                      post_([this, job, status = plan.status()] { End(job, status); });
+                      return;
+                    }
+                    job->plan = *std::move(plan);
+                    tokenizing_.Post(job->arrival, [this, job] { Cut(job); });
+                  });
+  return job;
+}
+
+void Jobs::Cut(const std::shared_ptr<Job>& job) {
+  if (job->has_ended) return;
+  job->known.resize(job->request.texts.size());
+  for (size_t i = 0; i < job->request.texts.size(); ++i) CutText(job.get(), i);
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < job->units.size(); ++i) {
+    if (job->units[i].translations == nullptr) missing.push_back(i);
+  }
+  job->missing = missing.size();
+  if (missing.empty()) {
+    post_([this, job] { End(job, absl::OkStatus()); });
+    return;
+  }
+  for (const size_t i : missing) {
+    tokenizing_.Post(job->units[i].tag, [this, job, i] { SubmitTo(job, i); });
+  }
+}
+
+void Jobs::CutText(Job* job, size_t text) {
+  const std::string& whole = job->request.texts[text];
+  const auto key_of = [&](const std::string& source) {
+    return absl::StrCat(job->plan.number, " ", source);
+  };
+  // A unit of a document depends on the elements around it, so whole documents are kept.
+  if (job->request.is_html) {
+    job->known[text] = cache_->Find(key_of(whole));
+    if (job->known[text] != nullptr) {
+      ++job->cached;
+      return;
+    }
+  }
+  nibu::Options options;
+  options.text = job->request.is_html ? TextKind::kDocument : TextKind::kLines;
+  options.markup = job->request.is_html ? Markup::kHtml : Markup::kNone;
+  nibu::TextReader reader(options);
+  reader.Add(whole);
+  reader.End();
+  int64_t cost = job->units.empty() ? 0 : job->units.back().tag - job->arrival;
+  for (TextUnit read; reader.Next(&read);) {
+    Unit& unit = job->units.emplace_back();
+    unit.text = text;
+    cost += job->share * (kUnitCost + static_cast<int64_t>(read.source().size()));
+    unit.tag = job->arrival + cost;
+    if (read.ends_line()) {
+      const absl::string_view before = absl::string_view(whole).substr(0, read.end());
+      unit.line_end = absl::EndsWith(before, "\r\n") ? "\r\n" : absl::EndsWith(before, "\n") ? "\n" : "";
+    }
+    if (!read.has_text()) {
+      unit.translations = std::make_shared<const Translations>(1);
+    } else if (!job->request.is_html) {
+      unit.key = key_of(read.source());
+      unit.translations = cache_->Find(unit.key);
+      if (unit.translations != nullptr) ++job->cached;
+    }
+    unit.unit = std::move(read);
+  }
+}
+
+void Jobs::SubmitTo(const std::shared_ptr<Job>& job, size_t index) {
+  if (job->has_ended) return;
+  const Unit& unit = job->units[index];
+  Request request;
+  request.priority = -(unit.tag / kTagSpan);
+  request.deadline = job->request.deadline;
+  const auto take = [this, job, index](absl::StatusOr<Result> result) {
+    post_([this, job, index, result = std::move(result)] { Take(job, index, result); });
+  };
+  const absl::StatusOr<Ticket> ticket =
+      submit_(unit.unit, job->plan.plan, std::move(request),
+              [take](uint64_t, absl::StatusOr<Result> result) { take(std::move(result)); });
+  if (ticket.ok()) {
+    job->tickets.push_back(*ticket);
+  } else {
+    take(ticket.status());
+  }
+}
+
+void Jobs::Take(const std::shared_ptr<Job>& job, size_t index,
+                const absl::StatusOr<Result>& result) {
+  if (job->has_ended) return;
+  if (!result.ok()) return End(job, result.status());
+  Unit& unit = job->units[index];
+  virtual_time_ = std::max(virtual_time_, unit.tag);
+  counts_.source_tokens += static_cast<uint64_t>(result->source_tokens);
+  counts_.target_tokens += static_cast<uint64_t>(result->target_tokens);
+  Translations translations;
+  for (const Hypothesis& hypothesis : result->hypotheses) translations.push_back(hypothesis.text);
+  unit.translations = std::make_shared<const Translations>(std::move(translations));
+  if (!unit.key.empty()) cache_->Add(unit.key, unit.translations);
+  if (--job->missing == 0) End(job, absl::OkStatus());
+}
+
+// The translations of each text: the n-th ones of its units, one behind the other. A unit with
+// fewer of them gives its last one.
+std::vector<Translations> Jobs::Join(Job* job) {
+  std::vector<Translations> texts(job->request.texts.size());
+  for (const Unit& unit : job->units) {
+    Translations& text = texts[unit.text];
+    text.resize(std::max(text.size(), unit.translations->size()));
+  }
+  for (Translations& text : texts) text.resize(std::max<size_t>(text.size(), 1));
+  for (const Unit& unit : job->units) {
+    Translations& text = texts[unit.text];
+    for (size_t n = 0; n < text.size(); ++n) {
+      const Translations& own = *unit.translations;
+      const std::string best = own.empty() ? "" : own[std::min(n, own.size() - 1)];
+      absl::StrAppend(&text[n], unit.unit.Write(best), unit.line_end);
+    }
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (job->known[i] != nullptr) {
+      texts[i] = *job->known[i];
+      continue;
+    }
+    RemoveRepeats(&texts[i]);
+    if (job->request.is_html) {
+      cache_->Add(absl::StrCat(job->plan.number, " ", job->request.texts[i]),
+                  std::make_shared<const Translations>(texts[i]));
+    }
+  }
+  return texts;
+}
+
+void Jobs::End(const std::shared_ptr<Job>& job, absl::Status status) {
+  if (job->has_ended) return;
+  const Done done = std::move(job->done);
+  if (!status.ok()) {
+    Remove(job);
+    return done(status);
+  }
+  Measure(job->request.characters);
+  counts_.characters += job->request.characters;
+  counts_.cached_units += job->cached;
+  std::vector<Translations> texts = Join(job.get());
+  Remove(job);
+  done(std::move(texts));
+}
+
+void Jobs::Cancel(const std::shared_ptr<Job>& job) {
+  if (job->has_ended) return;
+  ++counts_.cancelled;
+  Remove(job);
+}
+
+// Ends what is still under way of a job, and forgets it.
+void Jobs::Remove(const std::shared_ptr<Job>& job) {
+  Measure(0);
+  job->has_ended = true;
+  job->done = nullptr;
+  tokenizing_.Post(std::numeric_limits<int64_t>::min(), [this, job] {
+    for (const Ticket& ticket : job->tickets) translator_->Cancel(ticket);
+    job->tickets.clear();
+  });
+  characters_ -= job->request.characters;
+  const auto client = under_way_.find(job->request.client);
+  if (--client->second == 0) under_way_.erase(client);
+  jobs_.erase(job);
+  if (jobs_.empty()) virtual_time_ = 0;
+}
+
+void Jobs::Stop() {
+  const std::set<std::shared_ptr<Job>> jobs = jobs_;
+  for (const auto& job : jobs) Cancel(job);
+  tokenizing_.Stop();
+  for (const auto& job : jobs) {
+    for (const Ticket& ticket : job->tickets) translator_->Cancel(ticket);
+  }
+}
+
+void Jobs::Measure(size_t characters) {
+  const SteadyClock::time_point now = SteadyClock::now();
+  if (!jobs_.empty()) {
+    measured_seconds_ += std::chrono::duration<double>(now - measured_until_).count();
+  }
+  measured_until_ = now;
+  measured_characters_ += static_cast<double>(characters);
+  if (measured_seconds_ > kMeasuredSeconds) {
+    measured_seconds_ /= 2;
+    measured_characters_ /= 2;
+  }
+}
+
+int Jobs::SecondsToWait() const {
+  if (measured_characters_ == 0) return 1;
+  const double seconds =
+      static_cast<double>(characters_) * measured_seconds_ / measured_characters_;
+  return static_cast<int>(std::clamp(std::ceil(seconds), 1.0, 60.0));
+}
+
+}  // namespace nibu::internal

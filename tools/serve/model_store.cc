@@ -1,0 +1,161 @@
+// Loads models on a thread of its own, and keeps the plans that requests share.
+
+#include "tools/serve/model_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "engine/core/status_macros.h"
+
+namespace nibu::internal {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Plans are small; languages of many-to-many models times alternatives may be many.
+constexpr size_t kMostPlans = 1000;
+
+}  // namespace
+
+ModelStore::ModelStore(nibu::Translator* translator,
+                       std::function<void(std::function<void()>)> post)
+    : translator_(translator), post_(std::move(post)) {}
+
+void ModelStore::Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options) {
+  catalog_ = std::move(catalog);
+  options_ = options;
+  // Those that wait for a plan still get the old one.
+  std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
+  loader_.Post(0, [this, offered = catalog_] {
+    const std::vector<std::shared_ptr<ServedModel>> before = in_memory_;
+    for (const auto& model : before) {
+      if (!absl::c_linear_search(offered->models(), model)) Unload(model);
+    }
+  });
+}
+
+void ModelStore::LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
+                            std::function<void(absl::Status)> done) {
+  loader_.Post(0, [this, catalog = std::move(catalog), options, done = std::move(done)] {
+    absl::Status status;
+    for (const auto& model : catalog->models()) {
+      if (model->is_pinned) status.Update(Load(model, options).status());
+    }
+    post_([done, status] { done(status); });
+  });
+}
+
+void ModelStore::Prepare(const Route& route, bool is_html, int alternatives, PlanReady ready) {
+  for (const auto& model : {route.first, route.second}) {
+    if (model != nullptr) model->last_use = SteadyClock::now();
+  }
+  const PlanKey key = {route.first.get(), route.second.get(), route.src_lang,
+                       route.tgt_lang,    is_html,            alternatives};
+  if (const auto known = plans_.find(key); known != plans_.end()) {
+    if (known->second.plan.plan != nullptr) return ready(known->second.plan);
+    known->second.waiting.push_back(std::move(ready));
+    return;
+  }
+  if (plans_.size() >= kMostPlans) {
+    std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
+  }
+  plans_[key] = {route, {}, {std::move(ready)}};
+  loader_.Post(0, [=, this, options = options_] {
+    auto plan = MakePlan(route, is_html, alternatives, options);
+    post_([this, key, plan = std::move(plan)] { TakePlan(key, plan); });
+  });
+}
+
+void ModelStore::TakePlan(const PlanKey& key, absl::StatusOr<std::shared_ptr<const Plan>> plan) {
+  const auto known = plans_.find(key);
+  if (known == plans_.end()) return;
+  const std::vector<PlanReady> waiting = std::move(known->second.waiting);
+  absl::StatusOr<NumberedPlan> numbered = NumberedPlan{nullptr, ++numbers_};
+  if (plan.ok()) {
+    numbered->plan = *std::move(plan);
+  } else {
+    numbered = plan.status();
+  }
+  if (numbered.ok() && absl::c_linear_search(catalog_->models(), known->second.route.first)) {
+    known->second.plan = *numbered;
+  } else {
+    plans_.erase(known);
+  }
+  for (const PlanReady& ready : waiting) ready(numbered);
+}
+
+void ModelStore::ReleaseIdle() {
+  loader_.Post(0, [this, options = options_] {
+    const std::vector<std::shared_ptr<ServedModel>> before = in_memory_;
+    for (const auto& model : before) {
+      const bool is_idle = SteadyClock::now() - model->last_use.load() > options.idle_time;
+      if (options.idle_time.count() > 0 && is_idle && !model->is_pinned) Unload(model);
+    }
+    translator_->ReleaseUnloaded();
+  });
+}
+
+absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelStore::Load(
+    const std::shared_ptr<ServedModel>& model, const StoreOptions& options) {
+  if (model->model != nullptr) return model->model;
+  while (options.max_models > 0 && in_memory_.size() >= options.max_models) {
+    const auto oldest = absl::c_min_element(in_memory_, [](const auto& a, const auto& b) {
+      return std::pair(a->is_pinned, a->last_use.load()) <
+             std::pair(b->is_pinned, b->last_use.load());
+    });
+    if ((*oldest)->is_pinned) break;
+    Unload(std::shared_ptr<ServedModel>(*oldest));
+  }
+  NIBU_ASSIGN_OR_RETURN(model->model, nibu::Model::Load(model->path, options.model));
+  in_memory_.push_back(model);
+  ReportLoaded();
+  return model->model;
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& route, bool is_html,
+                                                                 int alternatives,
+                                                                 const StoreOptions& options) {
+  NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const nibu::Model> model, Load(route.first, options));
+  if (route.second != nullptr) {
+    NIBU_ASSIGN_OR_RETURN(auto second, Load(route.second, options));
+    NIBU_ASSIGN_OR_RETURN(model, nibu::Model::Pivot(std::move(model), std::move(second)));
+  }
+  nibu::Options text = options.text;
+  text.src_lang = route.src_lang;
+  text.tgt_lang = route.tgt_lang;
+  text.text = is_html ? TextKind::kDocument : TextKind::kLines;
+  text.markup = is_html ? Markup::kHtml : Markup::kNone;
+  text.num_hypotheses = 1 + alternatives;
+  if (alternatives > 0) {
+    const int beam_size = text.beam_size.value_or(model->info().defaults.beam_size.value_or(4));
+    text.beam_size = std::max(beam_size, text.num_hypotheses);
+  }
+  text.return_scores = alternatives > 0;
+  return translator_->Prepare(std::move(model), text);
+}
+
+void ModelStore::Unload(const std::shared_ptr<ServedModel>& model) {
+  model->model = nullptr;
+  std::erase(in_memory_, model);
+  ReportLoaded();
+  post_([this, model] {
+    ForgetPlans(model.get());
+    loader_.Post(0, [this] { translator_->ReleaseUnloaded(); });
+  });
+}
+
+void ModelStore::ReportLoaded() {
+  post_([this, count = in_memory_.size()] { loaded_ = count; });
+}
+
+void ModelStore::ForgetPlans(const ServedModel* model) {
+  std::erase_if(plans_, [&](const auto& each) {
+    const Route& route = each.second.route;
+    return each.second.plan.plan != nullptr &&
+           (route.first.get() == model || route.second.get() == model);
+  });
+}
+
+}  // namespace nibu::internal

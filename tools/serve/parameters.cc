@@ -1,0 +1,178 @@
+// Reads the parameters of a request from JSON, forms and queries.
+//
+// JSON: RFC 8259. Forms: https://url.spec.whatwg.org/#urlencoded-parsing and RFC 7578, whose parts
+// are those of RFC 2046, section 5.1.
+
+#include "tools/serve/parameters.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "engine/core/errors.h"
+#include "engine/core/status_macros.h"
+#include "models/files/json.h"
+
+namespace nibu::internal {
+namespace {
+
+constexpr size_t kMostFields = 10000;
+
+// Adds a field, unless there is one of its name already.
+absl::Status AddField(std::string name, std::string value, Parameters* parameters) {
+  if (parameters->values.size() >= kMostFields) return Invalid("the form has too many fields");
+  parameters->values.emplace(std::move(name), std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadUrlEncoded(absl::string_view text, Parameters* parameters) {
+  for (const absl::string_view field : absl::StrSplit(text, '&', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> sides =
+        absl::StrSplit(field, absl::MaxSplits('=', 1));
+    NIBU_RETURN_IF_ERROR(
+        AddField(PercentDecoded(sides.first), PercentDecoded(sides.second), parameters));
+  }
+  return absl::OkStatus();
+}
+
+// The value of a header's parameter, as in `form-data; name="q"`; no value: it has none. In quoted
+// text a backslash stands for the next character.
+std::optional<std::string> HeaderParameter(absl::string_view header, absl::string_view name) {
+  size_t i = header.find(';');
+  while (i != absl::string_view::npos) {
+    header.remove_prefix(i + 1);
+    const size_t equals = header.find_first_of("=;");
+    if (equals == absl::string_view::npos) return std::nullopt;
+    if (header[equals] == ';') {
+      i = equals;
+      continue;
+    }
+    const absl::string_view found = absl::StripAsciiWhitespace(header.substr(0, equals));
+    header.remove_prefix(equals + 1);
+    header = absl::StripLeadingAsciiWhitespace(header);
+    std::string value;
+    size_t end = 0;
+    if (absl::StartsWith(header, "\"")) {
+      for (end = 1; end < header.size() && header[end] != '"'; ++end) {
+        if (header[end] == '\\' && end + 1 < header.size()) ++end;
+        value += header[end];
+      }
+    } else {
+      end = std::min(header.find(';'), header.size());
+      value = std::string(absl::StripAsciiWhitespace(header.substr(0, end)));
+    }
+    if (absl::EqualsIgnoreCase(found, name)) return value;
+    i = header.find(';', end);
+  }
+  return std::nullopt;
+}
+
+// Reads a part of a multipart body: its head, an empty line, and its content.
+absl::Status ReadPart(absl::string_view part, Parameters* parameters) {
+  const size_t end = absl::StartsWith(part, "\r\n") ? 0 : part.find("\r\n\r\n");
+  if (end == absl::string_view::npos) return Invalid("a part of the form has no empty line");
+  const absl::string_view content = part.substr(end + (end == 0 ? 2 : 4));
+  for (const absl::string_view line : absl::StrSplit(part.substr(0, end), "\r\n")) {
+    const std::pair<absl::string_view, absl::string_view> header =
+        absl::StrSplit(line, absl::MaxSplits(':', 1));
+    if (!absl::EqualsIgnoreCase(header.first, "Content-Disposition")) continue;
+    if (HeaderParameter(header.second, "filename").has_value()) return absl::OkStatus();
+    if (std::optional<std::string> name = HeaderParameter(header.second, "name")) {
+      return AddField(*std::move(name), std::string(content), parameters);
+    }
+  }
+  return Invalid("a part of the form has no name");
+}
+
+absl::Status ReadMultipart(absl::string_view content_type, absl::string_view body,
+                           Parameters* parameters) {
+  const std::optional<std::string> boundary = HeaderParameter(content_type, "boundary");
+  if (!boundary.has_value() || boundary->empty() || boundary->size() > 70) {
+    return Invalid("the form's content type has no boundary");
+  }
+  // A delimiter stands at the beginning of a line; "--" follows the last one. What comes before the
+  // first one and behind the last one does not count.
+  const std::string delimiter = absl::StrCat("\r\n--", *boundary);
+  const auto skip_delimiter = [&](size_t at) {
+    if (at == absl::string_view::npos) return Invalid("the form does not have its boundary");
+    body.remove_prefix(at + delimiter.size());
+    return absl::OkStatus();
+  };
+  const std::string whole = absl::StrCat("\r\n", body);
+  body = whole;
+  NIBU_RETURN_IF_ERROR(skip_delimiter(body.find(delimiter)));
+  while (!absl::StartsWith(body, "--")) {
+    const size_t line = body.find("\r\n");
+    const size_t end = line == absl::string_view::npos ? line : body.find(delimiter, line);
+    if (end == absl::string_view::npos) return Invalid("the form does not end with its boundary");
+    // A part without head and content has its line break in common with the delimiter.
+    const size_t begin = std::min(line + 2, end);
+    NIBU_RETURN_IF_ERROR(ReadPart(body.substr(begin, end - begin), parameters));
+    NIBU_RETURN_IF_ERROR(skip_delimiter(end));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Parameters> ReadJson(absl::string_view body) {
+  // An answer's message has no place for bytes of the request.
+  const absl::Status error = Invalid("Invalid JSON format");
+  absl::StatusOr<nlohmann::json> json = ParseJson(body, "request");
+  if (!json.ok() || !json->is_object()) return error;
+  Parameters parameters;
+  for (auto& [name, value] : json->items()) parameters.values[name] = std::move(value);
+  return parameters;
+}
+
+}  // namespace
+
+const nlohmann::json* Parameters::Find(const std::string& name) const {
+  const auto found = values.find(name);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+absl::StatusOr<Parameters> ReadParameters(const HttpRequest& request) {
+  const absl::string_view type = absl::StripAsciiWhitespace(
+      absl::string_view(request.content_type).substr(0, request.content_type.find(';')));
+  if (absl::EqualsIgnoreCase(type, "application/json") ||
+      (absl::StartsWithIgnoreCase(type, "application/") &&
+       absl::EndsWithIgnoreCase(type, "+json"))) {
+    return ReadJson(request.body);
+  }
+  Parameters parameters;
+  parameters.is_form = true;
+  NIBU_RETURN_IF_ERROR(ReadUrlEncoded(request.query, &parameters));
+  if (absl::EqualsIgnoreCase(type, "multipart/form-data")) {
+    NIBU_RETURN_IF_ERROR(ReadMultipart(request.content_type, request.body, &parameters));
+  } else if (absl::EqualsIgnoreCase(type, "application/x-www-form-urlencoded")) {
+    NIBU_RETURN_IF_ERROR(ReadUrlEncoded(request.body, &parameters));
+  }
+  return parameters;
+}
+
+std::string PercentDecoded(absl::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    int byte = 0;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 1])) &&
+        absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 2])) &&
+        absl::SimpleHexAtoi(text.substr(i + 1, 2), &byte)) {
+      decoded += static_cast<char>(byte);
+      i += 2;
+    } else {
+      decoded += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return decoded;
+}
+
+}  // namespace nibu::internal

@@ -1,0 +1,49 @@
+// A bounded store of translations, so that a client that asks again gets them at once.
+#ifndef NIBU_TOOLS_SERVE_RESULT_CACHE_H_
+#define NIBU_TOOLS_SERVE_RESULT_CACHE_H_
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace nibu::internal {
+
+// The translations of a unit of text, best first.
+using Translations = std::vector<std::string>;
+
+// Keeps what was used last. Thread-safe.
+class ResultCache {
+ public:
+  explicit ResultCache(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Null: there is nothing for this key, which must say all that the result depends on.
+  std::shared_ptr<const Translations> Find(const std::string& key);
+  void Add(const std::string& key, std::shared_ptr<const Translations> translations);
+  // Drops what was used longest ago until no more than this is held; 0 keeps nothing.
+  void SetMaxBytes(size_t max_bytes);
+
+  size_t bytes() const;
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const Translations> translations;
+    size_t bytes;
+  };
+  void DropBeyond(size_t bytes);  // REQUIRES: mutex_ is held.
+
+  mutable std::mutex mutex_;  // guards what follows
+  size_t max_bytes_;
+  size_t bytes_ = 0;
+  std::list<Entry> entries_;  // the one that was used last comes first
+  std::unordered_map<std::string, std::list<Entry>::iterator> places_;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_SERVE_RESULT_CACHE_H_

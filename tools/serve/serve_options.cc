@@ -1,0 +1,152 @@
+// The rows of nibu-serve's own options.
+
+#include "tools/serve/serve_options.h"
+
+#include "tools/text/option_groups.h"
+
+namespace nibu::internal {
+namespace {
+
+constexpr char kNetworkGroup[] = "Network";
+constexpr char kRequestsGroup[] = "Requests";
+constexpr char kLoadGroup[] = "Load";
+constexpr char kAccessGroup[] = "Access";
+
+}  // namespace
+
+absl::Span<const OptionRow> ServeOptionRows() {
+  static const auto& rows = *new std::vector<OptionRow>{
+      Row<&ServeOptions::model>(
+          {.name = "model",
+           .help =
+               "Name, directory or file of a model to be served; give the flag again for each other "
+               "model. Several paths with commas between them are an ensemble. A model whose files "
+               "do not say its languages has them in front, as in en-de=PATH. Without this flag "
+               "and --models it is the bundled English-German model.",
+           .group = kModelGroup,
+           .type = "path",
+           .is_common = true}),
+      Row<&ServeOptions::models>(
+          {.name = "models",
+           .help = "Folder of models to be served, each a file or folder in it. They are loaded "
+                   "when they are first needed.",
+           .group = kModelGroup,
+           .type = "path",
+           .is_common = true}),
+      Row<&ServeOptions::pin>(
+          {.name = "pin",
+           .help = "Names of models in --models that are loaded at once and stay, with commas "
+                   "between them.",
+           .group = kModelGroup}),
+      Row<&ServeOptions::max_models>(
+          {.name = "max_models",
+           .help = "Most models in memory at a time; 0 is any number. Beyond it the one goes that "
+                   "was needed longest ago; those of --model and --pin stay.",
+           .group = kModelGroup,
+           .least = 0}),
+      Row<&ServeOptions::idle_minutes>(
+          {.name = "idle_minutes",
+           .help = "Minutes after which a model that no request has needed goes; 0 keeps all. "
+                   "Those of --model and --pin stay.",
+           .group = kModelGroup,
+           .least = 0}),
+      Row<&ServeOptions::config>(
+          {.name = "config",
+           .help = "YAML file with options by name, as in \"beam_size: 1\". The command line takes "
+                   "precedence over it. It is read again at SIGHUP, and so are the models.",
+           .group = kModelGroup,
+           .type = "path",
+           .is_common = true}),
+      Row<&ServeOptions::host>(
+          {.name = "host",
+           .help = "Address to listen on; 0.0.0.0 and :: are all of this machine.",
+           .group = kNetworkGroup,
+           .is_common = true}),
+      Row<&ServeOptions::port>(
+          {.name = "port",
+           .help = "Port to listen on; 0 is any free one, which is printed.",
+           .group = kNetworkGroup,
+           .least = 0,
+           .most = 65535,
+           .is_common = true}),
+      Row<&ServeOptions::max_connections>(
+          {.name = "max_connections",
+           .help = "Most connections at a time. Others are answered with status 503.",
+           .group = kNetworkGroup,
+           .least = 1}),
+      Row<&ServeOptions::connection_timeout>(
+          {.name = "connection_timeout",
+           .help = "Seconds that a client has to send the head of a request, to send its body, and "
+                   "to take more of an answer; and that an idle connection is kept.",
+           .group = kNetworkGroup,
+           .least = 0,
+           .most = 1e6,
+           .is_above_least = true}),
+      Row<&ServeOptions::max_body_bytes>({.name = "max_body_bytes",
+                                          .help = "Most bytes of a request's body.",
+                                          .group = kRequestsGroup,
+                                          .least = 1}),
+      Row<&ServeOptions::max_texts>({.name = "max_texts",
+                                     .help = "Most texts in one request.",
+                                     .group = kRequestsGroup,
+                                     .least = 1}),
+      Row<&ServeOptions::max_characters>({.name = "max_characters",
+                                          .help = "Most characters of a text.",
+                                          .group = kRequestsGroup,
+                                          .least = 1}),
+      Row<&ServeOptions::max_alternatives>(
+          {.name = "max_alternatives",
+           .help = "Most alternative translations that a request may ask for.",
+           .group = kRequestsGroup,
+           .least = 0,
+           .most = 100}),
+      Row<&ServeOptions::request_timeout>(
+          {.name = "request_timeout",
+           .help = "Seconds after which a request ends with status 504, unless it gives a time of "
+                   "its own as \"timeout\"; 0 is never. Clients that go away end their requests.",
+           .group = kRequestsGroup,
+           .least = 0,
+           .most = 1e6}),
+      Row<&ServeOptions::max_queue>(
+          {.name = "max_queue",
+           .help = "Most requests under way; others are answered with status 503 at once.",
+           .group = kLoadGroup,
+           .least = 1}),
+      Row<&ServeOptions::max_queue_characters>(
+          {.name = "max_queue_characters",
+           .help = "Most characters of all requests under way; but a request that is alone is "
+                   "taken.",
+           .group = kLoadGroup,
+           .least = 1}),
+      Row<&ServeOptions::cache_megabytes>(
+          {.name = "cache_megabytes",
+           .help = "Memory for translations that are kept, for those who ask again; 0 keeps none.",
+           .group = kLoadGroup,
+           .least = 0,
+           .most = 1e6}),
+      Row<&ServeOptions::api_keys>(
+          {.name = "api_keys",
+           .help = "File of keys, one in each line, of which a request must have one. Lines that "
+                   "begin with # do not count. It is read again at SIGHUP.",
+           .group = kAccessGroup,
+           .type = "path"}),
+      Row<&ServeOptions::requests_per_minute>(
+          {.name = "requests_per_minute",
+           .help = "Most requests of a client in a minute; 0 is any number. A client is a key or, "
+                   "without keys, an address.",
+           .group = kAccessGroup,
+           .least = 0}),
+      Row<&ServeOptions::trusted_proxies>(
+          {.name = "trusted_proxies",
+           .help = "Addresses of proxies in front of the server, with commas between them, whose "
+                   "X-Forwarded-For is believed to name the client.",
+           .group = kAccessGroup}),
+      Row<&ServeOptions::log_requests>(
+          {.name = "log_requests",
+           .help = "Write a line for each request to standard error. No line has a text in it.",
+           .group = kAccessGroup}),
+  };
+  return rows;
+}
+
+}  // namespace nibu::internal

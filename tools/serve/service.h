@@ -1,0 +1,83 @@
+// The paths of the server, and what answers each.
+#ifndef NIBU_TOOLS_SERVE_SERVICE_H_
+#define NIBU_TOOLS_SERVE_SERVICE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "nibu/nibu.h"
+#include "tools/serve/access.h"
+#include "tools/serve/catalog.h"
+#include "tools/serve/http.h"
+#include "tools/serve/jobs.h"
+#include "tools/serve/libre_translate.h"
+#include "tools/serve/metrics.h"
+#include "tools/serve/model_store.h"
+#include "tools/serve/parameters.h"
+#include "tools/serve/result_cache.h"
+
+namespace nibu::internal {
+
+// What may change while the server runs.
+struct ServiceOptions {
+  RequestLimits request;
+  JobLimits jobs;
+  double request_timeout = 0;  // in seconds; 0: none
+  bool logs_requests = true;
+};
+
+// Belongs to the network's thread. Only translations take time; all else is answered at once, from
+// what is in memory.
+class Service {
+ public:
+  // `post` hands a task to the network's thread; `translator` must outlive the service.
+  Service(nibu::Translator* translator, std::function<void(std::function<void()>)> post);
+
+  HttpCancel Handle(HttpRequest request, HttpReply reply);
+
+  // What /metrics says beside the service's own figures: of connections.
+  void SetMoreMetrics(std::function<void(MetricsText*)> more) { more_metrics_ = std::move(more); }
+  void SetOptions(const ServiceOptions& options);
+  // All models that are to be there from the beginning are; /ready is 200 from then on.
+  void SetReady() { is_ready_ = true; }
+  // From now on translations are refused; those that were accepted go on.
+  void Drain() { is_draining_ = true; }
+  // Ends all threads of its own.
+  void Stop();
+
+  Access& access() { return access_; }
+  ModelStore& store() { return store_; }
+  ResultCache& cache() { return cache_; }
+  Jobs& jobs() { return jobs_; }
+
+ private:
+  struct Endpoint;
+  struct Exchange;
+  static const Endpoint* Find(const std::string& path);
+  HttpCancel Answer(const Endpoint& endpoint, const HttpRequest& request,
+                    const std::shared_ptr<Exchange>& exchange);
+  HttpCancel Translate(const Parameters& parameters, std::string client,
+                       const std::shared_ptr<Exchange>& exchange);
+  HttpAnswer Busy(const std::string& message) const;
+  HttpAnswer Ready() const;
+  HttpAnswer Metrics() const;
+  void End(Exchange* exchange, HttpAnswer answer);
+
+  nibu::Translator* const translator_;
+  ServiceOptions options_;
+  Access access_;
+  ResultCache cache_;
+  ModelStore store_;
+  Jobs jobs_;
+  RequestCounts counts_;
+  std::function<void(MetricsText*)> more_metrics_;
+  bool is_ready_ = false;
+  bool is_draining_ = false;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_SERVE_SERVICE_H_

@@ -1,0 +1,72 @@
+// A thread that does one piece of work after the other, the most urgent first.
+#ifndef NIBU_TOOLS_SERVE_WORK_THREAD_H_
+#define NIBU_TOOLS_SERVE_WORK_THREAD_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace nibu::internal {
+
+// Thread-safe.
+class WorkThread {
+ public:
+  using Task = std::function<void()>;
+
+  WorkThread() : thread_([this] { Run(); }) {}
+  // Waits for the task that runs, and drops the others.
+  ~WorkThread() { Stop(); }
+  WorkThread(const WorkThread&) = delete;
+  WorkThread& operator=(const WorkThread&) = delete;
+
+  // The task with the lowest order is done next; those of one order, in turn.
+  void Post(int64_t order, Task task) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_stopped_) return;
+      tasks_.emplace(order, std::move(task));
+    }
+    changed_.notify_one();
+  }
+
+  // What the destructor does; nothing is done afterwards.
+  void Stop() {
+    std::multimap<int64_t, Task> dropped;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      is_stopped_ = true;
+      dropped.swap(tasks_);
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void Run() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return is_stopped_ || !tasks_.empty(); });
+      if (is_stopped_) return;
+      Task task = std::move(tasks_.begin()->second);
+      tasks_.erase(tasks_.begin());
+      lock.unlock();
+      task();
+      task = nullptr;  // with what it holds
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multimap<int64_t, Task> tasks_;
+  bool is_stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_SERVE_WORK_THREAD_H_
