@@ -131,8 +131,8 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
     std::unique_lock<std::mutex> lock(mutex_);
     if (!job->continues) NIBU_RETURN_IF_ERROR(AwaitRoom(&lock, patience));
     if (closed_) return absl::FailedPreconditionError("the translator has ended");
-    job->order = {~job->priority, arrivals_ / kWindow,
-                  -static_cast<int64_t>(job->source.size()), arrivals_};
+    job->order = {~job->priority, arrivals_ / kWindow, -static_cast<int64_t>(job->source.size()),
+                  arrivals_};
     job->arrival = Clock::now();
     const Clock::time_point deadline = job->deadline;
     jobs_.emplace(job->order, std::move(job));

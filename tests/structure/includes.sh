@@ -85,8 +85,20 @@ if [ -n "$lines" ]; then
   printf '%s\n%s\n' "nibu-translate, nibu-score and nibu-split use the public library, as every program does:" "$lines"
   bad=1
 fi
+lines=$(includes '(engine|models|tokenizer)/|tools/text/' tools/serve |
+  grep -vE '"(engine/core/(errors|status_macros)\.h|models/files/json\.h|tools/text/option_(table|groups)\.h)"' || true)
+if [ -n "$lines" ]; then
+  printf '%s\n%s\n' "the server uses the public library, as every program does:" "$lines"
+  bad=1
+fi
+lines=$(includes 'boost/' engine models tokenizer tools |
+  grep -vE '^tools/serve/(http_server\.cc|nibu_load\.cc|load_connections\.h):' || true)
+if [ -n "$lines" ]; then
+  printf '%s\n%s\n' "Boost takes long to compile, and stays in the files that speak HTTP:" "$lines"
+  bad=1
+fi
 order engine core ops attention model search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
 order tokenizer unicode subwords,sentences,languages
-order tools text cli inspect,bench
+order tools text cli inspect,bench,serve
 exit "$bad"

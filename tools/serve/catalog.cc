@@ -111,16 +111,18 @@ absl::Status Catalog::AddFolder(const std::string& folder, const std::vector<std
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const Catalog>> Catalog::Read(
-    const std::vector<std::string>& models, const std::string& folder,
-    const std::vector<std::string>& pinned, std::vector<std::string>* warnings) {
+absl::StatusOr<std::shared_ptr<const Catalog>> Catalog::Read(const std::vector<std::string>& models,
+                                                             const std::string& folder,
+                                                             const std::vector<std::string>& pinned,
+                                                             std::vector<std::string>* warnings) {
   const auto catalog = std::make_shared<Catalog>();
   for (const std::string& model : models) NIBU_RETURN_IF_ERROR(catalog->Add(model, true));
   if (!folder.empty()) NIBU_RETURN_IF_ERROR(catalog->AddFolder(folder, pinned, warnings));
   if (catalog->models_.empty()) {
     return absl::NotFoundError(
-        absl::StrCat(folder, ": no model in it; tools/get_model.sh (installed as nibu-get-model) "
-                             "fetches models"));
+        absl::StrCat(folder,
+                     ": no model in it; tools/get_model.sh (installed as nibu-get-model) "
+                     "fetches models"));
   }
   for (const std::string& name : pinned) {
     const auto has_name = [&](const auto& model) { return model->name == name; };

@@ -60,9 +60,10 @@ class Catalog {
   // passed over, with a warning. The models of `pinned` (names), and all of `models`, stay in
   // memory. Errors: a model cannot be read or has no languages; a folder, or a pinned model, is not
   // there; there is no model at all.
-  static absl::StatusOr<std::shared_ptr<const Catalog>> Read(
-      const std::vector<std::string>& models, const std::string& folder,
-      const std::vector<std::string>& pinned, std::vector<std::string>* warnings);
+  static absl::StatusOr<std::shared_ptr<const Catalog>> Read(const std::vector<std::string>& models,
+                                                             const std::string& folder,
+                                                             const std::vector<std::string>& pinned,
+                                                             std::vector<std::string>* warnings);
 
   const std::vector<std::shared_ptr<ServedModel>>& models() const { return models_; }
   // Sorted by name.

@@ -126,9 +126,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   // A handler of Asio's that keeps the connection alive.
   template <typename F>
   auto Then(F f) {
-    return [self = shared_from_this(), f = std::move(f)](auto... results) mutable {
-      f(results...);
-    };
+    return
+        [self = shared_from_this(), f = std::move(f)](auto... results) mutable { f(results...); };
   }
 
   // Closes the connection at that time, unless a deadline is set anew before.
@@ -151,9 +150,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     is_idle_ = true;
     SetDeadline(server_->limits.timeout);
     socket_.async_wait(Tcp::socket::wait_read, Then([this](const Error& error) {
-      is_idle_ = false;
-      if (!error) ReadHead();
-    }));
+                         is_idle_ = false;
+                         if (!error) ReadHead();
+                       }));
   }
 
   void ReadHead() {
@@ -187,9 +186,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
   void ReadBody() {
     http::async_read(socket_, buffer_, *parser_, Then([this](const Error& error, size_t) {
-      if (error) return Fail(error);
-      Handle();
-    }));
+                       if (error) return Fail(error);
+                       Handle();
+                     }));
   }
 
   // Answers what cannot be read with its error, and closes the connection.
@@ -243,17 +242,17 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   void Watch(uint64_t number) {
     if (buffer_.size() >= kMaxBytesAhead) return;
     socket_.async_wait(Tcp::socket::wait_read, Then([this, number](const Error& failed) {
-      if (failed || answered_ >= number) return;
-      Error error;
-      const size_t read = socket_.read_some(buffer_.prepare(4096), error);
-      buffer_.commit(read);
-      if (!error || error == asio::error::would_block) return Watch(number);
-      answered_ = number;
-      const HttpCancel cancel = std::exchange(cancel_, nullptr);
-      if (cancel != nullptr) cancel();
-      Close();
-      EndRequest();
-    }));
+                         if (failed || answered_ >= number) return;
+                         Error error;
+                         const size_t read = socket_.read_some(buffer_.prepare(4096), error);
+                         buffer_.commit(read);
+                         if (!error || error == asio::error::would_block) return Watch(number);
+                         answered_ = number;
+                         const HttpCancel cancel = std::exchange(cancel_, nullptr);
+                         if (cancel != nullptr) cancel();
+                         Close();
+                         EndRequest();
+                       }));
   }
 
   void Write(HttpAnswer answer) {
@@ -285,16 +284,16 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   void WriteOn() {
     SetDeadline(server_->limits.timeout);
     http::async_write_some(socket_, *serializer_, Then([this](const Error& error, size_t) {
-      if (!error && !serializer_->is_done()) return WriteOn();
-      if (error) {
-        Close();
-      } else if (keeps_open_) {
-        AwaitRequest();
-      } else {
-        Linger();
-      }
-      EndRequest();
-    }));
+                             if (!error && !serializer_->is_done()) return WriteOn();
+                             if (error) {
+                               Close();
+                             } else if (keeps_open_) {
+                               AwaitRequest();
+                             } else {
+                               Linger();
+                             }
+                             EndRequest();
+                           }));
   }
 
   // The request is answered, or its client is gone.
@@ -313,9 +312,9 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   void Discard() {
     buffer_.clear();
     socket_.async_read_some(buffer_.prepare(4096), Then([this](const Error& error, size_t) {
-      if (error) return Close();
-      Discard();
-    }));
+                              if (error) return Close();
+                              Discard();
+                            }));
   }
 
   Impl* const server_;

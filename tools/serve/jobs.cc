@@ -153,7 +153,9 @@ void Jobs::CutText(Job* job, size_t text) {
     unit.tag = job->arrival + cost;
     if (read.ends_line()) {
       const absl::string_view before = absl::string_view(whole).substr(0, read.end());
-      unit.line_end = absl::EndsWith(before, "\r\n") ? "\r\n" : absl::EndsWith(before, "\n") ? "\n" : "";
+      unit.line_end = absl::EndsWith(before, "\r\n") ? "\r\n"
+                      : absl::EndsWith(before, "\n") ? "\n"
+                                                     : "";
     }
     if (!read.has_text()) {
       unit.translations = std::make_shared<const Translations>(1);

@@ -56,8 +56,8 @@ absl::StatusOr<double> NumberOf(const Parameters& parameters, const char* name) 
 }
 
 size_t CountCharacters(absl::string_view text) {
-  return static_cast<size_t>(
-      absl::c_count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(absl::c_count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 // The texts of "q". Those of forms have their line ends made LF, and none at the end.
@@ -104,13 +104,12 @@ Json Detect(const std::vector<std::string>& texts, bool is_html, const Catalog& 
     if (all.size() > kMostBytes) break;
     absl::StrAppend(&all, text, "\n");
   }
-  const auto languages =
-      catalog.detector().Detect(all, is_html ? Markup::kHtml : Markup::kNone);
+  const auto languages = catalog.detector().Detect(all, is_html ? Markup::kHtml : Markup::kNone);
   Json found = Json::array();
   if (languages.ok()) {
     for (const DetectedLanguage& language : *languages) {
-      found.push_back({{"language", language.code},
-                       {"confidence", std::round(language.confidence * 100.0)}});
+      found.push_back(
+          {{"language", language.code}, {"confidence", std::round(language.confidence * 100.0)}});
     }
   }
   if (found.empty()) found.push_back({{"language", "en"}, {"confidence", 0.0}});
@@ -175,8 +174,9 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
     texts.push_back(translation.at(0));
     // LibreTranslate has no alternatives for HTML, either.
     const bool has_others = translation.size() > 1 && !request.is_html;
-    alternatives.push_back(
-        has_others ? Json(Translations(translation.begin() + 1, translation.end())) : Json::array());
+    alternatives.push_back(has_others
+                               ? Json(Translations(translation.begin() + 1, translation.end()))
+                               : Json::array());
     detected.push_back(request.detected);
   }
   const auto shape = [&](Json&& list) { return request.is_list ? std::move(list) : list[0]; };
@@ -211,17 +211,16 @@ HttpAnswer SettingsAnswer(const Catalog& catalog, const RequestLimits& limits, b
   const auto& languages = catalog.languages();
   auto target = absl::c_find_if(languages, is_target);
   if (target == languages.end()) target = languages.begin();
-  return JsonAnswer(
-      {{"apiKeys", needs_key},
-       {"charLimit", limits.max_characters},
-       {"filesTranslation", false},
-       {"frontendTimeout", 500},
-       {"keyRequired", needs_key},
-       {"language",
-        {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
-         {"target", {{"code", target->code}, {"name", target->name}}}}},
-       {"suggestions", false},
-       {"supportedFilesFormat", Json::array()}});
+  return JsonAnswer({{"apiKeys", needs_key},
+                     {"charLimit", limits.max_characters},
+                     {"filesTranslation", false},
+                     {"frontendTimeout", 500},
+                     {"keyRequired", needs_key},
+                     {"language",
+                      {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
+                       {"target", {{"code", target->code}, {"name", target->name}}}}},
+                     {"suggestions", false},
+                     {"supportedFilesFormat", Json::array()}});
 }
 
 HttpAnswer SpecAnswer() {

@@ -2,8 +2,8 @@
 // those that make no sense, and the answers.
 //
 // Source: https://github.com/LibreTranslate/LibreTranslate, libretranslate/app.py and language.py.
-// Departures: entities of HTML stay escaped in the answer, requests of the wrong types are errors of
-// the client (400, not 500), and "timeout" is a parameter of nibu's own.
+// Departures: entities of HTML stay escaped in the answer, requests of the wrong types are errors
+// of the client (400, not 500), and "timeout" is a parameter of nibu's own.
 #ifndef NIBU_TOOLS_SERVE_LIBRE_TRANSLATE_H_
 #define NIBU_TOOLS_SERVE_LIBRE_TRANSLATE_H_
 

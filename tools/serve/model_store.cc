@@ -51,8 +51,8 @@ void ModelStore::Prepare(const Route& route, bool is_html, int alternatives, Pla
   for (const auto& model : {route.first, route.second}) {
     if (model != nullptr) model->last_use = SteadyClock::now();
   }
-  const PlanKey key = {route.first.get(), route.second.get(), route.src_lang,
-                       route.tgt_lang,    is_html,            alternatives};
+  const PlanKey key = {route.first.get(), route.second.get(), route.src_lang, route.tgt_lang,
+                       is_html,           alternatives};
   if (const auto known = plans_.find(key); known != plans_.end()) {
     if (known->second.plan.plan != nullptr) return ready(known->second.plan);
     known->second.waiting.push_back(std::move(ready));

@@ -62,8 +62,8 @@ class ModelStore {
   void Stop() { loader_.Stop(); }
 
  private:
-  using PlanKey = std::tuple<const ServedModel*, const ServedModel*, std::string, std::string, bool,
-                             int>;
+  using PlanKey =
+      std::tuple<const ServedModel*, const ServedModel*, std::string, std::string, bool, int>;
   struct KnownPlan {
     Route route;
     NumberedPlan plan;
@@ -92,7 +92,7 @@ class ModelStore {
   size_t loaded_ = 0;
 
   std::vector<std::shared_ptr<ServedModel>> in_memory_;  // the loader's
-  WorkThread loader_;  // the last member: it uses the others
+  WorkThread loader_;                                    // the last member: it uses the others
 };
 
 }  // namespace nibu::internal

@@ -63,8 +63,7 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings,
   }
   if (!serve.models.empty() && !WasGiven("model")) models.clear();
   std::vector<std::string> warnings;
-  NIBU_ASSIGN_OR_RETURN(read.catalog,
-                        Catalog::Read(models, serve.models, serve.pin, &warnings));
+  NIBU_ASSIGN_OR_RETURN(read.catalog, Catalog::Read(models, serve.models, serve.pin, &warnings));
   for (const std::string& warning : warnings) PrintWarning(warning);
   read.store.model = settings.model;
   read.store.text = settings.text;
@@ -126,13 +125,12 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(const auto translator,
                         UsageError(nibu::Translator::Create(settings.speed)));
   std::unique_ptr<Service> service;
-  NIBU_ASSIGN_OR_RETURN(const auto server,
-                        HttpServer::Listen(settings.serve.host, settings.serve.port,
-                                           configuration.http,
-                                           [&](HttpRequest request, HttpReply reply) {
-                                             return service->Handle(std::move(request),
-                                                                    std::move(reply));
-                                           }));
+  NIBU_ASSIGN_OR_RETURN(
+      const auto server,
+      HttpServer::Listen(settings.serve.host, settings.serve.port, configuration.http,
+                         [&](HttpRequest request, HttpReply reply) {
+                           return service->Handle(std::move(request), std::move(reply));
+                         }));
   service = std::make_unique<Service>(
       translator.get(), [&](std::function<void()> task) { server->Post(std::move(task)); });
   service->SetMoreMetrics([&](MetricsText* text) {

@@ -28,7 +28,8 @@ struct Parameters {
 // as it is. InvalidArgument: the body is no JSON object, nested deeper than 32, or no form.
 absl::StatusOr<Parameters> ReadParameters(const HttpRequest& request);
 
-// Text with %XX and + as forms write them, decoded. A % that no two hexadecimal digits follow stays.
+// Text with %XX and + as forms write them, decoded. A % that no two hexadecimal digits follow
+// stays.
 std::string PercentDecoded(absl::string_view text);
 
 }  // namespace nibu::internal

@@ -19,7 +19,8 @@ absl::Span<const OptionRow> ServeOptionRows() {
       Row<&ServeOptions::model>(
           {.name = "model",
            .help =
-               "Name, directory or file of a model to be served; give the flag again for each other "
+               "Name, directory or file of a model to be served; give the flag again for each "
+               "other "
                "model. Several paths with commas between them are an ensemble. A model whose files "
                "do not say its languages has them in front, as in en-de=PATH. Without this flag "
                "and --models it is the bundled English-German model.",
@@ -62,13 +63,12 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .help = "Address to listen on; 0.0.0.0 and :: are all of this machine.",
            .group = kNetworkGroup,
            .is_common = true}),
-      Row<&ServeOptions::port>(
-          {.name = "port",
-           .help = "Port to listen on; 0 is any free one, which is printed.",
-           .group = kNetworkGroup,
-           .least = 0,
-           .most = 65535,
-           .is_common = true}),
+      Row<&ServeOptions::port>({.name = "port",
+                                .help = "Port to listen on; 0 is any free one, which is printed.",
+                                .group = kNetworkGroup,
+                                .least = 0,
+                                .most = 65535,
+                                .is_common = true}),
       Row<&ServeOptions::max_connections>(
           {.name = "max_connections",
            .help = "Most connections at a time. Others are answered with status 503.",
@@ -76,8 +76,9 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .least = 1}),
       Row<&ServeOptions::connection_timeout>(
           {.name = "connection_timeout",
-           .help = "Seconds that a client has to send the head of a request, to send its body, and "
-                   "to take more of an answer; and that an idle connection is kept.",
+           .help =
+               "Seconds that a client has to send the head of a request. So many it also has to "
+               "send the body, to take more of an answer, and to be idle.",
            .group = kNetworkGroup,
            .least = 0,
            .most = 1e6,
@@ -102,8 +103,8 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .most = 100}),
       Row<&ServeOptions::request_timeout>(
           {.name = "request_timeout",
-           .help = "Seconds after which a request ends with status 504, unless it gives a time of "
-                   "its own as \"timeout\"; 0 is never. Clients that go away end their requests.",
+           .help = "Seconds after which a request ends with status 504; 0 is never. A request may "
+                   "give a time of its own as \"timeout\". One whose client goes away ends, too.",
            .group = kRequestsGroup,
            .least = 0,
            .most = 1e6}),
@@ -138,7 +139,7 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .least = 0}),
       Row<&ServeOptions::trusted_proxies>(
           {.name = "trusted_proxies",
-           .help = "Addresses of proxies in front of the server, with commas between them, whose "
+           .help = "Addresses of proxies in front of the server, with commas between them. Their "
                    "X-Forwarded-For is believed to name the client.",
            .group = kAccessGroup}),
       Row<&ServeOptions::log_requests>(

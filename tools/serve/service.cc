@@ -132,9 +132,8 @@ HttpCancel Service::Handle(HttpRequest request, HttpReply reply) {
     return nullptr;
   }
   if (endpoint->is_post ? !is_post : !is_get) {
-    HttpAnswer answer = ErrorAnswer(
-        405, absl::StrCat("the method is not allowed here; it is ",
-                          endpoint->is_post ? "POST" : "GET"));
+    HttpAnswer answer = ErrorAnswer(405, absl::StrCat("the method is not allowed here; it is ",
+                                                      endpoint->is_post ? "POST" : "GET"));
     answer.allow = methods;
     End(exchange.get(), std::move(answer));
     return nullptr;
@@ -199,9 +198,9 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
   auto read = ReadTranslateRequest(parameters, store_.catalog(), options_.request);
   if (!read.ok()) return end(ErrorAnswer(400, std::string(read.status().message())));
   const auto request = std::make_shared<TranslateRequest>(*std::move(read));
-  exchange->facts = absl::StrCat(" ", request->source.empty() ? "-" : request->source, ">",
-                                 request->target, " texts=", request->texts.size(),
-                                 " characters=", request->characters);
+  exchange->facts =
+      absl::StrCat(" ", request->source.empty() ? "-" : request->source, ">", request->target,
+                   " texts=", request->texts.size(), " characters=", request->characters);
   if (!request->route.has_value()) {
     std::vector<Translations> same;
     for (const std::string& text : request->texts) same.push_back({text});
@@ -216,7 +215,8 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
   job.client = std::move(client);
   const double timeout = request->timeout > 0 ? request->timeout : options_.request_timeout;
   if (timeout > 0 && timeout < 1e6) {
-    job.deadline = SteadyClock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
+    job.deadline =
+        SteadyClock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
   }
   const auto accepted = jobs_.Submit(
       std::move(job), [this, exchange, request](absl::StatusOr<std::vector<Translations>> texts) {

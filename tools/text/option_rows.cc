@@ -34,7 +34,7 @@ absl::Span<const OptionRow> ModelOptionRows() {
                    "placed once, by both models' alignments. Scores and alternatives are those of "
                    "the second model. Empty: none.",
            .group = kModelGroup,
-           .programs = "translate serve",
+           .programs = "translate",
            .is_common = true}),
       Row<&ModelOptions::sentencepiece>(
           {.name = "sentencepiece",
@@ -43,7 +43,7 @@ absl::Span<const OptionRow> ModelOptionRows() {
            .group = kModelGroup,
            .type = "path",
            .excludes = "tokenized",
-           .programs = "translate score bench inspect-attention convert serve"}),
+           .programs = "translate score bench inspect-attention convert"}),
       Row<&ModelOptions::encoder_attention>(
           {.name = "encoder_attention",
            .help = "Attention mechanism that the encoder's layers use in place of full attention. "
@@ -78,7 +78,7 @@ absl::Span<const OptionRow> ModelOptionRows() {
                    "Both models need the same vocabularies, and --beam_size=1.",
            .group = kSpeedGroup,
            .type = "path",
-           .programs = "translate bench serve"}),
+           .programs = "translate bench"}),
   };
   return rows;
 }
@@ -116,7 +116,7 @@ absl::Span<const OptionRow> SpeedOptionRows() {
                    "speed.",
            .group = kSpeedGroup,
            .least = 0,
-           .programs = "serve"}),
+           .programs = "library"}),
   };
   return rows;
 }

@@ -25,14 +25,14 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "and nibu-score also take auto, which detects the language of each line among "
                    "those of the model; jsonl output tells it.",
            .group = kTextGroup,
-           .programs = "translate score bench inspect-attention serve",
+           .programs = "translate score bench inspect-attention",
            .is_common = true}),
       Row<&Options::tgt_lang>(
           {.name = "tgt_lang",
            .help = "Language of the translation, for models that have to be told. It has the forms "
                    "of --src_lang.",
            .group = kTextGroup,
-           .programs = "translate score bench inspect-attention serve",
+           .programs = "translate score bench inspect-attention",
            .is_common = true}),
       Row<&Options::text>(
           {.name = "text",
@@ -47,7 +47,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .group = kTextGroup,
            .values = "lines paragraphs document",
            .excludes = "tokenized",
-           .programs = kTranslating,
+           .programs = "translate",
            .is_common = true}),
       Row<&Options::markup>(
           {.name = "markup",
@@ -57,7 +57,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .group = kTextGroup,
            .values = "none html xml",
            .excludes = "tokenized text=paragraphs",
-           .programs = kTranslating,
+           .programs = "translate",
            .is_common = true}),
       Row<&Options::wrap>(
           {.name = "wrap",
@@ -85,7 +85,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .help = "Language whose rules split sentences: en, de-DE, zho_Hans, ... Empty: that of "
                    "--src_lang or, without one, the model's source language.",
            .group = kTextGroup,
-           .programs = kTexts}),
+           .programs = "translate score"}),
       Row<&Options::protect>(
           {.name = "protect",
            .help = "Kinds of text that come out unchanged. all, none, or a list, separated by "
@@ -127,7 +127,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .most = 1,
            .is_below_most = true,
            .needs = "target_prefix input_format=jsonl",
-           .programs = kTranslating}),
+           .programs = "translate"}),
       Row<&Options::alignment>(
           {.name = "alignment",
            .help = "Alignment of target tokens to source tokens that is printed. hard: pairs "
@@ -135,20 +135,20 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "nbest have it at the end of the line, behind |||.",
            .group = kSearchOnTextGroup,
            .values = "none hard soft",
-           .programs = kTranslating}),
+           .programs = "translate"}),
       Row<&Options::alignment_level>({.name = "alignment_level",
                                       .help = "Units of the alignment: pieces or words.",
                                       .group = kSearchOnTextGroup,
                                       .values = "pieces words",
                                       .needs = "alignment",
-                                      .programs = kTranslating}),
+                                      .programs = "translate"}),
       Row<&Options::alignment_layer>(
           {.name = "alignment_layer",
            .help = "Decoder layer whose cross-attention aligns tokens, from 0; -1 is the last. The "
                    "model's own choice, if it has one, is used unless this is given.",
            .group = kSearchOnTextGroup,
            .default_value = "-1",
-           .programs = kTranslating}),
+           .programs = "translate"}),
       Row<&Options::alignment_heads>(
           {.name = "alignment_heads",
            .help = "Number of heads whose mean aligns tokens; 0 means all. The model's own number, "
@@ -156,7 +156,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .group = kSearchOnTextGroup,
            .default_value = "0",
            .least = 0,
-           .programs = kTranslating}),
+           .programs = "translate"}),
       Row<&Options::beam_size>(
           {.name = "beam_size",
            .help = "Number of hypotheses kept at each step; 1 is greedy search. A model's own "
@@ -183,7 +183,7 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "that has room for them: nbest or jsonl.",
            .group = kSearchGroup,
            .least = 1,
-           .programs = kSearches,
+           .programs = "translate bench",
            .is_common = true}),
       Row<&Options::search_compat>(
           {.name = "search_compat",
@@ -256,7 +256,7 @@ absl::Span<const OptionRow> TextOptionRows() {
                    "the --num_hypotheses most probable tokens, behind the target prefix if there "
                    "is one, each completed by a search of its own.",
            .group = kSearchGroup,
-           .programs = kSearches}),
+           .programs = "translate bench"}),
       Row<&Options::min_alternative_expansion_prob>(
           {.name = "min_alternative_expansion_prob",
            .help = "Least probability that the first token of an alternative must have. The first "
@@ -265,7 +265,7 @@ absl::Span<const OptionRow> TextOptionRows() {
            .least = 0,
            .most = 1,
            .needs = "return_alternatives",
-           .programs = kSearches}),
+           .programs = "translate bench"}),
       Row<&Options::sampling_topk>(
           {.name = "sampling_topk",
            .help = "Number of most probable tokens from which each token is drawn at random. 1: "

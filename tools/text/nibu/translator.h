@@ -96,10 +96,10 @@ class NIBU_EXPORT Ticket {
 // What the threads of a translator have done since it was created, for those who watch a server. A
 // sentence that two models translate in a row counts twice, once for each.
 struct Activity {
-  uint64_t waiting = 0;         // Sentences that no thread has begun; the only number that may fall.
-  uint64_t begun = 0;           // Sentences that a thread has begun, those cancelled since included.
-  double waited_seconds = 0;    // The sum of the times for which these waited in the queue.
-  uint64_t steps = 0;           // Steps of the decoder: each adds a token to each of its sentences.
+  uint64_t waiting = 0;       // Sentences that no thread has begun; the only number that may fall.
+  uint64_t begun = 0;         // Sentences that a thread has begun, those cancelled since included.
+  double waited_seconds = 0;  // The sum of the times for which these waited in the queue.
+  uint64_t steps = 0;         // Steps of the decoder: each adds a token to each of its sentences.
   uint64_t step_sentences = 0;  // The sum of the numbers of sentences in these steps.
 };
 

@@ -1,0 +1,104 @@
+// Which models translate between which languages.
+#include "tools/serve/catalog.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/paths.h"
+
+namespace nibu::internal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+absl::StatusOr<std::shared_ptr<const Catalog>> Read(const std::vector<std::string>& models,
+                                                    const std::string& folder = "",
+                                                    const std::vector<std::string>& pinned = {},
+                                                    std::vector<std::string>* warnings = nullptr) {
+  std::vector<std::string> unused;
+  return Catalog::Read(models, folder, pinned, warnings != nullptr ? warnings : &unused);
+}
+
+// "en: de en, de: de".
+std::string Languages(const Catalog& catalog) {
+  std::vector<std::string> languages;
+  for (const ServedLanguage& language : catalog.languages()) {
+    languages.push_back(absl::StrCat(language.code, ": ", absl::StrJoin(language.targets, " ")));
+  }
+  return absl::StrJoin(languages, ", ");
+}
+
+TEST(CatalogTest, LanguagesOfOneModel) {
+  const auto catalog = *Read({CaptionsModelPath()});
+  EXPECT_EQ(Languages(*catalog), "en: de en, de: de");
+  EXPECT_EQ(catalog->FindLanguage("en")->name, "English");
+  EXPECT_EQ(catalog->FindLanguage("EN-us")->code, "en");
+  EXPECT_EQ(catalog->FindLanguage("deu_Latn")->code, "de");
+  EXPECT_EQ(catalog->FindLanguage("zz"), nullptr);
+  EXPECT_EQ(catalog->FindLanguage("auto"), nullptr);
+  EXPECT_EQ(catalog->FindLanguage(""), nullptr);
+  EXPECT_TRUE(catalog->FindRoute("en", "de").has_value());
+  EXPECT_FALSE(catalog->FindRoute("de", "en").has_value());
+  EXPECT_TRUE(catalog->models()[0]->is_pinned);
+}
+
+TEST(CatalogTest, TwoModelsInARow) {
+  const std::string path = TestdataPath("de-en");
+  // In truth they translate other languages, which the catalog cannot know.
+  const auto catalog = *Read({absl::StrCat("fr-en=", path), absl::StrCat("en-it=", path),
+                              absl::StrCat("it-es=", path), absl::StrCat("en-zh_TW=", path),
+                              absl::StrCat("en-zh=", path), absl::StrCat("en-pt_BR=", path)});
+  EXPECT_EQ(catalog->FindLanguage("es")->targets, std::vector<std::string>{"es"});
+  const auto names = [&](const char* source, const char* target) -> std::string {
+    const auto route = catalog->FindRoute(source, target);
+    if (!route.has_value()) return "none";
+    const auto name = [](const ServedModel& model) {
+      return absl::StrCat(model.sources.begin()->first, "-", model.targets.begin()->first);
+    };
+    if (route->second == nullptr) return name(*route->first);
+    return absl::StrCat(name(*route->first), " ", name(*route->second));
+  };
+  EXPECT_EQ(names("fr", "en"), "fr-en");
+  EXPECT_EQ(names("fr", "it"), "fr-en en-it");
+  EXPECT_EQ(names("en", "es"), "en-it it-es");
+  EXPECT_EQ(names("fr", "es"), "none");  // That takes three.
+  EXPECT_EQ(names("fr", "fr"), "none");
+  EXPECT_EQ(catalog->FindLanguage("zh")->code, "zh-Hans");
+  EXPECT_EQ(catalog->FindLanguage("ZT")->code, "zh-Hant");
+  EXPECT_EQ(catalog->FindLanguage("zh-tw")->code, "zh-Hant");
+  EXPECT_EQ(catalog->FindLanguage("pb")->code, "pt-BR");
+  EXPECT_EQ(catalog->FindLanguage("zh-hant")->name, "Chinese (Traditional)");
+}
+
+TEST(CatalogTest, FoldersOfModels) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / "models";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "empty");
+  fs::create_symlink(CaptionsModelPath(), folder / "captions");
+  fs::create_symlink(TestdataPath("de-en"), folder / "back");
+  std::vector<std::string> warnings;
+  const auto catalog = *Read({}, folder, {"back"}, &warnings);
+  EXPECT_EQ(Languages(*catalog), "en: de en, de: de en");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("empty: no config.json in it")));
+  std::vector<std::string> pinned;
+  for (const auto& model : catalog->models()) {
+    if (model->is_pinned) pinned.push_back(model->name);
+  }
+  EXPECT_THAT(pinned, ElementsAre("back"));
+  EXPECT_THAT(Read({}, folder, {"other"}).status().message(), HasSubstr("no model other in it"));
+  EXPECT_THAT(Read({}, folder / "empty").status().message(), HasSubstr("no model in it"));
+  EXPECT_THAT(Read({}, folder / "none").status().message(), HasSubstr("none: No such file"));
+  EXPECT_THAT(Read({"/no/such/model"}).status().message(), HasSubstr("/no/such/model"));
+}
+
+}  // namespace
+}  // namespace nibu::internal

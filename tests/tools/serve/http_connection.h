@@ -1,0 +1,132 @@
+// A connection to a server, on which tests send any bytes and read what comes back.
+#ifndef NIBU_TESTS_TOOLS_SERVE_HTTP_CONNECTION_H_
+#define NIBU_TESTS_TOOLS_SERVE_HTTP_CONNECTION_H_
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+
+namespace nibu::internal {
+
+struct ReceivedAnswer {
+  int status = 0;                              // 0: there was none
+  std::map<std::string, std::string> headers;  // by their names in small letters
+  std::string body;
+};
+
+class HttpConnection {
+ public:
+  // `url`: "http://127.0.0.1:PORT".
+  explicit HttpConnection(const std::string& url) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const int port = std::atoi(url.substr(url.rfind(':') + 1).c_str());
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    const timeval time = {20, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+    connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  }
+  ~HttpConnection() { Close(); }
+  HttpConnection(HttpConnection&& other) noexcept
+      : socket_(std::exchange(other.socket_, -1)), read_(std::move(other.read_)) {}
+
+  void Send(absl::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    }
+  }
+  void SendPost(const std::string& path, const std::string& type, const std::string& body) {
+    Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: x\r\nContent-Type: ", type,
+                      "\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+  }
+  void SendGet(const std::string& path) {
+    Send(absl::StrCat("GET ", path, " HTTP/1.1\r\nHost: x\r\n\r\n"));
+  }
+
+  // Reads the next answer; `has_body` is false for one to HEAD.
+  ReceivedAnswer Read(bool has_body = true) {
+    ReceivedAnswer answer;
+    size_t end = 0;
+    while ((end = read_.find("\r\n\r\n")) == std::string::npos) {
+      if (!ReadMore()) return answer;
+    }
+    const std::string head = read_.substr(0, end);
+    read_.erase(0, end + 4);
+    bool is_first = true;
+    for (const absl::string_view line : absl::StrSplit(head, "\r\n")) {
+      if (std::exchange(is_first, false)) {
+        if (!absl::SimpleAtoi(line.substr(9, 3), &answer.status)) return answer;
+        continue;
+      }
+      const std::pair<std::string, std::string> header =
+          absl::StrSplit(line, absl::MaxSplits(": ", 1));
+      answer.headers[absl::AsciiStrToLower(header.first)] = header.second;
+    }
+    size_t size = 0;
+    if (!has_body || !absl::SimpleAtoi(answer.headers["content-length"], &size)) return answer;
+    while (read_.size() < size && ReadMore()) {
+    }
+    answer.body = read_.substr(0, size);
+    read_.erase(0, size);
+    return answer;
+  }
+
+  // Returns whether the server closes the connection, within 20 seconds, and sends nothing more.
+  bool IsClosed() {
+    const size_t before = read_.size();
+    return !ReadMore() && read_.size() == before && !timed_out_;
+  }
+  // Returns whether something has come to be read, within so many milliseconds.
+  bool HasData(int milliseconds) {
+    pollfd wait = {socket_, POLLIN, 0};
+    return !read_.empty() || poll(&wait, 1, milliseconds) > 0;
+  }
+
+  // Ends the sending side alone.
+  void FinishSending() { shutdown(socket_, SHUT_WR); }
+  void Close() {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  }
+  // Closes with a reset.
+  void Reset() {
+    const linger now = {1, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    Close();
+  }
+
+ private:
+  bool ReadMore() {
+    char bytes[4096];
+    const ssize_t read = recv(socket_, bytes, sizeof(bytes), 0);
+    timed_out_ = read < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    if (read <= 0) return false;
+    read_.append(bytes, static_cast<size_t>(read));
+    return true;
+  }
+
+  int socket_;
+  std::string read_;
+  bool timed_out_ = false;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TESTS_TOOLS_SERVE_HTTP_CONNECTION_H_

@@ -1,0 +1,77 @@
+// What nibu-load asks a server, what it reads in the answers, and what it counts. Nothing here
+// knows of connections.
+#ifndef NIBU_TOOLS_SERVE_LOAD_REPORT_H_
+#define NIBU_TOOLS_SERVE_LOAD_REPORT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "nlohmann/json_fwd.hpp"
+#include "tools/serve/load_options.h"
+
+namespace nibu::internal {
+
+// The requests of a run, by their indices from 0. Both arguments must outlive it.
+class LoadRequests {
+ public:
+  // REQUIRES: there are lines.
+  LoadRequests(const LoadOptions& options, const std::vector<std::string>& lines);
+
+  size_t size() const { return size_; }
+  // The texts of a request: the next --texts lines, and behind the last line the first again. Where
+  // each line is sent once, the last request may have fewer.
+  std::vector<absl::string_view> Texts(size_t index) const;
+  // The number of characters of these texts.
+  uint64_t CountCharacters(size_t index) const;
+  // The JSON of a request for /translate. Bytes that are not UTF-8 are replaced.
+  std::string Body(size_t index) const;
+  // Reads the JSON of an answer with this status. Returns what is wrong with it; empty: nothing is.
+  // If the answer has translations, they take the place of `translations`.
+  std::string ReadAnswer(size_t index, unsigned status, const std::string& body,
+                         std::vector<std::string>* translations) const;
+
+ private:
+  const LoadOptions& options_;
+  const std::vector<std::string>& lines_;
+  const size_t texts_;  // of each request
+  const size_t size_;
+};
+
+// Durations, of which percentiles are reported in seconds.
+class LoadLatencies {
+ public:
+  void Add(std::chrono::steady_clock::duration duration);
+  // Returns {"p50": ..., "max": ...} with these percentiles (nearest rank); null: there are no
+  // durations.
+  nlohmann::ordered_json Report(const std::vector<int>& percentiles) const;
+
+ private:
+  std::vector<double> seconds_;
+};
+
+// What a run counts.
+struct LoadCounts {
+  uint64_t requests = 0;
+  std::map<unsigned, uint64_t> answered;  // by status
+  uint64_t abandoned = 0;
+  uint64_t connection_errors = 0;
+  uint64_t characters = 0;  // of the texts that were translated
+  double seconds = 0;
+  LoadLatencies translated;  // answered with 200
+  LoadLatencies refused;     // answered with 429 or 503
+  LoadLatencies health;
+  uint64_t health_failures = 0;
+  uint64_t held_connections_closed = 0;  // idle and slow ones, by the server
+
+  // The JSON object that nibu-load prints.
+  std::string Json(const LoadOptions& options) const;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_SERVE_LOAD_REPORT_H_
