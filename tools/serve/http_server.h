@@ -66,7 +66,6 @@ class HttpServer {
 
  private:
   class Impl;
-  class Connection;
   explicit HttpServer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

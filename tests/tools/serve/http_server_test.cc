@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/tools/serve/http_connection.h"
+#include "tests/tools/serve/raw_connection.h"
 
 namespace nibu::internal {
 namespace {
@@ -55,7 +55,7 @@ class EchoServer {
   }
 
   HttpServer& server() { return *server_; }
-  HttpConnection Connect() { return HttpConnection(server_->url()); }
+  RawConnection Connect() { return RawConnection(server_->url()); }
   int requests() const { return requests_; }
   int cancelled() const { return cancelled_; }
   void Release() {
@@ -79,7 +79,7 @@ class EchoServer {
 
 TEST(HttpServerTest, AnswersRequestsOfAConnectionInOrder) {
   EchoServer echo;
-  HttpConnection client = echo.Connect();
+  RawConnection client = echo.Connect();
   client.SendPost("/a?x=1|2", "text/plain", "first");
   EXPECT_EQ(client.Read().body, "POST /a?x=1|2 text/plain first");
   // Sent ahead, the first one held.
@@ -97,7 +97,7 @@ TEST(HttpServerTest, AnswersRequestsOfAConnectionInOrder) {
 
 TEST(HttpServerTest, TakesBodiesInPiecesAndChunks) {
   EchoServer echo;
-  HttpConnection client = echo.Connect();
+  RawConnection client = echo.Connect();
   for (const char c : std::string("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")) {
     client.Send(std::string(1, c));
   }
@@ -148,7 +148,7 @@ TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
       {"GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\n\r\n", 431},
   };
   for (const auto& [bytes, status] : kBad) {
-    HttpConnection client = echo.Connect();
+    RawConnection client = echo.Connect();
     client.Send(bytes);
     const ReceivedAnswer answer = client.Read();
     EXPECT_EQ(answer.status, status) << bytes.substr(0, 100);
@@ -157,18 +157,18 @@ TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
     EXPECT_TRUE(client.IsClosed()) << bytes.substr(0, 100);
   }
   EXPECT_EQ(echo.requests(), 0);
-  HttpConnection client = echo.Connect();
+  RawConnection client = echo.Connect();
   client.SendGet("/still/here");
   EXPECT_EQ(client.Read().status, 200);
 }
 
 TEST(HttpServerTest, NoticesThatClientsGoAway) {
   EchoServer echo;
-  HttpConnection finished = echo.Connect();
-  HttpConnection reset = echo.Connect();
-  HttpConnection stays = echo.Connect();
-  HttpConnection sends_ahead = echo.Connect();
-  for (HttpConnection* client : {&finished, &reset, &stays, &sends_ahead}) client->SendGet("/hold");
+  RawConnection finished = echo.Connect();
+  RawConnection reset = echo.Connect();
+  RawConnection stays = echo.Connect();
+  RawConnection sends_ahead = echo.Connect();
+  for (RawConnection* client : {&finished, &reset, &stays, &sends_ahead}) client->SendGet("/hold");
   sends_ahead.SendGet("/never");
   echo.AwaitRequests(4);
   finished.FinishSending();
@@ -185,22 +185,22 @@ TEST(HttpServerTest, ClosesConnectionsThatTakeTooLong) {
   HttpLimits limits;
   limits.timeout = std::chrono::milliseconds(200);
   EchoServer echo(limits);
-  HttpConnection idle = echo.Connect();
-  HttpConnection half_head = echo.Connect();
+  RawConnection idle = echo.Connect();
+  RawConnection half_head = echo.Connect();
   half_head.Send("GET / HT");
-  HttpConnection half_body = echo.Connect();
+  RawConnection half_body = echo.Connect();
   half_body.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
   // Each piece in time, the whole head not.
-  HttpConnection drips = echo.Connect();
+  RawConnection drips = echo.Connect();
   std::thread dripping([&] {
     for (int i = 0; i < 50; ++i) {
       drips.Send(i == 0 ? "GET / HTTP/1.1\r\nX: " : "y");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });
-  HttpConnection takes_nothing = echo.Connect();
+  RawConnection takes_nothing = echo.Connect();
   takes_nothing.SendGet("/large");
-  HttpConnection held = echo.Connect();
+  RawConnection held = echo.Connect();
   held.SendGet("/hold");
   EXPECT_TRUE(idle.IsClosed());
   EXPECT_TRUE(half_head.IsClosed());
@@ -216,7 +216,7 @@ TEST(HttpServerTest, ClosesConnectionsThatTakeTooLong) {
 
 TEST(HttpServerTest, ServesOthersBesideIdleAndSlowConnections) {
   EchoServer echo;
-  std::vector<HttpConnection> others;
+  std::vector<RawConnection> others;
   for (int i = 0; i < 200; ++i) {
     others.push_back(echo.Connect());
     others.push_back(echo.Connect());
@@ -224,7 +224,7 @@ TEST(HttpServerTest, ServesOthersBesideIdleAndSlowConnections) {
     others.push_back(echo.Connect());
     others.back().SendGet(i < 20 ? "/large" : "/hold");
   }
-  HttpConnection client = echo.Connect();
+  RawConnection client = echo.Connect();
   for (int i = 0; i < 10; ++i) {
     client.SendGet("/quick");
     EXPECT_EQ(client.Read().body, "GET /quick?  ");
@@ -236,13 +236,13 @@ TEST(HttpServerTest, RefusesConnectionsBeyondTheLimit) {
   HttpLimits limits;
   limits.max_connections = 2;
   EchoServer echo(limits);
-  HttpConnection first = echo.Connect();
-  auto second = std::make_unique<HttpConnection>(echo.Connect());
+  RawConnection first = echo.Connect();
+  auto second = std::make_unique<RawConnection>(echo.Connect());
   first.SendGet("/");
   second->SendGet("/");
   EXPECT_EQ(first.Read().status, 200);
   EXPECT_EQ(second->Read().status, 200);
-  HttpConnection third = echo.Connect();
+  RawConnection third = echo.Connect();
   third.SendGet("/");
   const ReceivedAnswer refused = third.Read();
   EXPECT_EQ(refused.status, 503);
@@ -250,7 +250,7 @@ TEST(HttpServerTest, RefusesConnectionsBeyondTheLimit) {
   third.Close();
   second.reset();
   while (true) {  // until the server has noticed
-    HttpConnection fourth = echo.Connect();
+    RawConnection fourth = echo.Connect();
     fourth.SendGet("/");
     if (fourth.Read().status == 200) break;
   }
@@ -266,8 +266,8 @@ TEST(HttpServerTest, DrainAnswersWhatWasAccepted) {
     return HttpCancel();
   });
   std::thread thread([&] { server->Run(); });
-  HttpConnection idle(server->url());
-  HttpConnection client(server->url());
+  RawConnection idle(server->url());
+  RawConnection client(server->url());
   client.SendGet("/");
   while (!is_held) std::this_thread::yield();
   server->Post([&] { server->Drain(); });

@@ -4,151 +4,22 @@
 #include "tools/serve/service.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "tests/paths.h"
+#include "tests/tools/serve/service_under_test.h"
 
 namespace nibu::internal {
 namespace {
 
-using Json = nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// A unit that was submitted, and whose translation the test decides on.
-struct HeldUnit {
-  std::string source;
-  int64_t priority;
-  nibu::Done done;
-
-  void Finish() const {
-    Result result;
-    result.hypotheses.emplace_back().text = absl::StrCat("<", source, ">");
-    done(0, std::move(result));
-  }
-};
-
-class TestService {
- public:
-  explicit TestService(const ServiceOptions& options = {}, const std::string& model = "") {
-    SpeedOptions speed;
-    speed.threads = 2;
-    speed.queue_size = 1 << 30;
-    translator_ = *nibu::Translator::Create(speed);
-    service_ = std::make_unique<Service>(translator_.get(), [this](std::function<void()> task) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      tasks_.push_back(std::move(task));
-      changed_.notify_one();
-    });
-    ServiceOptions quiet = options;
-    quiet.logs_requests = false;
-    service_->SetOptions(quiet);
-    Offer({model.empty() ? CaptionsModelPath() : model});
-  }
-  ~TestService() { service_->Stop(); }
-
-  void Offer(const std::vector<std::string>& models, const StoreOptions& options = {}) {
-    std::vector<std::string> warnings;
-    service_->store().Offer(*Catalog::Read(models, "", {}, &warnings), Float32(options));
-  }
-  static StoreOptions Float32(StoreOptions options) {
-    options.model.compute_type = ComputeType::kFloat32;
-    return options;
-  }
-
-  // From now on, units wait in `held`.
-  void Hold() {
-    service_->jobs().SetSubmitUnit(
-        [this](const TextUnit& unit, const auto&, const nibu::Request& request, nibu::Done done) {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          held_.push_back({unit.source(), request.priority, std::move(done)});
-          changed_.notify_one();
-          return nibu::Ticket();
-        });
-  }
-  // Waits for so many held units, and takes them.
-  std::vector<HeldUnit> TakeHeld(size_t count) {
-    RunUntil([&] { return held_.size() >= count; });
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(held_, {});
-  }
-
-  struct Pending {
-    std::optional<HttpAnswer> answer;
-    HttpCancel cancel;
-  };
-  std::shared_ptr<Pending> Send(const HttpRequest& request) {
-    const auto pending = std::make_shared<Pending>();
-    pending->cancel = service_->Handle(
-        request, [pending](HttpAnswer answer) { pending->answer = std::move(answer); });
-    return pending;
-  }
-  std::shared_ptr<Pending> SendJson(const Json& json, const std::string& address = "1.1.1.1") {
-    HttpRequest request;
-    request.method = "POST";
-    request.path = "/translate";
-    request.content_type = "application/json";
-    request.body = json.dump();
-    request.address = address;
-    return Send(request);
-  }
-  HttpAnswer Await(const std::shared_ptr<Pending>& pending) {
-    RunUntil([&] { return pending->answer.has_value(); });
-    return *pending->answer;
-  }
-  Json Ask(const Json& json) {
-    const HttpAnswer answer = Await(SendJson(json));
-    Json read = Json::parse(answer.body);
-    if (answer.status != 200) read["status"] = answer.status;
-    return read;
-  }
-  HttpAnswer Get(const std::string& path, const std::string& method = "GET") {
-    HttpRequest request;
-    request.method = method;
-    request.path = path;
-    return Await(Send(request));
-  }
-  std::string ErrorOf(const Json& json) { return Ask(json).value("error", "no error"); }
-
-  // Does the network's tasks until `is_done`, which sees no others meanwhile.
-  void RunUntil(const std::function<bool()>& is_done) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!is_done()) {
-      changed_.wait(lock, [&] { return !tasks_.empty() || is_done(); });
-      if (tasks_.empty()) return;
-      const std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      lock.lock();
-    }
-  }
-
-  Service& service() { return *service_; }
-  nibu::Translator& translator() { return *translator_; }
-
- private:
-  std::unique_ptr<nibu::Translator> translator_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  std::vector<HeldUnit> held_;
-  std::unique_ptr<Service> service_;
-};
 
 Json Request(const Json& q) { return {{"q", q}, {"source", "en"}, {"target", "de"}}; }
 

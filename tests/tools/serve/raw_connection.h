@@ -1,6 +1,6 @@
 // A connection to a server, on which tests send any bytes and read what comes back.
-#ifndef NIBU_TESTS_TOOLS_SERVE_HTTP_CONNECTION_H_
-#define NIBU_TESTS_TOOLS_SERVE_HTTP_CONNECTION_H_
+#ifndef NIBU_TESTS_TOOLS_SERVE_RAW_CONNECTION_H_
+#define NIBU_TESTS_TOOLS_SERVE_RAW_CONNECTION_H_
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -27,10 +27,10 @@ struct ReceivedAnswer {
   std::string body;
 };
 
-class HttpConnection {
+class RawConnection {
  public:
   // `url`: "http://127.0.0.1:PORT".
-  explicit HttpConnection(const std::string& url) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit RawConnection(const std::string& url) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     const int port = std::atoi(url.substr(url.rfind(':') + 1).c_str());
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -41,8 +41,8 @@ class HttpConnection {
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
     connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   }
-  ~HttpConnection() { Close(); }
-  HttpConnection(HttpConnection&& other) noexcept
+  ~RawConnection() { Close(); }
+  RawConnection(RawConnection&& other) noexcept
       : socket_(std::exchange(other.socket_, -1)), read_(std::move(other.read_)) {}
 
   void Send(absl::string_view bytes) {
@@ -129,4 +129,4 @@ class HttpConnection {
 
 }  // namespace nibu::internal
 
-#endif  // NIBU_TESTS_TOOLS_SERVE_HTTP_CONNECTION_H_
+#endif  // NIBU_TESTS_TOOLS_SERVE_RAW_CONNECTION_H_
