@@ -81,7 +81,7 @@ inline std::optional<HttpAnswer> AnswerToError(const Error& error) {
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(Tcp::socket socket, HttpNetwork* network)
-      : network_(network), socket_(std::move(socket)), deadline_(network->io) {
+      : network_(network), socket_(std::move(socket)) {
     network_->connections.insert(this);
   }
   ~HttpConnection() { network_->connections.erase(this); }
@@ -106,6 +106,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void CloseIfIdle() {
     if (is_idle_) Close();
   }
+  // Called by the server now and then: a timer for each connection would cost more.
+  void CloseIfLate(std::chrono::steady_clock::time_point now) {
+    if (now >= deadline_) Close();
+  }
 
  private:
   // A handler of Asio's that keeps the connection alive.
@@ -115,20 +119,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
         [self = shared_from_this(), f = std::move(f)](auto... results) mutable { f(results...); };
   }
 
-  // Closes the connection at that time, unless a deadline is set anew before.
+  // The connection is closed then, unless a deadline is set anew before; see CloseIfLate.
   void SetDeadline(std::chrono::milliseconds time) {
-    deadline_.expires_after(time);
-    deadline_.async_wait([weak = weak_from_this()](const Error& error) {
-      const auto self = weak.lock();
-      if (!error && self != nullptr && self->deadline_.expiry() <= std::chrono::steady_clock::now())
-        self->Close();
-    });
+    deadline_ = std::chrono::steady_clock::now() + time;
   }
 
   void Close() {
     Error ignored;
     socket_.close(ignored);
-    deadline_.cancel();
   }
 
   void AwaitRequest() {
@@ -208,7 +206,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     network_->busy.insert(shared_from_this());
     const uint64_t number = ++request_;
-    deadline_.cancel();
+    deadline_ = kNever;
     cancel_ = network_->handler(std::move(request), [network = network_, weak = weak_from_this(),
                                                      number](HttpAnswer answer) {
       asio::post(network->io, [weak, number, answer = std::move(answer)]() mutable {
@@ -302,7 +300,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   HttpNetwork* const network_;
   Tcp::socket socket_;
-  asio::steady_timer deadline_;
+  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+  std::chrono::steady_clock::time_point deadline_ = kNever;
   std::string address_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;

@@ -2,6 +2,7 @@
 
 #include "tools/serve/http_server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <set>
 #include <utility>
@@ -15,6 +16,8 @@ namespace nibu::internal {
 namespace {
 
 constexpr std::chrono::milliseconds kPauseWithoutSockets(100);
+// How often connections are looked at whose deadline may have passed.
+constexpr std::chrono::milliseconds kSweep(500);
 
 }  // namespace
 
@@ -25,12 +28,15 @@ class HttpServer::Impl : public HttpNetwork {
 
   absl::Status Listen(const std::string& host, int port);
   void Accept();
+  void Sweep();
   void Repeat(asio::steady_timer* timer, std::chrono::milliseconds period,
               std::function<void()> task);
   void AwaitSignal();
 
   Tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
+  asio::steady_timer sweep{io};
+  bool is_sweeping = false;
   asio::signal_set signals{io};
   std::function<void(int)> on_signal;
   std::vector<std::unique_ptr<asio::steady_timer>> timers;
@@ -73,7 +79,23 @@ void HttpServer::Impl::Accept() {
       ++refused;
       connection->Refuse();
     }
+    if (!is_sweeping) Sweep();
     Accept();
+  });
+}
+
+// Closes connections that are late, as long as there are any.
+void HttpServer::Impl::Sweep() {
+  is_sweeping = !connections.empty();
+  if (!is_sweeping) return;
+  sweep.expires_after(std::min<std::chrono::milliseconds>(kSweep, limits.timeout / 4));
+  sweep.async_wait([this](const Error& error) {
+    if (error) return;
+    const std::set<HttpConnection*> all = connections;
+    for (HttpConnection* connection : all) {
+      connection->CloseIfLate(std::chrono::steady_clock::now());
+    }
+    Sweep();
   });
 }
 

@@ -20,8 +20,9 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// What a unit costs beside its characters.
-constexpr int64_t kUnitCost = 16;
+// The least that a unit counts. Short requests differ little in what they cost, and would wait for
+// times that differ as their lengths do.
+constexpr int64_t kLeastUnitCost = 256;
 // Units whose tags are in the same span of so many characters are taken in the order that is best
 // for the decoder: sentences of similar length together.
 constexpr int64_t kTagSpan = 1024;
@@ -149,7 +150,7 @@ void Jobs::CutText(Job* job, size_t text) {
   for (TextUnit read; reader.Next(&read);) {
     Unit& unit = job->units.emplace_back();
     unit.text = text;
-    cost += job->share * (kUnitCost + static_cast<int64_t>(read.source().size()));
+    cost += job->share * std::max(kLeastUnitCost, static_cast<int64_t>(read.source().size()));
     unit.tag = job->arrival + cost;
     if (read.ends_line()) {
       const absl::string_view before = absl::string_view(whole).substr(0, read.end());
