@@ -32,13 +32,13 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadConfigEntries(const std::string& pa
     return Invalid(path, ": must be a map from names of options to values, as in beam_size: 4");
   }
   for (const auto& [key, value] : root.items()) {
-    ConfigEntry entry = {key, "", absl::StrCat(path, ": line ", lines[key])};
+    ConfigEntry entry = {key, "", absl::StrCat(path, ": line ", lines[key]), {}};
     bool is_valid = ScalarText(value, &entry.value);
     if (value.is_array()) {
-      std::vector<std::string> texts(value.size());
+      entry.elements.resize(value.size());
       is_valid = true;
-      for (size_t i = 0; i < value.size(); ++i) is_valid &= ScalarText(value[i], &texts[i]);
-      entry.value = absl::StrJoin(texts, ",");
+      for (size_t i = 0; i < value.size(); ++i) is_valid &= ScalarText(value[i], &entry.elements[i]);
+      entry.value = absl::StrJoin(entry.elements, ",");
     }
     if (!is_valid) {
       return Invalid(entry.place, ": ", key, " must be a value or a list of values");

@@ -15,7 +15,8 @@ namespace nibu::internal {
 struct ConfigEntry {
   std::string name;
   std::string value;
-  std::string place;  // "FILE: line 3", for messages
+  std::string place;                  // "FILE: line 3", for messages
+  std::vector<std::string> elements;  // of a list
 };
 
 // The entries of a YAML file, which is a map from names of options to values. An error names the

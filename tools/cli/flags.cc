@@ -33,6 +33,7 @@ struct State {
   std::string program = program_invocation_short_name;
   std::vector<ProgramOption> options;
   std::string lists;                                                   // see ProgramInfo
+  std::string repeats;
   std::map<std::string, std::vector<std::string>, std::less<>> given;  // options with their values
   std::string fatal_note;
 };
@@ -80,7 +81,9 @@ absl::Status ApplyConfigFile(const std::string& path) {
     }
     const absl::Status status = option->row->set(option->row->info, entry.value, option->values);
     if (!status.ok()) return WrongUsage(entry.place, ": ", status.message());
-    TheState().given[entry.name] = {entry.value};
+    const bool is_several = HasWord(TheState().repeats, entry.name) && !entry.elements.empty();
+    TheState().given[entry.name] =
+        is_several ? entry.elements : std::vector<std::string>{entry.value};
   }
   return absl::OkStatus();
 }
@@ -158,6 +161,7 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
   State& state = TheState();
   state.options = OptionsOf(program);
   state.lists = program.lists;
+  state.repeats = program.repeats;
   state.given.clear();
   std::vector<std::string> positional;
   std::vector<std::pair<std::string, std::string>> flags;  // names and values, in order
@@ -201,9 +205,11 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
     if (name == "config" && !value.empty() && HasConfigFile())
       NIBU_RETURN_IF_ERROR(ApplyConfigFile(value));
   }
+  for (const auto& [name, value] : flags) state.given[name].clear();
   for (const auto& [name, value] : flags) {
     std::vector<std::string>& values = state.given[name];
-    values = {value};
+    if (!HasWord(state.repeats, name)) values.clear();
+    values.push_back(value);
     if (HasWord(state.lists, name)) values = absl::StrSplit(value, ',');
     for (const std::string& each : values) NIBU_RETURN_IF_ERROR(SetFlag(name, each));
   }

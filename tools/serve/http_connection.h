@@ -91,7 +91,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     socket_.non_blocking(true, ignored);
     socket_.set_option(Tcp::no_delay(true), ignored);
     const Tcp::endpoint peer = socket_.remote_endpoint(ignored);
-    address_ = peer.address().to_string();
+    asio::ip::address address = peer.address();
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+      address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+    }
+    address_ = address.to_string();
     AwaitRequest();
   }
 

@@ -39,7 +39,10 @@ ProgramInfo Program(Settings* settings) {
           {{ServeOptionRows(), &settings->serve},
            {ModelOptionRows(), &settings->model},
            {TextOptionRows(), &settings->text},
-           {SpeedOptionRows(), &settings->speed}}};
+           {SpeedOptionRows(), &settings->speed}},
+          /*takes_text=*/false,
+          /*lists=*/"",
+          /*repeats=*/"model"};
 }
 
 // All that is read again at SIGHUP.
@@ -64,7 +67,9 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings,
   if (!serve.models.empty() && !WasGiven("model")) models.clear();
   std::vector<std::string> warnings;
   NIBU_ASSIGN_OR_RETURN(read.catalog, Catalog::Read(models, serve.models, serve.pin, &warnings));
-  for (const std::string& warning : warnings) PrintWarning(warning);
+  for (const std::string& warning : warnings) {
+    PrintWarning(warning.substr(0, warning.find(';')));  // without what else a model might be
+  }
   read.store.model = settings.model;
   read.store.text = settings.text;
   read.store.max_models = static_cast<size_t>(serve.max_models);

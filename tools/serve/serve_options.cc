@@ -57,6 +57,7 @@ absl::Span<const OptionRow> ServeOptionRows() {
                    "precedence over it. It is read again at SIGHUP, and so are the models.",
            .group = kModelGroup,
            .type = "path",
+           .programs = "serve",
            .is_common = true}),
       Row<&ServeOptions::host>(
           {.name = "host",

@@ -5,6 +5,7 @@ A check that fails prints a line and is added to `failures`; the test goes on.
 
 import gzip
 import json
+import os
 import re
 import select
 import socket
@@ -17,6 +18,8 @@ import zlib
 START_LIMIT = 120
 ANSWER_LIMIT = 300
 END_LIMIT = 300
+
+SKIPPED = 77
 
 failures = []
 
@@ -110,11 +113,11 @@ class Connection:
 class Server:
     """The program under test."""
 
-    def __init__(self, program):
+    def __init__(self, program, *flags):
         # The system deletes the file when it is closed.
         self.log = tempfile.TemporaryFile()  # pylint: disable=consider-using-with
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [program, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log)
+            [program, "--port=0", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log)
         ready, _, _ = select.select([self.process.stdout], [], [], START_LIMIT)
         line = self.process.stdout.readline().decode() if ready else ""
         match = re.fullmatch(r"nibu-serve: http://127\.0\.0\.1:([0-9]+)\n", line)
@@ -147,10 +150,19 @@ class Server:
             connection.send(data)
             return connection.read()
 
+    def translate(self, text, source="en", target="de", **others):
+        """Asks for a translation. Returns the status and the object of the answer."""
+        body = json.dumps({"q": text, "source": source, "target": target, **others}).encode()
+        answer = self.once(self.request("POST", "/translate", body, Content_Type="application/json"))
+        return answer.status, json.loads(answer.body)
+
+    def log_text(self):
+        """What the program has written to standard error."""
+        return os.pread(self.log.fileno(), 1 << 20, 0).decode(errors="replace")
+
     def errors(self):
-        """The end of what the program has written to standard error, as a part of a message."""
-        self.log.seek(0)
-        return f"standard error: {self.log.read()[-1000:].decode(errors='replace')!r}"
+        """The end of it, as a part of a message."""
+        return f"standard error: {self.log_text()[-1000:]!r}"
 
     def kill(self):
         if self.process.poll() is None:
@@ -189,3 +201,20 @@ def error_of(name, answer, status, text=None):
     error = found["error"]
     check(name, isinstance(error, str) and error, f"the error is {error!r}")
     check(name, text is None or error == text, f"the error is {error!r}, not {text!r}")
+
+
+def is_translated(name, text, word="Hunde"):
+    return check(name, isinstance(text, str) and word in text, f"no {word!r} in the translation {short(text)}")
+
+
+def are_texts(name, texts, count):
+    return check(name, isinstance(texts, list) and len(texts) == count
+                 and all(isinstance(text, str) for text in texts), f"it is no array of {count} texts: {short(texts)}")
+
+
+def attempt(name, function, argument):
+    """Calls a function. An answer that is not HTTP, or none at all, is one of its failures."""
+    try:
+        function(argument)
+    except (ValueError, OSError, AttributeError, LookupError, TypeError, subprocess.SubprocessError) as error:
+        check(name, False, f"{type(error).__name__}: {error}")

@@ -1,0 +1,193 @@
+"""operation_test.py PROGRAM MODELS TESTDATA: PROGRAM (nibu-serve) is started, reconfigured and ended as it should be.
+
+MODELS is the folder of the bundled model, TESTDATA that of the tests' German-English one. Prints a line for each
+thing that is wrong. Exit status 77: skipped.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import serve_testing
+from serve_testing import (SKIPPED, Connection, Server, are_texts, attempt, check, has_keys, is_translated, json_of,
+                           short)
+
+
+def ends_well(name, server):
+    server.process.send_signal(signal.SIGTERM)
+    status = server.process.wait(serve_testing.END_LIMIT)
+    check(name, status == 0, f"the exit status is {status}; {server.errors()}")
+
+
+def await_log(server, text):
+    """Waits until the program has written the text to standard error."""
+    end = time.monotonic() + serve_testing.START_LIMIT
+    while text not in server.log_text():
+        if time.monotonic() > end:
+            raise ValueError(f"it does not say {text!r}; {server.errors()}")
+        time.sleep(0.02)
+
+
+def termination(program):
+    """SIGTERM while a request is being translated and another connection is idle."""
+    name = "SIGTERM"
+    count = 10
+    while True:
+        server = Server(program)
+        try:
+            server.wait_until_ready()
+            with Connection(server.port) as busy, Connection(server.port) as idle:
+                idle.send(server.request("GET", "/health"))
+                idle.read()
+                texts = ["\n".join(f"A man with {100 * index + line} dogs is walking through the park."
+                                   for line in range(100)) for index in range(count)]
+                body = json.dumps({"q": texts, "source": "en", "target": "de"}).encode()
+                busy.send(server.request("POST", "/translate", body, Content_Type="application/json"))
+                # In this time the server reads the request. If it also answers, the texts were too few.
+                answered, _, _ = select.select([busy.socket], [], [], 0.3)
+                if answered and count < 640:
+                    count *= 4
+                    continue
+                server.process.send_signal(signal.SIGTERM)
+                found = json_of(name, busy.read())
+                if has_keys(name, found, "translatedText") and are_texts(name, found["translatedText"], count):
+                    for text in found["translatedText"]:
+                        check(name, text.count("\n") == 99, f"lines are missing in {short(text)}")
+                    is_translated(name, found["translatedText"][-1])
+                try:
+                    status = server.process.wait(serve_testing.END_LIMIT)
+                    check(name, status == 0, f"the exit status is {status}; {server.errors()}")
+                except subprocess.TimeoutExpired:
+                    check(name, False, f"the program has not ended after {serve_testing.END_LIMIT} seconds")
+            return
+        finally:
+            server.kill()
+
+
+def wrong_usage(program):
+    """One line, and the status of wrong usage or of work that failed."""
+    for flags, status, text in ((["--port=x"], 2, "--port"), (["--nonsense"], 2, "--nonsense"),
+                                (["text"], 2, "text"), (["--model=/no/such/model"], 1, "/no/such/model"),
+                                (["--models=/no/such/folder"], 1, "/no/such/folder"),
+                                (["--api_keys=/no/such/file"], 1, "/no/such/file"),
+                                (["--host=no.such.host.invalid"], 1, "no.such.host.invalid")):
+        name = " ".join(flags)
+        # Whatever listened would go on for ever.
+        run = subprocess.run([program, "--port=0", *flags], capture_output=True, text=True, check=False,
+                             timeout=serve_testing.START_LIMIT)
+        check(name, run.returncode == status, f"the exit status is {run.returncode}, not {status}")
+        check(name, run.stdout == "", f"standard output is {short(run.stdout)}")
+        check(name, run.stderr.count("\n") == 1 and text in run.stderr, f"standard error is {short(run.stderr)}")
+
+
+def several_models(program, models, testdata):
+    """Models given one by one, and a folder of them, which are loaded when they are needed."""
+    forth = os.path.join(models, "en-de")
+    back = os.path.join(testdata, "de-en")
+    server = Server(program, f"--model={forth}", f"--model={back}")
+    try:
+        server.wait_until_ready()
+        name = "--model twice"
+        is_translated(name, server.translate("Two dogs.")[1].get("translatedText"))
+        is_translated(name, server.translate("Zwei Hunde.", "de", "en")[1].get("translatedText"), "dogs")
+        ends_well(name, server)
+    finally:
+        server.kill()
+    name = "--models"
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(forth, os.path.join(folder, "forth"))
+        os.symlink(back, os.path.join(folder, "back"))
+        with open(os.path.join(folder, "notes.txt"), "w", encoding="utf-8") as file:
+            file.write("no model")
+        server = Server(program, f"--models={folder}", "--max_models=1", "--pin=forth")
+        try:
+            server.wait_until_ready()
+            check(name, "notes.txt: not a model" in server.log_text(), server.errors())
+            is_translated(name, server.translate("Zwei Hunde.", "de", "en")[1].get("translatedText"), "dogs")
+            is_translated(name, server.translate("Two dogs.")[1].get("translatedText"))
+            ends_well(name, server)
+        finally:
+            server.kill()
+
+
+def reconfigured(program, models, testdata):
+    """--config at the start and at SIGHUP: what is right takes effect, and what is wrong changes nothing."""
+    name = "SIGHUP"
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "config.yml")
+
+        def write(text):
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(text)
+
+        write("max_characters: 10\n")
+        server = Server(program, f"--config={config}")
+        try:
+            server.wait_until_ready()
+            status, _ = server.translate("more than ten characters")
+            check(name, status == 400, f"max_characters has no effect: {status}")
+            write("max_characters: 10000\nbeam_size: 0\n")
+            server.process.send_signal(signal.SIGHUP)
+            await_log(server, "beam_size must be")
+            status, _ = server.translate("more than ten characters")
+            check(name, status == 400, f"a wrong configuration took effect: {status}")
+            # A list of models takes the place of the bundled one, which is among them.
+            write(f"max_characters: 10000\nmodel: [{models}/en-de, {testdata}/de-en]\n")
+            with Connection(server.port) as busy:
+                body = json.dumps({"q": ["Two dogs."] * 100, "source": "en", "target": "de"}).encode()
+                busy.send(server.request("POST", "/translate", body, Content_Type="application/json"))
+                server.process.send_signal(signal.SIGHUP)
+                found = json_of(name, busy.read())
+                if has_keys(name, found, "translatedText"):
+                    are_texts(name, found["translatedText"], 100)
+            await_log(server, "were read again")
+            is_translated(name, server.translate("Two dogs are running in the park.")[1].get("translatedText"))
+            is_translated(name, server.translate("Zwei Hunde.", "de", "en")[1].get("translatedText"), "dogs")
+            ends_well(name, server)
+        finally:
+            server.kill()
+
+
+def idle(program):
+    """A server without requests uses no CPU."""
+    name = "idle"
+    server = Server(program)
+    try:
+        server.wait_until_ready()
+        server.translate("Two dogs.")
+
+        def ticks():
+            with open(f"/proc/{server.process.pid}/stat", encoding="utf-8") as file:
+                fields = file.read().rpartition(")")[2].split()
+            return int(fields[11]) + int(fields[12])
+
+        before = ticks()
+        time.sleep(2)
+        check(name, ticks() - before <= 2, f"{ticks() - before} ticks of CPU in two seconds")
+        ends_well(name, server)
+    finally:
+        server.kill()
+
+
+def main():
+    if len(sys.argv) != 4 or not os.access(sys.argv[1], os.X_OK):
+        print(f"skipped: there is no program to start: {' '.join(sys.argv[1:])}")
+        return SKIPPED
+    program, models, testdata = (os.path.abspath(path) for path in sys.argv[1:])
+    attempt("SIGTERM", termination, program)
+    attempt("wrong usage", wrong_usage, program)
+    attempt("several models", lambda _: several_models(program, models, testdata), None)
+    attempt("SIGHUP", lambda _: reconfigured(program, models, testdata), None)
+    attempt("idle", idle, program)
+    if serve_testing.failures:
+        print(f"{len(serve_testing.failures)} failures")
+    return 1 if serve_testing.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
