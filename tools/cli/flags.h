@@ -29,11 +29,11 @@ struct ProgramInfo {
   };
   std::vector<Part> parts;
   bool takes_text = false;  // It takes arguments that are no flags.
-  std::string lists = "";    // Names of options that take several values, with commas between them.
-  std::string repeats = "";  // Names of options that may be given again, and then have all values.
+  std::string lists = "";   // Names of options that take several values, with commas between them.
   // Commands that the first argument chooses, as in "nibu-inspect attention". They parse their own
   // flags; here they are for the man page and completion.
   std::vector<ProgramInfo> commands = {};
+  std::string repeats = "";  // Names of options that may be given again, and then have all values.
 };
 
 // A row of a program, with the struct that its value goes to.

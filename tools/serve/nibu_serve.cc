@@ -42,6 +42,7 @@ ProgramInfo Program(Settings* settings) {
            {SpeedOptionRows(), &settings->speed}},
           /*takes_text=*/false,
           /*lists=*/"",
+          /*commands=*/{},
           /*repeats=*/"model"};
 }
 
