@@ -72,7 +72,7 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
   std::vector<std::string> models;
-  absl::Status foreign;  // of the last file that is recognized and not read
+  absl::Status foreign;  // of a file that is recognized and not read
   for (const std::string& path : files) {
     if (IsArgos(path)) models.push_back(path);
     const auto file = FileBytes::Open(path);
@@ -83,7 +83,11 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
       models.push_back(path);  // OpenFile says what is wrong with it.
       continue;
     }
-    if (foreign.ok()) foreign = RefuseForeignFile(path, (*file)->bytes());
+    // The message is about the model rather than about a file beside it.
+    if (foreign.ok() || NameBeginsWith(path, {"model"})) {
+      const absl::Status refused = RefuseForeignFile(path, (*file)->bytes());
+      if (!refused.ok()) foreign = refused;
+    }
     if (absl::EndsWith(path, ".pt") && TorchFile::IsTorch((*file)->bytes())) models.push_back(path);
   }
   if (models.size() == 1) return IsArgos(models[0]) ? OpenArgos(models[0]) : OpenFile(models[0]);

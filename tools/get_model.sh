@@ -25,7 +25,7 @@ Fetches a model, so that nibu-translate --model=NAME finds it. MODEL is one of
 NAME is the model's name, firefox-en-de, argos-en-de or what the URL ends in, unless --name gives another one.
 
 The same command goes on with an interrupted download. Models lie in \$NIBU_MODELS or, without it, in
-\${XDG_DATA_HOME:-~/.local/share}/nibu/models. Remove a model's folder there to remove the model.
+\${XDG_DATA_HOME:-~/.local/share}/nibu/models. Remove a model's folder or file there to remove it.
 
 Variables of the environment: https_proxy and the others of curl; HF_ENDPOINT, the address of a mirror of Hugging
 Face; NIBU_FIREFOX_REGISTRY and NIBU_ARGOS_INDEX, those of the lists of Firefox's and Argos Translate's models.
@@ -78,16 +78,31 @@ if [ -z "$models" ]; then
   [ -n "${XDG_DATA_HOME:-}${HOME:-}" ] || fail "neither NIBU_MODELS nor HOME is set, so there is no folder for models"
   models="${XDG_DATA_HOME:-${HOME:-}/.local/share}/nibu/models"
 fi
-tmp=$(mktemp -d)
+tmp=$(mktemp -d 2>/dev/null) ||
+  fail "${TMPDIR:-/tmp}: no temporary folder can be made there; TMPDIR can name another place"
 # Removes the lists, and the model's folder unless it has files, whole or not, that the next call can use.
 clean_up() {
   rm -rf -- "$tmp"
   [ -z "$work" ] ||
-    [ -n "$(find "$work" -type f ! -name origin.txt ! -name '*.headers' -print -quit 2>/dev/null)" ] ||
+    [ -n "$(find "$work" -type f ! -name origin.txt ! -name '*.headers' ! -name '*.new' -print -quit 2>/dev/null)" ] ||
     rm -rf -- "$work"
 }
 trap clean_up EXIT
-trap 'echo >&2; note "interrupted; the same command goes on with the download"; exit 130' INT
+# interrupt STATUS: ends curl, which would go on by itself, and the program.
+interrupt() {
+  local id
+  trap '' INT TERM HUP
+  for id in $(jobs -p); do
+    kill "$id" 2>/dev/null || true
+    wait "$id" 2>/dev/null || true
+  done
+  [ ! -t 2 ] || echo >&2  # The progress bar's line ends.
+  note "interrupted; the same command goes on with the download" || true
+  exit "$1"
+}
+trap 'interrupt 129' HUP
+trap 'interrupt 130' INT
+trap 'interrupt 143' TERM
 
 case $what in
   firefox | argos) "$what" "$pair" ;;

@@ -108,18 +108,33 @@ absl::Status GitLfsPointerError(const std::string& path) {
   return absl::DataLossError(absl::StrCat(path, ": this is a Git LFS pointer: run git lfs pull"));
 }
 
+namespace {
+
+// Readers of Marian's models have read what they can, so that the contents are something else.
+absl::Status RefuseGzip(const std::string& path, absl::string_view bytes) {
+  constexpr size_t kFront = 4096;
+  const std::string front = FrontOf(bytes, kFront);
+  if (front.empty()) {
+    return Invalid(path, ": compressed by gzip, but damaged or not whole; download it again");
+  }
+  if (IsTar(front)) {
+    return Invalid(path,
+                   ": a tar archive compressed by gzip; unpack it with tar -xzf, and give the "
+                   "folder in it as the model");
+  }
+  if (!IsGzip(front)) NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, front));
+  return Invalid(
+      path,
+      ": compressed by gzip, and what is in it is no model of Marian, the only ones that "
+      "nibu reads compressed; if it is another model, run gunzip on it and on the files "
+      "beside it");
+}
+
+}  // namespace
+
 absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes) {
   const std::string name = std::filesystem::path(path).filename().string();
-  if (IsGzip(bytes)) {
-    return IsTar(FrontOf(bytes, 512))
-               ? Invalid(
-                     path,
-                     ": a tar archive compressed by gzip; unpack it with tar -xzf, and give the "
-                     "folder in it as the model")
-               : Invalid(
-                     path,
-                     ": compressed by gzip; run gunzip on the model and on the files beside it");
-  }
+  if (IsGzip(bytes)) return RefuseGzip(path, bytes);
   if (IsTar(bytes)) {
     return Invalid(
         path, ": a tar archive; unpack it with tar -xf, and give the folder in it as the model");

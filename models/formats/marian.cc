@@ -1,6 +1,8 @@
 #include "models/formats/marian.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -50,8 +52,15 @@ constexpr char kOptions[] =
     "ssplit-prefix-file fp16 precision port seed version tsv tsv-fields cache-translations "
     "alignment n-best stat-freq relative-paths";
 
-std::string Resolve(const std::string& directory, const std::string& path) {
-  return path[0] == '/' ? path : absl::StrCat(directory, "/", path);
+// Returns the path of a file that decoder.yml names, or that of its compressed form where there is
+// no other.
+std::string Resolve(const std::string& directory, const std::string& name) {
+  const std::string path = name[0] == '/' ? name : absl::StrCat(directory, "/", name);
+  const std::string compressed = absl::StrCat(path, ".gz");
+  std::error_code error;
+  return !std::filesystem::exists(path, error) && std::filesystem::exists(compressed, error)
+             ? compressed
+             : path;
 }
 
 // A list of `count` file names.
@@ -185,8 +194,8 @@ absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::s
 absl::StatusOr<MarianFiles> Files(const std::string& path) {
   const bool is_directory = IsDirectory(path);
   const std::string directory = is_directory ? path : DirectoryOf(path);
-  const std::string decoder = absl::StrCat(directory, "/decoder.yml");
-  const auto file = FileBytes::Open(decoder);
+  const std::string decoder = Resolve(directory, "decoder.yml");
+  const auto file = OpenInflated(decoder);
   if (absl::IsNotFound(file.status())) return FindFiles(directory, is_directory ? "" : path);
   NIBU_RETURN_IF_ERROR(file.status());
   NIBU_ASSIGN_OR_RETURN(nlohmann::json json, ParseYaml((*file)->bytes(), decoder));
@@ -289,7 +298,7 @@ bool IsMarianModel(const FileBytes& file) {
 bool IsMarianDirectory(const std::vector<std::string>& files) {
   return std::any_of(files.begin(), files.end(), [](const std::string& path) {
     const auto file = FileBytes::Open(path);
-    return absl::EndsWith(path, "/decoder.yml") || (file.ok() && IsMarianModel(**file));
+    return absl::EndsWith(WithoutGz(path), "/decoder.yml") || (file.ok() && IsMarianModel(**file));
   });
 }
 

@@ -9,6 +9,7 @@ ROOT/rules has lines "PATH RULE", which hold for PATHs that begin so, from the n
 
     drop N        breaks the connection after each N bytes of a file
     drop N K      does so K times
+    stall N       sends N bytes of a file, and nothing more while the connection lasts
     norange       sends the whole file whatever the Range
     status S      answers S
 Each request is a line of ROOT/log: path, Range or "-", status.
@@ -54,12 +55,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = self.path.split("?")[0]
-        drop, ranges = None, True
+        drop, stall, ranges = None, None, True
         for rule, line in rules_of(path):
             word, *numbers = rule.split()
             numbers = [int(number) for number in numbers]
             if word == "status":
                 return self.answer(numbers[0], {"Content-Length": "0"})
+            if word == "stall":
+                stall = numbers[0]
             if word == "norange":
                 ranges = False
             if word == "drop" and (len(numbers) < 2 or drops.get(line, 0) < numbers[1]):
@@ -83,7 +86,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             headers["Content-Range"] = f"bytes {begin}-{len(data) - 1}/{len(data)}"
         body = data[begin:]
         headers["Content-Length"] = str(len(body))
-        if drop is not None and drop < len(body):
+        if stall is not None and stall < len(body):
+            self.answer(status, headers, body[:stall])
+            self.connection.recv(1)  # until the other side closes it
+            self.close_connection = True
+        elif drop is not None and drop < len(body):
             self.answer(status, headers, body[:drop])
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True

@@ -30,6 +30,8 @@ for name in http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY; d
 export HOME="$tmp/home" HF_ENDPOINT=$url NIBU_FIREFOX_REGISTRY="$url/models.json" NIBU_ARGOS_INDEX="$url/index.json"
 models="$HOME/.local/share/nibu/models"
 
+sleep() { :; }  # The pauses between tries are of no use here.
+export -f sleep
 get() { "$get_model" "$@" >"$tmp/out" 2>"$tmp/err" || fail "get_model.sh $* ended with $?"; }
 rules() { printf '%s\n' "$@" >"$site/rules"; }
 no_log() { rm -f "$site/log" "$site/rules"; }
@@ -46,13 +48,15 @@ refused() {
   grep '^get_model.sh: error: ' "$tmp/err" | grep -qF -e "$2" || fail "get_model.sh ${*:3} does not say \"$2\""
 }
 absent() { [ ! -e "$models/$1" ] || fail "$1 is there"; }
-nothing_left() { [ -z "$(find "$models" -mindepth 1 -name '.*' -print -quit)" ] || fail "left over: $(ls -A "$models")"; }
+nothing_left() { [ -z "$(find "$models" -mindepth 1 -name '.*' ! -name '.*.origin' -print -quit)" ] || fail "left over: $(ls -A "$models")"; }
 same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
-# The command that get_model.sh prints at its end works. It must be for the model of captions.
+# said_command [SENTENCE]: the command that get_model.sh prints at its end works. It must be for the model of captions.
+# SENTENCE: what the user writes in place of TEXT.
 said_command() {
   local command
   command=$(sed -n 's/^    nibu-translate //p' "$tmp/out")
   [ -n "$command" ] || fail "no command is said"
+  if [ -n "${1:-}" ]; then command=${command/\"TEXT\"/\"$1\"}; fi
   [ "$(eval "'$translate' --compute_type=float32 $command")" = "Ein Hund rennt." ] || fail "the command does not work: $command"
 }
 
@@ -64,7 +68,7 @@ repository() {
   for file in "${@:2}"; do
     mkdir -p "$(dirname "$site/files/$name/resolve/main/$file")"
     cp "$tmp/files/$file" "$site/files/$name/resolve/main/$file"
-    entries+=",{\"type\":\"file\",\"oid\":\"0123\",\"size\":$(stat -c %s "$tmp/files/$file"),\"path\":\"$file\""
+    entries+=",{\"type\":\"file\",\"oid\":\"$(sha1sum "$tmp/files/$file" | cut -d ' ' -f 1)\",\"size\":$(stat -c %s "$tmp/files/$file"),\"path\":\"$file\""
     case $file in
       *.json | *.md) ;;
       *) entries+=",\"lfs\":{\"oid\":\"$(sum "$tmp/files/$file")\",\"size\":$(stat -c %s "$tmp/files/$file"),\"pointerSize\":134}" ;;
@@ -135,18 +139,21 @@ get somebody/opus-mt-en-de --name=wrong
 same "$bundled/source.spm" "$models/wrong/source.spm"
 
 # A part that is longer than the file, one that is as long but something else, and a server that has no ranges.
+begun() {  # All files but the last have come.
+  rules "/files/somebody/opus-mt-en-de/resolve/main/model.safetensors status 404"
+  refused 1 "there is no such file" somebody/opus-mt-en-de --name=wrong
+  no_log
+}
 for part in 10 0; do
   rm -rf "$models/wrong"
-  mkdir "$models/.wrong.part"
-  echo "Hugging Face: somebody/opus-mt-en-de" >"$models/.wrong.part/origin.txt"
+  begun
   head -c "$((size + part))" /dev/zero >"$models/.wrong.part/model.safetensors.part"
   if [ "$part" = 0 ]; then refused 1 "its checksum is wrong" somebody/opus-mt-en-de --name=wrong; fi
   get somebody/opus-mt-en-de --name=wrong
   same "$weights" "$models/wrong/model.safetensors"
 done
 rm -rf "$models/wrong"
-mkdir "$models/.wrong.part"
-echo "Hugging Face: somebody/opus-mt-en-de" >"$models/.wrong.part/origin.txt"
+begun
 head -c 1000000 "$weights" >"$models/.wrong.part/model.safetensors.part"
 rules "/files/ norange"
 get somebody/opus-mt-en-de --name=wrong
@@ -307,14 +314,17 @@ said_command
 cp -r "$bundled" "$tmp/packed/in a folder"
 tar -czf "$site/packed.tar.gz" -C "$tmp/packed" .
 get "$url/packed.tar.gz?download=1" --name=packed
-said_command
+said_command "A dog runs."
 "${translate%/*}/nibu-convert" --model="$bundled" --out="$site/captions.nibu" >"$tmp/out" 2>"$tmp/err" ||
   fail "nibu-convert"
 get "$url/captions.nibu"
-said_command
+said_command "A dog runs."
 refused 1 "there is no such file (HTTP 404); look at $url/" "$url/nothing.zip"
 echo '<!DOCTYPE html><p>Log in' >"$site/page.zip"
 refused 1 "it is a web page, not the file itself" "$url/page.zip"
+(cd "$root" && pack "$site/sources.zip" README.md CHANGELOG.md)
+refused 1 "there is no model in it" "$url/sources.zip"
+absent sources
 head -c 100000 "$site/OPUS-MT-models/en-de/opus-2020-02-26.zip" >"$site/cut.zip"
 refused 1 "it is not a whole archive" "$url/cut.zip"
 python3 - "$site" <<'PYTHON'
@@ -359,4 +369,7 @@ says "neither NIBU_MODELS nor HOME is set"
 NIBU_MODELS="$tmp/other" get opus-mt-en-de
 NIBU_MODELS="$tmp/other" said_command
 HF_ENDPOINT="http://127.0.0.1:9" refused 1 "cannot be fetched" opus-mt-en-nl
+
+# shellcheck source=/dev/null
+source "$root/tests/tools/get_model_trouble.sh"
 echo "get_model.sh fetches, goes on, checks and refuses"

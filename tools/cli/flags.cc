@@ -15,8 +15,10 @@
 #include <new>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "engine/core/option_error.h"
@@ -122,9 +124,21 @@ void ReserveStandardDescriptors() {
   std::abort();
 }
 
+// Messages quote names and texts of the input, whose control characters would steer a terminal:
+// they are printed as \x1b and so on.
 void PrintLine(const char* kind, absl::string_view message) {
-  const std::string line = absl::StrReplaceAll(message, {{"\n", " "}, {"\r", " "}});
-  std::fprintf(stderr, "%s: %s: %s\n", TheState().program.c_str(), kind, line.c_str());
+  std::string line = absl::StrCat(TheState().program, ": ", kind, ": ");
+  for (const char c : message) {
+    if (c == '\n' || c == '\r') {
+      line += ' ';
+    } else if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) {
+      absl::StrAppendFormat(&line, "\\x%02x", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 // Ends the program, with status 1 where standard output cannot be written.

@@ -1,12 +1,14 @@
 #include "tools/cli/json_request.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "engine/core/errors.h"
@@ -83,10 +85,69 @@ size_t EndOfValue(absl::string_view json, size_t i) {
   return i;
 }
 
+size_t CountDigits(absl::string_view text) {
+  size_t count = 0;
+  while (count < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[count]))) {
+    ++count;
+  }
+  return count;
+}
+
+// Returns whether JSON's grammar has this number.
+bool IsNumber(absl::string_view text) {
+  absl::ConsumePrefix(&text, "-");
+  size_t digits = CountDigits(text);
+  if (digits == 0 || (digits > 1 && text[0] == '0')) return false;
+  text.remove_prefix(digits);
+  if (absl::ConsumePrefix(&text, ".")) {
+    digits = CountDigits(text);
+    if (digits == 0) return false;
+    text.remove_prefix(digits);
+  }
+  if (!absl::ConsumePrefix(&text, "e") && !absl::ConsumePrefix(&text, "E")) return text.empty();
+  if (!absl::ConsumePrefix(&text, "+")) absl::ConsumePrefix(&text, "-");
+  return !text.empty() && CountDigits(text) == text.size();
+}
+
 absl::StatusOr<Json> Parse(absl::string_view text) {
   absl::StatusOr<Json> json = ParseJson(text, "line");
+  if (!json.ok()) json = ParseJson(WithoutHugeNumbers(text), "line");
   if (json.ok()) return json;
   return Invalid(absl::StripPrefix(json.status().message(), "line: "));
+}
+
+// Returns the members of an object. The text has to be JSON, so that its marks are where they have
+// to be; a name may be there twice.
+std::vector<JsonMember> MembersOf(absl::string_view text) {
+  std::vector<JsonMember> members;
+  for (size_t i = SkipBlanks(text, text.find('{') + 1); text[i] == '"';) {
+    JsonMember member;
+    const size_t end = EndOfString(text, i);
+    member.raw_name = text.substr(i, end - i);
+    member.name = Json::parse(member.raw_name, nullptr, /*allow_exceptions=*/false);
+    const size_t begin = SkipBlanks(text, text.find(':', end) + 1);
+    i = EndOfValue(text, begin);
+    member.value = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
+    members.push_back(std::move(member));
+    i = SkipBlanks(text, i + 1);
+    if (i >= text.size()) break;
+  }
+  return members;
+}
+
+// Returns the "id" of an object that is refused, for example because it has another name twice.
+// Empty: the text is not JSON, or has no or several ids.
+absl::string_view IdOfRefused(absl::string_view text) {
+  const std::string known = WithoutHugeNumbers(text);
+  const size_t begin = known.find_first_not_of("\xef\xbb\xbf \t\r\n");
+  if (begin == std::string::npos || known[begin] != '{' || !Json::accept(known)) return "";
+  absl::string_view id;
+  for (const JsonMember& member : MembersOf(text)) {
+    if (member.name != "id") continue;
+    if (!id.empty()) return "";
+    id = member.value;
+  }
+  return id;
 }
 
 absl::StatusOr<std::string> StringOf(const JsonMember& member, const Json& value) {
@@ -104,12 +165,22 @@ bool ScalarText(const JsonMember& member, const Json& value, std::string* text) 
 absl::Status SetTextOption(const JsonMember& member, const Json& value, Options* options) {
   std::string text;
   if (ScalarText(member, value, &text)) return SetOption(member.name, text, options);
+  const absl::Span<const OptionRow> rows = TextOptionRows();
+  const auto row =
+      absl::c_find_if(rows, [&](const OptionRow& each) { return member.name == each.info.name; });
+  const absl::string_view type = row->info.type;
+  const bool takes_list = row->set_list != nullptr || type == "text" || type == "numbers";
+  const auto refuse = [&] {
+    return InvalidOption(member.name, " must be a value", takes_list ? " or a list of values" : "",
+                         ", not ", QuotedJson(value));
+  };
+  // Only an option that is a list can be an empty one.
+  if (value.is_object() || !takes_list || (value.empty() && row->set_list == nullptr)) {
+    return refuse();
+  }
   std::vector<std::string> list;
   for (const Json& each : value) {
-    if (each.is_structured() || value.is_object()) {
-      return InvalidOption(member.name, " must be a value or a list of values, not ",
-                           QuotedJson(value));
-    }
+    if (each.is_structured()) return refuse();
     list.push_back(each.is_string() ? each.get<std::string>() : each.dump());
   }
   return SetOption(member.name, list, options);
@@ -167,21 +238,27 @@ absl::StatusOr<bool> TakeMember(const JsonMember& member, const Json& value, Jso
 absl::StatusOr<std::vector<JsonMember>> SplitJsonObject(absl::string_view text) {
   NIBU_ASSIGN_OR_RETURN(const Json json, Parse(text));
   if (!json.is_object()) return Invalid("is not a JSON object, but ", QuotedJson(json));
-  std::vector<JsonMember> members;
-  // The text is valid, so that its marks are where they have to be.
-  for (size_t i = SkipBlanks(text, text.find('{') + 1); text[i] == '"';) {
-    JsonMember member;
-    const size_t end = EndOfString(text, i);
-    member.raw_name = text.substr(i, end - i);
-    member.name = Json::parse(member.raw_name, nullptr, /*allow_exceptions=*/false);
-    const size_t begin = SkipBlanks(text, text.find(':', end) + 1);
-    i = EndOfValue(text, begin);
-    member.value = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
-    members.push_back(std::move(member));
-    i = SkipBlanks(text, i + 1);
-    if (i >= text.size()) break;
+  return MembersOf(text);
+}
+
+std::string WithoutHugeNumbers(absl::string_view json) {
+  constexpr absl::string_view kLarge = "1e308";  // No number that is too large is shorter.
+  std::string known(json);
+  for (size_t i = 0; i < json.size();) {
+    if (json[i] == '"') {
+      i = EndOfString(json, i);
+      continue;
+    }
+    const size_t end = std::min(json.find_first_not_of("+-.0123456789Ee", i), json.size());
+    const absl::string_view number = json.substr(i, end - i);
+    double value = 0;
+    if (IsNumber(number) && absl::SimpleAtod(number, &value) && std::isinf(value)) {
+      known.replace(i, number.size(), number.size(), ' ');
+      absl::c_copy(kLarge, known.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    i = std::max(end, i + 1);
   }
-  return members;
+  return known;
 }
 
 JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& options) {
@@ -212,6 +289,11 @@ JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& 
       absl::StrAppend(&copied, ",", member.raw_name, ":", member.value);
     }
     if (!has_text) request.status.Update(Invalid("it has no \"text\""));
+    if (!request.prefix.empty() && request.options.text != TextKind::kLines) {
+      request.status.Update(Invalid("a prefix needs --text=lines, not documents or paragraphs"));
+    }
+  } else if (const absl::string_view given_id = IdOfRefused(line); !given_id.empty()) {
+    id_text = std::string(given_id);
   }
   request.members = absl::StrCat("\"id\":", id_text, copied);
   for (const auto& [name, value] : given) absl::StrAppend(&request.key, name, "=", value, "\n");

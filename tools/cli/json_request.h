@@ -23,6 +23,10 @@ struct JsonMember {
 // is not JSON or not an object, is nested deeper than 32, or has a name twice.
 absl::StatusOr<std::vector<JsonMember>> SplitJsonObject(absl::string_view text);
 
+// Replaces JSON's numbers that a double cannot hold, as 1e400, by large ones of the same length, so
+// that a parser accepts the text.
+std::string WithoutHugeNumbers(absl::string_view json);
+
 // A text to be translated, and what its line says of it.
 struct JsonRequest {
   absl::Status status;  // InvalidArgument that says what is wrong with the line.

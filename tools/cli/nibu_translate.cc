@@ -105,7 +105,8 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossary(const std::string& path)
   return entries;
 }
 
-// What there is to say of lines that went wrong: an error, or warnings.
+// What there is to say of lines that went wrong: an error, or warnings. `max_decoding_length`: 0 if
+// each line may have its own.
 absl::Status Report(const Totals& totals, const Options& text, int max_decoding_length,
                     int max_input_length) {
   NIBU_RETURN_IF_ERROR(totals.Failure("translated"));
@@ -116,9 +117,11 @@ absl::Status Report(const Totals& totals, const Options& text, int max_decoding_
                               is_split ? "split and translated in parts" : "truncated"));
   }
   if (const uint64_t unfinished = totals.warned[Warning::kUnfinished]; unfinished > 0) {
-    PrintWarning(absl::StrCat(unfinished,
-                              " line(s) were cut before their end, at --max_decoding_length=",
-                              max_decoding_length, " or what the model allows; jsonl says which"));
+    const std::string limit = max_decoding_length == 0
+                                  ? "max_decoding_length"
+                                  : absl::StrCat("--max_decoding_length=", max_decoding_length);
+    PrintWarning(absl::StrCat(unfinished, " line(s) were cut before their end, at ", limit,
+                              " or what the model allows; jsonl says which"));
   }
   if (const uint64_t looping = totals.warned[Warning::kRepetition]; looping > 0) {
     PrintWarning(absl::StrCat(looping,
@@ -254,7 +257,9 @@ absl::Status Run(int argc, char** argv) {
   }
   const Options& defaults = model->info().defaults;
   const int longest =
-      asked.max_decoding_length.value_or(defaults.max_decoding_length.value_or(256));
+      cli.input_format == InputFormat::kJsonl
+          ? 0
+          : asked.max_decoding_length.value_or(defaults.max_decoding_length.value_or(256));
   const int longest_input =
       plan != nullptr ? translator->max_input_length(*plan) : asked.max_input_length;
   absl::Status status = Report(totals, asked, longest, longest_input);

@@ -11,8 +11,10 @@ hugging_face() {
   not_there="$repository: Hugging Face has no such model, or it needs a login; look at https://huggingface.co/${repository%%/*}"
   fetch_list "$base/api/models/$repository/tree/main?recursive=true"
   not_there=""
-  records type path size lfs/oid | sed -n "s/^file$tab//p" >"$tmp/files"
-  has() { cut -f 1 "$tmp/files" | grep -qxE "$1"; }
+  # A pipe into grep -q could break, which would count as a failure.
+  records type path size lfs/oid oid | sed -n "s/^file$tab//p" >"$tmp/files"
+  cut -f 1 "$tmp/files" >"$tmp/names"
+  has() { grep -qxE "$1" "$tmp/names"; }
   if has 'model\.safetensors'; then weights='model\.safetensors'
   elif has 'model\.safetensors\.index\.json'; then weights='model\.safetensors\.index\.json|model-[0-9]+-of-[0-9]+\.safetensors'
   elif has 'pytorch_model\.bin'; then weights='pytorch_model\.bin'
@@ -26,15 +28,16 @@ hugging_face() {
   for path in "${rest[@]}" "$weights"; do
     mapfile -t -O "${#wanted[@]}" wanted < <(grep -E "^($path)$tab" "$tmp/files" || true)
   done
+  version "$(printf '%s\n' "${wanted[@]}" | sha256sum | cut -d ' ' -f 1)"
   for path in "${wanted[@]}"; do
-    IFS=$'\t' read -r path size sum <<<"$path"
+    IFS=$'\t' read -r path size sum _ <<<"$path"
     [[ $size =~ ^[0-9]+$ ]] || fail "$repository: the list of its files has no size for $path; look at $page"
-    [ -f "$work/$path" ] || total=$((total + size))
+    is_file "$work/$path" "$size" || total=$((total + size))
   done
   need_space "$total"
   note "fetching $repository, ${#wanted[@]} files, $(megabytes "$total")"
   for path in "${wanted[@]}"; do
-    IFS=$'\t' read -r path size sum <<<"$path"
+    IFS=$'\t' read -r path size sum _ <<<"$path"
     fetch "$base/$repository/resolve/main/$path" "$work/$path" "$size" "${sum#-}"
     [ "$path" = config.json ] || continue
     type=$(value_of "$work/config.json" model_type)
@@ -60,7 +63,9 @@ firefox() {
   registry=${registry:-https://storage.googleapis.com/moz-fx-translations-data--303e-prod-translations-data/db/models.json}
   [ -z "$pair" ] || begin "firefox-$pair" "Firefox: $pair"
   fetch_list "$registry"
-  cut -d / -f 2 "$tmp/list" | grep -E '^[A-Za-z]+(-[A-Za-z]+)+$' | sort -u >"$tmp/pairs" || true
+  sed -n 's,^models/\([A-Za-z]*\(-[A-Za-z]*\)*\)/.*,\1,p' "$tmp/list" | sort -u >"$tmp/pairs"
+  base=$(sed -n "s/^baseUrl$tab//p" "$tmp/list")
+  if [ -z "$base" ] || [ ! -s "$tmp/pairs" ]; then no_list "$registry"; fi
   [ -n "$pair" ] || { cat "$tmp/pairs"; exit 0; }
   # A released model is better than another one, and a larger architecture better than tiny.
   number=$(awk -F '[\t/]' -v pair="$pair" '
@@ -74,10 +79,11 @@ firefox() {
   if [ -z "$number" ]; then
     fail "firefox $pair: there is no such pair$(near_pairs "$pair" <"$tmp/pairs"); $program firefox lists all"
   fi
-  base=$(sed -n "s/^baseUrl$tab//p" "$tmp/list")
-  if [ -z "$base" ] || [ -z "$(value_in_list "models/$pair/$number/files/model/path")" ]; then
+  if [ -z "$(value_in_list "models/$pair/$number/files/model/path")" ]; then
     fail "$registry: it has no file for $pair; look at $page"
   fi
+  # The paths and checksums of this model's files tell its versions apart.
+  version "$(grep -E "^models/$pair/$number/files/[^/]+/(path|.*[Hh]ash)$tab" "$tmp/list" | sha256sum | cut -d ' ' -f 1)"
   note "fetching the model $pair of Firefox"
   for kind in model lexicalShortlist vocab srcVocab trgVocab; do
     path=$(value_in_list "models/$pair/$number/files/$kind/path")
@@ -85,12 +91,14 @@ firefox() {
     [ -n "$path" ] || continue
     url="${base%/}/$path" file=${path##*/}
     is_name "$file" || fail "$registry: \"$path\" is no name of a file; look at $page"
-    [ ! -f "$work/${file%.gz}" ] || continue
+    ! is_file "$work/${file%.gz}" "" "$sum" || continue
     fetch "$url" "$work/$file"
     # Files are kept uncompressed: they are mapped into memory, so that a model loads at once.
     if [[ $file == *.gz ]]; then
-      if ! gzip -dc <"$work/$file" >"$work/${file%.gz}.part" 2>/dev/null; then
-        rm -f -- "$work/$file" "$work/${file%.gz}.part"
+      if ! { gzip -dc <"$work/$file" >"$work/${file%.gz}.part"; } 2>/dev/null; then
+        rm -f -- "$work/${file%.gz}.part"
+        ! gzip -t <"$work/$file" 2>/dev/null || fail "$work/${file%.gz}: cannot be written; is the disk full?"
+        rm -f -- "$work/$file"
         fail "$url: it is not a whole gzip file; it was deleted, try again or look at $page"
       fi
       rm -f -- "$work/$file"
@@ -101,8 +109,8 @@ firefox() {
     fi
   done
   from=$(value_in_list "models/$pair/$number/sourceLanguage") to=$(value_in_list "models/$pair/$number/targetLanguage")
-  printf '{"sourceLanguage": "%s", "targetLanguage": "%s", "license": "MPL-2.0"}\n' "${from:-${pair%%-*}}" \
-    "${to:-${pair#*-}}" >"$work/metadata.json"
+  write "$work/metadata.json" "{\"sourceLanguage\": \"${from:-${pair%%-*}}\", \
+\"targetLanguage\": \"${to:-${pair#*-}}\", \"license\": \"MPL-2.0\"}"
   finish
 }
 
@@ -113,15 +121,18 @@ argos() {
   page="https://www.argosopentech.com/argospm/index/"
   [ -z "$pair" ] || begin "argos-$pair" "Argos Translate: $pair"
   fetch_list "$index"
-  # Each line has a pair, a version and an address; the last line of a pair has its newest package.
-  records from_code to_code package_version links/0 | sed -n "/^-$tab/!s/$tab/-/p" |
+  # Each line has a pair, a version and an address; the last line of a pair has its newest package. An entry without an
+  # address has no package.
+  records from_code to_code package_version links/0 | sed -n "/^-$tab/d; /$tab-\$/d; s/$tab/-/p" |
     sort -t "$tab" -k 1,1 -k 2,2V >"$tmp/packages"
   cut -f 1 "$tmp/packages" | sort -u >"$tmp/pairs"
+  [ -s "$tmp/pairs" ] || no_list "$index"
   [ -n "$pair" ] || { cat "$tmp/pairs"; exit 0; }
   url=$(awk -F '\t' -v pair="$pair" '$1 == pair { url = $3 } END { print url }' "$tmp/packages")
   if [ -z "$url" ]; then
     fail "argos $pair: there is no such pair$(near_pairs "$pair" <"$tmp/pairs"); $program argos lists all"
   fi
+  version "$url"
   note "fetching the package $pair of Argos Translate"
   file="$work/argos-$pair.argosmodel"
   fetch "$url" "$file"

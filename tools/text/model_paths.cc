@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "models/files/directory.h"
 #include "tools/text/nearest.h"
 
@@ -79,21 +81,57 @@ bool IsRepository(absl::string_view path) {
          IsName(path.substr(slash + 1));
 }
 
+// Returns whether the text is a URL that a shell reads as it is, at most within quotation marks.
+bool IsUrl(absl::string_view text) {
+  return (absl::StartsWith(text, "https://") || absl::StartsWith(text, "http://")) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isgraph(static_cast<unsigned char>(c)) && c != '\'';
+         });
+}
+
+// Returns the text as a word of a command line.
+std::string Quoted(absl::string_view text) {
+  const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("._-/:%+=@", c);
+  });
+  return is_plain ? std::string(text) : absl::StrCat("'", text, "'");
+}
+
+// Returns the name that a path without a folder stands for; a shell's completion may have put a
+// slash behind it. Empty: the path has a folder.
+std::string NameOf(absl::string_view path) {
+  while (path.size() > 1 && absl::ConsumeSuffix(&path, "/")) {
+  }
+  return absl::StrContains(path, '/') ? "" : std::string(path);
+}
+
+// Returns the model in the folder whose name this was meant to be; else empty.
+std::string NearestModel(const std::string& name, const std::string& folder) {
+  if (!IsName(name)) return "";
+  std::vector<std::string> known;
+  if (const auto paths = FilesIn(folder); paths.ok()) {
+    for (const std::string& path : *paths) {
+      std::string model = fs::path(path).filename().string();
+      if (model[0] != '.') known.push_back(std::move(model));  // no download that is under way
+    }
+  }
+  // A name that can be fetched is likely to be right, even if another one is near.
+  return Nearest(name, known, IsFetchedByName(name) ? 1 : std::min<size_t>(3, name.size() / 3));
+}
+
 // Returns the advice for a user whose model is not there.
 std::string HowToGet(const std::string& model, const std::string& folder) {
   const char* command = GetModelCommand();
-  if (IsFetchedByName(model)) return absl::StrCat(command, " ", model, " fetches it");
+  const std::string name = NameOf(model);
+  if (IsUrl(model)) return absl::StrCat(command, " ", Quoted(model), " fetches it");
   if (IsRepository(model)) {
     return absl::StrCat("if it is a repository of Hugging Face, ", command, " ", model,
                         " fetches it");
   }
-  std::vector<std::string> known;
-  if (const auto paths = FilesIn(folder); IsName(model) && paths.ok()) {
-    for (const std::string& path : *paths) known.push_back(fs::path(path).filename().string());
-  }
-  const std::string nearest = Nearest(model, known);
-  return absl::StrCat(nearest.empty() ? "" : absl::StrCat("did you mean ", nearest, "? "), command,
-                      " fetches models, for example ", command, " opus-mt-en-fr");
+  const std::string nearest = NearestModel(name, folder);
+  const std::string meant = nearest.empty() ? "" : absl::StrCat("did you mean ", nearest, "? ");
+  if (IsFetchedByName(name)) return absl::StrCat(meant, command, " ", name, " fetches it");
+  return absl::StrCat(meant, command, " fetches models, for example ", command, " opus-mt-en-fr");
 }
 
 }  // namespace
@@ -125,8 +163,9 @@ std::string ModelsFolder() {
 std::string FindModel(const std::string& model) {
   std::error_code error;
   const std::string folder = ModelsFolder();
-  const fs::path named = fs::path(folder) / model;
-  const bool is_name = !absl::StrContains(model, '/') && !folder.empty();
+  const std::string name = NameOf(model);
+  const fs::path named = fs::path(folder) / name;
+  const bool is_name = !name.empty() && !folder.empty();
   return is_name && !fs::exists(model, error) && fs::exists(named, error) ? named.string() : model;
 }
 
@@ -138,7 +177,7 @@ absl::Status CheckModelExists(const std::string& path) {
     return absl::OkStatus();
   }
   const std::string folder = ModelsFolder();
-  const bool is_name = !absl::StrContains(path, '/') && !folder.empty();
+  const bool is_name = !NameOf(path).empty() && !folder.empty();
   return absl::NotFoundError(
       absl::StrCat(path, ": no such file or directory",
                    is_name ? absl::StrCat(", and no model of this name in ", folder) : "", "; ",

@@ -1,6 +1,7 @@
 #include "tools/text/nearest.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -8,17 +9,21 @@
 namespace nibu::internal {
 namespace {
 
-// Levenshtein distance.
+// Levenshtein distance, in which two neighbours that are swapped count as one edit ("optimal string
+// alignment").
 size_t Distance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> last(row);
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    const std::vector<size_t> before_last = std::exchange(last, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const size_t substituted = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substituted});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
     }
   }
   return row[b.size()];
@@ -26,9 +31,10 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 
 }  // namespace
 
-std::string Nearest(absl::string_view name, absl::Span<const std::string> known) {
+std::string Nearest(absl::string_view name, absl::Span<const std::string> known,
+                    size_t most_edits) {
   std::string nearest;
-  size_t best = std::min<size_t>(3, name.size() / 2) + 1;  // further away is no help
+  size_t best = std::min(most_edits, name.size() / 2) + 1;
   for (const std::string& other : known) {
     // The beginning of a name is near it.
     const bool begins = !name.empty() && absl::StartsWith(other, name);

@@ -101,7 +101,10 @@ absl::StatusOr<std::vector<Hypothesis>> JoinPivot(
     const std::vector<std::vector<Hypothesis>>& parts) try {
   const Frame& frame = *plan.second.options.decoding.frame;
   const size_t columns = source.pieces.size() + static_cast<size_t>(frame.source_extra());
-  size_t count = 1;  // of hypotheses; a part that has fewer of them repeats its last one
+  // The number of hypotheses. A part that has fewer of them repeats its last one, and a sentence
+  // without text has as many as others, so that it does not cut theirs.
+  size_t count = 1;
+  if (parts.empty()) count = static_cast<size_t>(plan.second.options.decoding.num_hypotheses);
   for (const auto& hypotheses : parts) count = std::max(count, hypotheses.size());
   std::vector<Hypothesis> joined(count);
   for (size_t n = 0; n < count; ++n) {
@@ -109,8 +112,10 @@ absl::StatusOr<std::vector<Hypothesis>> JoinPivot(
     joined[n].repetition = sentence.repetition;
     size_t first = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
-      Append(parts[i][std::min(n, parts[i].size() - 1)], sentence.parts[i], frame, first, sentence,
-             columns, &joined[n]);
+      if (!parts[i].empty()) {
+        Append(parts[i][std::min(n, parts[i].size() - 1)], sentence.parts[i], frame, first,
+               sentence, columns, &joined[n]);
+      }
       first += sentence.parts[i].own().size();
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -156,7 +155,11 @@ absl::StatusOr<TextPlan> MakePivotPlan(const TextOptions& first_options,
   asked.split_language.clear();
   asked.tokenized = false;
   asked.glossary.clear();
-  asked.max_input_length = std::numeric_limits<int>::max();  // as many as it can take
+  // As many as it can take, but no more than the least tables for these options have: other plans
+  // may have longer ones made.
+  asked.max_input_length =
+      std::max({TranslatorOptions().max_source_length, options.max_input_length,
+                first_options.decoding.max_decoding_length});
   NIBU_ASSIGN_OR_RETURN(TextPlan second, MakeTextPlan(asked, model));
   second.options.decoding.frame = second.options.decoding.FrameFor(model.loaded.model->config);
 

@@ -2,16 +2,18 @@
 //
 // An engine is made at the first Prepare for its model. It has SpeedOptions::threads workers, which
 // decode while they hold one of as many cores, which all engines share (CoreBudget). A plan for two
-// models in a row has two engines. Plans count
-// themselves in and out of their engine, and each request holds its plan until its Done has been
-// called. So an engine without plans has no requests, and it can be destroyed once its model is
-// gone, or once an engine with longer position tables has replaced it. That happens in Prepare,
-// Submit, ReleaseUnloaded and the destructor, never where the last plan ends: this may be on a
-// thread of the engine's own, which its destructor would wait for.
+// models in a row has two engines. Plans count themselves in and out of their engine, and each
+// request holds its plan until its Done has been called. So an engine without plans has no
+// requests, and it can be destroyed once its model is gone, or once an engine with longer position
+// tables has replaced it. That happens in Prepare, Submit, ReleaseUnloaded and the destructor,
+// never where the last plan ends: this may be on a thread of the engine's own, which its destructor
+// would wait for.
 
 #include "nibu/translator.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -39,6 +41,16 @@ using internal::Engine;
 using internal::Engines;
 using internal::TextTranslator;
 using internal::TranslatorOptions;
+
+// Returns the length of the position tables for sequences of `wanted` tokens. Each new length costs
+// an engine, with threads and memory, and requests may have any: what exceeds the default becomes a
+// power of two. Plans keep their own limits.
+int TableLength(int wanted, int by_default) {
+  constexpr int kLargest = 1 << 30;  // the largest power of two that is an int
+  if (wanted <= by_default) return by_default;
+  if (wanted > kLargest) return wanted;
+  return static_cast<int>(std::bit_ceil(static_cast<uint32_t>(wanted)));
+}
 
 // The options over a model's own defaults.
 absl::StatusOr<internal::TextOptions> TextOptionsFor(const internal::ModelParts& parts,
@@ -80,8 +92,8 @@ class Translator::Impl {
   absl::StatusOr<Engine*> EngineFor(const Parts& parts, int source_length, int target_length) {
     const std::lock_guard<std::mutex> lock(making_);
     TranslatorOptions wanted = options;
-    wanted.max_source_length = std::max(wanted.max_source_length, source_length);
-    wanted.max_decoding_length = std::max(wanted.max_decoding_length, target_length);
+    wanted.max_source_length = TableLength(source_length, wanted.max_source_length);
+    wanted.max_decoding_length = TableLength(target_length, wanted.max_decoding_length);
     if (Engine* const found = engines->Find(parts, &wanted); found != nullptr) return found;
     wanted.ensemble_weights = parts->ensemble_weights;
     auto engine = std::make_unique<Engine>(Engine{parts, wanted, nullptr});

@@ -67,7 +67,9 @@ TEST(Foreign, FilesByTheirBytesAndNames) {
       {"m.zip", testing::Zip({{"model/config.json", "{}"}}), "zip archive", "unpack it"},
       {"m.tar", Tar(), "tar archive", "tar -xf"},
       {"m.tgz", Gzip(Tar()), "tar archive compressed by gzip", "tar -xzf"},
-      {"m.npz.gz", Gzip("weights"), "compressed by gzip", "gunzip"},
+      {"m.npz.gz", Gzip("weights"), "no model of Marian", "gunzip"},
+      {"m.npz.gz", Gzip("<html>Log in"), "HTML page", "download the file itself"},
+      {"m.npz.gz", Gzip("weights").substr(0, 9), "damaged or not whole", "download it again"},
       {"x", "\x89HDF\r\n\x1a\n...", "HDF5", "save_pretrained()"},
       {"tf_model.h5", "any", "HDF5", "save_pretrained()"},
       {"saved_model.pb", "any", "SavedModel", "save_pretrained()"},
@@ -151,6 +153,21 @@ TEST(Foreign, ArchivesInsteadOfWeights) {
     testing::TinyMarian().Write(folder);
     std::filesystem::remove(folder / "model.safetensors");
     EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(name), HasSubstr(what)));
+  }
+}
+
+// The message is about the model among several compressed files.
+TEST(Foreign, TheModelAmongCompressedFiles) {
+  for (const bool has_decoder : {true, false}) {
+    const TempFolder folder;
+    WriteFile(folder / "lex.bin.gz", Gzip("pairs"));
+    WriteFile(folder / "model.bin.gz", Gzip("weights"));
+    WriteFile(folder / "vocab.spm.gz", Gzip("pieces"));
+    if (has_decoder) {
+      WriteFile(folder / "decoder.yml.gz",
+                Gzip("models: [model.bin]\nvocabs: [vocab.spm, vocab.spm]\n"));
+    }
+    EXPECT_THAT(Error(folder.path()), HasSubstr("/model.bin.gz: compressed by gzip, and what"));
   }
 }
 

@@ -117,17 +117,27 @@ TEST(Marian, CompressedFiles) {
                                 {"vocab.yml.gz", testing::Gzip(tiny.VocabularyYml())}};
   const testing::Members listed = {
       {"m.gz", model}, {"v.gz", pieces}, {"decoder.yml", "models: [m.gz]\nvocabs: [v.gz, v.gz]\n"}};
+  // decoder.yml, itself compressed, says which is the model; its names are those of the plain
+  // files.
+  const testing::Members decoder = {
+      {"decoder.yml.gz", testing::Gzip("models: [a.bin]\nvocabs: [v.spm, v.spm]\nbeam-size: 3\n")},
+      {"a.bin.gz", model},
+      {"b.bin.gz", model},
+      {"v.spm.gz", pieces}};
   for (const auto& [files, path] : {std::pair(all, ""),
                                     {all, "model.xxyy.bin.gz"},
                                     {both, ""},
                                     {some, "model.xxyy.bin"},
                                     {npz, ""},
                                     {npz, "model.npz.gz"},
-                                    {listed, ""}}) {
+                                    {listed, ""},
+                                    {decoder, ""},
+                                    {decoder, "b.bin.gz"}}) {
     SCOPED_TRACE(absl::StrCat(files[0].first, " ", files.size(), " ", path));
     const auto loaded = Load(files, path);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_EQ(Greedy(*loaded).tokens, expected);
+    EXPECT_EQ(loaded->defaults.beam_size == 3, files == decoder);
   }
   // Two vocabularies, of which the name says which is the source's.
   EXPECT_TRUE(Load({all[0], {"srcvocab.spm.gz", pieces}, {"trgvocab.spm.gz", pieces}}).ok());

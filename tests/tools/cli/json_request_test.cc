@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -39,6 +40,44 @@ TEST(JsonRequestTest, OtherFieldsKeepTheirBytes) {
             R"("id":{"a": [1.10, -0]},"n":12345678901234567890123,"\u0061b":"\u00e9\n\"}",)"
             R"("f":1.10e+01,"deep":[{"a":"]"},null, true],"e":{})");
   EXPECT_THAT(request.copied, ElementsAre("n", "ab", "f", "deep", "e"));
+}
+
+// Numbers are copied and not computed with, so they may be larger than a double.
+TEST(JsonRequestTest, HugeNumbersKeepTheirBytes) {
+  const std::string digits(5000, '9');
+  const JsonRequest request = Read(R"({"text":"1e999","id":-1e400,"a":)" + digits +
+                                   R"(,"b":[1E+999, {"c":1.5e309}],"d":"1e400"})");
+  EXPECT_EQ(request.status, absl::OkStatus());
+  EXPECT_EQ(request.text, "1e999");
+  EXPECT_EQ(request.members,
+            R"("id":-1e400,"a":)" + digits + R"(,"b":[1E+999, {"c":1.5e309}],"d":"1e400")");
+  EXPECT_THAT(ErrorOf(R"({"text":"a","beam_size":1e400})"), HasSubstr("beam_size must be"));
+  EXPECT_THAT(ErrorOf(R"({"text":"a","length_penalty":1e400})"), HasSubstr("length_penalty"));
+  for (const char* wrong : {"01e400", "1.e400", "1e400e1", "+1e400", "1e400 1", "--1e400"}) {
+    EXPECT_THAT(ErrorOf(absl::StrCat(R"({"text":"a","b":)", wrong, "}")),
+                HasSubstr("not JSON at byte"))
+        << wrong;
+  }
+}
+
+// The error says whose it is, where JSON has the id.
+TEST(JsonRequestTest, ARefusedObjectKeepsItsId) {
+  EXPECT_EQ(Read(R"({"text":"a","b":1,"b":2,"id":{"n": 1e400}})").members, R"("id":{"n": 1e400})");
+  EXPECT_EQ(Read(R"({"id":"x","text":"a","text":"b"})").members, R"("id":"x")");
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
+  EXPECT_EQ(Read(R"({"text":"a","b":)" + deep + R"(,"id":5})").members, R"("id":5)");
+  EXPECT_EQ(Read(R"({"id":1,"text":"a","id":2})").members, R"("id":7)");  // which of them?
+  for (const char* wrong : {R"({"id":1,"text":"a")", R"([{"id":1}])", R"({"id":1,"a" "b"})", ""}) {
+    EXPECT_EQ(Read(wrong).members, R"("id":7)") << wrong;
+  }
+}
+
+TEST(JsonRequestTest, APrefixNeedsLines) {
+  Options paragraphs;
+  paragraphs.text = TextKind::kParagraphs;
+  EXPECT_THAT(ErrorOf(R"({"text":"a","prefix":"b"})", paragraphs),
+              HasSubstr("a prefix needs --text=lines"));
+  EXPECT_EQ(ErrorOf(R"({"text":"a","prefix":""})", paragraphs), "");
 }
 
 TEST(JsonRequestTest, OptionsByName) {
@@ -108,7 +147,16 @@ TEST(JsonRequestTest, Refusals) {
   EXPECT_THAT(ErrorOf(R"({"text":"a","beam_size":0})"), HasSubstr("beam_size must be 1 to 1024"));
   EXPECT_THAT(ErrorOf(R"({"text":"a","beam_size":[1,2]})"), HasSubstr("beam_size"));
   EXPECT_THAT(ErrorOf(R"({"text":"a","beam_size":{"x":1}})"),
-              HasSubstr("beam_size must be a value or a list of values"));
+              HasSubstr("beam_size must be a value, not {\"x\":1}"));
+  for (const char* none : {"{}", "[]"}) {
+    for (const char* name : {"beam_size", "length_penalty", "disable_unk", "markup"}) {
+      EXPECT_EQ(ErrorOf(absl::StrCat(R"({"text":"a",")", name, R"(":)", none, "}")),
+                absl::StrCat(name, " must be a value, not ", none));
+    }
+    EXPECT_EQ(ErrorOf(absl::StrCat(R"({"text":"a","tgt_lang":)", none, "}")),
+              absl::StrCat("tgt_lang must be a value or a list of values, not ", none));
+  }
+  EXPECT_EQ(ErrorOf(R"({"text":"a","suppress_sequences":[]})"), "");
   EXPECT_THAT(ErrorOf(R"({"text":"a","end_token":["a",["b"]]})"), HasSubstr("end_token must be"));
   for (const char* name : {"model", "threads", "compute_type", "out", "output_format",
                            "target_prefix", "input_format"}) {

@@ -211,6 +211,32 @@ TEST(JsonlTest, Warnings) {
   EXPECT_THAT(outcome.err, HasSubstr("warning: line 3: unfinished"));
 }
 
+// A line may have its own limit.
+TEST(JsonlTest, UnfinishedLinesNameNoLimit) {
+  const std::string line = "{\"text\":\"A man is riding a bicycle.\",\"max_decoding_length\":2}\n";
+  EXPECT_EQ(Jsonl("", line).err,
+            "nibu-translate: warning: 1 line(s) were cut before their end, at max_decoding_length "
+            "or what the model allows; jsonl says which\n");
+}
+
+// A terminal obeys no control characters of the input.
+TEST(JsonlTest, MessagesHaveNoControlCharacters) {
+  const std::string input =
+      "{\"text\":\"A dog.\",\"beam_size\\u001b\":1,\"protec\\u0000\":2,"
+      "\"beamsize\\u007f\":3}\n";
+  const std::string err = Jsonl("", input).err;
+  EXPECT_THAT(err, HasSubstr("the field \"beam_size\\x1b\" is copied"));
+  EXPECT_THAT(err, HasSubstr("the field \"protec\\x00\" is copied to the output; did you mean"));
+  EXPECT_THAT(err, HasSubstr("the field \"beamsize\\x7f\" is copied"));
+  EXPECT_EQ(err.find_first_of(std::string("\x1b\x7f\0", 3)), std::string::npos) << err;
+}
+
+TEST(JsonlTest, BlankLinesAreBlankInText) {
+  const std::string input = "{\"text\":\"A dog runs.\"}\n\n{\"text\":\"A dog runs.\"}\n";
+  EXPECT_EQ(Jsonl("--output_format=text", input).out, "Ein Hund rennt.\n\nEin Hund rennt.\n");
+  EXPECT_EQ(Lines(Jsonl("", input).out).size(), 2u);
+}
+
 TEST(JsonlTest, Refusals) {
   ExpectUsageError(Jsonl("--tsv_column=1", ""), "--tsv_column do not go together");
   ExpectUsageError(Jsonl("--target_prefix=x", ""), "--target_prefix do not go together");

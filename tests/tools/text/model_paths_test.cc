@@ -90,6 +90,8 @@ TEST_F(ModelPathsTest, APathThatExistsWinsOverAName) {
   AddModel("models", "en-de");
   Set("NIBU_MODELS", "models");
   EXPECT_EQ(FindModel("en-de"), Path("models/en-de"));
+  EXPECT_EQ(FindModel("en-de/"), Path("models/en-de"));
+  EXPECT_EQ(FindModel("/"), "/");
   EXPECT_THAT(Error("./en-de"), Not(HasSubstr("of this name")));
   AddModel("here", "en-de");
   EXPECT_EQ(FindModel("en-de"), "en-de");
@@ -131,12 +133,30 @@ TEST_F(ModelPathsTest, TheErrorNamesTheCommand) {
                            Path("models"), "; tools/get_model.sh ", name, " fetches it"));
   }
   EXPECT_THAT(Error("fire-en-de"), HasSubstr("; did you mean firefox-en-de? tools/get_model.sh "));
+  // Names that are nearly those of models, and others that are not.
+  AddModel("models", "opus-mt-en-de");
+  AddModel("models", "small");
+  AddModel("models", ".argos-en-fr.part");
+  EXPECT_THAT(
+      Error("opus-mt-en-ed"),
+      EndsWith("; did you mean opus-mt-en-de? tools/get_model.sh opus-mt-en-ed fetches it"));
+  EXPECT_THAT(Error("opus-mt-ende/"),
+              HasSubstr("of this name in " + Path("models") + "; did you mean opus-mt-en-de?"));
+  for (const std::string name : {"opus-mt-en-fr", "argos-en-fr", "nope", "smut", "x"}) {
+    EXPECT_THAT(Error(name), Not(HasSubstr("did you mean")));
+  }
+  EXPECT_THAT(Error("smal"), HasSubstr("did you mean small?"));
+  EXPECT_THAT(Error("smlal"), HasSubstr("did you mean small?"));
+  EXPECT_THAT(Error("https://host/a-b/m.zip"),
+              EndsWith("; tools/get_model.sh https://host/a-b/m.zip fetches it"));
+  EXPECT_THAT(Error("https://host/m.zip?a=1&b=$(x)"),
+              EndsWith("; tools/get_model.sh 'https://host/m.zip?a=1&b=$(x)' fetches it"));
   EXPECT_THAT(Error("something/else"),
               EndsWith("; if it is a repository of Hugging Face, tools/get_model.sh something/else "
                        "fetches it"));
   // A command line is quoted for those names alone that need no quotes.
-  for (const std::string name :
-       {"opus-mt-en-fr; rm x", "/no/such/model", "../x", "a/b/c", "opus-mt-$(x)", "-x"}) {
+  for (const std::string name : {"opus-mt-en-fr; rm x", "/no/such/model", "../x", "a/b/c",
+                                 "opus-mt-$(x)", "-x", "https://host/'; rm x"}) {
     EXPECT_THAT(Error(name), EndsWith("; tools/get_model.sh fetches models, for example "
                                       "tools/get_model.sh opus-mt-en-fr"));
   }

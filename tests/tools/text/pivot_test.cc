@@ -25,6 +25,7 @@ namespace {
 
 using internal::CaptionsModelPath;
 using internal::TestdataPath;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -221,6 +222,24 @@ TEST(PivotTest, TheSecondModelObeysWhatIsSaidOfTheResult) {
       Translate(*translator, ThereAndBack(), {pieces}, With({{"tokenized", "true"}}))[0];
   EXPECT_EQ(tokens.hypotheses[0].text, absl::StrJoin(tokens.hypotheses[0].tokens, " "));
   EXPECT_EQ(*ThereAndBack()->Detokenize(tokens.hypotheses[0].tokens), TranslateLine(kLine));
+}
+
+// The first model's translation of the second sentence is a space.
+TEST(PivotTest, ASentenceWithoutTextInBetweenKeepsTheHypothesesOfOthers) {
+  const auto translator = Threads(1);
+  const Options options = With({{"num_hypotheses", "3"}, {"max_decoding_length", "1"}});
+  ASSERT_THAT(Texts(Translate(*translator, EnglishGerman(), {"Q."}, options)), ElementsAre(""));
+  const auto results =
+      Translate(*translator, ThereAndBack(), {"A dog runs.", "A dog runs. Q.", "Q."}, options);
+  ASSERT_EQ(results.size(), 3);
+  ASSERT_EQ(results[0].hypotheses.size(), 3);
+  for (const size_t i : {1, 2}) {
+    ASSERT_EQ(results[i].hypotheses.size(), 3);
+    for (size_t n = 0; n < 3; ++n) {
+      EXPECT_EQ(results[i].hypotheses[n].tokens,
+                i == 1 ? results[0].hypotheses[n].tokens : std::vector<std::string>());
+    }
+  }
 }
 
 // The second model has fewer positions than the first one's translations have pieces.

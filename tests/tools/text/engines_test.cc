@@ -1,0 +1,42 @@
+// The engines that the plans of a translator share.
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "nibu/nibu.h"
+#include "tests/paths.h"
+
+namespace nibu {
+namespace {
+
+// An engine has two threads, one of which decodes. Those of the plans live as long as these.
+TEST(EnginesTest, ManyLengthsShareFewEngines) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  SpeedOptions speed;
+  speed.threads = 1;
+  ModelOptions float32;
+  float32.compute_type = ComputeType::kFloat32;
+  const auto translator = *Translator::Create(speed);
+  const auto model = *Model::Load(internal::CaptionsModelPath(), float32);
+  std::vector<std::shared_ptr<const Plan>> plans = {*translator->Prepare(model)};
+  const auto before = threads();
+  for (int length = 1100; length < 4000; length += 100) {
+    Options options;
+    options.max_input_length = length;
+    plans.push_back(*translator->Prepare(model, options));
+    options.max_decoding_length = length;
+    plans.push_back(*translator->Prepare(model, options));
+  }
+  EXPECT_LE(threads() - before, 4 * 2);  // 2048 and 4096, of the input and of the output
+  for (const auto& plan : {plans[0], plans[1], plans.back()}) {
+    EXPECT_EQ((*translator->Translate({"A dog runs."}, plan))[0].hypotheses[0].text,
+              "Ein Hund rennt.");
+  }
+}
+
+}  // namespace
+}  // namespace nibu
