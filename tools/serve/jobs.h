@@ -62,8 +62,9 @@ struct JobCounts {
 //   tag = virtual time at its request's arrival
 //         + (requests that its client has under way) * (characters of its request so far)
 //
-// where a unit counts as 256 characters at least, and units are decoded by their tags. So a short text passes a long one, no client can crowd out
-// others, and nobody waits for ever, since later requests have later tags.
+// where a unit counts as 256 characters at least, and units are decoded by their tags. So a short
+// text passes a long one, no client can crowd out others, and nobody waits for ever, since later
+// requests have later tags.
 class Jobs {
  public:
   class Job;

@@ -128,8 +128,7 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(const Configuration configuration,
                         ReadConfiguration(settings, FlagValues("model")));
   settings.speed.queue_size = kAnyQueueSize;
-  NIBU_ASSIGN_OR_RETURN(const auto translator,
-                        UsageError(nibu::Translator::Create(settings.speed)));
+  NIBU_ASSIGN_OR_RETURN(auto translator, UsageError(nibu::Translator::Create(settings.speed)));
   std::unique_ptr<Service> service;
   NIBU_ASSIGN_OR_RETURN(
       const auto server,
@@ -168,10 +167,12 @@ absl::Status Run(int argc, char** argv) {
     service->Drain();
     server->Drain();
   });
+  std::signal(SIGPIPE, SIG_IGN);  // The log may have lost its reader.
   std::printf("nibu-serve: %s\n", server->url().c_str());
   std::fflush(stdout);
   server->Run();
   service->Stop();
+  translator.reset();  // Its threads post to the server.
   return status;
 }
 

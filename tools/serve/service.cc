@@ -222,7 +222,12 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
       std::move(job), [this, exchange, request](absl::StatusOr<std::vector<Translations>> texts) {
         if (texts.ok()) return End(exchange.get(), TranslateAnswer(*request, *texts));
         const int status = StatusOf(texts.status());
-        HttpAnswer answer = ErrorAnswer(status, std::string(texts.status().message()));
+        std::string message(texts.status().message());
+        if (status == 500) {  // It may have paths in it, which are not the client's business.
+          std::fprintf(stderr, "nibu-serve: error: %s\n", message.c_str());
+          message = "the translation failed; the server's log says why";
+        }
+        HttpAnswer answer = ErrorAnswer(status, message);
         if (status == 503) answer.retry_after = jobs_.SecondsToWait();
         End(exchange.get(), std::move(answer));
       });

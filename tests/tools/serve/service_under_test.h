@@ -52,7 +52,10 @@ class TestService {
     service_->SetOptions(quiet);
     Offer({model.empty() ? CaptionsModelPath() : model});
   }
-  ~TestService() { service_->Stop(); }
+  ~TestService() {
+    service_->Stop();
+    translator_.reset();  // Its threads post tasks.
+  }
 
   void Offer(const std::vector<std::string>& models, const StoreOptions& options = {}) {
     std::vector<std::string> warnings;
