@@ -69,13 +69,13 @@ Service* NewService() {
   service->SetOptions(options);
   service->cache().SetMaxBytes(size_t{1} << 20);
   service->store().Offer(*catalog, {});
-  service->jobs().SetSubmitUnit(
-      [](const TextUnit& unit, const auto&, const auto&, const nibu::Done& done) {
-        Result result;
-        result.hypotheses.emplace_back().text = unit.source();
-        done(0, std::move(result));
-        return nibu::Ticket();
-      });
+  service->jobs().SetSubmitUnit([](const std::string& line, const TextUnit* unit, const auto&,
+                                   const auto&, const nibu::Done& done) {
+    Result result;
+    result.hypotheses.emplace_back().text = unit != nullptr ? unit->source() : line;
+    done(0, std::move(result));
+    return nibu::Ticket();
+  });
   return service;
 }
 

@@ -12,6 +12,7 @@
 #ifndef NIBU_TOOLS_SERVE_HTTP_CONNECTION_H_
 #define NIBU_TOOLS_SERVE_HTTP_CONNECTION_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,9 +39,9 @@ using Tcp = asio::ip::tcp;
 using Error = boost::system::error_code;
 
 inline constexpr size_t kMaxHeadBytes = size_t{16} << 10;
-// Requests that a client sends ahead of their turn are read up to here; the rest waits in its
-// socket, and whether it goes away behind them is noticed only after their turn.
-inline constexpr size_t kMaxBytesAhead = size_t{64} << 10;
+// What a client may send ahead of its turn. It is read, to notice that the client goes away; who
+// sends more loses the connection.
+inline constexpr size_t kMaxBytesAhead = size_t{1} << 20;
 inline constexpr std::chrono::milliseconds kLingerTime(2000);
 
 class HttpConnection;
@@ -145,6 +146,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void ReadHead() {
     SetDeadline(network_->limits.timeout);
+    is_head_ = false;
+    version_ = 11;
     parser_.emplace();
     parser_->header_limit(kMaxHeadBytes);
     parser_->body_limit(network_->limits.max_body_bytes);
@@ -155,6 +158,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnHead(const Error& error) {
     if (error) return Fail(error);
     const auto& head = parser_->get();
+    is_head_ = head.method() == http::verb::head;
+    version_ = head.version();
+    // What a proxy in front may take for another end of the body.
+    const bool is_known = beast::iequals(head[http::field::transfer_encoding], "chunked") &&
+                          version_ >= 11 && head.count(http::field::transfer_encoding) == 1;
+    if (head.count(http::field::transfer_encoding) > 0 && !is_known) {
+      return Fail(400, "the only transfer encoding is chunked");
+    }
     const auto encoding = head[http::field::content_encoding];
     if (!encoding.empty() && !beast::iequals(encoding, "identity")) {
       return Fail(415, "the request's body is compressed; send it as it is");
@@ -194,17 +205,22 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Handle() {
     auto message = parser_->release();
     keeps_open_ = message.keep_alive();
-    is_head_ = message.method() == http::verb::head;
-    version_ = message.version();
     HttpRequest request;
     request.method = Text(message.method_string());
-    const std::string target = Text(message.target());
+    std::string target = Text(message.target());
+    if (target.rfind("http://", 0) == 0) {  // with the host in front, as proxies are asked
+      target.erase(0, std::min(target.find('/', 7), target.size()));
+    }
     const size_t mark = target.find('?');
     request.path = target.substr(0, mark);
     if (mark != std::string::npos) request.query = target.substr(mark + 1);
     request.content_type = Text(message[http::field::content_type]);
     request.authorization = Text(message[http::field::authorization]);
-    request.forwarded_for = Text(message["X-Forwarded-For"]);
+    const auto [first, last] = message.equal_range("X-Forwarded-For");
+    for (auto field = first; field != last; ++field) {
+      if (field != first) request.forwarded_for += ", ";
+      request.forwarded_for += Text(field->value());
+    }
     request.address = address_;
     request.body = std::move(message.body());
 
@@ -225,19 +241,24 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // Reads ahead while a request waits for its answer, to notice that the client goes away.
   void Watch(uint64_t number) {
-    if (buffer_.size() >= kMaxBytesAhead) return;
+    if (buffer_.size() >= kMaxBytesAhead) return Leave(number);
     socket_.async_wait(Tcp::socket::wait_read, Then([this, number](const Error& failed) {
                          if (failed || answered_ >= number) return;
                          Error error;
                          const size_t read = socket_.read_some(buffer_.prepare(4096), error);
                          buffer_.commit(read);
                          if (!error || error == asio::error::would_block) return Watch(number);
-                         answered_ = number;
-                         const HttpCancel cancel = std::exchange(cancel_, nullptr);
-                         if (cancel != nullptr) cancel();
-                         Close();
-                         EndRequest();
+                         Leave(number);
                        }));
+  }
+
+  // The client does not wait for the answer.
+  void Leave(uint64_t number) {
+    answered_ = number;
+    const HttpCancel cancel = std::exchange(cancel_, nullptr);
+    if (cancel != nullptr) cancel();
+    Close();
+    EndRequest();
   }
 
   void Write(HttpAnswer answer) {
@@ -283,6 +304,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // The request is answered, or its client is gone.
   void EndRequest() {
+    serializer_.reset();
+    response_.reset();
     network_->busy.erase(shared_from_this());
     if (network_->is_draining && network_->busy.empty()) network_->io.stop();
   }

@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
@@ -42,12 +43,14 @@ void RemoveRepeats(Translations* translations) {
 
 // A part of a text, and its translations once they are there.
 struct Jobs::Unit {
-  size_t text;  // the index of its text
-  TextUnit unit;
-  int64_t tag;
-  std::string key;       // the cache's; empty: it is not kept
-  std::string line_end;  // what follows it in the text
-  std::shared_ptr<const Translations> translations;
+  size_t text;                // The index of its text.
+  std::string line;           // What is translated, of a plain text.
+  TextUnit unit = {};         // The same of a document.
+  std::string line_end = {};  // What follows it, up to the next unit: line ends and blank lines.
+  bool has_text = true;       // False: it is copied.
+  int64_t tag = 0;
+  std::string key = {};  // The cache's; empty: it is not kept.
+  std::shared_ptr<const Translations> translations = nullptr;
 };
 
 class Jobs::Job {
@@ -57,6 +60,10 @@ class Jobs::Job {
   int64_t arrival = 0;  // the virtual time then
   int64_t share = 1;    // requests of its client under way then, itself included
   NumberedPlan plan;
+  // The cache's key for a part of a text: all that its translation depends on.
+  std::string KeyOf(const std::string& source) const {
+    return absl::StrCat(plan.number, " ", source);
+  }
   std::atomic<bool> has_ended{false};  // set by the network's thread
 
   // Made by the tokenizing thread, then the network's thread's alone.
@@ -74,9 +81,13 @@ Jobs::Jobs(nibu::Translator* translator, ModelStore* store, ResultCache* cache,
       store_(store),
       cache_(cache),
       post_(std::move(post)),
-      submit_([translator](const TextUnit& unit, std::shared_ptr<const Plan> plan, Request request,
-                           nibu::Done done) {
-        return translator->Submit(unit, std::move(plan), std::move(request), std::move(done),
+      submit_([translator](const std::string& line, const TextUnit* unit,
+                           std::shared_ptr<const Plan> plan, Request request, nibu::Done done) {
+        if (unit == nullptr) {
+          return translator->Submit(line, std::move(plan), std::move(request), std::move(done),
+                                    kForever);
+        }
+        return translator->Submit(*unit, std::move(plan), std::move(request), std::move(done),
                                   kForever);
       }) {}
 
@@ -104,15 +115,84 @@ std::shared_ptr<Jobs::Job> Jobs::Submit(JobRequest request, Done done) {
                       return;
                     }
                     job->plan = *std::move(plan);
-                    tokenizing_.Post(job->arrival, [this, job] { Cut(job); });
+                    tokenizing_.Post(job->arrival, [this, job] { Cut(job, 0); });
                   });
   return job;
 }
 
-void Jobs::Cut(const std::shared_ptr<Job>& job) {
+// Each text is a task of its own, between which those of other jobs get their turns.
+void Jobs::Cut(const std::shared_ptr<Job>& job, size_t text) {
   if (job->has_ended) return;
   job->known.resize(job->request.texts.size());
-  for (size_t i = 0; i < job->request.texts.size(); ++i) CutText(job.get(), i);
+  job->request.is_html ? CutDocument(job.get(), text) : CutLines(job.get(), text);
+  if (text + 1 == job->request.texts.size()) return SubmitAll(job);
+  const int64_t tag = job->units.empty() ? job->arrival : job->units.back().tag;
+  tokenizing_.Post(tag, [this, job, text] { Cut(job, text + 1); });
+}
+
+void Jobs::CutLines(Job* job, size_t text) {
+  absl::string_view rest = job->request.texts[text];
+  while (!rest.empty()) {
+    const size_t feed = rest.find('\n');
+    const size_t size = feed == absl::string_view::npos ? rest.size() : feed + 1;
+    absl::string_view line = rest.substr(0, feed);
+    if (absl::EndsWith(line, "\r") && feed != absl::string_view::npos) line.remove_suffix(1);
+    Unit unit = {text, std::string(line)};
+    unit.line_end = std::string(rest.substr(line.size(), size - line.size()));
+    unit.has_text = !absl::StripAsciiWhitespace(line).empty();
+    AddUnit(job, std::move(unit));
+    rest.remove_prefix(size);
+  }
+}
+
+void Jobs::CutDocument(Job* job, size_t text) {
+  const std::string& whole = job->request.texts[text];
+  // A unit of a document depends on the elements around it, so whole documents are kept.
+  job->known[text] = cache_->Find(job->KeyOf(whole));
+  if (job->known[text] != nullptr) {
+    ++job->cached;
+    return;
+  }
+  nibu::Options options;
+  options.text = TextKind::kDocument;
+  options.markup = Markup::kHtml;
+  nibu::TextReader reader(options);
+  reader.Add(whole);
+  reader.End();
+  for (TextUnit read; !job->has_ended && reader.Next(&read);) {
+    Unit unit = {text, ""};
+    unit.has_text = read.has_text();
+    if (!unit.has_text) unit.line = read.Write("");
+    unit.unit = std::move(read);
+    AddUnit(job, std::move(unit));
+  }
+}
+
+// Adds a unit to those of a job; one without text to what follows the unit before it.
+void Jobs::AddUnit(Job* job, Unit unit) {
+  static const auto& blank = *new std::shared_ptr<const Translations>(new Translations(1));
+  const bool is_first = job->units.empty() || job->units.back().text != unit.text;
+  if (!unit.has_text && !is_first) {
+    absl::StrAppend(&job->units.back().line_end, unit.line, unit.line_end);
+    return;
+  }
+  const int64_t before = job->units.empty() ? job->arrival : job->units.back().tag;
+  unit.tag = before;
+  if (!unit.has_text) {
+    unit.translations = blank;
+  } else {
+    const size_t size = job->request.is_html ? unit.unit.source().size() : unit.line.size();
+    unit.tag += job->share * std::max(kLeastUnitCost, static_cast<int64_t>(size));
+    if (!job->request.is_html) {
+      unit.key = job->KeyOf(unit.line);
+      unit.translations = cache_->Find(unit.key);
+      if (unit.translations != nullptr) ++job->cached;
+    }
+  }
+  job->units.push_back(std::move(unit));
+}
+
+void Jobs::SubmitAll(const std::shared_ptr<Job>& job) {
   std::vector<size_t> missing;
   for (size_t i = 0; i < job->units.size(); ++i) {
     if (job->units[i].translations == nullptr) missing.push_back(i);
@@ -127,48 +207,6 @@ void Jobs::Cut(const std::shared_ptr<Job>& job) {
   }
 }
 
-void Jobs::CutText(Job* job, size_t text) {
-  const std::string& whole = job->request.texts[text];
-  const auto key_of = [&](const std::string& source) {
-    return absl::StrCat(job->plan.number, " ", source);
-  };
-  // A unit of a document depends on the elements around it, so whole documents are kept.
-  if (job->request.is_html) {
-    job->known[text] = cache_->Find(key_of(whole));
-    if (job->known[text] != nullptr) {
-      ++job->cached;
-      return;
-    }
-  }
-  nibu::Options options;
-  options.text = job->request.is_html ? TextKind::kDocument : TextKind::kLines;
-  options.markup = job->request.is_html ? Markup::kHtml : Markup::kNone;
-  nibu::TextReader reader(options);
-  reader.Add(whole);
-  reader.End();
-  int64_t cost = job->units.empty() ? 0 : job->units.back().tag - job->arrival;
-  for (TextUnit read; reader.Next(&read);) {
-    Unit& unit = job->units.emplace_back();
-    unit.text = text;
-    cost += job->share * std::max(kLeastUnitCost, static_cast<int64_t>(read.source().size()));
-    unit.tag = job->arrival + cost;
-    if (read.ends_line()) {
-      const absl::string_view before = absl::string_view(whole).substr(0, read.end());
-      unit.line_end = absl::EndsWith(before, "\r\n") ? "\r\n"
-                      : absl::EndsWith(before, "\n") ? "\n"
-                                                     : "";
-    }
-    if (!read.has_text()) {
-      unit.translations = std::make_shared<const Translations>(1);
-    } else if (!job->request.is_html) {
-      unit.key = key_of(read.source());
-      unit.translations = cache_->Find(unit.key);
-      if (unit.translations != nullptr) ++job->cached;
-    }
-    unit.unit = std::move(read);
-  }
-}
-
 void Jobs::SubmitTo(const std::shared_ptr<Job>& job, size_t index) {
   if (job->has_ended) return;
   const Unit& unit = job->units[index];
@@ -178,9 +216,9 @@ void Jobs::SubmitTo(const std::shared_ptr<Job>& job, size_t index) {
   const auto take = [this, job, index](absl::StatusOr<Result> result) {
     post_([this, job, index, result = std::move(result)] { Take(job, index, result); });
   };
-  const absl::StatusOr<Ticket> ticket =
-      submit_(unit.unit, job->plan.plan, std::move(request),
-              [take](uint64_t, absl::StatusOr<Result> result) { take(std::move(result)); });
+  const absl::StatusOr<Ticket> ticket = submit_(
+      unit.line, job->request.is_html ? &unit.unit : nullptr, job->plan.plan, std::move(request),
+      [take](uint64_t, absl::StatusOr<Result> result) { take(std::move(result)); });
   if (ticket.ok()) {
     job->tickets.push_back(*ticket);
   } else {
@@ -217,7 +255,11 @@ std::vector<Translations> Jobs::Join(Job* job) {
     for (size_t n = 0; n < text.size(); ++n) {
       const Translations& own = *unit.translations;
       const std::string best = own.empty() ? "" : own[std::min(n, own.size() - 1)];
-      absl::StrAppend(&text[n], unit.unit.Write(best), unit.line_end);
+      absl::StrAppend(&text[n],
+                      !unit.has_text         ? unit.line
+                      : job->request.is_html ? unit.unit.Write(best)
+                                             : best,
+                      unit.line_end);
     }
   }
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -227,7 +269,7 @@ std::vector<Translations> Jobs::Join(Job* job) {
     }
     RemoveRepeats(&texts[i]);
     if (job->request.is_html) {
-      cache_->Add(absl::StrCat(job->plan.number, " ", job->request.texts[i]),
+      cache_->Add(job->KeyOf(job->request.texts[i]),
                   std::make_shared<const Translations>(texts[i]));
     }
   }
@@ -249,10 +291,19 @@ void Jobs::End(const std::shared_ptr<Job>& job, absl::Status status) {
   done(std::move(texts));
 }
 
-void Jobs::Cancel(const std::shared_ptr<Job>& job) {
-  if (job->has_ended) return;
+bool Jobs::Cancel(const std::shared_ptr<Job>& job) {
+  if (job->has_ended) return false;
   ++counts_.cancelled;
   Remove(job);
+  return true;
+}
+
+void Jobs::EndLate(SteadyClock::time_point now) {
+  const std::set<std::shared_ptr<Job>> jobs = jobs_;
+  for (const auto& job : jobs) {
+    if (now < job->request.deadline) continue;
+    End(job, absl::DeadlineExceededError("the request's time has passed"));
+  }
 }
 
 // Ends what is still under way of a job, and forgets it.
@@ -260,6 +311,9 @@ void Jobs::Remove(const std::shared_ptr<Job>& job) {
   Measure(0);
   job->has_ended = true;
   job->done = nullptr;
+  for (const auto& model : {job->request.route.first, job->request.route.second}) {
+    if (model != nullptr) model->last_use = SteadyClock::now();
+  }
   tokenizing_.Post(std::numeric_limits<int64_t>::min(), [this, job] {
     for (const Ticket& ticket : job->tickets) translator_->Cancel(ticket);
     job->tickets.clear();
@@ -274,10 +328,7 @@ void Jobs::Remove(const std::shared_ptr<Job>& job) {
 void Jobs::Stop() {
   const std::set<std::shared_ptr<Job>> jobs = jobs_;
   for (const auto& job : jobs) Cancel(job);
-  tokenizing_.Stop();
-  for (const auto& job : jobs) {
-    for (const Ticket& ticket : job->tickets) translator_->Cancel(ticket);
-  }
+  tokenizing_.Finish();  // Nothing is left to do but to cancel what was submitted.
 }
 
 void Jobs::Measure(size_t characters) {

@@ -70,9 +70,10 @@ class Jobs {
   class Job;
   // One result for each text of the request, best translation first, each once.
   using Done = std::function<void(absl::StatusOr<std::vector<Translations>>)>;
-  // Translator::Submit of a unit. Tests put their own in its place.
+  // Translator::Submit of a line, or of a unit of a document. Tests put their own in its place.
   using SubmitUnit = std::function<absl::StatusOr<Ticket>(
-      const TextUnit& unit, std::shared_ptr<const Plan> plan, Request request, nibu::Done done)>;
+      const std::string& line, const TextUnit* unit, std::shared_ptr<const Plan> plan,
+      Request request, nibu::Done done)>;
 
   // All must outlive the jobs, or their Stop.
   Jobs(nibu::Translator* translator, ModelStore* store, ResultCache* cache,
@@ -81,8 +82,10 @@ class Jobs {
   // Accepts a request, or refuses it at once, where the queue is full: null. An empty queue accepts
   // any. `done` is called on the network's thread, after Submit, unless the job is cancelled.
   std::shared_ptr<Job> Submit(JobRequest request, Done done);
-  // Ends a job whose result nobody wants.
-  void Cancel(const std::shared_ptr<Job>& job);
+  // Ends a job whose result nobody wants. False: it has ended already.
+  bool Cancel(const std::shared_ptr<Job>& job);
+  // Ends the jobs whose deadlines have passed with DeadlineExceeded. Call it now and then.
+  void EndLate(std::chrono::steady_clock::time_point now);
 
   void SetLimits(const JobLimits& limits) { limits_ = limits; }
   void SetSubmitUnit(SubmitUnit submit) { submit_ = std::move(submit); }
@@ -99,9 +102,13 @@ class Jobs {
  private:
   struct Unit;
 
-  // On the tokenizing thread: cuts the job's texts into units, and submits each.
-  void Cut(const std::shared_ptr<Job>& job);
-  void CutText(Job* job, size_t text);
+  // On the tokenizing thread: cuts a job's texts into units, one after the other, and then submits
+  // each.
+  void Cut(const std::shared_ptr<Job>& job, size_t text);
+  void CutLines(Job* job, size_t text);
+  void CutDocument(Job* job, size_t text);
+  void AddUnit(Job* job, Unit unit);
+  void SubmitAll(const std::shared_ptr<Job>& job);
   void SubmitTo(const std::shared_ptr<Job>& job, size_t unit);
   // On the network's thread: takes a unit's result.
   void Take(const std::shared_ptr<Job>& job, size_t unit, const absl::StatusOr<Result>& result);

@@ -46,7 +46,9 @@ absl::StatusOr<double> NumberOf(const Parameters& parameters, const char* name) 
   const Json* const value = parameters.Find(name);
   if (value == nullptr || value->is_null()) return 0;
   double number = 0;
-  if (value->is_number()) {
+  if (value->is_boolean()) {
+    number = value->get<bool>() ? 1 : 0;
+  } else if (value->is_number()) {
     number = value->get<double>();
   } else if (!value->is_string() || !absl::SimpleAtod(value->get<std::string>(), &number) ||
              !std::isfinite(number)) {

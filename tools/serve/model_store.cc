@@ -38,13 +38,25 @@ void ModelStore::Offer(std::shared_ptr<const Catalog> catalog, const StoreOption
 
 void ModelStore::LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
                             std::function<void(absl::Status)> done) {
-  loader_.Post(0, [this, catalog = std::move(catalog), options, done = std::move(done)] {
-    absl::Status status;
-    for (const auto& model : catalog->models()) {
-      if (model->is_pinned) status.Update(Load(model, options).status());
-    }
-    post_([done, status] { done(status); });
-  });
+  loader_.Post(0, [=, this] { LoadPinnedFrom(0, catalog, options, done); });
+}
+
+// Each model is a task of its own, between which requests get theirs, and Stop is obeyed.
+void ModelStore::LoadPinnedFrom(size_t first, std::shared_ptr<const Catalog> catalog,
+                                const StoreOptions& options,
+                                std::function<void(absl::Status)> done) {
+  const auto& models = catalog->models();
+  while (first < models.size() && !models[first]->is_pinned) ++first;
+  if (first == models.size()) return post_([done] { done(absl::OkStatus()); });
+  const absl::Status status = Load(models[first], nullptr, options).status();
+  if (status.ok()) {
+    loader_.Post(0, [=, this] { LoadPinnedFrom(first + 1, catalog, options, done); });
+    return;
+  }
+  for (const auto& model : models) {
+    if (model->model != nullptr) Unload(model);
+  }
+  post_([done, status] { done(status); });
 }
 
 void ModelStore::Prepare(const Route& route, bool is_html, int alternatives, PlanReady ready) {
@@ -98,15 +110,18 @@ void ModelStore::ReleaseIdle() {
 }
 
 absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelStore::Load(
-    const std::shared_ptr<ServedModel>& model, const StoreOptions& options) {
+    const std::shared_ptr<ServedModel>& model, const std::shared_ptr<ServedModel>& other,
+    const StoreOptions& options) {
   if (model->model != nullptr) return model->model;
   while (options.max_models > 0 && in_memory_.size() >= options.max_models) {
-    const auto oldest = absl::c_min_element(in_memory_, [](const auto& a, const auto& b) {
-      return std::pair(a->is_pinned, a->last_use.load()) <
-             std::pair(b->is_pinned, b->last_use.load());
-    });
-    if ((*oldest)->is_pinned) break;
-    Unload(std::shared_ptr<ServedModel>(*oldest));
+    // Those that have to stay come last.
+    const auto order = [&](const std::shared_ptr<ServedModel>& each) {
+      return std::pair(each->is_pinned || each == other, each->last_use.load());
+    };
+    const std::shared_ptr<ServedModel> oldest = *absl::c_min_element(
+        in_memory_, [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    if (order(oldest).first) break;
+    Unload(oldest);
   }
   NIBU_ASSIGN_OR_RETURN(model->model, nibu::Model::Load(model->path, options.model));
   in_memory_.push_back(model);
@@ -117,9 +132,10 @@ absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelStore::Load(
 absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& route, bool is_html,
                                                                  int alternatives,
                                                                  const StoreOptions& options) {
-  NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const nibu::Model> model, Load(route.first, options));
+  NIBU_ASSIGN_OR_RETURN(std::shared_ptr<const nibu::Model> model,
+                        Load(route.first, route.second, options));
   if (route.second != nullptr) {
-    NIBU_ASSIGN_OR_RETURN(auto second, Load(route.second, options));
+    NIBU_ASSIGN_OR_RETURN(auto second, Load(route.second, route.first, options));
     NIBU_ASSIGN_OR_RETURN(model, nibu::Model::Pivot(std::move(model), std::move(second)));
   }
   nibu::Options text = options.text;

@@ -43,8 +43,8 @@ class ModelStore {
 
   // Offers the models of a catalog in place of those of the last one, if any.
   void Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options);
-  // Loads all pinned models of a catalog, which need not be offered yet. `done` gets the first
-  // error, on the network's thread.
+  // Loads all pinned models of a catalog, which need not be offered yet. `done` is called on the
+  // network's thread, with the first error, after which none is loaded and none is left.
   void LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
                   std::function<void(absl::Status)> done);
   // REQUIRES: Offer has been called.
@@ -71,8 +71,13 @@ class ModelStore {
   };
 
   // The following are the loader's.
+  // Loads a model if it is not there; others may have to go, but not `other`, which may be null.
   absl::StatusOr<std::shared_ptr<const nibu::Model>> Load(const std::shared_ptr<ServedModel>& model,
+                                                          const std::shared_ptr<ServedModel>& other,
                                                           const StoreOptions& options);
+  // Loads the pinned ones of a catalog's models from this one on.
+  void LoadPinnedFrom(size_t first, std::shared_ptr<const Catalog> catalog,
+                      const StoreOptions& options, std::function<void(absl::Status)> done);
   absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Route& route, bool is_html,
                                                        int alternatives,
                                                        const StoreOptions& options);

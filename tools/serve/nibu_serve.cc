@@ -1,5 +1,9 @@
 // nibu-serve: a translation server with LibreTranslate's interface.
 
+#include <arpa/inet.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -20,6 +24,10 @@ namespace {
 
 // How often idle models are looked for.
 constexpr std::chrono::seconds kRelease(10);
+// How often requests are looked for whose time has passed.
+constexpr std::chrono::milliseconds kDeadlines(100);
+// Files that the process opens beside connections: models, the log and others.
+constexpr size_t kOtherFiles = 64;
 // The translator's queue need not be bounded: the server's is.
 constexpr int kAnyQueueSize = 1 << 30;
 
@@ -46,6 +54,12 @@ ProgramInfo Program(Settings* settings) {
           /*repeats=*/"model"};
 }
 
+bool IsAddress(const std::string& text) {
+  unsigned char address[sizeof(in6_addr)];
+  return inet_pton(AF_INET, text.c_str(), address) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), address) == 1;
+}
+
 // All that is read again at SIGHUP.
 struct Configuration {
   std::shared_ptr<const Catalog> catalog;
@@ -66,6 +80,14 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings,
     NIBU_ASSIGN_OR_RETURN(read.keys, ReadKeys(serve.api_keys));
   }
   if (!serve.models.empty() && !WasGiven("model")) models.clear();
+  if (serve.models.empty() && !serve.pin.empty()) {
+    return WrongUsage("--pin names models in the folder of --models, which is missing");
+  }
+  for (const std::string& proxy : serve.trusted_proxies) {
+    if (!IsAddress(proxy)) {
+      return WrongUsage("--trusted_proxies: \"", proxy, "\" is not an IP address");
+    }
+  }
   std::vector<std::string> warnings;
   NIBU_ASSIGN_OR_RETURN(read.catalog, Catalog::Read(models, serve.models, serve.pin, &warnings));
   for (const std::string& warning : warnings) {
@@ -101,32 +123,79 @@ void Apply(const Configuration& read, Service* service, HttpServer* server) {
   server->SetLimits(read.http);
 }
 
-// Reads the configuration and the models again. What is wrong with them is said, and all stays as
-// it is; requests under way go on with the models that they have begun with.
-void Reload(const std::vector<std::string>& arguments, Service* service, HttpServer* server) {
-  auto settings = std::make_shared<Settings>();
-  const auto failed = [](const absl::Status& status) {
-    PrintError(absl::StrCat("SIGHUP: ", status.message(), "; all stays as it was"));
-  };
-  const auto parsed = ParseFlags(Program(settings.get()), arguments);
-  if (!parsed.ok()) return failed(parsed.status());
-  auto read = ReadConfiguration(*settings, FlagValues("model"));
-  if (!read.ok()) return failed(read.status());
-  const auto configuration = std::make_shared<const Configuration>(*std::move(read));
-  service->store().LoadPinned(configuration->catalog, configuration->store,
-                              [=](const absl::Status& status) {
-                                if (!status.ok()) return failed(status);
-                                Apply(*configuration, service, server);
-                                PrintNote("SIGHUP: models and configuration were read again");
-                              });
+// Warns when others than this machine's users may do what they like.
+void WarnIfOpen(const Configuration& read, const HttpServer& server) {
+  if (server.is_loopback() || !read.keys.empty() || read.requests_per_minute > 0) return;
+  PrintWarning(
+      "other machines can connect, without keys and without limits; see --api_keys and "
+      "--requests_per_minute");
+}
+
+// Reads the configuration and the models again, one time after the other. What is wrong with them
+// is said, and all stays as it is; requests under way go on with the models that they have begun
+// with. Belongs to the network's thread.
+class Reloader {
+ public:
+  Reloader(std::vector<std::string> arguments, Service* service, HttpServer* server)
+      : arguments_(std::move(arguments)), service_(service), server_(server) {}
+
+  void Reload() {
+    is_wanted_again_ = is_reloading_;
+    if (std::exchange(is_reloading_, true)) return;
+    Settings settings;
+    const auto parsed = ParseFlags(Program(&settings), arguments_);
+    if (!parsed.ok()) return End(parsed.status());
+    auto read = ReadConfiguration(settings, FlagValues("model"));
+    if (!read.ok()) return End(read.status());
+    const auto configuration = std::make_shared<const Configuration>(*std::move(read));
+    service_->store().LoadPinned(configuration->catalog, configuration->store,
+                                 [this, configuration](const absl::Status& status) {
+                                   if (status.ok()) {
+                                     Apply(*configuration, service_, server_);
+                                     WarnIfOpen(*configuration, *server_);
+                                   }
+                                   End(status);
+                                 });
+  }
+
+ private:
+  void End(const absl::Status& status) {
+    is_reloading_ = false;
+    if (status.ok()) {
+      PrintNote("SIGHUP: models and configuration were read again");
+    } else {
+      PrintError(absl::StrCat("SIGHUP: ", status.message(), "; all stays as it was"));
+    }
+    if (std::exchange(is_wanted_again_, false)) Reload();
+  }
+
+  const std::vector<std::string> arguments_;
+  Service* const service_;
+  HttpServer* const server_;
+  bool is_reloading_ = false;
+  bool is_wanted_again_ = false;
+};
+
+// Lets the process open as many files as it may. The limit of connections is lowered to what there
+// is room for.
+void RaiseFileLimit(HttpLimits* limits) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  const size_t room = std::max(size_t{files.rlim_cur}, kOtherFiles + 1) - kOtherFiles;
+  if (room >= limits->max_connections) return;
+  PrintWarning(absl::StrCat("the system allows this process only ", size_t{files.rlim_cur},
+                            " open files: at most ", room, " connections at a time"));
+  limits->max_connections = room;
 }
 
 absl::Status Run(int argc, char** argv) {
   Settings settings;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  NIBU_ASSIGN_OR_RETURN(const Configuration configuration,
+  NIBU_ASSIGN_OR_RETURN(Configuration configuration,
                         ReadConfiguration(settings, FlagValues("model")));
+  RaiseFileLimit(&configuration.http);
   settings.speed.queue_size = kAnyQueueSize;
   NIBU_ASSIGN_OR_RETURN(auto translator, UsageError(nibu::Translator::Create(settings.speed)));
   std::unique_ptr<Service> service;
@@ -145,12 +214,7 @@ absl::Status Run(int argc, char** argv) {
               static_cast<double>(server->refused_connections()));
   });
   Apply(configuration, service.get(), server.get());
-  if (!server->is_loopback() && configuration.keys.empty() &&
-      configuration.requests_per_minute == 0) {
-    PrintWarning(
-        "other machines can connect, without keys and without limits; see --api_keys and "
-        "--requests_per_minute");
-  }
+  WarnIfOpen(configuration, *server);
 
   absl::Status status;
   service->store().LoadPinned(configuration.catalog, configuration.store,
@@ -160,9 +224,11 @@ absl::Status Run(int argc, char** argv) {
                                 server->Stop();
                               });
   server->Every(kRelease, [&] { service->store().ReleaseIdle(); });
+  server->Every(kDeadlines, [&] { service->jobs().EndLate(std::chrono::steady_clock::now()); });
+  Reloader reloader({argv + 1, argv + argc}, service.get(), server.get());
   bool is_ending = false;
   server->OnSignal([&](int signal) {
-    if (signal == SIGHUP) return Reload(arguments, service.get(), server.get());
+    if (signal == SIGHUP) return reloader.Reload();
     if (std::exchange(is_ending, true)) return server->Stop();
     service->Drain();
     server->Drain();
@@ -171,6 +237,8 @@ absl::Status Run(int argc, char** argv) {
   std::printf("nibu-serve: %s\n", server->url().c_str());
   std::fflush(stdout);
   server->Run();
+  // From now on a signal ends the program at once, though a model is still being loaded.
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   service->Stop();
   translator.reset();  // Its threads post to the server.
   return status;

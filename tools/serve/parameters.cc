@@ -25,6 +25,21 @@ namespace nibu::internal {
 namespace {
 
 constexpr size_t kMostFields = 10000;
+// More values in JSON would hold up the network's thread.
+constexpr size_t kMostValues = 20000;
+
+// An upper bound for the values of a JSON text: their separators outside of strings.
+size_t CountValues(absl::string_view json) {
+  size_t count = 1;
+  bool is_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') is_string = !is_string;
+    if (c == '\\') ++i;
+    count += !is_string && (c == ',' || c == '[' || c == '{');
+  }
+  return count;
+}
 
 // Adds a field, unless there is one of its name already.
 absl::Status AddField(std::string name, std::string value, Parameters* parameters) {
@@ -124,6 +139,7 @@ absl::Status ReadMultipart(absl::string_view content_type, absl::string_view bod
 absl::StatusOr<Parameters> ReadJson(absl::string_view body) {
   // An answer's message has no place for bytes of the request.
   const absl::Status error = Invalid("Invalid JSON format");
+  if (CountValues(body) > kMostValues) return Invalid("the request has too many values");
   absl::StatusOr<nlohmann::json> json = ParseJson(body, "request");
   if (!json.ok() || !json->is_object()) return error;
   Parameters parameters;

@@ -61,7 +61,8 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .is_common = true}),
       Row<&ServeOptions::host>(
           {.name = "host",
-           .help = "Address to listen on; 0.0.0.0 and :: are all of this machine.",
+           .help = "Address to listen on; 0.0.0.0 and :: are all of this machine. The system is "
+                   "asked for the address of a name.",
            .group = kNetworkGroup,
            .is_common = true}),
       Row<&ServeOptions::port>({.name = "port",
@@ -81,9 +82,8 @@ absl::Span<const OptionRow> ServeOptionRows() {
                "Seconds that a client has to send the head of a request. So many it also has to "
                "send the body, to take more of an answer, and to be idle.",
            .group = kNetworkGroup,
-           .least = 0,
-           .most = 1e6,
-           .is_above_least = true}),
+           .least = 0.01,
+           .most = 1e6}),
       Row<&ServeOptions::max_body_bytes>({.name = "max_body_bytes",
                                           .help = "Most bytes of a request's body.",
                                           .group = kRequestsGroup,
@@ -91,7 +91,8 @@ absl::Span<const OptionRow> ServeOptionRows() {
       Row<&ServeOptions::max_texts>({.name = "max_texts",
                                      .help = "Most texts in one request.",
                                      .group = kRequestsGroup,
-                                     .least = 1}),
+                                     .least = 1,
+                                     .most = 10'000}),
       Row<&ServeOptions::max_characters>({.name = "max_characters",
                                           .help = "Most characters of a text.",
                                           .group = kRequestsGroup,

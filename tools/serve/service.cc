@@ -2,6 +2,9 @@
 
 #include "tools/serve/service.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <ctime>
 #include <utility>
@@ -233,7 +236,7 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
       });
   if (accepted == nullptr) return end(Busy("the server has too much to do; try again"));
   return [this, accepted, exchange] {
-    jobs_.Cancel(accepted);
+    if (!jobs_.Cancel(accepted)) return;
     HttpAnswer gone;
     gone.status = 499;  // As nginx counts clients that went away.
     End(exchange.get(), std::move(gone));
@@ -280,6 +283,7 @@ HttpAnswer Service::Metrics() const {
       "Sentences in them; divided by the steps, sentences decoded together.",
       activity.step_sentences);
   add("nibu_models_loaded", "gauge", "Models in memory.", store_.loaded());
+  add("nibu_unlogged_total", "counter", "Lines that the log had no room for.", unlogged_);
   if (more_metrics_ != nullptr) more_metrics_(&text);
   add("process_resident_memory_bytes", "gauge", "Memory in use.", MemoryInUse());
   add("process_cpu_seconds_total", "counter", "Time of the CPU.", CpuSeconds());
@@ -297,7 +301,13 @@ void Service::End(Exchange* exchange, HttpAnswer answer) {
     const std::string line = absl::StrFormat(
         "%s %s %s %s %d %.3fs%s\n", Now(), exchange->address, exchange->method,
         exchange->path.empty() ? "-" : exchange->path, answer.status, seconds, exchange->facts);
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    // Whoever reads the log must not hold up the network's thread.
+    pollfd log = {STDERR_FILENO, POLLOUT, 0};
+    if (poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0) {
+      std::fwrite(line.data(), 1, line.size(), stderr);
+    } else {
+      ++unlogged_;
+    }
   }
   exchange->reply(std::move(answer));
 }

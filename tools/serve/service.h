@@ -73,6 +73,7 @@ class Service {
   ModelStore store_;
   Jobs jobs_;
   RequestCounts counts_;
+  uint64_t unlogged_ = 0;
   std::function<void(MetricsText*)> more_metrics_;
   bool is_ready_ = false;
   bool is_draining_ = false;

@@ -41,16 +41,28 @@ class WorkThread {
       is_stopped_ = true;
       dropped.swap(tasks_);
     }
+    Join();
+  }
+  // The same, but for the tasks that wait: they are done.
+  void Finish() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      is_stopped_ = true;
+    }
+    Join();
+  }
+
+ private:
+  void Join() {
     changed_.notify_one();
     if (thread_.joinable()) thread_.join();
   }
 
- private:
   void Run() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return is_stopped_ || !tasks_.empty(); });
-      if (is_stopped_) return;
+      if (tasks_.empty()) return;
       Task task = std::move(tasks_.begin()->second);
       tasks_.erase(tasks_.begin());
       lock.unlock();

@@ -113,6 +113,8 @@ TEST(HttpServerTest, TakesBodiesInPiecesAndChunks) {
   client.Send("HEAD /d HTTP/1.1\r\nHost: x\r\n\r\n");
   const ReceivedAnswer head = client.Read(/*has_body=*/false);
   EXPECT_EQ(head.headers.at("content-length"), "10");
+  client.Send("GET http://x.y:80/e?f HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(client.Read().body, "GET /e?f  ");
   client.Send("GET /e HTTP/1.0\r\n\r\n");
   EXPECT_EQ(client.Read().body, "GET /e?  ");
   EXPECT_TRUE(client.IsClosed());
@@ -139,6 +141,9 @@ TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
       {"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
       {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n", 400},
       {"GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\nGET /a HTTP/1.1\r\n\r\n", 400},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400},
+      {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
       {"POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n", 413},
       {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + std::string(4095, 'x'),
        413},
@@ -160,6 +165,31 @@ TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
   RawConnection client = echo.Connect();
   client.SendGet("/still/here");
   EXPECT_EQ(client.Read().status, 200);
+}
+
+TEST(HttpServerTest, KnowsAllThatProxiesSayOfTheClient) {
+  std::promise<std::string> said;
+  const auto server =
+      *HttpServer::Listen("127.0.0.1", 0, {}, [&](const HttpRequest& request, const HttpReply&) {
+        said.set_value(request.forwarded_for);
+        return HttpCancel();
+      });
+  std::thread thread([&] { server->Run(); });
+  RawConnection client(server->url());
+  // The first one may be the client's own words.
+  client.Send("GET / HTTP/1.1\r\nX-Forwarded-For: a, b\r\nx-forwarded-for: c\r\n\r\n");
+  EXPECT_EQ(said.get_future().get(), "a, b, c");
+  server->Post([&] { server->Stop(); });
+  thread.join();
+}
+
+// A client that sends ahead without end is let go of, and its request with it.
+TEST(HttpServerTest, BoundsWhatIsSentAhead) {
+  EchoServer echo;
+  RawConnection client = echo.Connect();
+  client.SendGet("/hold");
+  client.Send(std::string(size_t{2} << 20, 'x'));
+  while (echo.cancelled() < 1) std::this_thread::yield();
 }
 
 TEST(HttpServerTest, NoticesThatClientsGoAway) {

@@ -153,6 +153,50 @@ def reconfigured(program, models, testdata):
             server.kill()
 
 
+def ends_at_any_time(program, models):
+    """Clients that have gone away, two signals, and a log without a reader leave nothing behind."""
+    name = "SIGTERM after clients have gone"
+    server = Server(program)
+    try:
+        server.wait_until_ready()
+        body = json.dumps({"q": "\n".join(f"A man with {line} dogs." for line in range(300)),
+                           "source": "en", "target": "de"}).encode()
+        for _ in range(60):
+            with Connection(server.port) as gone:
+                gone.send(server.request("POST", "/translate", body, Content_Type="application/json"))
+        ends_well(name, server)
+    finally:
+        server.kill()
+    name = "two signals"
+    server = Server(program, *[f"--model={models}/en-de"] * 40)
+    try:
+        server.process.send_signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_until_ready()
+        await_log(server, "were read again")
+        server.process.send_signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(serve_testing.END_LIMIT)
+    finally:
+        server.kill()
+    name = "a log without a reader"
+    reader, writer = os.pipe()
+    with subprocess.Popen([program, "--port=0"], stdout=subprocess.PIPE, stderr=writer) as process:
+        os.close(writer)
+        port = int(process.stdout.readline().decode().rstrip().rpartition(":")[2])
+        request = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        with Connection(port) as client:
+            for count in range(3000):  # more lines than the pipe has room for
+                if count == 2900:
+                    os.close(reader)
+                client.send(request)
+                check(name, client.read().status == 200, "/health is not answered")
+        process.send_signal(signal.SIGTERM)
+        check(name, process.wait(serve_testing.END_LIMIT) == 0, f"the exit status is {process.returncode}")
+
+
 def idle(program):
     """A server without requests uses no CPU."""
     name = "idle"
@@ -183,6 +227,7 @@ def main():
     attempt("wrong usage", wrong_usage, program)
     attempt("several models", lambda _: several_models(program, models, testdata), None)
     attempt("SIGHUP", lambda _: reconfigured(program, models, testdata), None)
+    attempt("ends at any time", lambda _: ends_at_any_time(program, models), None)
     attempt("idle", idle, program)
     if serve_testing.failures:
         print(f"{len(serve_testing.failures)} failures")

@@ -33,8 +33,13 @@ TEST(ParametersTest, JsonHasAnyValues) {
        {"", "[1]", "\"q\"", "{\"q\":", "{\"q\": \"\\ud800\"}", "{\"q\": \"\xff\"}"}) {
     EXPECT_EQ(Values(Read("application/json", bad)), "Invalid JSON format") << bad;
   }
-  const std::string deep = absl::StrCat("{\"q\":", std::string(100'000, '['));
+  const std::string deep = absl::StrCat("{\"q\":", std::string(1000, '['));
   EXPECT_EQ(Values(Read("APPLICATION/JSON", deep)), "Invalid JSON format");
+  std::string list = "{\"q\":[\"x\\\",,,\"";
+  for (int i = 0; i < 19'990; ++i) list += ",0";
+  EXPECT_TRUE(Read("application/json", list + "]}").ok());
+  for (int i = 0; i < 20; ++i) list += ",0";
+  EXPECT_EQ(Values(Read("application/json", list + "]}")), "the request has too many values");
 }
 
 TEST(ParametersTest, FormsAndQueries) {

@@ -4,6 +4,7 @@
 #include "tools/serve/service.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -281,6 +282,33 @@ TEST(ServiceTest, RequestsEndInTime) {
   EXPECT_EQ(service.Ask(With(Request("A dog."), "timeout", 100)).count("status"), 0u);
   EXPECT_EQ(service.ErrorOf(With(Request("A dog."), "timeout", "soon")),
             "Invalid request: timeout parameter is not a number");
+}
+
+TEST(ServiceTest, RequestsEndInTimeWhateverTheyWaitFor) {
+  TestService service;
+  service.Hold();
+  const auto late = service.SendJson(With(Request("a"), "timeout", 0.01));
+  const auto other = service.SendJson(Request("b"));
+  const std::vector<HeldUnit> held = service.TakeHeld(2);
+  service.service().jobs().EndLate(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  EXPECT_EQ(late->answer->status, 504);
+  EXPECT_FALSE(other->answer.has_value());
+  late->cancel();  // Its client goes away then; the request has ended once.
+  EXPECT_EQ(late->answer->status, 504);
+  EXPECT_EQ(service.service().jobs().counts().cancelled, 0u);
+  for (const HeldUnit& unit : held) unit.Finish();
+  EXPECT_EQ(service.Await(other).status, 200);
+}
+
+TEST(ServiceTest, BlankLinesAreCopied) {
+  TestService service;
+  service.Hold();
+  const std::string blanks(50'000, '\n');
+  const auto pending =
+      service.SendJson(Request(Json::array({"\n \r\na\n\t\n" + blanks + "b", blanks, "", "\r"})));
+  for (const HeldUnit& unit : service.TakeHeld(2)) unit.Finish();
+  EXPECT_EQ(Json::parse(service.Await(pending).body)["translatedText"],
+            Json::array({"\n \r\n<a>\n\t\n" + blanks + "<b>", blanks, "", "\r"}));
 }
 
 TEST(ServiceTest, CachedLinesAreNotTranslatedAgain) {

@@ -68,13 +68,14 @@ class TestService {
 
   // From now on, units wait in `held`.
   void Hold() {
-    service_->jobs().SetSubmitUnit(
-        [this](const TextUnit& unit, const auto&, const nibu::Request& request, nibu::Done done) {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          held_.push_back({unit.source(), request.priority, std::move(done)});
-          changed_.notify_one();
-          return nibu::Ticket();
-        });
+    service_->jobs().SetSubmitUnit([this](const std::string& line, const TextUnit* unit,
+                                          const auto&, const nibu::Request& request,
+                                          nibu::Done done) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      held_.push_back({unit != nullptr ? unit->source() : line, request.priority, std::move(done)});
+      changed_.notify_one();
+      return nibu::Ticket();
+    });
   }
   // Waits for so many held units, and takes them.
   std::vector<HeldUnit> TakeHeld(size_t count) {
