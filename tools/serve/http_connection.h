@@ -39,6 +39,8 @@ using Tcp = asio::ip::tcp;
 using Error = boost::system::error_code;
 
 inline constexpr size_t kMaxHeadBytes = size_t{16} << 10;
+// Bodies of the largest size that may be received at a time; small ones may be more.
+inline constexpr size_t kMostBodies = 64;
 // What a client may send ahead of its turn. It is read, to notice that the client goes away; who
 // sends more loses the connection.
 inline constexpr size_t kMaxBytesAhead = size_t{1} << 20;
@@ -57,6 +59,7 @@ struct HttpNetwork {
   asio::io_context io{1};                 // Connections end with it at the latest.
   // Those whose request the handler has taken and whose answer is not yet written.
   std::set<std::shared_ptr<HttpConnection>> busy;
+  size_t receiving = 0;  // bytes of the bodies that are being received, as far as they may come
   bool is_draining = false;
 };
 
@@ -85,7 +88,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
       : network_(network), socket_(std::move(socket)) {
     network_->connections.insert(this);
   }
-  ~HttpConnection() { network_->connections.erase(this); }
+  ~HttpConnection() {
+    EndReceiving();
+    network_->connections.erase(this);
+  }
 
   void Start() {
     Error ignored;
@@ -146,6 +152,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void ReadHead() {
     SetDeadline(network_->limits.timeout);
+    EndReceiving();
     is_head_ = false;
     version_ = 11;
     parser_.emplace();
@@ -170,6 +177,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (!encoding.empty() && !beast::iequals(encoding, "identity")) {
       return Fail(415, "the request's body is compressed; send it as it is");
     }
+    const size_t most = network_->limits.max_body_bytes;
+    receiving_ =
+        parser_->chunked() ? most : static_cast<size_t>(parser_->content_length().value_or(0));
+    network_->receiving += receiving_;
+    if (receiving_ > 0 && network_->receiving > kMostBodies * most) {
+      EndReceiving();
+      return Fail(503, "the server is receiving too much; try again");
+    }
     SetDeadline(network_->limits.timeout);
     const auto expected = head[http::field::expect];
     if (expected.empty()) return ReadBody();
@@ -190,6 +205,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
                      }));
   }
 
+  void EndReceiving() { network_->receiving -= std::exchange(receiving_, 0); }
+
   // Answers what cannot be read with its error, and closes the connection.
   void Fail(const Error& error) {
     std::optional<HttpAnswer> answer = AnswerToError(error);
@@ -203,6 +220,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   }
 
   void Handle() {
+    EndReceiving();
     auto message = parser_->release();
     keeps_open_ = message.keep_alive();
     HttpRequest request;
@@ -337,6 +355,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpCancel cancel_;
   uint64_t request_ = 0;   // the number of the last request
   uint64_t answered_ = 0;  // that of the last one that was answered, or whose client went away
+  size_t receiving_ = 0;   // its part of HttpNetwork::receiving
   unsigned version_ = 11;
   bool keeps_open_ = true;
   bool is_head_ = false;

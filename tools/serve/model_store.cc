@@ -23,6 +23,15 @@ ModelStore::ModelStore(nibu::Translator* translator,
                        std::function<void(std::function<void()>)> post)
     : translator_(translator), post_(std::move(post)) {}
 
+void ModelStore::ReadCatalog(const std::vector<std::string>& models, const std::string& folder,
+                             const std::vector<std::string>& pinned, CatalogReady done) {
+  loader_.Post(0, [=, this] {
+    std::vector<std::string> warnings;
+    auto catalog = Catalog::Read(models, folder, pinned, &warnings);
+    post_([done, catalog = std::move(catalog), warnings] { done(catalog, warnings); });
+  });
+}
+
 void ModelStore::Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options) {
   catalog_ = std::move(catalog);
   options_ = options;

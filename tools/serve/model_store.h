@@ -41,6 +41,11 @@ class ModelStore {
   // `post` hands a task to the network's thread. Both must outlive the store, or its Stop.
   ModelStore(nibu::Translator* translator, std::function<void(std::function<void()>)> post);
 
+  // Catalog::Read, by the loader. `done` is called on the network's thread.
+  using CatalogReady = std::function<void(absl::StatusOr<std::shared_ptr<const Catalog>> catalog,
+                                          std::vector<std::string> warnings)>;
+  void ReadCatalog(const std::vector<std::string>& models, const std::string& folder,
+                   const std::vector<std::string>& pinned, CatalogReady done);
   // Offers the models of a catalog in place of those of the last one, if any.
   void Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options);
   // Loads all pinned models of a catalog, which need not be offered yet. `done` is called on the

@@ -62,6 +62,10 @@ bool IsAddress(const std::string& text) {
 
 // All that is read again at SIGHUP.
 struct Configuration {
+  // The models, and once they have been read, what they translate; see Catalog::Read.
+  std::vector<std::string> models;
+  std::string folder;
+  std::vector<std::string> pinned;
   std::shared_ptr<const Catalog> catalog;
   StoreOptions store;
   ServiceOptions service;
@@ -72,14 +76,16 @@ struct Configuration {
   std::vector<std::string> trusted_proxies;
 };
 
-absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings,
-                                                std::vector<std::string> models) {
+// Reads all but the models.
+absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   const ServeOptions& serve = settings.serve;
   Configuration read;
   if (!serve.api_keys.empty()) {
     NIBU_ASSIGN_OR_RETURN(read.keys, ReadKeys(serve.api_keys));
   }
-  if (!serve.models.empty() && !WasGiven("model")) models.clear();
+  if (serve.models.empty() || WasGiven("model")) read.models = FlagValues("model");
+  read.folder = serve.models;
+  read.pinned = serve.pin;
   if (serve.models.empty() && !serve.pin.empty()) {
     return WrongUsage("--pin names models in the folder of --models, which is missing");
   }
@@ -87,11 +93,6 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings,
     if (!IsAddress(proxy)) {
       return WrongUsage("--trusted_proxies: \"", proxy, "\" is not an IP address");
     }
-  }
-  std::vector<std::string> warnings;
-  NIBU_ASSIGN_OR_RETURN(read.catalog, Catalog::Read(models, serve.models, serve.pin, &warnings));
-  for (const std::string& warning : warnings) {
-    PrintWarning(warning.substr(0, warning.find(';')));  // without what else a model might be
   }
   read.store.model = settings.model;
   read.store.text = settings.text;
@@ -113,6 +114,12 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings,
   read.requests_per_minute = serve.requests_per_minute;
   read.trusted_proxies = serve.trusted_proxies;
   return read;
+}
+
+void PrintWarnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    PrintWarning(warning.substr(0, warning.find(';')));  // without what else a model might be
+  }
 }
 
 void Apply(const Configuration& read, Service* service, HttpServer* server) {
@@ -145,20 +152,30 @@ class Reloader {
     Settings settings;
     const auto parsed = ParseFlags(Program(&settings), arguments_);
     if (!parsed.ok()) return End(parsed.status());
-    auto read = ReadConfiguration(settings, FlagValues("model"));
+    auto read = ReadConfiguration(settings);
     if (!read.ok()) return End(read.status());
-    const auto configuration = std::make_shared<const Configuration>(*std::move(read));
-    service_->store().LoadPinned(configuration->catalog, configuration->store,
+    service_->store().ReadCatalog(
+        read->models, read->folder, read->pinned,
+        [this, configuration = *read](auto catalog, const auto& warnings) mutable {
+          PrintWarnings(warnings);
+          if (!catalog.ok()) return End(catalog.status());
+          configuration.catalog = *std::move(catalog);
+          Load(configuration);
+        });
+  }
+
+ private:
+  void Load(const Configuration& configuration) {
+    service_->store().LoadPinned(configuration.catalog, configuration.store,
                                  [this, configuration](const absl::Status& status) {
                                    if (status.ok()) {
-                                     Apply(*configuration, service_, server_);
-                                     WarnIfOpen(*configuration, *server_);
+                                     Apply(configuration, service_, server_);
+                                     WarnIfOpen(configuration, *server_);
                                    }
                                    End(status);
                                  });
   }
 
- private:
   void End(const absl::Status& status) {
     is_reloading_ = false;
     if (status.ok()) {
@@ -193,8 +210,12 @@ void RaiseFileLimit(HttpLimits* limits) {
 absl::Status Run(int argc, char** argv) {
   Settings settings;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(Configuration configuration,
-                        ReadConfiguration(settings, FlagValues("model")));
+  NIBU_ASSIGN_OR_RETURN(Configuration configuration, ReadConfiguration(settings));
+  std::vector<std::string> warnings;
+  NIBU_ASSIGN_OR_RETURN(
+      configuration.catalog,
+      Catalog::Read(configuration.models, configuration.folder, configuration.pinned, &warnings));
+  PrintWarnings(warnings);
   RaiseFileLimit(&configuration.http);
   settings.speed.queue_size = kAnyQueueSize;
   NIBU_ASSIGN_OR_RETURN(auto translator, UsageError(nibu::Translator::Create(settings.speed)));

@@ -262,6 +262,33 @@ TEST(HttpServerTest, ServesOthersBesideIdleAndSlowConnections) {
   echo.Release();
 }
 
+TEST(HttpServerTest, BoundsAllBodiesThatAreBeingReceived) {
+  HttpLimits limits;
+  limits.max_body_bytes = 1000;
+  EchoServer echo(limits);
+  std::vector<RawConnection> halves;
+  for (int i = 0; i < 64; ++i) {
+    halves.push_back(echo.Connect());
+    halves.back().Send(
+        "POST /half HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
+    ASSERT_EQ(halves.back().Read().status, 100);
+  }
+  RawConnection client = echo.Connect();
+  client.SendPost("/", "text/plain", "x");
+  EXPECT_EQ(client.Read().status, 503);
+  RawConnection asks = echo.Connect();
+  asks.SendGet("/");
+  EXPECT_EQ(asks.Read().status, 200);
+  halves.pop_back();
+  int status = 0;
+  while (status != 200) {  // until the server has noticed
+    RawConnection again = echo.Connect();
+    again.SendPost("/", "text/plain", "x");
+    status = again.Read().status;
+    ASSERT_TRUE(status == 200 || status == 503) << status;
+  }
+}
+
 TEST(HttpServerTest, RefusesConnectionsBeyondTheLimit) {
   HttpLimits limits;
   limits.max_connections = 2;
