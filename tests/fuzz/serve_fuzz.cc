@@ -68,6 +68,7 @@ Service* NewService() {
   options.logs_requests = false;
   service->SetOptions(options);
   service->cache().SetMaxBytes(size_t{1} << 20);
+  service->access().Set({}, 0, {"", "1.2.3.4"});  // Clients are what X-Forwarded-For says.
   service->store().Offer(*catalog, {});
   service->jobs().SetSubmitUnit([](const std::string& line, const TextUnit* unit, const auto&,
                                    const auto&, const nibu::Done& done) {
@@ -118,6 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t end = rest.find('\n');
   request.query = std::string(rest.substr(0, end));
   if (end != absl::string_view::npos) request.body = std::string(rest.substr(end + 1));
+  request.forwarded_for = request.query;
   request.content_type = nibu::internal::kTypes[data[1] % std::size(nibu::internal::kTypes)];
   nibu::internal::HttpRequest other = request;
   other.content_type = request.query;

@@ -99,7 +99,7 @@ std::shared_ptr<Jobs::Job> Jobs::Submit(JobRequest request, Done done) {
     return nullptr;
   }
   Measure(0);
-  const auto job = std::make_shared<Job>();
+  auto job = std::make_shared<Job>();
   job->request = std::move(request);
   job->done = std::move(done);
   job->arrival = virtual_time_;

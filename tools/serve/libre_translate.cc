@@ -29,8 +29,9 @@ constexpr char kSpec[] =
 
 // What Python takes for false, and LibreTranslate for missing.
 bool IsMissing(const Json* value) {
-  return value == nullptr || value->is_null() || *value == false || *value == 0 || *value == "" ||
-         (value->is_structured() && value->empty());
+  if (value == nullptr || value->is_null() || *value == false || *value == 0) return true;
+  if (const auto* text = value->get_ptr<const std::string*>()) return text->empty();
+  return value->is_structured() && value->empty();
 }
 
 // A text that must be there, in small letters. `name` is the parameter's.

@@ -20,7 +20,7 @@ std::shared_ptr<const Translations> ResultCache::Find(const std::string& key) {
 
 void ResultCache::Add(const std::string& key, std::shared_ptr<const Translations> translations) {
   size_t bytes = kEntryBytes + 2 * key.size();
-  for (const std::string& text : *translations) bytes += sizeof(text) + text.size();
+  for (const std::string& text : *translations) bytes += sizeof(std::string) + text.size();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (bytes > max_bytes_ || places_.count(key) > 0) return;
   DropBeyond(max_bytes_ - bytes);

@@ -309,7 +309,8 @@ void Service::End(Exchange* exchange, HttpAnswer answer) {
       ++unlogged_;
     }
   }
-  exchange->reply(std::move(answer));
+  const HttpReply reply = std::exchange(exchange->reply, nullptr);
+  if (reply != nullptr) reply(std::move(answer));
 }
 
 }  // namespace nibu::internal

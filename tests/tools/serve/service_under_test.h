@@ -90,8 +90,11 @@ class TestService {
   };
   std::shared_ptr<Pending> Send(const HttpRequest& request) {
     const auto pending = std::make_shared<Pending>();
-    pending->cancel = service_->Handle(
-        request, [pending](HttpAnswer answer) { pending->answer = std::move(answer); });
+    // The test holds it: what the service keeps for the request must not.
+    const std::weak_ptr<Pending> weak = pending;
+    pending->cancel = service_->Handle(request, [weak](HttpAnswer answer) {
+      if (const auto held = weak.lock(); held != nullptr) held->answer = std::move(answer);
+    });
     return pending;
   }
   std::shared_ptr<Pending> SendJson(const Json& json, const std::string& address = "1.1.1.1") {
