@@ -37,7 +37,8 @@ absl::StatusOr<std::vector<ConfigEntry>> ReadConfigEntries(const std::string& pa
     if (value.is_array()) {
       entry.elements.resize(value.size());
       is_valid = true;
-      for (size_t i = 0; i < value.size(); ++i) is_valid &= ScalarText(value[i], &entry.elements[i]);
+      for (size_t i = 0; i < value.size(); ++i)
+        is_valid &= ScalarText(value[i], &entry.elements[i]);
       entry.value = absl::StrJoin(entry.elements, ",");
     }
     if (!is_valid) {

@@ -34,7 +34,7 @@ namespace {
 struct State {
   std::string program = program_invocation_short_name;
   std::vector<ProgramOption> options;
-  std::string lists;                                                   // see ProgramInfo
+  std::string lists;  // see ProgramInfo
   std::string repeats;
   std::map<std::string, std::vector<std::string>, std::less<>> given;  // options with their values
   std::string fatal_note;
