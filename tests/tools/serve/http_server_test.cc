@@ -55,6 +55,12 @@ class EchoServer {
   }
 
   HttpServer& server() { return *server_; }
+  // What the server says on its own thread.
+  uint64_t Ask(uint64_t (*question)(const HttpServer& server)) {
+    std::promise<uint64_t> answer;
+    server_->Post([&] { answer.set_value(question(*server_)); });
+    return answer.get_future().get();
+  }
   RawConnection Connect() { return RawConnection(server_->url()); }
   int requests() const { return requests_; }
   int cancelled() const { return cancelled_; }
@@ -239,7 +245,9 @@ TEST(HttpServerTest, ClosesConnectionsThatTakeTooLong) {
   EXPECT_TRUE(drips.IsClosed());
   // A request whose answer is awaited has all the time that it needs.
   EXPECT_FALSE(held.HasData(0));
-  while (echo.server().connections() > 1) std::this_thread::yield();
+  while (echo.Ask([](const HttpServer& server) -> uint64_t { return server.connections(); }) > 1) {
+    std::this_thread::yield();
+  }
   echo.Release();
   EXPECT_EQ(held.Read().body, "held");
 }
@@ -311,7 +319,7 @@ TEST(HttpServerTest, RefusesConnectionsBeyondTheLimit) {
     fourth.SendGet("/");
     if (fourth.Read().status == 200) break;
   }
-  EXPECT_GE(echo.server().refused_connections(), 1u);
+  EXPECT_GE(echo.Ask([](const HttpServer& server) { return server.refused_connections(); }), 1u);
 }
 
 TEST(HttpServerTest, DrainAnswersWhatWasAccepted) {
