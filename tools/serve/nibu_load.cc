@@ -1,7 +1,5 @@
 // nibu-load: measures a translation server that has LibreTranslate's interface, with many clients.
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <boost/asio.hpp>
 #include <chrono>
@@ -24,6 +22,7 @@
 #include "tools/serve/load_connections.h"
 #include "tools/serve/load_options.h"
 #include "tools/serve/load_report.h"
+#include "tools/serve/open_files.h"
 
 namespace nibu::internal {
 namespace {
@@ -271,21 +270,13 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& src) {
   return lines;
 }
 
-// Each connection takes a descriptor, and the usual limit of 1,024 may be raised by the program.
-void RaiseDescriptorLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 absl::Status Run(int argc, char** argv) {
   static SignalWatcher& signals = *new SignalWatcher();
   LoadOptions options;
   ParseCommandLineOrExit(Program(&options), argc, argv);
   NIBU_RETURN_IF_ERROR(
       Refuse({{options.out == "-", "--out needs a file; standard output gets the report"}}));
-  RaiseDescriptorLimit();
+  RaiseOpenFiles();
   asio::io_context context(/*concurrency_hint=*/1);
   NIBU_ASSIGN_OR_RETURN(const Server server, FindServer(&context, options.url));
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> lines, ReadLines(options.src));

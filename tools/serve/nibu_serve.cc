@@ -1,7 +1,6 @@
 // nibu-serve: a translation server with LibreTranslate's interface.
 
 #include <arpa/inet.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -16,6 +15,7 @@
 #include "nibu/nibu.h"
 #include "tools/cli/flags.h"
 #include "tools/serve/http_server.h"
+#include "tools/serve/open_files.h"
 #include "tools/serve/serve_options.h"
 #include "tools/serve/service.h"
 
@@ -196,14 +196,11 @@ class Reloader {
 // Lets the process open as many files as it may. The limit of connections is lowered to what there
 // is room for.
 void RaiseFileLimit(HttpLimits* limits) {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-  const size_t room = std::max(size_t{files.rlim_cur}, kOtherFiles + 1) - kOtherFiles;
+  const size_t files = RaiseOpenFiles();
+  const size_t room = std::max(files, kOtherFiles + 1) - kOtherFiles;
   if (room >= limits->max_connections) return;
-  PrintWarning(absl::StrCat("the system allows this process only ", size_t{files.rlim_cur},
-                            " open files: at most ", room, " connections at a time"));
+  PrintWarning(absl::StrCat("the system allows this process only ", files, " open files: at most ",
+                            room, " connections at a time"));
   limits->max_connections = room;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/cli/flags.h"
 #include "tools/serve/answers.h"
 
 namespace nibu::internal {
@@ -210,7 +211,7 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
     return end(TranslateAnswer(*request, same));
   }
   JobRequest job;
-  job.texts = request->texts;
+  job.texts = std::move(request->texts);
   job.characters = request->characters;
   job.route = *request->route;
   job.is_html = request->is_html;
@@ -227,7 +228,7 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
         const int status = StatusOf(texts.status());
         std::string message(texts.status().message());
         if (status == 500) {  // It may have paths in it, which are not the client's business.
-          std::fprintf(stderr, "nibu-serve: error: %s\n", message.c_str());
+          PrintError(message);
           message = "the translation failed; the server's log says why";
         }
         HttpAnswer answer = ErrorAnswer(status, message);
