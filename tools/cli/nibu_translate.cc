@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossary(const std::string& path)
   return entries;
 }
 
-// What there is to say of lines that went wrong: an error, or warnings. `max_decoding_length`: 0 if
+// Reports lines that went wrong, with an error or with warnings. `max_decoding_length`: 0 if
 // each line may have its own.
 absl::Status Report(const Totals& totals, const Options& text, int max_decoding_length,
                     int max_input_length) {

@@ -31,7 +31,7 @@ struct HttpAnswer {
 // waiting until it goes away.
 using HttpReply = std::function<void(HttpAnswer answer)>;
 
-// What is to be done when a client goes away before it has been answered; may be empty.
+// Called when a client goes away before it has been answered; may be empty.
 using HttpCancel = std::function<void()>;
 
 }  // namespace nibu::internal

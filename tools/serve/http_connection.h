@@ -41,14 +41,14 @@ using Error = boost::system::error_code;
 inline constexpr size_t kMaxHeadBytes = size_t{16} << 10;
 // Bodies of the largest size that may be received at a time; small ones may be more.
 inline constexpr size_t kMostBodies = 64;
-// What a client may send ahead of its turn. It is read, to notice that the client goes away; who
-// sends more loses the connection.
+// Bytes that a client may send ahead of its turn. They are read, to notice that the client goes
+// away; who sends more loses the connection.
 inline constexpr size_t kMaxBytesAhead = size_t{1} << 20;
 inline constexpr std::chrono::milliseconds kLingerTime(2000);
 
 class HttpConnection;
 
-// What the connections of a server share.
+// The state that the connections of a server share.
 struct HttpNetwork {
   HttpNetwork(const HttpLimits& given_limits, HttpServer::Handler given_handler)
       : limits(given_limits), handler(std::move(given_handler)) {}
@@ -167,7 +167,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const auto& head = parser_->get();
     is_head_ = head.method() == http::verb::head;
     version_ = head.version();
-    // What a proxy in front may take for another end of the body.
+    // A proxy in front may see another end of the body in any other coding.
     const bool is_known = beast::iequals(head[http::field::transfer_encoding], "chunked") &&
                           version_ >= 11 && head.count(http::field::transfer_encoding) == 1;
     if (head.count(http::field::transfer_encoding) > 0 && !is_known) {

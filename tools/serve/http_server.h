@@ -42,7 +42,7 @@ class HttpServer {
 
   // "http://127.0.0.1:5000".
   std::string url() const;
-  // Whether only this machine can connect.
+  // Returns whether only this machine can connect.
   bool is_loopback() const;
 
   // Answers requests until Stop, or until Drain has ended.

@@ -28,7 +28,7 @@ struct JobLimits {
   size_t max_characters = 2'000'000;
 };
 
-// What is to be translated.
+// A request's texts, and how they are to be translated.
 struct JobRequest {
   std::vector<std::string> texts;
   size_t characters = 0;  // of all texts

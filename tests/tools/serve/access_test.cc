@@ -27,7 +27,7 @@ TEST(AccessTest, BelievesTrustedProxiesAlone) {
   EXPECT_EQ(access.AddressOf(From("1.2.3.4", "5.6.7.8")), "1.2.3.4");
   EXPECT_EQ(access.AddressOf(From("10.0.0.1")), "10.0.0.1");
   EXPECT_EQ(access.AddressOf(From("10.0.0.1", "5.6.7.8")), "5.6.7.8");
-  // What stands in front of the last address was written by that client.
+  // The addresses in front of the last one were written by that client.
   EXPECT_EQ(access.AddressOf(From("10.0.0.1", "9.9.9.9, 5.6.7.8 ,10.0.0.2")), "5.6.7.8");
 }
 

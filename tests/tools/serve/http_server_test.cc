@@ -55,7 +55,7 @@ class EchoServer {
   }
 
   HttpServer& server() { return *server_; }
-  // What the server says on its own thread.
+  // Asks the server on its own thread.
   uint64_t Ask(uint64_t (*question)(const HttpServer& server)) {
     std::promise<uint64_t> answer;
     server_->Post([&] { answer.set_value(question(*server_)); });

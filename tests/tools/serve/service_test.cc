@@ -327,7 +327,7 @@ TEST(ServiceTest, CachedLinesAreNotTranslatedAgain) {
   EXPECT_EQ(rest[0].source, "b");
   rest[0].Finish();
   EXPECT_EQ(Json::parse(service.Await(again).body)["translatedText"], "<a>\n<b>");
-  // What else the result depends on is another entry.
+  // A request with other options has entries of its own.
   const auto other = service.SendJson(With(Request("a"), "alternatives", 2));
   EXPECT_EQ(service.TakeHeld(1)[0].source, "a");
   other->cancel();

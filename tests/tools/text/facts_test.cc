@@ -1,4 +1,4 @@
-// What the library tells about models, languages and its own work.
+// Tests of the facts that the library tells about models, languages and its own work.
 #include <memory>
 #include <string>
 #include <vector>
