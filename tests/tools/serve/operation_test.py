@@ -168,7 +168,7 @@ def ends_at_any_time(program, models):
     finally:
         server.kill()
     name = "two signals"
-    server = Server(program, *[f"--model={models}/en-de"] * 40)
+    server = Server(program, *[f"--model={models}/en-de"] * 8)
     try:
         server.process.send_signal(signal.SIGHUP)
         server.process.send_signal(signal.SIGHUP)
