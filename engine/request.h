@@ -3,6 +3,7 @@
 #define NIBU_ENGINE_REQUEST_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,20 @@
 #include "engine/search/decoding_options.h"
 
 namespace nibu::internal {
+
+// A token of a hypothesis that has just been chosen.
+struct Step {
+  size_t hypothesis = 0;  // Which of the samples; 0 without sampling.
+  size_t position = 0;    // Its place in the hypothesis, from 0.
+  int token = 0;
+  float log_prob = 0;    // 0 for a token of the prefix and, without return_scores, for all.
+  bool is_last = false;  // The hypothesis ends with it.
+};
+
+// Called with each token that greedy search or sampling chooses, the prefix and the end included,
+// on the thread that decodes, whose other sentences wait meanwhile. True, or an exception, ends the
+// sentence: what there is becomes its result.
+using OnStep = std::function<bool(const Step& step)>;
 
 // A sentence to be translated. Its result depends on what stands here alone (but for priority and
 // deadline), whatever is decoded at the same time.
@@ -34,6 +49,9 @@ struct Request {
   // To be scored in place of a search: the only hypothesis. With an end token behind it, or
   // without. target_prefix plays no part then.
   std::optional<std::vector<int>> target = {};
+  // Null: nobody is told. Needs a beam of 1 and patience 1, and has neither a target nor
+  // on_repetition nor alternatives.
+  OnStep on_step = nullptr;
   // It continues a request that another Translator has answered, and is taken even if the queue is
   // full. Its caller bounds the number of such requests: see Translator::AwaitRoom.
   bool continues = false;

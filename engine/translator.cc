@@ -68,6 +68,18 @@ absl::Status CheckTokens(absl::string_view what, absl::Span<const int> ids, int 
   return CheckIds(what, ids, 0, vocabulary - 1, "the token ");
 }
 
+absl::Status CheckOnStep(const Request& request) {
+  const DecodingOptions& options = request.options;
+  if (request.on_step == nullptr) return absl::OkStatus();
+  if (options.beam_size == 1 && options.patience == 1 && !options.return_alternatives &&
+      options.on_repetition == OnRepetition::kKeep && !request.target.has_value()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "on_step needs a beam_size of 1 and a patience of 1, and neither a target, "
+      "return_alternatives nor on_repetition=retry");
+}
+
 absl::Status CheckConstraints(const Request& request, int vocabulary) {
   if (request.constraints.empty()) return absl::OkStatus();
   NIBU_RETURN_IF_ERROR(
@@ -265,6 +277,7 @@ absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done d
     NIBU_RETURN_IF_ERROR(CheckTokens("target", *request.target, 1, most, common.vocab_target));
   }
   NIBU_RETURN_IF_ERROR(CheckConstraints(request, common.vocab_target));
+  NIBU_RETURN_IF_ERROR(CheckOnStep(request));
   auto job = std::make_shared<Job>();
   static_cast<Request&>(*job) = std::move(request);
   job->done = std::move(done);

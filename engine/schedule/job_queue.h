@@ -38,6 +38,8 @@ struct Job : Request {
   // See OnRepetition::kRetry: what was found first, and then.
   std::vector<Hypothesis> first;
   std::vector<Hypothesis> second;
+  size_t told = 0;          // the positions that on_step has been told of
+  bool is_stopped = false;  // by on_step
   Done done;
   Result result;
 

@@ -1,5 +1,6 @@
 #include "engine/schedule/slot.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -28,8 +29,9 @@ void Slot::Begin(std::shared_ptr<Job> begun, bool has_draft, int vocab_target) {
   start = std::chrono::steady_clock::now();
   job = std::move(begun);
   job->Begin();
-  is_drafted = has_draft && job->rows == 1 && !job->target.has_value();
+  is_drafted = has_draft && job->rows == 1 && !job->target.has_value() && job->on_step == nullptr;
   search.Reset(job->search);
+  if (job->on_step != nullptr) TellPrefix();
   tokens = job->start;
   // A prefix may leave nothing to ask.
   forced = search.done() ? tokens.size() : job->forced;
@@ -133,6 +135,7 @@ void Slot::Advance(absl::Span<TopK> tops) {
   }
   if (is_drafted) return Verify();
   search.Advance(candidates_);
+  if (job->on_step != nullptr) TellNewest();
   if (search.done()) return;
   forced = 0;
   tokens.clear();
@@ -142,6 +145,40 @@ void Slot::Advance(absl::Span<TopK> tops) {
     parents_.push_back(live.parent);
   }
   for (DecoderState& state : states) state.Reorder(parents_);
+}
+
+void Slot::TellPrefix() {
+  const std::vector<int>& prefix = job->search.prefix;
+  const size_t hypotheses = static_cast<size_t>(job->options.branches());
+  for (size_t i = 0; i < job->search.forced(); ++i) {
+    const bool is_last = search.done() && i + 1 == job->search.forced();
+    for (size_t h = 0; h < hypotheses; ++h) Tell({h, i, prefix[i], 0, is_last});
+    Told(i + 1);
+  }
+}
+
+void Slot::TellNewest() {
+  search.NewTokens(&newest_);
+  const size_t position = static_cast<size_t>(search.length()) - 1;
+  for (const BeamSearch::NewToken& newest : newest_) {
+    Tell({newest.branch, position, newest.token.token, newest.token.log_prob, newest.is_last});
+  }
+  Told(position + 1);
+}
+
+void Slot::Tell(const Step& step) {
+  // A sentence that is decoded once more, because memory ran out, has the same tokens again.
+  if (job->is_stopped || step.position < job->told) return;
+  try {
+    job->is_stopped = job->on_step(step);
+  } catch (...) {
+    job->is_stopped = true;
+  }
+}
+
+void Slot::Told(size_t positions) {
+  job->told = std::max(job->told, positions);
+  if (job->is_stopped && positions == job->told) search.Stop();
 }
 
 void Slot::TakeScores(absl::Span<const TopK> tops) {

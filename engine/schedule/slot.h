@@ -59,6 +59,11 @@ struct Slot {
   // What is suppressed where so many tokens have been generated.
   absl::Span<const int> Suppressed(size_t generated) const;
   const RowRules* FindRules(size_t i, RowRules* rules);
+  // Tells on_step of a prefix, and of the newest tokens.
+  void TellPrefix();
+  void TellNewest();
+  void Tell(const Step& step);
+  void Told(size_t positions);
   void TakeScores(absl::Span<const TopK> tops);
   // Keeps the tokens that were guessed right, and the one that follows them.
   void Verify();
@@ -68,6 +73,7 @@ struct Slot {
   std::vector<int> history_;
   std::vector<absl::Span<const Candidate>> candidates_;
   std::vector<std::vector<Candidate>> widened_;
+  std::vector<BeamSearch::NewToken> newest_;
 };
 
 }  // namespace nibu::internal

@@ -273,6 +273,31 @@ bool BeamSearch::IsDone(const Branch& branch) const {
   return finished >= static_cast<size_t>(HypothesesToFinish(o.beam_size, o.patience));
 }
 
+void BeamSearch::NewTokens(std::vector<NewToken>* tokens) const {
+  tokens->clear();
+  for (size_t b = 0; b < count_; ++b) {
+    const Branch& branch = branches_[b];
+    const bool is_last = branch.open.empty();
+    if (is_last && (branch.finished.empty() || branch.finished.back().length < length_)) continue;
+    const int newest = is_last ? branch.finished.back().node : branch.open[0].node;
+    if (newest < 0) continue;
+    const Node& node = nodes_[static_cast<size_t>(newest)];
+    tokens->push_back({b, {node.token, node.log_prob}, is_last});
+  }
+}
+
+void BeamSearch::Stop() {
+  for (size_t b = 0; b < count_; ++b) {
+    Branch& branch = branches_[b];
+    for (const Open& open : branch.open) {
+      branch.finished.push_back({open.node, open.log_prob, length_, open.met});
+    }
+    branch.open.clear();
+  }
+  live_.clear();
+  done_ = true;
+}
+
 void BeamSearch::Take(absl::Span<const Candidate> tokens) {
   Branch& root = branches_[0];
   Finished all{-1, 0.0f, static_cast<int>(tokens.size()), 0};

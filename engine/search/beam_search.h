@@ -113,6 +113,17 @@ class BeamSearch {
   // one for each. REQUIRES: !done(), one list a live hypothesis.
   void Advance(absl::Span<const absl::Span<const Candidate>> candidates);
 
+  // The newest token of each branch that got one in the last step, of which each hypothesis of a
+  // beam of 1 is one.
+  struct NewToken {
+    size_t branch;
+    Candidate token;
+    bool is_last;  // the branch has ended
+  };
+  void NewTokens(std::vector<NewToken>* tokens) const;
+  // Ends all hypotheses as they are.
+  void Stop();
+
   // In place of all steps: the only hypothesis, as it is.
   void Take(absl::Span<const Candidate> tokens);
 

@@ -90,6 +90,11 @@ void Engines::ReleaseUnloaded() {
   std::erase(engines_, nullptr);
 }
 
+void Engines::CancelAll() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& engine : engines_) engine->text->CancelAll();
+}
+
 void Engines::Close() {
   std::vector<std::unique_ptr<Engine>> engines;
   if (is_forked()) {

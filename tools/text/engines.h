@@ -56,6 +56,9 @@ class Engines {
   // that have been replaced.
   void ReleaseUnloaded();
 
+  // Ends all requests with Cancelled. REQUIRES: within Enter and Leave.
+  void CancelAll();
+
   // Lets no use begin, waits for those that have, and finishes all that was submitted.
   void Close();
 

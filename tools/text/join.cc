@@ -145,6 +145,8 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
     coverage += hypothesis.coverage;
     joined.finished = joined.finished && hypothesis.finished;
     joined.repetition = joined.repetition || hypothesis.repetition;
+    const bool has_end = hypothesis.end_token >= 0 && !line.is_scored;
+    joined.end_token = has_end ? coder.Tokens({hypothesis.end_token})[0] : "";
     length += hypothesis.token_scores.size();
   }
   for (std::vector<float>& row : attention) row.resize(sources.size());

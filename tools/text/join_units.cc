@@ -57,6 +57,7 @@ void Append(const Hypothesis& unit, bool align_words, size_t* targets, Hypothesi
   joined->length += unit.length;
   joined->source_length += unit.source_length;
   joined->finished = joined->finished && unit.finished;
+  joined->end_token = unit.end_token;
   joined->repetition = joined->repetition || unit.repetition;
   joined->warnings |= unit.warnings;
 }

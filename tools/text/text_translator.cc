@@ -33,8 +33,9 @@ struct TextTranslator::Pending {
   Done done;
   LineParts line;
   std::vector<PivotPart> pivots;  // with two models, one for each part
-  std::vector<Ticket> tickets;    // Submit's and Cancel's
+  std::vector<Ticket> tickets;    // Submit's until is_submitted, then Cancel's
   std::mutex mutex;               // guards what follows, and the last two fields of PivotPart
+  bool is_submitted = false;      // all parts are
   size_t missing = 0;
   absl::Status status;            // of the first part that failed
   std::vector<Ticket> followers;  // of the second model
@@ -166,11 +167,15 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     Deliver(pending.get(), std::move(blank));
     return pending;
   }
+  if (pivot != nullptr && request.on_step != nullptr) {
+    return Invalid("two models in a row do not tell of their steps");
+  }
+  Remember(pending);
   pending->missing = parts;
   sentences_ += parts;
   pending->tickets.reserve(parts);
   // If some part is missing for ever, nothing is delivered.
-  absl::Cleanup cancel = [&] { Cancel(pending); };
+  absl::Cleanup cancel = [&] { CancelParts(*pending); };
   const auto queueing = Clock::now();
   const auto rest = [&] {
     return std::max(patience, std::chrono::nanoseconds(0)) - (Clock::now() - queueing);
@@ -190,6 +195,9 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
                               rest()));
   }
   std::move(cancel).Cancel();
+  const std::lock_guard<std::mutex> lock(pending->mutex);
+  pending->is_submitted = true;
+  if (pending->is_cancelled) CancelParts(*pending);
   return pending;
 } catch (...) {
   return StatusOfException();
@@ -313,17 +321,46 @@ absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pen
     made.constraints = plan.glossary.Find(plan.coder.SourceText(text.source.own()));
     made.word_parts = plan.word_parts;
   }
+  if (request.on_step != nullptr) {
+    made.on_step = [pending, part](const nibu::internal::Step& step) {
+      const std::string token = pending->request.plan->coder.Tokens({step.token})[0];
+      return pending->request.on_step(nibu::Step{part, step.hypothesis, step.position, token,
+                                                 step.token, step.log_prob, step.is_last});
+    };
+  }
   return made;
+}
+
+void TextTranslator::Remember(const TextTicket& ticket) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (known_.size() >= most_known_) {
+    std::erase_if(known_, [](const TextTicket& each) { return each.expired(); });
+    most_known_ = std::max<size_t>(64, 2 * known_.size());
+  }
+  known_.push_back(ticket);
+}
+
+void TextTranslator::CancelAll() {
+  std::vector<TextTicket> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all.swap(known_);
+  }
+  for (const TextTicket& each : all) Cancel(each);
 }
 
 void TextTranslator::Cancel(const TextTicket& ticket) {
   const std::shared_ptr<Pending> pending = ticket.lock();
   if (pending == nullptr) return;
-  for (const Ticket& part : pending->tickets) translator_->Cancel(part);
   const std::lock_guard<std::mutex> lock(pending->mutex);
   pending->is_cancelled = true;
-  for (const Ticket& part : pending->followers) {
-    pending->request.plan->pivot->translator->Cancel(part);
+  if (pending->is_submitted) CancelParts(*pending);
+}
+
+void TextTranslator::CancelParts(const Pending& pending) {
+  for (const Ticket& part : pending.tickets) translator_->Cancel(part);
+  for (const Ticket& part : pending.followers) {
+    pending.request.plan->pivot->translator->Cancel(part);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "engine/translator.h"
+#include "nibu/translator.h"
 #include "tools/text/marked_text.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_model.h"
@@ -62,6 +64,8 @@ class TextTranslator {
     // translations of the line's, one by one, if there are equally many; else the line is scored as
     // one sentence. The only hypothesis of the result then has an EOS token behind each sentence.
     std::optional<std::string> target = {};
+    // See nibu::Request.
+    std::function<bool(const nibu::Step&)> on_step = nullptr;
   };
   // A result, or the status of the sentence that failed. What it throws is dropped.
   using Done = std::function<void(uint64_t key, absl::StatusOr<TextResult>)>;
@@ -88,6 +92,8 @@ class TextTranslator {
 
   // Ends a request with Cancelled. Does nothing once it has ended.
   void Cancel(const TextTicket& ticket);
+  // The same for all requests that have not ended.
+  void CancelAll();
 
   // Submits all, waits for all: not within a Done. An error: the first one's.
   absl::StatusOr<std::vector<TextResult>> Translate(const std::vector<std::string>& lines,
@@ -122,12 +128,20 @@ class TextTranslator {
   void TakePivot(const std::shared_ptr<Pending>& pending, size_t part, size_t index, Result result);
   absl::StatusOr<TextResult> Finish(Pending* pending) const;
 
+  // Cancels all parts that have been submitted.
+  void CancelParts(const Pending& pending);
+  // Remembers a request for CancelAll.
+  void Remember(const TextTicket& ticket);
+
   const TextCoder coder_;
   LoadedModel loaded_;  // without the vocabulary's tokens and SentencePiece models
   std::atomic<double> tokenizing_ = 0;
   std::atomic<double> finishing_ = 0;
   std::atomic<uint64_t> sentences_ = 0;
   std::atomic<uint64_t> translated_sentences_ = 0;
+  std::mutex mutex_;                        // guards what follows
+  std::vector<TextTicket> known_;           // requests, of which some may have ended
+  size_t most_known_ = 64;                  // how many there may be before those are forgotten
   std::unique_ptr<Translator> translator_;  // last: its threads use the rest
 };
 

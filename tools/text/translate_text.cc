@@ -105,6 +105,9 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
                                               std::chrono::nanoseconds patience) try {
   NIBU_RETURN_IF_ERROR(CheckUsable(plan));
   const bool has_prefix = !request.target_prefix.empty();
+  if (request.on_step != nullptr) {
+    return internal::Invalid("a whole text does not tell of its steps; give its lines");
+  }
   if (request.target.has_value() || (has_prefix && plan->text_options.text != TextKind::kLines)) {
     return internal::Invalid("a whole text has neither a target nor a prefix; give its lines");
   }

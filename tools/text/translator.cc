@@ -154,7 +154,8 @@ class Translator::Impl {
                                           request.deadline,
                                           request.key,
                                           std::move(request.target_prefix),
-                                          std::move(request.target)};
+                                          std::move(request.target),
+                                          std::move(request.on_step)};
     // The ticket comes first, so that nothing fails once the line is queued.
     auto state = std::make_shared<Ticket::State>(Ticket::State{plan, {{}}});
     Delivery delivery = {plan, std::move(done), nullptr};
@@ -244,6 +245,12 @@ void Translator::Cancel(const Ticket& ticket) {
   for (const TextTranslator::TextTicket& line : ticket.state_->lines) {
     plan->engine->text->Cancel(line);
   }
+}
+
+void Translator::CancelAll() {
+  if (impl_->engines->is_forked() || !impl_->engines->Enter()) return;
+  const absl::Cleanup leave = [&] { impl_->engines->Leave(); };
+  impl_->engines->CancelAll();
 }
 
 absl::StatusOr<std::vector<Result>> Translator::Translate(const std::vector<std::string>& lines,

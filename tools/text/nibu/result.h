@@ -46,7 +46,9 @@ struct Hypothesis {
   float score = 0;                  // log_prob / L^length_penalty, and what Options say besides.
   size_t length = 0;                // This L: the tokens, the ends of sentences included.
   bool finished = true;             // False: it, or a sentence of it, was cut at a length limit.
-  bool repetition = false;          // It, or a sentence of it, repeats itself.
+  // The token that ended it, or the last of its sentences; empty: it was cut, or a target.
+  std::string end_token;
+  bool repetition = false;  // It, or a sentence of it, repeats itself.
   Warnings warnings;
   // Pairs of (source, target) tokens or words, ordered by the target, from 0; and the attention,
   // [target][source]. Language tokens of the source are not counted.

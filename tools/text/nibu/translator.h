@@ -8,6 +8,7 @@
 #define NIBU_TRANSLATOR_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,17 @@ namespace nibu {
 // Translator. It keeps its model alive, and so does each of its requests until it has ended.
 class Plan;
 
+// A token of a translation that has just been chosen: see Request::on_step.
+struct Step {
+  size_t sentence = 0;    // The sentence of the line, from 0.
+  size_t hypothesis = 0;  // Which of the samples; 0 without sampling.
+  size_t position = 0;    // The token's place in the sentence's hypothesis, from 0.
+  std::string token = {};
+  int id = 0;            // In the target vocabulary.
+  float log_prob = 0;    // 0 for tokens of a prefix and, without return_scores, for all.
+  bool is_last = false;  // The hypothesis ends with it: it is its end token, or at a length limit.
+};
+
 // The settings of one request.
 struct Request {
   // Requests of higher priority are taken first; one that is being decoded goes on.
@@ -44,6 +56,13 @@ struct Request {
   // translations of the line's, one by one, if there are equally many; else the line is scored as
   // one sentence. The only hypothesis of the result then has an end token behind each sentence.
   std::optional<std::string> target = {};
+  // Called with each token of greedy search or sampling as soon as it is chosen, the prefix and the
+  // end token included, those of a sentence in their order. True, or an exception, ends the
+  // sentence: what there is of it becomes its translation. It is called on a thread that decodes,
+  // whose other sentences wait meanwhile, perhaps on several at a time. Submit refuses it with
+  // InvalidArgument together with a beam, patience, alternatives, a target, OnRepetition::kRetry,
+  // or two models in a row; SubmitText refuses it always.
+  std::function<bool(const Step& step)> on_step = nullptr;
 };
 
 // Called once with a request's key and its result, or the reason why there is none: Cancelled,
@@ -158,6 +177,9 @@ class NIBU_EXPORT Translator {
   // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
   // ended.
   void Cancel(const Ticket& ticket);
+
+  // Ends all requests that have been submitted and have not ended, as Cancel does.
+  void CancelAll();
 
   // Submits all lines and waits for all: not within a Done. The results are in the lines' order,
   // and their number is the line's key. An error is that of the first line that failed.

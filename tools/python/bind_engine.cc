@@ -1,0 +1,227 @@
+// The classes Engine, Plan and Pending.
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "nibu/translator.h"
+#include "tools/python/bind.h"
+#include "tools/python/engine.h"
+#include "tools/python/pending.h"
+#include "tools/python/values.h"
+
+namespace nibu::python {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Texts = std::vector<std::string>;
+
+// Python's Plan.
+struct PlanPtr {
+  std::shared_ptr<const Plan> plan;
+  TextKind text;
+};
+
+// The time so many seconds from now; no value: there is no limit, or none that is ever reached.
+std::optional<Clock::time_point> After(const std::optional<double>& seconds) {
+  constexpr double kYear = 365.0 * 24 * 3600;
+  if (!seconds.has_value() || !(*seconds < kYear)) return std::nullopt;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(std::max(*seconds, 0.0)));
+}
+
+Request MakeRequest(int64_t priority, const std::optional<double>& timeout) {
+  Request request;
+  request.priority = priority;
+  request.deadline = After(timeout).value_or(Clock::time_point::max());
+  return request;
+}
+
+// Submits a text, which the plan may treat as a line. Without the GIL.
+absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, const PlanPtr& plan,
+                              Request request, size_t index,
+                              const std::shared_ptr<Requests>& requests) {
+  if (plan.text == TextKind::kLines && !absl::StrContains(text, '\n')) {
+    return translator->Submit(
+        text, plan.plan, std::move(request),
+        [requests, index](uint64_t, absl::StatusOr<Result> result) {
+          const OnTranslatorThread here;
+          requests->Take(index, std::move(result));
+        },
+        kForever);
+  }
+  return translator->SubmitText(
+      text, plan.plan, std::move(request),
+      [requests, index, plan = plan.plan](uint64_t, absl::StatusOr<Translation> translation) {
+        const OnTranslatorThread here;
+        requests->Take(index, translation.ok() ? JoinUnits(*translation, *plan)
+                                               : absl::StatusOr<Result>(translation.status()));
+      },
+      kForever);
+}
+
+// Python's Pending.
+class Pending {
+ public:
+  Pending(std::weak_ptr<Translator> translator, std::shared_ptr<Requests> requests, Ticket ticket)
+      : translator_(std::move(translator)),
+        requests_(std::move(requests)),
+        ticket_(std::move(ticket)) {}
+
+  std::shared_ptr<Result> Wait(const std::optional<double>& timeout) const {
+    if (!requests_->Wait(After(timeout))) {
+      Raise(absl::DeadlineExceededError("the translation is not there yet"));
+    }
+    return ValueOf(requests_->results())[0];
+  }
+
+  bool is_done() const { return requests_->is_done(); }
+
+  void Cancel() const {
+    const std::shared_ptr<Translator> translator = translator_.lock();
+    if (translator == nullptr) return;
+    const py::gil_scoped_release release;
+    translator->Cancel(ticket_);
+  }
+
+  void OnDone(py::object function) const { requests_->OnDone(std::move(function)); }
+
+ private:
+  const std::weak_ptr<Translator> translator_;
+  const std::shared_ptr<Requests> requests_;
+  const Ticket ticket_;
+};
+
+std::unique_ptr<Pending> SubmitOne(const Engine& engine, py::handle text, const PlanPtr& plan,
+                                   const py::object& target_prefix, const py::object& target,
+                                   int64_t priority, const std::optional<double>& timeout,
+                                   uint64_t key, const py::object& on_step) {
+  const std::shared_ptr<Translator> translator = engine.Use();
+  const std::string bytes = TextOf(text);
+  Request request = MakeRequest(priority, timeout);
+  request.key = key;
+  if (!target_prefix.is_none()) request.target_prefix = TextOf(target_prefix);
+  if (!target.is_none()) request.target = TextOf(target);
+  if (!on_step.is_none()) {
+    request.on_step = [function = Share(on_step)](const Step& step) {
+      const OnTranslatorThread here;
+      const py::gil_scoped_acquire gil;
+      return CallUser(function.get(), py::cast(step));
+    };
+  }
+  const auto requests = std::make_shared<Requests>(1);
+  absl::StatusOr<Ticket> ticket;
+  {
+    const py::gil_scoped_release release;
+    ticket = Submit(translator.get(), bytes, plan, std::move(request), 0, requests);
+  }
+  return std::make_unique<Pending>(translator, requests, ValueOf(std::move(ticket)));
+}
+
+// The elements of an optional list: one for each text. ValueError: there are more or fewer.
+std::optional<Texts> OneEach(const py::object& list, const char* name, size_t count) {
+  if (list.is_none()) return std::nullopt;
+  Texts texts;
+  for (const py::handle text : list) texts.push_back(text.is_none() ? "" : TextOf(text));
+  if (texts.size() != count) {
+    throw py::value_error(std::string(name) + " must have one element for each text");
+  }
+  return texts;
+}
+
+std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
+                                         const PlanPtr& plan, const py::object& target_prefixes,
+                                         const py::object& targets, int64_t priority,
+                                         const std::optional<double>& timeout) {
+  const std::shared_ptr<Translator> translator = engine.Use();
+  const Texts all = TextsOf(texts);
+  const std::optional<Texts> prefixes = OneEach(target_prefixes, "target_prefix", all.size());
+  const std::optional<Texts> scored = OneEach(targets, "target", all.size());
+  const auto requests = std::make_shared<Requests>(all.size());
+  std::vector<Ticket> tickets;
+  const auto submit = [&](size_t i) {
+    Request request = MakeRequest(priority, timeout);
+    request.key = i;
+    if (prefixes.has_value()) request.target_prefix = (*prefixes)[i];
+    if (scored.has_value()) request.target = (*scored)[i];
+    auto ticket = Submit(translator.get(), all[i], plan, std::move(request), i, requests);
+    if (ticket.ok()) {
+      tickets.push_back(*std::move(ticket));
+    } else {
+      requests->Take(i, ticket.status());
+    }
+  };
+  try {
+    for (size_t i = 0; i < all.size();) {
+      {
+        const py::gil_scoped_release release;
+        const auto signals = Clock::now() + std::chrono::milliseconds(50);
+        while (i < all.size() && Clock::now() < signals) submit(i++);
+      }
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+    requests->Wait(std::nullopt);
+  } catch (...) {
+    const py::gil_scoped_release release;
+    for (const Ticket& ticket : tickets) translator->Cancel(ticket);
+    throw;
+  }
+  return ValueOf(requests->results());
+}
+
+}  // namespace
+
+void BindEngine(py::module_* module) {
+  py::class_<PlanPtr>(*module, "Plan");
+
+  py::class_<Pending>(*module, "Pending")
+      .def("result", &Pending::Wait, py::arg("timeout") = py::none())
+      .def("done", &Pending::is_done)
+      .def("cancel", &Pending::Cancel)
+      .def("add_done_callback", &Pending::OnDone, py::arg("function"));
+
+  py::class_<Engine>(*module, "Engine")
+      .def(py::init([](const py::dict& options) {
+             return std::make_unique<Engine>(ValueOf(Translator::Create(SpeedOptionsOf(options))));
+           }),
+           py::arg("options") = py::dict())
+      .def(
+          "prepare",
+          [](const Engine& self, const ModelPtr& model, const py::dict& values) {
+            const std::shared_ptr<Translator> translator = self.Use();
+            const Options options = OptionsOf(values);
+            absl::StatusOr<std::shared_ptr<const Plan>> plan;
+            {
+              const py::gil_scoped_release release;
+              plan = translator->Prepare(model.model, options);
+            }
+            return PlanPtr{ValueOf(std::move(plan)), options.text};
+          },
+          py::arg("model"), py::arg("options") = py::dict())
+      .def("submit", &SubmitOne, py::arg("text"), py::arg("plan"), py::kw_only(),
+           py::arg("target_prefix") = py::none(), py::arg("target") = py::none(),
+           py::arg("priority") = 0, py::arg("timeout") = py::none(), py::arg("key") = 0,
+           py::arg("on_step") = py::none())
+      .def("run", &Run, py::arg("texts"), py::arg("plan"), py::kw_only(),
+           py::arg("target_prefixes") = py::none(), py::arg("targets") = py::none(),
+           py::arg("priority") = 0, py::arg("timeout") = py::none())
+      .def("cancel_all",
+           [](const Engine& self) {
+             const std::shared_ptr<Translator> translator = self.Use();
+             const py::gil_scoped_release release;
+             translator->CancelAll();
+           })
+      .def("close", &Engine::Close)
+      .def_property_readonly("threads", [](const Engine& self) { return self.Use()->threads(); });
+  module->def("close_all", &Engine::CloseAll);
+}
+
+}  // namespace nibu::python

@@ -1,0 +1,166 @@
+// The class Model, and the table of options.
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nibu/model.h"
+#include "nibu/options.h"
+#include "tools/python/bind.h"
+#include "tools/python/values.h"
+
+namespace nibu::python {
+namespace {
+
+const char* NameOf(ComputeType type) {
+  switch (type) {
+    case ComputeType::kAuto:
+      return "auto";
+    case ComputeType::kFloat32:
+      return "float32";
+    case ComputeType::kBFloat16:
+      return "bfloat16";
+    case ComputeType::kInt8:
+      return "int8";
+  }
+  return "";
+}
+
+py::dict DictOf(const ModelInfo& info) {
+  py::dict dict;
+  dict["path"] = Str(info.path);
+  dict["ensemble"] = StrList(info.ensemble);
+  dict["pivot"] = Str(info.pivot);
+  dict["format"] = Str(info.format);
+  dict["license"] = Str(info.license);
+  dict["languages"] = Str(info.languages);
+  dict["source_language"] = Str(info.source_language);
+  dict["target_language"] = Str(info.target_language);
+  dict["source_languages"] = StrList(info.source_languages);
+  dict["target_languages"] = StrList(info.target_languages);
+  dict["default_source_language"] = Str(info.default_source_language);
+  dict["default_target_language"] = Str(info.default_target_language);
+  dict["language_tokens"] = StrList(info.language_tokens);
+  dict["compute_type"] = Str(NameOf(info.compute_type));
+  dict["weight_bytes"] = info.weight_bytes;
+  dict["source_vocabulary_size"] = info.source_vocabulary_size;
+  dict["target_vocabulary_size"] = info.target_vocabulary_size;
+  dict["has_tokenizer"] = info.has_tokenizer;
+  dict["has_shortlist"] = info.has_shortlist;
+  dict["notes"] = StrList(info.notes);
+  return dict;
+}
+
+// Returns whether an option of the table is one of a struct.
+template <typename T>
+bool Has(const char* name) {
+  T options;
+  return !absl::IsNotFound(SetOption(name, "", &options));
+}
+
+py::list OptionDicts() {
+  py::list list;
+  for (const OptionInfo& info : OptionTable()) {
+    py::dict dict;
+    dict["name"] = Str(info.name);
+    dict["help"] = Str(info.help);
+    dict["group"] = Str(info.group);
+    dict["type"] = Str(info.type);
+    dict["values"] = Str(info.values).attr("split")();
+    dict["default"] = Str(info.default_value);
+    dict["of"] = Str(Has<ModelOptions>(info.name)   ? "model"
+                     : Has<SpeedOptions>(info.name) ? "speed"
+                                                    : "text");
+    list.append(std::move(dict));
+  }
+  return list;
+}
+
+std::string PathOf(py::handle path) {
+  return TextOf(py::module_::import("os").attr("fspath")(path));
+}
+
+ModelPtr Load(py::handle path, const py::kwargs& options) {
+  const std::string name = PathOf(path);
+  const ModelOptions wanted = ModelOptionsOf(options);
+  absl::StatusOr<std::shared_ptr<const Model>> model;
+  {
+    const py::gil_scoped_release release;
+    model = Model::Load(name, wanted);
+  }
+  return {ValueOf(std::move(model))};
+}
+
+std::vector<int> IdsOf(py::handle ids) {
+  std::vector<int> all;
+  for (const py::handle id : ids) all.push_back(id.cast<int>());
+  return all;
+}
+
+}  // namespace
+
+void BindModel(py::module_* module) {
+  py::class_<ModelPtr>(*module, "Model")
+      .def(py::init(&Load), py::arg("path"))
+      .def_static(
+          "read_info",
+          [](py::handle path) { return DictOf(ValueOf(Model::ReadInfo(PathOf(path)))); },
+          py::arg("path"))
+      .def_static(
+          "pivot",
+          [](const ModelPtr& first, const ModelPtr& second) {
+            return ModelPtr{ValueOf(Model::Pivot(first.model, second.model))};
+          },
+          py::arg("first"), py::arg("second"))
+      .def_property_readonly("info",
+                             [](const ModelPtr& self) { return DictOf(self.model->info()); })
+      .def(
+          "tokenize",
+          [](const ModelPtr& self, py::handle text) {
+            return StrList(ValueOf(self.model->Tokenize(TextOf(text))));
+          },
+          py::arg("text"))
+      .def(
+          "tokenize_target",
+          [](const ModelPtr& self, py::handle text) {
+            return StrList(ValueOf(self.model->TokenizeTarget(TextOf(text))));
+          },
+          py::arg("text"))
+      .def(
+          "detokenize",
+          [](const ModelPtr& self, py::handle pieces) {
+            return Str(ValueOf(self.model->Detokenize(TextsOf(pieces))));
+          },
+          py::arg("pieces"))
+      .def(
+          "source_ids",
+          [](const ModelPtr& self, py::handle pieces) {
+            return py::cast(self.model->SourceIds(TextsOf(pieces)));
+          },
+          py::arg("pieces"))
+      .def(
+          "target_ids",
+          [](const ModelPtr& self, py::handle pieces) {
+            return py::cast(self.model->TargetIds(TextsOf(pieces)));
+          },
+          py::arg("pieces"))
+      .def(
+          "source_pieces",
+          [](const ModelPtr& self, py::handle ids) {
+            return StrList(ValueOf(self.model->SourcePieces(IdsOf(ids))));
+          },
+          py::arg("ids"))
+      .def(
+          "target_pieces",
+          [](const ModelPtr& self, py::handle ids) {
+            return StrList(ValueOf(self.model->TargetPieces(IdsOf(ids))));
+          },
+          py::arg("ids"));
+  module->def("option_table", &OptionDicts);
+}
+
+}  // namespace nibu::python

@@ -1,0 +1,97 @@
+// The classes Result, Hypothesis and Step.
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "nibu/result.h"
+#include "nibu/translator.h"
+#include "tools/python/bind.h"
+#include "tools/python/values.h"
+
+namespace nibu::python {
+namespace {
+
+// [target][source], or None where the attention was not asked for.
+py::object Attention(const Hypothesis& hypothesis) {
+  const size_t rows = hypothesis.attention.size();
+  if (rows == 0) return py::none();
+  const size_t columns = hypothesis.attention[0].size();
+  py::array_t<float> array({rows, columns});
+  float* to = array.mutable_data();
+  for (const std::vector<float>& row : hypothesis.attention) to = std::ranges::copy(row, to).out;
+  return array;
+}
+
+AlignmentKind KindOf(const Result& result) {
+  AlignmentKind kind = AlignmentKind::kNone;
+  for (const Hypothesis& hypothesis : result.hypotheses) {
+    if (!hypothesis.attention.empty()) return AlignmentKind::kSoft;
+    if (!hypothesis.alignment.empty()) kind = AlignmentKind::kHard;
+  }
+  return kind;
+}
+
+}  // namespace
+
+void BindResult(py::module_* module) {
+  py::class_<Hypothesis>(*module, "Hypothesis")
+      .def_property_readonly("text", [](const Hypothesis& self) { return Str(self.text); })
+      .def_property_readonly("tokens", [](const Hypothesis& self) { return StrList(self.tokens); })
+      .def_readonly("token_scores", &Hypothesis::token_scores)
+      .def_readonly("log_prob", &Hypothesis::log_prob)
+      .def_readonly("score", &Hypothesis::score)
+      .def_readonly("length", &Hypothesis::length)
+      .def_readonly("finished", &Hypothesis::finished)
+      .def_readonly("repetition", &Hypothesis::repetition)
+      .def_property_readonly("end_token",
+                             [](const Hypothesis& self) { return Str(self.end_token); })
+      .def_property_readonly(
+          "warnings", [](const Hypothesis& self) { return StrList(WarningNames(self.warnings)); })
+      .def_readonly("alignment", &Hypothesis::alignment)
+      .def_property_readonly("attention", &Attention)
+      .def_readonly("source_length", &Hypothesis::source_length);
+
+  py::class_<Result, std::shared_ptr<Result>>(*module, "Result")
+      .def_property_readonly("text",
+                             [](const Result& self) {
+                               const auto& all = self.hypotheses;
+                               return Str(all.empty() ? "" : all[0].text);
+                             })
+      .def_property_readonly("hypotheses",
+                             [](const py::object& self) {
+                               py::list list;
+                               for (const auto& each : self.cast<const Result&>().hypotheses) {
+                                 list.append(py::cast(
+                                     &each, py::return_value_policy::reference_internal, self));
+                               }
+                               return list;
+                             })
+      .def_readonly("source_tokens", &Result::source_tokens)
+      .def_readonly("target_tokens", &Result::target_tokens)
+      .def_readonly("too_long", &Result::too_long)
+      .def_readonly("scored_whole", &Result::scored_whole)
+      .def_property_readonly("source_language",
+                             [](const Result& self) { return Str(self.source_language); })
+      .def(
+          "json",
+          [](const Result& self, py::handle source, uint64_t id) {
+            return Str(ToJson(self, id, TextOf(source), KindOf(self)));
+          },
+          py::arg("source"), py::arg("id") = 0);
+
+  py::class_<Step>(*module, "Step")
+      .def_readonly("sentence", &Step::sentence)
+      .def_readonly("hypothesis", &Step::hypothesis)
+      .def_readonly("position", &Step::position)
+      .def_property_readonly("token", [](const Step& self) { return Str(self.token); })
+      .def_readonly("id", &Step::id)
+      .def_readonly("log_prob", &Step::log_prob)
+      .def_readonly("is_last", &Step::is_last);
+}
+
+}  // namespace nibu::python

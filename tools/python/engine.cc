@@ -1,0 +1,97 @@
+#include "tools/python/engine.h"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "tools/python/values.h"
+
+namespace nibu::python {
+namespace {
+
+// The translators of this process that have not been destroyed. It lives for ever, since threads
+// may still use it when the process ends.
+struct Translators {
+  std::mutex mutex;
+  std::condition_variable ended;
+  int count = 0;
+  pid_t process = getpid();
+};
+
+Translators& All() {
+  static Translators& all = *new Translators;
+  return all;
+}
+
+// The engines that exist; the GIL guards them.
+std::set<Engine*>& Engines() {
+  static auto& engines = *new std::set<Engine*>;
+  return engines;
+}
+
+void Count(int change) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  if (All().process != getpid()) {  // a forked child, which has none so far
+    All().process = getpid();
+    All().count = 0;
+  }
+  All().count += change;
+  All().ended.notify_all();
+}
+
+void Destroy(Translator* translator) {
+  if (OnTranslatorThread::is_here()) {
+    // The destructor waits for this thread.
+    std::thread([translator] { Destroy(translator); }).detach();
+    return;
+  }
+  if (PyGILState_Check() != 0) {
+    const py::gil_scoped_release release;
+    delete translator;
+  } else {
+    delete translator;
+  }
+  Count(-1);
+}
+
+}  // namespace
+
+thread_local int OnTranslatorThread::depth_ = 0;
+
+Engine::Engine(std::unique_ptr<Translator> translator) : translator_(translator.get(), &Destroy) {
+  translator.release();  // NOLINT(bugprone-unused-return-value): translator_ has it
+  Count(1);
+  Engines().insert(this);
+}
+
+Engine::~Engine() { Engines().erase(this); }
+
+std::shared_ptr<Translator> Engine::Use() const {
+  if (translator_ == nullptr) Raise(absl::FailedPreconditionError("the translator was closed"));
+  return translator_;
+}
+
+void Engine::Close() {
+  const std::shared_ptr<Translator> closed = std::exchange(translator_, nullptr);
+  if (closed == nullptr) return;
+  const py::gil_scoped_release release;
+  closed->CancelAll();
+}
+
+void Engine::CloseAll() {
+  while (!Engines().empty()) {
+    Engine* const next = *Engines().begin();
+    Engines().erase(next);
+    next->Close();
+  }
+  const py::gil_scoped_release release;
+  std::unique_lock<std::mutex> lock(All().mutex);
+  if (All().process != getpid()) return;
+  All().ended.wait(lock, [] { return All().count == 0; });
+}
+
+}  // namespace nibu::python

@@ -1,0 +1,49 @@
+// Python's Engine: a nibu::Translator, whose threads call Python.
+#ifndef NIBU_TOOLS_PYTHON_ENGINE_H_
+#define NIBU_TOOLS_PYTHON_ENGINE_H_
+
+#include <memory>
+
+#include "nibu/translator.h"
+
+namespace nibu::python {
+
+// Owns a translator, which is destroyed where that is safe: without the GIL, for which its threads
+// may wait, and on none of its own threads. The GIL guards the object.
+class Engine {
+ public:
+  explicit Engine(std::unique_ptr<Translator> translator);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // The translator, for as long as the pointer is held. Raises RuntimeError after Close.
+  std::shared_ptr<Translator> Use() const;
+
+  // Cancels all requests and lets go of the translator, which ends with the last call that uses it.
+  void Close();
+  // Closes all engines, and waits until no translator of this process is left. For the end of the
+  // interpreter, behind which no thread may call Python.
+  static void CloseAll();
+
+ private:
+  std::shared_ptr<Translator> translator_;
+};
+
+// Stands around calls of Python on a thread of a translator.
+class OnTranslatorThread {
+ public:
+  OnTranslatorThread() { ++depth_; }
+  ~OnTranslatorThread() { --depth_; }
+  OnTranslatorThread(const OnTranslatorThread&) = delete;
+  OnTranslatorThread& operator=(const OnTranslatorThread&) = delete;
+
+  static bool is_here() { return depth_ > 0; }
+
+ private:
+  static thread_local int depth_;
+};
+
+}  // namespace nibu::python
+
+#endif  // NIBU_TOOLS_PYTHON_ENGINE_H_

@@ -1,0 +1,95 @@
+#include "tools/python/pending.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace nibu::python {
+namespace {
+
+// How long a thread waits until it looks for signals.
+constexpr auto kSignals = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Requests::Requests(size_t count)
+    : process_(getpid()), results_(count, std::shared_ptr<Result>()), missing_(count) {}
+
+void Requests::Take(size_t index, absl::StatusOr<Result> result) {
+  absl::StatusOr<std::shared_ptr<Result>> taken = std::shared_ptr<Result>();
+  if (result.ok()) {
+    taken = std::make_shared<Result>(*std::move(result));
+  } else {
+    taken = result.status();
+  }
+  std::vector<SharedObject> functions;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    results_[index] = std::move(taken);
+    if (--missing_ > 0) return;
+    functions.swap(functions_);
+    arrived_.notify_all();
+  }
+  if (functions.empty()) return;
+  const py::gil_scoped_acquire gil;
+  for (const SharedObject& function : functions) CallUser(function.get());
+  functions.clear();
+}
+
+bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until) const {
+  if (getpid() != process_) {
+    Raise(absl::FailedPreconditionError(
+        "the translation was begun by a parent process; make a translator in this one"));
+  }
+  while (true) {
+    {
+      const py::gil_scoped_release release;
+      std::unique_lock<std::mutex> lock(mutex_);
+      auto slice = std::chrono::steady_clock::now() + kSignals;
+      if (until.has_value()) slice = std::min(slice, *until);
+      if (arrived_.wait_until(lock, slice, [this] { return missing_ == 0; })) return true;
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (until.has_value() && std::chrono::steady_clock::now() >= *until) return is_done();
+  }
+}
+
+bool Requests::is_done() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return missing_ == 0;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<Result>>> Requests::results() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::shared_ptr<Result>> all;
+  for (const auto& result : results_) {
+    if (!result.ok()) return result.status();
+    all.push_back(*result);
+  }
+  return all;
+}
+
+void Requests::OnDone(py::object function) {
+  {
+    // Whoever holds the lock does not wait for the GIL.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (missing_ > 0) {
+      functions_.push_back(Share(std::move(function)));
+      return;
+    }
+  }
+  CallUser(function);
+}
+
+bool CallUser(py::handle function, py::handle argument) {
+  try {
+    const py::object result = argument ? function(argument) : function();
+    return py::bool_(result);
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable(py::reinterpret_borrow<py::object>(function));
+    return false;
+  }
+}
+
+}  // namespace nibu::python

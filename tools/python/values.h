@@ -1,0 +1,63 @@
+// What Python hands over and gets back: texts, options and errors.
+#ifndef NIBU_TOOLS_PYTHON_VALUES_H_
+#define NIBU_TOOLS_PYTHON_VALUES_H_
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nibu/model.h"
+#include "nibu/options.h"
+
+namespace nibu::python {
+
+namespace py = pybind11;
+
+// Raises the Python exception that stands for a status, unless it is OK: ValueError for
+// InvalidArgument and OutOfRange, FileNotFoundError for NotFound, TimeoutError for
+// DeadlineExceeded, concurrent.futures.CancelledError for Cancelled, MemoryError for
+// ResourceExhausted, otherwise RuntimeError. Needs the GIL.
+void Raise(const absl::Status& status);
+
+// Returns the value, or raises.
+template <typename T>
+T ValueOf(absl::StatusOr<T> value) {
+  Raise(value.status());
+  return *std::move(value);
+}
+
+// The bytes of a str or bytes object. Lone surrogates become bytes that are not UTF-8, which nibu
+// treats as unknown characters. TypeError: it is neither.
+std::string TextOf(py::handle text);
+std::vector<std::string> TextsOf(py::handle texts);
+
+// A str; bytes that are not UTF-8 are replaced by U+FFFD.
+py::str Str(absl::string_view text);
+py::list StrList(const std::vector<std::string>& texts);
+
+// Sets options by name from keyword arguments. A value is a bool, a number, a str or path, or a
+// list; None stands for the default. Two names are no options of the table: return_scores, a bool,
+// and glossary, a list of pairs of source and target. ValueError: an option has no such value.
+// TypeError: there is no such option.
+ModelOptions ModelOptionsOf(const py::dict& values);
+SpeedOptions SpeedOptionsOf(const py::dict& values);
+Options OptionsOf(const py::dict& values);
+
+// Python's Model, of which C++ has shared pointers to const.
+struct ModelPtr {
+  std::shared_ptr<const Model> model;
+};
+
+// A Python object that any thread may drop, with the GIL or without.
+using SharedObject = std::shared_ptr<PyObject>;
+SharedObject Share(py::object object);
+
+}  // namespace nibu::python
+
+#endif  // NIBU_TOOLS_PYTHON_VALUES_H_
