@@ -62,15 +62,15 @@ void BindResult(py::module_* module) {
                                const auto& all = self.hypotheses;
                                return Str(all.empty() ? "" : all[0].text);
                              })
-      .def_property_readonly("hypotheses",
-                             [](const py::object& self) {
-                               py::list list;
-                               for (const auto& each : self.cast<const Result&>().hypotheses) {
-                                 list.append(py::cast(
-                                     &each, py::return_value_policy::reference_internal, self));
-                               }
-                               return list;
-                             })
+      .def_property_readonly(
+          "hypotheses",
+          [](const py::object& self) {
+            py::list list;
+            for (const auto& each : self.cast<const Result&>().hypotheses) {
+              list.append(py::cast(&each, py::return_value_policy::reference_internal, self));
+            }
+            return list;
+          })
       .def_readonly("source_tokens", &Result::source_tokens)
       .def_readonly("target_tokens", &Result::target_tokens)
       .def_readonly("too_long", &Result::too_long)

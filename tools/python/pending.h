@@ -18,7 +18,8 @@
 
 namespace nibu::python {
 
-// Some requests and their results: one for a Pending of Python, many for a list of texts. Thread-safe.
+// Some requests and their results: one for a Pending of Python, many for a list of texts.
+// Thread-safe.
 class Requests {
  public:
   explicit Requests(size_t count);

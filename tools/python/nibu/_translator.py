@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MOST_PLANS = 100
 
 Text = str | bytes
+Texts = list[str] | list[bytes] | list[Text] | tuple[Text, ...]
 
 
 class Translator:
@@ -87,7 +88,7 @@ class Translator:
     @overload
     def translate(
         self,
-        source: Sequence[Text],
+        source: Texts,
         /,
         *,
         target_prefix: Sequence[Text | None] | None = None,
@@ -98,7 +99,7 @@ class Translator:
 
     def translate(
         self,
-        source: Text | Sequence[Text],
+        source: Text | Texts,
         /,
         *,
         target_prefix: Any = None,
@@ -114,7 +115,7 @@ class Translator:
         higher priority are taken first; after `timeout` seconds a request ends with TimeoutError.
         """
         is_one = isinstance(source, (str, bytes))
-        texts = [source] if is_one else list(source)
+        texts: list[Text] = [source] if isinstance(source, (str, bytes)) else list(source)
         prefixes = [target_prefix] if is_one and target_prefix is not None else target_prefix
         plan = self._plan(options)
         found = self._engine.run(texts, plan, target_prefixes=prefixes, priority=priority, timeout=timeout)
@@ -184,10 +185,10 @@ class Translator:
     def score(self, source: Text, target: Text, /, **options: Unpack[Options]) -> Result: ...
 
     @overload
-    def score(self, source: Sequence[Text], target: Sequence[Text], /, **options: Unpack[Options]) -> list[Result]: ...
+    def score(self, source: Texts, target: Texts, /, **options: Unpack[Options]) -> list[Result]: ...
 
     def score(
-        self, source: Text | Sequence[Text], target: Text | Sequence[Text], /, **options: Any
+        self, source: Text | Texts, target: Text | Texts, /, **options: Any
     ) -> Result | list[Result]:
         """Scores a given translation of a line, or those of a list of lines.
 
