@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what nibu needs from the packages of Debian 12 or 13; does nothing when all is there.
 #   tools/setup.sh        to build and run
+#   tools/setup.sh python and for the Python package
 #   tools/setup.sh test   and to run the tests
 #   tools/setup.sh ci     and to run every check
 #   tools/setup.sh chroot to test on another Debian (tools/dev/test_on.sh)
@@ -11,14 +12,17 @@ packages=(g++ cmake ninja-build pkg-config libdnnl-dev ocl-icd-opencl-dev libsen
   nlohmann-json3-dev zlib1g-dev libicu-dev libre2-dev libyaml-cpp-dev libcld2-dev)
 # Boost of at least 1.81, which Debian 12 has beside its usual 1.74.
 if grep -qs '^VERSION_ID="12"' /etc/os-release; then packages+=(libboost1.81-dev); else packages+=(libboost-dev); fi
+python=(python3-dev pybind11-dev python3-numpy python3-venv python3-pip)
 case "${1:-}" in
   "") ;;
-  test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev) ;;
+  python) packages+=("${python[@]}") ;;
+  test) packages+=(libgtest-dev libgmock-dev libbenchmark-dev "${python[@]}" mypy) ;;
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git ccache lld clang clang-tidy clang-format
     libclang-rt-dev gettext pandoc chromium  # for tools/recipes; for nibu-inspect's page
-    curl unzip python3) ;;  # for tools/get_model.sh and its test
+    curl unzip python3  # for tools/get_model.sh and its test
+    "${python[@]}" mypy) ;;
   chroot) packages=(mmdebstrap) ;;
-  *) echo "setup.sh: error: unknown argument '$1'; use none, test, ci or chroot" >&2; exit 2 ;;
+  *) echo "setup.sh: error: unknown argument '$1'; use none, python, test, ci or chroot" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -27,6 +27,14 @@ ln -s "$model" "$work/.local/share/nibu/models/captions"
 said=$(unset NIBU_MODELS XDG_DATA_HOME; HOME="$work" "$prefix/bin/nibu-translate" --model=captions --compute_type=float32 \
   "A man is riding a bicycle.")
 [ "$said" = "Ein Mann fährt Fahrrad." ] || fail "installed nibu-translate said of a model by name: $said"
+python=$(sed -n 's/^Python3_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
+if [ -d "$prefix/lib/python3/dist-packages/nibu" ]; then
+  said=$(cd "$work" && PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -B -c 'import nibu
+print(nibu.Translator(compute_type="float32").translate("A man is riding a bicycle."))')
+  [ "$said" = "Ein Mann fährt Fahrrad." ] || fail "the installed Python package said: $said"
+else
+  echo "not installed: the Python package, since there is no pybind11"
+fi
 ! readelf -d "$prefix/bin/nibu-split" | grep -E 'dnnl|gomp' || fail "nibu-split loads libraries that it does not use"
 for file in man/man1/nibu-translate.1 bash-completion/completions/nibu-bench zsh/site-functions/_nibu-inspect; do
   [ -s "$prefix/share/$file" ] || fail "there is no share/$file"

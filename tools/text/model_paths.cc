@@ -24,11 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns the path of `relative` in a folder above `file`: programs are in PREFIX/bin, libraries in
-// PREFIX/lib, in PREFIX/lib/x86_64-linux-gnu, or in the build folder itself. Empty: it is in none.
+// PREFIX/lib, in PREFIX/lib/x86_64-linux-gnu, in PREFIX/lib/python3/dist-packages/nibu, or in the
+// build folder itself. Empty: it is in none.
 std::string FindAbove(const fs::path& file, const char* relative) {
   std::error_code error;
   fs::path prefix = file.parent_path();
-  for (int level = 0; level < 3 && prefix.has_relative_path(); ++level) {
+  for (int level = 0; level < 5 && prefix.has_relative_path(); ++level) {
     const fs::path found = prefix / relative;
     if (fs::exists(found, error)) return fs::canonical(found, error).string();
     prefix = prefix.parent_path();

@@ -24,5 +24,5 @@ def split_sentences(text: str | bytes, language: str = "en") -> list[str]:
 
 
 def language_name(code: str) -> str:
-    """Returns the English name of a language, for example German for de, deu or deu_Latn."""
+    """Returns the English name of a language, for example German for de or deu."""
     return _nibu.language_name(code)

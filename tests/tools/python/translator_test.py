@@ -1,0 +1,243 @@
+"""The Python package nibu: texts, options, results, errors.
+
+    translator_test.py NIBU_TRANSLATE TESTDATA
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import nibu
+from nibu import _nibu
+
+LINE = "A man is riding a bicycle."
+TRANSLATION = "Ein Mann fährt Fahrrad."
+PROGRAM, TESTDATA = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
+
+
+def bundled(**options):
+    """A translator whose results are the same on all CPUs."""
+    return nibu.Translator(compute_type="float32", threads=2, **options)
+
+
+class Texts(unittest.TestCase):
+    """What goes in as a text, and what comes out."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.translator = bundled()
+
+    def test_text_or_list(self):
+        result = self.translator.translate(LINE)
+        self.assertIsInstance(result, nibu.Result)
+        self.assertEqual(str(result), TRANSLATION)
+        self.assertEqual(result.text, TRANSLATION)
+        self.assertEqual(result.source, LINE)
+        self.assertEqual(repr(result), f"Result(text={TRANSLATION!r})")
+        for texts in ([LINE, "", "Two dogs."], (LINE, "", "Two dogs.")):
+            results = self.translator.translate(texts)
+            self.assertEqual([each.text for each in results], [TRANSLATION, "", "Zwei Hunde."])
+            self.assertEqual([each.source for each in results], list(texts))
+        self.assertEqual(self.translator.translate([]), [])
+        self.assertEqual(self.translator.translate("").hypotheses[0].score, 0)
+
+    def test_equals_the_command_line(self):
+        lines = (pathlib.Path(TESTDATA) / "multi30k.en").read_text(encoding="utf-8").splitlines()[:40]
+        command = [PROGRAM, "--compute_type=float32", "--beam_size=3", "--num_hypotheses=2", "--output_format=jsonl",
+                   "--alignment=soft"]
+        said = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True).stdout
+        results = self.translator.translate(lines, beam_size=3, num_hypotheses=2, alignment="soft")
+        self.assertEqual([each.to_json(i) for i, each in enumerate(results)], said.splitlines())
+        streamed = self.translator.translate_iterable(iter(lines), beam_size=3, num_hypotheses=2, alignment="soft")
+        self.assertEqual([each.to_json(i) for i, each in enumerate(streamed)], said.splitlines())
+
+    def test_any_bytes(self):
+        self.assertEqual(self.translator.translate(LINE.encode()).text, TRANSLATION)
+        for text in (b"\xff\xfe two dogs \x00", "\ud800 two dogs", "two\x00dogs", "\r", "\U0010ffff"):
+            self.assertIsInstance(self.translator.translate(text).text, str)
+            self.assertIsInstance(self.translator.translate(text).to_dict(), dict)
+        for wrong in (None, 3, [LINE, None], [3], {"a": 1}.values()):
+            with self.assertRaises(TypeError):
+                self.translator.translate(wrong)
+
+    def test_lines_and_documents(self):
+        lines = f"{LINE}\r\n\nTwo dogs.\n"
+        self.assertEqual(self.translator.translate(lines).text, f"{TRANSLATION}\n\nZwei Hunde.\n")
+        page = "<html><body><p>Two <i>dogs</i>.</p>\n<p>A man is\nriding a bicycle.</p></body></html>"
+        said = self.translator.translate(page, text="document", markup="html")
+        self.assertEqual(said.text, f"<html><body><p>Zwei <i>Hunde</i>.</p>\n<p>{TRANSLATION}</p></body></html>")
+        wrapped = self.translator.translate("A man is\nriding a bicycle.\n", text="paragraphs")
+        self.assertEqual(wrapped.text, f"{TRANSLATION}\n")
+
+    def test_tokens(self):
+        model = self.translator.model
+        pieces = model.tokenize(LINE)
+        self.assertEqual(model.source_pieces(model.source_ids(pieces)), pieces)
+        result = self.translator.translate_tokens([pieces])[0]
+        self.assertEqual(model.detokenize(result.tokens), TRANSLATION)
+        self.assertEqual(model.target_pieces(model.target_ids(result.tokens)), result.tokens)
+        self.assertEqual(model.tokenize_target(TRANSLATION), result.tokens)
+        with self.assertRaises(ValueError):
+            model.source_pieces([-1])
+
+    def test_prefixes(self):
+        self.assertTrue(self.translator.translate(LINE, target_prefix="Eine").text.startswith("Eine"))
+        results = self.translator.translate([LINE, LINE], target_prefix=["Eine", None])
+        self.assertTrue(results[0].text.startswith("Eine"))
+        self.assertEqual(results[1].text, TRANSLATION)
+        with self.assertRaisesRegex(ValueError, "target_prefix"):
+            self.translator.translate([LINE], target_prefix=["a", "b"])
+
+    def test_scores(self):
+        translated = self.translator.translate(LINE)
+        scored = self.translator.score(LINE, TRANSLATION)
+        self.assertAlmostEqual(scored.log_prob, translated.log_prob, places=3)
+        self.assertEqual(scored.tokens, translated.tokens + ["</s>"])
+        self.assertEqual(len(scored.token_scores), len(scored.tokens))
+        scores = self.translator.score([LINE, LINE], [TRANSLATION, "Eine Kuh."])
+        self.assertGreater(scores[0].score, scores[1].score)
+        for source, target, error in ((LINE, [LINE], TypeError), ([LINE], [], ValueError)):
+            with self.assertRaises(error):
+                self.translator.score(source, target)
+
+
+class Results(unittest.TestCase):
+    """What results tell."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.translator = bundled()
+
+    def test_facts(self):
+        result = self.translator.translate(LINE, beam_size=3, num_hypotheses=3)
+        self.assertEqual(len(result.hypotheses), 3)
+        best = result.hypotheses[0]
+        self.assertEqual((best.text, best.end_token, best.finished), (TRANSLATION, "</s>", True))
+        self.assertEqual(best.length, len(best.tokens) + 1)
+        self.assertAlmostEqual(best.score, best.log_prob / best.length, places=5)
+        self.assertEqual(result.score, best.score)
+        self.assertEqual([each["text"] for each in result.to_dict()["hypotheses"]],
+                         [each.text for each in result.hypotheses])
+        self.assertEqual(result.target_tokens, len(best.tokens))
+        cut = self.translator.translate(LINE, max_decoding_length=2)
+        self.assertFalse(cut.hypotheses[0].finished)
+        self.assertEqual(cut.hypotheses[0].end_token, "")
+        self.assertIn("unfinished", cut.warnings)
+
+    def test_attention(self):
+        import numpy  # pylint: disable=import-outside-toplevel
+
+        self.assertIsNone(self.translator.translate(LINE).attention)
+        result = self.translator.translate(LINE, alignment="soft")
+        attention = result.attention
+        self.assertEqual(attention.dtype, numpy.float32)
+        self.assertEqual(attention.shape, (len(result.tokens), len(self.translator.model.tokenize(LINE))))
+        self.assertEqual(result.source_labels(), self.translator.model.tokenize(LINE))
+        best = attention.argmax(axis=1)
+        self.assertEqual(result.alignment, [(source, target) for target, source in enumerate(best.tolist())])
+        words = self.translator.translate(LINE, alignment="soft", alignment_level="words")
+        self.assertEqual(words.source_labels(), LINE.split())
+
+    def test_notebooks(self):
+        page = self.translator.translate("Two <dogs>.", alignment="soft")._repr_html_()
+        self.assertIn("<table>", page)
+        self.assertIn("&lt;dogs&gt;", page)
+        self.assertNotIn("<dogs>", page)
+        self.assertNotIn("<table>", self.translator.translate(LINE)._repr_html_())
+        self.assertIn("<ol>", self.translator.translate(LINE, num_hypotheses=2)._repr_html_())
+
+    def test_outlives_its_translator(self):
+        result = bundled().translate(LINE, num_hypotheses=2)
+        hypotheses = result.hypotheses
+        del result
+        self.assertEqual(hypotheses[0].text, TRANSLATION)
+
+
+class Options(unittest.TestCase):
+    """Options, models and errors."""
+
+    def test_every_option_has_a_type(self):
+        typed = nibu._options.AllOptions.__annotations__  # pylint: disable=protected-access
+        named = {row["name"] for row in nibu.options()}
+        self.assertEqual(set(typed), named | {"glossary", "return_scores"})
+        self.assertEqual({row["of"] for row in nibu.options()}, {"model", "speed", "text"})
+        for row in nibu.options():
+            for word in row["values"]:
+                self.assertIn(f'"{word}"', str(typed[row["name"]]).replace("'", '"'), row["name"])
+
+    def test_values(self):
+        translator = bundled(beam_size=1)
+        greedy = translator.translate(LINE)
+        self.assertEqual(greedy.text, bundled().translate(LINE, beam_size=1).text)
+        self.assertNotEqual(translator.translate(LINE, beam_size=4).score, 0)
+        with self.assertRaisesRegex(ValueError, "num_hypotheses"):
+            translator.translate(LINE, num_hypotheses=2)
+        suppressed = translator.translate(LINE, suppress_sequences=["▁Fahrrad"])
+        self.assertNotIn("▁Fahrrad", suppressed.tokens)
+        phrase = translator.translate("Two dogs.", beam_size=4, glossary=[("dogs", "Katzen")])
+        self.assertIn("Katzen", phrase.text)
+        self.assertEqual(translator.translate(LINE, beam_size=None).text, greedy.text)
+        unscored = translator.translate(LINE, return_scores=False)
+        self.assertEqual(unscored.text, greedy.text)
+
+    def test_wrong_options(self):
+        translator = bundled()
+        for options, error, text in (
+                ({"beam_sise": 3}, TypeError, "did you mean beam_size"),
+                ({"zzz": 3}, TypeError, r"nibu\.options"),
+                ({"threads": 2}, TypeError, "threads is an option of Translator"),
+                ({"compute_type": "int8"}, TypeError, "compute_type"),
+                ({"beam_size": 0}, ValueError, "beam_size"),
+                ({"beam_size": "many"}, ValueError, "beam_size"),
+                ({"beam_size": 1.5}, ValueError, "beam_size"),
+                ({"markup": "rtf"}, ValueError, "markup"),
+                ({"glossary": [("a", "b", "c")]}, ValueError, "glossary"),
+                ({"tgt_lang": "xx"}, ValueError, "tgt_lang")):
+            with self.assertRaisesRegex(error, text):
+                translator.translate(LINE, **options)
+        self.assertEqual(translator.translate(LINE).text, TRANSLATION)
+        with self.assertRaisesRegex(ValueError, "threads"):
+            nibu.Translator(threads=-1)
+        with self.assertRaisesRegex(TypeError, "compute_type"):
+            nibu.Translator(translator.model, compute_type="int8")
+        with self.assertRaisesRegex(TypeError, "threads"):
+            nibu.Translator(threads_of=translator, threads=1)
+
+    def test_models(self):
+        with self.assertRaisesRegex(FileNotFoundError, "/no/such/model"):
+            nibu.Translator("/no/such/model")
+        self.assertEqual(nibu.Model.read_info(os.path.join(TESTDATA, "m2m"))["format"][:12], "Hugging Face")
+        model = nibu.Model(pathlib.Path(TESTDATA) / "m2m", compute_type="float32")
+        self.assertIn("de", model.info["source_languages"])
+        first = nibu.Translator(threads=1)
+        second = nibu.Translator(model, threads_of=first, src_lang="de", tgt_lang="fr", max_decoding_length=5)
+        self.assertEqual(first.threads, second.threads)
+        self.assertIsInstance(second.translate(LINE).text, str)
+        pivot = nibu.Translator(nibu.Model.pivot(first.model, nibu.Model(os.path.join(TESTDATA, "de-en"))))
+        self.assertEqual(pivot.translate(LINE).text, LINE)
+        self.assertRegex(repr(pivot), r"Translator\('.*en-de'\)")
+
+    def test_closed(self):
+        with bundled() as translator:
+            self.assertEqual(translator.translate(LINE).text, TRANSLATION)
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            translator.translate(LINE)
+        translator.close()
+
+    def test_languages(self):
+        self.assertEqual(nibu.detect("Das ist ein Haus.", ["en", "de"])[0][0], "de")
+        self.assertEqual(nibu.detect("123", ["en", "de"]), [])
+        self.assertEqual(nibu.detect("<p class='this is english'>Das Haus</p>", ["en", "de"], markup="html")[0][0], "de")
+        self.assertEqual(nibu.split_sentences("Hello Mr. Smith. How are you?"), ["Hello Mr. Smith.", "How are you?"])
+        self.assertEqual(nibu.language_name("deu"), "German")
+        with self.assertRaises(ValueError):
+            nibu.split_sentences("Hello.", "not a language")
+        self.assertEqual(nibu.__version__, _nibu.__version__)
+        self.assertEqual(json.loads(json.dumps(nibu.options()))[0]["name"], nibu.options()[0]["name"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
