@@ -91,6 +91,12 @@ if [ -n "$lines" ]; then
   printf '%s\n%s\n' "the server uses the public library, as every program does:" "$lines"
   bad=1
 fi
+lines=$(includes '(engine|models|tokenizer|tools/text)/' tools/python)
+if [ -n "$lines" ]; then
+  printf '%s\n%s\n' "the Python package uses the public library, as every program does:" "$lines"
+  bad=1
+fi
+forbid "pybind11 is tools/python's alone:" 'pybind11/' 'tools/python/' engine models tokenizer tools
 lines=$(includes 'boost/' engine models tokenizer tools |
   grep -vE '^tools/serve/(http_connection\.h|nibu_load\.cc|load_connections\.h):' || true)
 if [ -n "$lines" ]; then
@@ -100,5 +106,5 @@ fi
 order engine core ops attention model search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
 order tokenizer unicode subwords,sentences,languages
-order tools text cli inspect,bench,serve
+order tools text cli inspect,bench,serve,python
 exit "$bad"
