@@ -57,6 +57,8 @@ offend engine/attention/attention.h '"engine/attention/mixers/lsh.h"'
 offend engine/attention/mixers/lsh.h '"engine/attention/attention.h"'
 offend models/load_model.cc '"models/writers/native_writer.h"'
 offend tools/text/nibu/a.h '"tools/text/text_model.h"'
+offend tools/python/a.cc '"tools/text/text_model.h"'
+offend tools/text/a.cc '<pybind11/pybind11.h>'
 offend tools/text/nibu/a.h '"absl/container/flat_hash_map.h"'
 offend tools/text/nibu/a.h '<nlohmann/json.hpp>'
 echo "includes keep to the borders"
