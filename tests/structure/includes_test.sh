@@ -7,7 +7,7 @@ bash "$here/includes.sh" "$here/../.."
 offend() {  # FILE INCLUDE
   local tree
   tree=$(mktemp -d)
-  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/nibu} "$tree/$(dirname "$1")"
+  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/nibu,tools/cli,tools/serve,tools/python} "$tree/$(dirname "$1")"
   echo "#include $2" >"$tree/$1"
   if bash "$here/includes.sh" "$tree" >/dev/null; then
     echo "not noticed: $1 includes $2" >&2

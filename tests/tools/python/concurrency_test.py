@@ -341,4 +341,4 @@ def translate_in_child(line):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
