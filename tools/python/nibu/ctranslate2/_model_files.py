@@ -1,0 +1,205 @@
+"""The files of a model: which ones are read, what they say of its tokens, and the type of its weights."""
+
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import shutil
+import struct
+import tempfile
+from typing import Any, BinaryIO, Dict, Iterator, Mapping, Optional, Tuple
+
+MODEL_FILE = "model.bin"
+_SHORTLIST_FILE = "vmap.txt"
+_VOCABULARIES = [f"{side}_vocabulary.{kind}" for side in ("shared", "source", "target") for kind in ("json", "txt")]
+# A directory may hold more, such as SentencePiece models. They are left out: with them, nibu would give some
+# multilingual models their languages itself, and here languages are tokens like others.
+_FILES = [MODEL_FILE, "config.json", _SHORTLIST_FILE, *_VOCABULARIES]
+
+_TOKENS = ("bos_token", "eos_token", "unk_token")
+_TYPES = {0: "float32", 1: "int8", 2: "int16", 3: "int32", 4: "float16", 5: "bfloat16"}
+_TYPES_BY_SIZE = {1: "int8", 2: "int16", 4: "float32"}  # in files of versions 2 and 3
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelFacts:
+    """What a model's files say, as far as Python has to know it."""
+
+    saved_type: str = "float32"  # of the weights
+    bos_token: str = "<s>"
+    eos_token: str = "</s>"
+    unk_token: str = "<unk>"
+    add_source_bos: bool = False
+    add_source_eos: bool = True
+    has_shortlist: bool = False
+
+    @property
+    def source_extra(self) -> int:
+        """The number of tokens that the model itself adds to a source."""
+        return int(self.add_source_bos) + int(self.add_source_eos)
+
+
+class ModelFiles:
+    """A model in a directory or in memory."""
+
+    def __init__(self, path: str, files: Optional[Mapping[str, bytes]] = None) -> None:
+        self.path = path
+        self._files = files
+
+    def read_facts(self) -> ModelFacts:
+        """Reads what the files say. RuntimeError: there is no model, or model.bin is damaged."""
+        if self._is_foreign():
+            return ModelFacts()
+        with self._open(MODEL_FILE) as file:
+            try:
+                flags, stored, saved_type = _read_variables(file)
+            except (struct.error, KeyError, UnicodeDecodeError) as error:
+                raise RuntimeError(f"the file {MODEL_FILE} of the model '{self.path}' is damaged") from error
+        config: Dict[str, Any] = {}
+        if self._has("config.json"):
+            with self._open("config.json") as file:
+                try:
+                    config = json.load(file)
+                except ValueError as error:
+                    raise RuntimeError(f"config.json of the model '{self.path}' is no JSON: {error}") from error
+        tokens = {name: config.get(name) or stored[name] for name in _TOKENS if config.get(name) or name in stored}
+        return ModelFacts(
+            saved_type=saved_type,
+            add_source_bos=bool(config.get("add_source_bos", flags.get("with_source_bos", False))),
+            add_source_eos=bool(config.get("add_source_eos", flags.get("with_source_eos", False))),
+            has_shortlist=self._has(_SHORTLIST_FILE),
+            **tokens)
+
+    @contextlib.contextmanager
+    def directory(self) -> Iterator[str]:
+        """A directory with the files for nibu to load; it may be gone afterwards."""
+        if self._is_foreign():
+            yield self.path
+            return
+        with tempfile.TemporaryDirectory(prefix="nibu-model-") as folder:
+            for name in _FILES:
+                if not self._has(name):
+                    continue
+                target = os.path.join(folder, name)
+                if self._files is None:
+                    _link(os.path.abspath(os.path.join(self.path, name)), target)
+                else:
+                    with open(target, "wb") as file:
+                        file.write(self._files[name])
+            yield folder
+
+    def _is_foreign(self) -> bool:
+        # A model of another format, which nibu reads as well.
+        return self._files is None and os.path.exists(self.path) and not self._has(MODEL_FILE)
+
+    def _has(self, name: str) -> bool:
+        return name in self._files if self._files is not None else os.path.isfile(os.path.join(self.path, name))
+
+    def _open(self, name: str) -> BinaryIO:
+        if not self._has(name):
+            raise RuntimeError(f"cannot open file '{name}' of the model '{self.path}': there is none")
+        if self._files is not None:
+            return io.BytesIO(self._files[name])
+        try:
+            return open(os.path.join(self.path, name), "rb")
+        except OSError as error:
+            raise RuntimeError(f"cannot open file '{name}' of the model '{self.path}': {error.strerror}") from error
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.symlink(source, target)
+    except OSError:  # a system without symbolic links
+        shutil.copyfile(source, target)
+
+
+def read_files(files: Any) -> Dict[str, bytes]:
+    """Reads the values of a dictionary of files, which are bytes or have a method read."""
+    if not isinstance(files, dict):
+        raise TypeError("files must be a dictionary from file names to their contents")
+    contents: Dict[str, bytes] = {}
+    for name, content in files.items():
+        if not isinstance(name, str):
+            raise TypeError("files must have names of type str")
+        if hasattr(content, "read"):
+            content = content.read()
+        if not isinstance(content, bytes):
+            raise TypeError(f"the content of {name} must be bytes or a binary file object")
+        contents[name] = content
+    return contents
+
+
+def _read_variables(file: BinaryIO) -> Tuple[Dict[str, int], Dict[str, str], str]:
+    """The flags of a model.bin, its special tokens (in older files), and the type of its weights.
+
+    models/containers/ctranslate2_bin.h describes the file.
+    """
+
+    def unpack(layout: str) -> Tuple[int, ...]:
+        return struct.unpack("<" + layout, file.read(struct.calcsize("<" + layout)))
+
+    def text() -> str:
+        return file.read(unpack("H")[0]).rstrip(b"\0").decode("utf-8")
+
+    version = unpack("I")[0]
+    if version < 2:  # nibu refuses it
+        return {}, {}, "float32"
+    text()  # the model's kind
+    count = unpack("II")[1]
+    flags: Dict[str, int] = {}
+    tokens: Dict[str, str] = {}
+    saved_type = "float32"
+    for _ in range(count):
+        name = text()
+        rank = unpack("B")[0]
+        unpack(f"{rank}I")
+        if version >= 4:
+            kind, size = unpack("BI")
+            dtype = _TYPES[kind]
+        else:
+            item, items = unpack("BI")
+            dtype, size = _TYPES_BY_SIZE[item], item * items
+        if name.endswith("weight"):
+            saved_type = dtype
+        if name in _TOKENS:
+            tokens[name] = file.read(size).rstrip(b"\0").decode("utf-8")
+        elif rank == 0 and dtype == "int8":
+            flags[name] = unpack("b")[0]
+        else:
+            file.seek(size, io.SEEK_CUR)
+    return flags, tokens, saved_type
+
+
+def choose_compute_type(requested: str, facts: ModelFacts) -> str:
+    """The value of nibu's option compute_type that a type of CTranslate2's stands for."""
+    if requested == "default":
+        return "int8" if facts.saved_type == "int8" else "float32"
+    if requested == "auto":
+        return "auto"
+    if requested in ("int8", "int8_float32"):
+        return "int8"
+    if requested in ("float32", "float"):
+        return "float32"
+    if requested == "bfloat16" and has_bfloat16():
+        return "bfloat16"
+    if requested in ("int16", "float16", "bfloat16", "int8_float16", "int8_bfloat16"):
+        raise ValueError(f"the compute type {requested} is not supported here; it may be "
+                         f"{', '.join(sorted(supported_compute_types()))}, default or auto")
+    raise ValueError(f"there is no compute type {requested}")
+
+
+def supported_compute_types() -> "set[str]":
+    """The types in which models can be computed on this CPU."""
+    types = {"float32", "int8", "int8_float32"}
+    return types | {"bfloat16"} if has_bfloat16() else types
+
+
+def has_bfloat16() -> bool:
+    """Whether nibu computes in bfloat16 on this CPU, which needs AVX-512."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            flags = next((line for line in file if line.startswith("flags")), "")
+    except OSError:
+        return False
+    return {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(flags.split())
