@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/exception_status.h"
@@ -177,7 +178,14 @@ std::string ValueText(const OptionInfo& info, AutoBool value) {
 
 std::string ValueText(const OptionInfo& info, int value) { return absl::StrCat(value); }
 std::string ValueText(const OptionInfo& info, uint64_t value) { return absl::StrCat(value); }
-std::string ValueText(const OptionInfo& info, float value) { return absl::StrCat(value); }
+
+std::string ValueText(const OptionInfo& info, float value) {
+  // The six digits of StrCat make 1 of 0.9999999, which is out of the range of some options.
+  std::string text = absl::StrCat(value);
+  float read = 0;
+  return absl::SimpleAtof(text, &read) && read == value ? text : absl::StrFormat("%.9g", value);
+}
+
 std::string ValueText(const OptionInfo& info, const std::string& value) { return value; }
 
 std::string ValueText(const OptionInfo& info, const std::vector<std::string>& value) {

@@ -58,8 +58,10 @@ TEST(OptionsTest, PrepareRefusesWhatMakesNoSense) {
   Options mail;
   mail.text = TextKind::kParagraphs;
   mail.wrap = 72;
-  mail.prefix_bias_beta = 0.5;  // A request has the prefix.
-  EXPECT_TRUE(translator->Prepare(model, mail).ok());
+  for (const float beta : {0.5f, 0.9999999f}) {
+    mail.prefix_bias_beta = beta;  // A request has the prefix.
+    EXPECT_TRUE(translator->Prepare(model, mail).ok());
+  }
 }
 
 TEST(OptionsTest, LoadAndCreateRefuseUnknownValues) {
