@@ -35,6 +35,8 @@ void Slot::Begin(std::shared_ptr<Job> begun, bool has_draft, int vocab_target) {
   tokens = job->start;
   // A prefix may leave nothing to ask.
   forced = search.done() ? tokens.size() : job->forced;
+  // A biased search has one hypothesis whose next tokens depend on the step: nothing to guess.
+  is_drafted = is_drafted && !job->search.is_biased();
   if (job->options.shortlist != nullptr) {
     output.tokens =
         job->options.shortlist->Candidates(job->source, vocab_target, NeededTokens(*job));
@@ -115,7 +117,7 @@ OutputLayer::Query Slot::Ask(size_t i, int row, RowRules* rules) {
   return {row,
           k,
           is_scored || k > 1 || options.return_scores || options.return_alternatives ||
-              options.on_repetition == OnRepetition::kRetry,
+              options.on_repetition == OnRepetition::kRetry || search.favoured(0) >= 0,
           Suppressed(static_cast<size_t>(search.length()) + ahead),
           options.shortlist == nullptr ? nullptr : &output,
           FindRules(i, rules)};

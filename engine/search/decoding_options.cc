@@ -32,8 +32,6 @@ absl::Status CheckTogether(const DecodingOptions& options) {
       refuse(samples && biased, "prefix_bias_beta", " does not go with sampling_topk"));
   NIBU_RETURN_IF_ERROR(refuse(biased && options.return_alternatives, "prefix_bias_beta",
                               " does not go with return_alternatives"));
-  NIBU_RETURN_IF_ERROR(refuse(biased && options.beam_size == 1, "prefix_bias_beta",
-                              " needs a beam_size above 1: greedy search cannot leave a prefix"));
   NIBU_RETURN_IF_ERROR(refuse(biased && options.coverage_penalty != 0, "prefix_bias_beta",
                               " does not go with coverage_penalty"));
   NIBU_RETURN_IF_ERROR(refuse(options.return_alternatives && options.coverage_penalty != 0,

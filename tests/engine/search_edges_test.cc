@@ -98,11 +98,6 @@ TEST_F(SearchEdgesTest, WhatMakesNoSenseIsRefusedByName) {
       {"prefix_bias_beta",
        [](Request& r) {
          r.options.prefix_bias_beta = 0.5f;
-         r.options.beam_size = 1;
-       }},
-      {"prefix_bias_beta",
-       [](Request& r) {
-         r.options.prefix_bias_beta = 0.5f;
          r.options.coverage_penalty = 1;
        }},
       {"prefix_bias_beta",

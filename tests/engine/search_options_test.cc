@@ -45,7 +45,7 @@ void RandomKind(Random* random, Request* request) {
       o.min_alternative_expansion_prob = OneOf(random, {0, 0, 0.01f, 0.1f, 0.9f});
       break;
     case 2:
-      o.beam_size = random->Int(2, 5);
+      o.beam_size = random->Int(1, 5);
       o.prefix_bias_beta = OneOf(random, {0.1f, 0.5f, 0.9f});
       break;
     case 3:
