@@ -4,10 +4,12 @@ Nothing is installed under the other name: the program's own process alone takes
 """
 
 import builtins
+import importlib.util
 import os
 import runpy
 import sys
 import types
+import zipfile
 from typing import Any, List, Optional, Type
 
 _NAME = "ctranslate2"
@@ -39,17 +41,16 @@ def main(arguments: List[str]) -> Optional[int]:
     stand_in()
     _hide_own_frames()
     if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-        return None
-    sys.argv = arguments
-    _run_program(arguments[0])
+        _run_module(arguments[1], arguments[2:])
+    else:
+        sys.argv = arguments
+        _run_program(arguments[0])
     return None
 
 
 def _run_program(path: str) -> None:
     """Runs a file as python3 does: its directory comes first in sys.path, and its namespace is __main__."""
-    if os.path.isdir(path) or not path.endswith(".py") and _is_archive(path):
+    if os.path.isdir(path) or _is_archive(path):
         del sys.path[0]
         runpy.run_path(path, run_name="__main__")
         return
@@ -59,16 +60,34 @@ def _run_program(path: str) -> None:
     except OSError as error:
         sys.exit(f"nibu.ctranslate2: cannot open {path}: {error.strerror}")
     sys.path[0] = os.path.dirname(os.path.realpath(path))
+    _execute(compile(source, path, "exec", dont_inherit=True), __file__=path, __spec__=None)
+
+
+def _run_module(name: str, arguments: List[str]) -> None:
+    """Runs a module, or the module __main__ of a package, as python3 -m does."""
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+        code = spec.loader.get_code(spec.name) if spec is not None else None  # type: ignore[union-attr]
+    except ImportError as error:
+        sys.exit(f"nibu.ctranslate2: cannot import {name}: {error}")
+    if spec is None or code is None:
+        sys.exit(f"nibu.ctranslate2: there is no Python module {name} that can be run")
+    sys.argv = [spec.origin or name, *arguments]
+    _execute(code, __file__=spec.origin, __cached__=spec.cached, __loader__=spec.loader, __package__=spec.parent,
+             __spec__=spec)
+
+
+def _execute(code: types.CodeType, **names: object) -> None:
     program = types.ModuleType("__main__")
-    program.__dict__.update(__file__=path, __builtins__=builtins, __spec__=None)
+    program.__dict__.update(names, __builtins__=builtins)
     sys.modules["__main__"] = program
-    exec(compile(source, path, "exec", dont_inherit=True), program.__dict__)
+    exec(code, program.__dict__)
 
 
 def _is_archive(path: str) -> bool:
-    import zipfile
-
-    return zipfile.is_zipfile(path)
+    return not path.endswith(".py") and zipfile.is_zipfile(path)
 
 
 def _hide_own_frames() -> None:

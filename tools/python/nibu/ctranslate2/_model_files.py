@@ -13,10 +13,14 @@ from typing import Any, BinaryIO, Dict, Iterator, Mapping, Optional, Tuple
 MODEL_FILE = "model.bin"
 _SHORTLIST_FILE = "vmap.txt"
 _VOCABULARIES = [f"{side}_vocabulary.{kind}" for side in ("shared", "source", "target") for kind in ("json", "txt")]
-# A directory may hold more, such as SentencePiece models. They are left out: with them, nibu would give some
-# multilingual models their languages itself, and here languages are tokens like others.
+# A directory may hold more, such as SentencePiece models, which are not for tokens.
 _FILES = [MODEL_FILE, "config.json", _SHORTLIST_FILE, *_VOCABULARIES]
 
+# Tokens that stand for others begin with it. It is for private use: no vocabulary has such tokens.
+STAND_IN = "\U000f9b1b"
+PADDING = "<pad>"
+HIDDEN_PADDING = STAND_IN + "pad"  # in the vocabulary of a multilingual model
+_FAIRSEQ = ["<s>", PADDING, "</s>", "<unk>"]  # its beginning
 _TOKENS = ("bos_token", "eos_token", "unk_token")
 _TYPES = {0: "float32", 1: "int8", 2: "int16", 3: "int32", 4: "float16", 5: "bfloat16"}
 _TYPES_BY_SIZE = {1: "int8", 2: "int16", 4: "float32"}  # in files of versions 2 and 3
@@ -82,12 +86,31 @@ class ModelFiles:
                 if not self._has(name):
                     continue
                 target = os.path.join(folder, name)
+                if name.startswith("shared_vocabulary") and self._hide_languages(name, target):
+                    continue
                 if self._files is None:
                     _link(os.path.abspath(os.path.join(self.path, name)), target)
                 else:
                     with open(target, "wb") as file:
                         file.write(self._files[name])
             yield folder
+
+    def _hide_languages(self, name: str, target: str) -> bool:
+        """Writes a changed copy of the vocabulary of a multilingual model. Returns False for other models.
+
+        nibu knows converted M2M-100, NLLB and mBART by the beginning of their vocabularies, and gives them their
+        languages itself. Here languages are tokens like others, which the caller gives.
+        """
+        if not name.endswith(".json"):
+            return False
+        with self._open(name) as file:
+            tokens = json.load(file)
+        if not isinstance(tokens, list) or tokens[:len(_FAIRSEQ)] != _FAIRSEQ:
+            return False
+        tokens[_FAIRSEQ.index(PADDING)] = HIDDEN_PADDING
+        with open(target, "w", encoding="utf-8") as copy:
+            json.dump(tokens, copy)
+        return True
 
     def _is_foreign(self) -> bool:
         # A model of another format, which nibu reads as well.

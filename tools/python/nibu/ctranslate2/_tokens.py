@@ -3,11 +3,9 @@
 import re
 from typing import List, Sequence
 
-from ._model_files import ModelFacts
+from ._model_files import HIDDEN_PADDING, PADDING, STAND_IN, ModelFacts
 
 _BLANKS = re.compile(r"[ \t\r\n\v\f]")
-# Private use: no vocabulary has tokens that begin with it.
-_STAND_IN = "\U000f9b1b"
 
 
 def join(tokens: Sequence[str]) -> str:
@@ -15,15 +13,21 @@ def join(tokens: Sequence[str]) -> str:
     line = " ".join(tokens)
     if line.split() == tokens:
         return line
-    return " ".join(f"{_STAND_IN}{i}" if not token or _BLANKS.search(token) else token
+    return " ".join(f"{STAND_IN}{i}" if not token or _BLANKS.search(token) else token
                     for i, token in enumerate(tokens))
 
 
 def restore(hypothesis: List[str], source: Sequence[str]) -> List[str]:
-    """The hypothesis with the source's own tokens in place of those by which `join` has replaced them."""
-    if not any(token.startswith(_STAND_IN) for token in hypothesis):
+    """The hypothesis with tokens of its own in place of those that stand for others."""
+    if not any(token.startswith(STAND_IN) for token in hypothesis):
         return hypothesis
-    return [source[int(token[len(_STAND_IN):])] if token.startswith(_STAND_IN) else token for token in hypothesis]
+
+    def original(token: str) -> str:
+        if token == HIDDEN_PADDING:
+            return PADDING
+        return source[int(token[len(STAND_IN):])] if token.startswith(STAND_IN) else token
+
+    return [original(token) for token in hypothesis]
 
 
 def is_empty(source: Sequence[str], facts: ModelFacts) -> bool:
