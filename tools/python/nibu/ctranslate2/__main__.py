@@ -10,7 +10,7 @@ import runpy
 import sys
 import types
 import zipfile
-from typing import Any, List, Optional, Type
+from typing import Any
 
 _NAME = "ctranslate2"
 _USAGE = """usage: python3 -m nibu.ctranslate2 PROGRAM [ARGUMENT ...]
@@ -30,7 +30,7 @@ def stand_in() -> None:
             sys.modules[_NAME + rest] = module
 
 
-def main(arguments: List[str]) -> Optional[int]:
+def main(arguments: list[str]) -> int | None:
     """Runs the program that the command line names."""
     if arguments[:1] in (["-h"], ["--help"]):
         print(_USAGE)
@@ -63,7 +63,7 @@ def _run_program(path: str) -> None:
     _execute(compile(source, path, "exec", dont_inherit=True), __file__=path, __spec__=None)
 
 
-def _run_module(name: str, arguments: List[str]) -> None:
+def _run_module(name: str, arguments: list[str]) -> None:
     """Runs a module, or the module __main__ of a package, as python3 -m does."""
     try:
         spec = importlib.util.find_spec(name)
@@ -95,7 +95,7 @@ def _hide_own_frames() -> None:
     show = sys.excepthook
     own = (__file__, runpy.__file__, "<frozen runpy>")
 
-    def show_program(kind: Type[BaseException], error: BaseException, trace: Optional[types.TracebackType]) -> Any:
+    def show_program(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> Any:
         while trace is not None and trace.tb_frame.f_code.co_filename in own:
             trace = trace.tb_next
         show(kind, error.with_traceback(trace), trace)

@@ -1,10 +1,11 @@
 """Checks of arguments: they accept what CTranslate2's functions accept, and raise TypeError for the rest."""
 
 import operator
-from typing import Any, Callable, List, Optional, Union
+from collections.abc import Callable
+from typing import Any
 
-Tokens = List[str]
-EndToken = Union[str, List[str], List[int]]
+Tokens = list[str]
+EndToken = str | list[str] | list[int]
 
 
 class Arguments:
@@ -29,7 +30,7 @@ class Arguments:
         """A path as a string."""
         return self.text(name, value)
 
-    def integer(self, name: str, value: Any, least: Optional[int] = 0) -> int:
+    def integer(self, name: str, value: Any, least: int | None = 0) -> int:
         """An integer of at least `least`; a float is refused even if it is a whole number."""
         if type(value) is not int:
             if isinstance(value, float):
@@ -56,7 +57,7 @@ class Arguments:
             raise self.wrong(name, "bool", value)
         return bool(value)
 
-    def function(self, name: str, value: Any) -> Optional[Callable[..., Any]]:
+    def function(self, name: str, value: Any) -> Callable[..., Any] | None:
         """A callable or None."""
         if value is not None and not callable(value):
             raise self.wrong(name, "callable or None", value)
@@ -69,19 +70,19 @@ class Arguments:
             return values
         return [self.text(f"each token of {name}", token) for token in values]
 
-    def batch(self, name: str, value: Any) -> List[Tokens]:
+    def batch(self, name: str, value: Any) -> list[Tokens]:
         """A sequence of sequences of strings."""
         return [self.tokens(f"each example of {name}", tokens)
                 for tokens in self._list(name, value, "a list of lists of str")]
 
-    def optional_batch(self, name: str, value: Any) -> List[Tokens]:
+    def optional_batch(self, name: str, value: Any) -> list[Tokens]:
         """The same or None, which may also stand for one of the sequences; both become empty lists."""
         if value is None:
             return []
         return [[] if tokens is None else self.tokens(f"each example of {name}", tokens)
                 for tokens in self._list(name, value, "a list of lists of str")]
 
-    def end_token(self, name: str, value: Any) -> Optional[EndToken]:
+    def end_token(self, name: str, value: Any) -> EndToken | None:
         """A token, a list of tokens, a list of ids, or None."""
         wanted = "str, a list of str or a list of int"
         if value is None or isinstance(value, str):
@@ -93,7 +94,7 @@ class Arguments:
             raise self.wrong(name, wanted, value)
         return [self.integer(f"each id of {name}", token) for token in values]
 
-    def _list(self, name: str, value: Any, wanted: str) -> List[Any]:
+    def _list(self, name: str, value: Any, wanted: str) -> list[Any]:
         if type(value) is list:
             return value
         if isinstance(value, (str, bytes, dict)) or not (hasattr(value, "__len__") and hasattr(value, "__iter__")):

@@ -1,7 +1,8 @@
 """Batches: how examples are divided into them, how many are under way, and the futures of their results."""
 
 import threading
-from typing import Callable, Generic, List, Optional, Sequence, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from nibu import _nibu
 
@@ -16,7 +17,7 @@ def check_batch_type(batch_type: str) -> None:
         raise ValueError(f"batch_type must be examples or tokens, not {batch_type}: an invalid batch type")
 
 
-def divide(lengths: Sequence[int], max_batch_size: int, batch_type: str) -> List[List[int]]:
+def divide(lengths: Sequence[int], max_batch_size: int, batch_type: str) -> list[list[int]]:
     """Divides examples of these lengths into batches, from the longest to the shortest: lists of their indices.
 
     A batch has at most max_batch_size examples or, with batch_type "tokens", padded tokens; a single example may be
@@ -25,7 +26,7 @@ def divide(lengths: Sequence[int], max_batch_size: int, batch_type: str) -> List
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     if max_batch_size == 0:
         return [order] if order else []
-    batches: List[List[int]] = []
+    batches: list[list[int]] = []
     longest = 0
     for index in order:
         if batches:
@@ -45,7 +46,7 @@ class Pool:
     def __init__(self, workers: int, max_queued_batches: int) -> None:
         """`max_queued_batches`: 0 means four for each worker; a negative number sets no limit."""
         self._workers = workers
-        self._room: Optional[int] = None
+        self._room: int | None = None
         if max_queued_batches >= 0:
             self._room = workers + (max_queued_batches or 4 * workers)
         self._active = 0
@@ -84,23 +85,33 @@ class Batch:
         self._lock = threading.Lock()
         pool.enter()
 
-    def end_example(self) -> None:
-        """Ends one of the examples."""
-        with self._lock:
-            self._missing -= 1
-            is_last = self._missing == 0
-        if is_last:
-            self._pool.leave()
+    def example(self) -> Callable[[], None]:
+        """A function that ends one of the examples, however often it is called."""
+        is_under_way = True
+
+        def end() -> None:
+            nonlocal is_under_way
+            with self._lock:
+                if not is_under_way:
+                    return
+                is_under_way = False
+                self._missing -= 1
+                is_last = self._missing == 0
+            if is_last:
+                self._pool.leave()
+
+        return end
 
 
 class Future(Generic[T]):
     """The result of an example: a value, an error, or a request that is under way. Thread-safe."""
 
     def __init__(self) -> None:
-        self._value: Optional[T] = None
-        self._error: Optional[BaseException] = None
-        self._pending: Optional[_nibu.Pending] = None
-        self._convert: Optional[Callable[[_nibu.Result], T]] = None
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self._pending: _nibu.Pending | None = None
+        self._convert: Callable[[_nibu.Result], T] | None = None
+        self._end: Callable[[], None] | None = None
 
     def set_value(self, value: T) -> None:
         """Gives the result."""
@@ -115,6 +126,15 @@ class Future(Generic[T]):
         self._convert = convert
         self._pending = pending
 
+    def set_end(self, end: Callable[[], None]) -> None:
+        """Gives a function that is to be called once the request has ended.
+
+        It is called at that time from another thread, and before anybody is told by this object, whatever comes first:
+        a batch whose results have been read is no longer active.
+        """
+        self._end = end
+        self.when_done(end)
+
     def result(self) -> T:
         """Waits for the result, without the GIL; raises the error at every call."""
         pending, convert = self._pending, self._convert
@@ -123,6 +143,7 @@ class Future(Generic[T]):
                 self._value = convert(pending.result())
             except Exception as error:  # kept for further calls
                 self._error = error
+            self._tell()
             self._pending = None
         if self._error is not None:
             raise self._error
@@ -131,7 +152,14 @@ class Future(Generic[T]):
     def done(self) -> bool:
         """Whether the result, or an error, is there."""
         pending = self._pending
-        return pending is None or pending.done()
+        is_done = pending is None or pending.done()
+        if is_done:
+            self._tell()
+        return is_done
+
+    def _tell(self) -> None:
+        if self._end is not None:
+            self._end()
 
     def when_done(self, function: Callable[[], object]) -> None:
         """Calls `function` once the result, or an error, is there."""
@@ -148,7 +176,7 @@ class Future(Generic[T]):
             pending.cancel()
 
 
-def wait(futures: Sequence[Future[T]]) -> List[T]:
+def wait(futures: Sequence[Future[T]]) -> list[T]:
     """The results of all futures; an error, or Ctrl-C, cancels those that are still under way."""
     try:
         return [future.result() for future in futures]

@@ -4,7 +4,8 @@ import collections
 import contextlib
 import dataclasses
 import time
-from typing import IO, Any, Callable, Deque, Iterator, List, Optional, Tuple, TypeVar
+from collections.abc import Callable, Iterator
+from typing import IO, Any, TypeVar
 
 from ._arguments import Arguments
 from ._batches import Future, Pool, check_batch_type
@@ -15,7 +16,7 @@ from ._session import Session
 _READ_AHEAD = 16  # batches
 
 T = TypeVar("T")
-Example = Tuple[List[str], List[str]]  # source and target
+Example = tuple[list[str], list[str]]  # source and target
 
 
 @dataclasses.dataclass
@@ -70,7 +71,7 @@ class FileJob:
     def translate(self, session: Session, pool: Pool, options: SearchOptions) -> ExecutionStats:
         """Writes the translations of the source's lines, each hypothesis on a line of its own."""
 
-        def post(source: List[List[str]], target: List[List[str]]) -> List[Future[TranslationResult]]:
+        def post(source: list[list[str]], target: list[list[str]]) -> list[Future[TranslationResult]]:
             return session.translate(pool, source, target, options, self.max_batch_size, self.batch_type)
 
         def write(output: IO[str], result: TranslationResult) -> int:
@@ -85,7 +86,7 @@ class FileJob:
               with_tokens_score: bool) -> ExecutionStats:
         """Writes a line for each pair of lines: the mean log-probability, the tokens and, if asked, each score."""
 
-        def post(source: List[List[str]], target: List[List[str]]) -> List[Future[ScoringResult]]:
+        def post(source: list[list[str]], target: list[list[str]]) -> list[Future[ScoringResult]]:
             return session.score(pool, source, target, max_input_length, offset, self.max_batch_size, self.batch_type)
 
         def write(output: IO[str], result: ScoringResult) -> int:
@@ -99,10 +100,10 @@ class FileJob:
 
         return self._run(post, write)
 
-    def _run(self, post: Callable[[List[List[str]], List[List[str]]], List[Future[T]]],
+    def _run(self, post: Callable[[list[list[str]], list[list[str]]], list[Future[T]]],
              write: Callable[[IO[str], T], int]) -> ExecutionStats:
         examples = tokens = 0
-        results: Deque[Future[T]] = collections.deque()
+        results: collections.deque[Future[T]] = collections.deque()
         with contextlib.ExitStack() as files:
             source = files.enter_context(_open(self.source_path, "r"))
             output = files.enter_context(_open(self.output_path, "w"))
@@ -121,7 +122,7 @@ class FileJob:
                     future.cancel()
         return ExecutionStats(tokens, examples, (time.perf_counter() - begin) * 1000)
 
-    def _examples(self, source: IO[str], target: Optional[IO[str]]) -> Iterator[Example]:
+    def _examples(self, source: IO[str], target: IO[str] | None) -> Iterator[Example]:
         for line in source:
             pieces = self._tokenize("source_tokenize_fn", self.source_tokenize_fn, line)
             if target is None:
@@ -132,9 +133,9 @@ class FileJob:
                 raise RuntimeError(f"{self.target_path} has less examples than {self.source_path}")
             yield pieces, self._tokenize("target_tokenize_fn", self.target_tokenize_fn, other)
 
-    def _parts(self, examples: Iterator[Example]) -> Iterator[List[Example]]:
+    def _parts(self, examples: Iterator[Example]) -> Iterator[list[Example]]:
         """Parts of at most read_batch_size examples, or tokens of their sources."""
-        part: List[Example] = []
+        part: list[Example] = []
         size = 0
         for example in examples:
             more = len(example[0]) if self.batch_type == "tokens" else 1
@@ -146,14 +147,14 @@ class FileJob:
         if part:
             yield part
 
-    def _tokenize(self, name: str, function: Optional[Callable[[str], Any]], line: str) -> List[str]:
+    def _tokenize(self, name: str, function: Callable[[str], Any] | None, line: str) -> list[str]:
         line = line[:-1] if line.endswith("\n") else line
         line = line[:-1] if line.endswith("\r") else line
         if function is None:
             return [token for token in line.split(" ") if token]
         return self.arguments.tokens(f"the result of {name}", function(line))
 
-    def _detokenize(self, tokens: List[str]) -> str:
+    def _detokenize(self, tokens: list[str]) -> str:
         if self.target_detokenize_fn is None:
             return " ".join(tokens)
         return self.arguments.text("the result of target_detokenize_fn", self.target_detokenize_fn(tokens))

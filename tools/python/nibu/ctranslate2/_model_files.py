@@ -8,7 +8,8 @@ import os
 import shutil
 import struct
 import tempfile
-from typing import Any, BinaryIO, Dict, Iterator, Mapping, Optional, Tuple
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
 
 MODEL_FILE = "model.bin"
 _SHORTLIST_FILE = "vmap.txt"
@@ -47,7 +48,7 @@ class ModelFacts:
 class ModelFiles:
     """A model in a directory or in memory."""
 
-    def __init__(self, path: str, files: Optional[Mapping[str, bytes]] = None) -> None:
+    def __init__(self, path: str, files: Mapping[str, bytes] | None = None) -> None:
         self.path = path
         self._files = files
 
@@ -60,7 +61,7 @@ class ModelFiles:
                 flags, stored, saved_type = _read_variables(file)
             except (struct.error, KeyError, UnicodeDecodeError) as error:
                 raise RuntimeError(f"the file {MODEL_FILE} of the model '{self.path}' is damaged") from error
-        config: Dict[str, Any] = {}
+        config: dict[str, Any] = {}
         if self._has("config.json"):
             with self._open("config.json") as file:
                 try:
@@ -137,11 +138,11 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def read_files(files: Any) -> Dict[str, bytes]:
+def read_files(files: Any) -> dict[str, bytes]:
     """Reads the values of a dictionary of files, which are bytes or have a method read."""
     if not isinstance(files, dict):
         raise TypeError("files must be a dictionary from file names to their contents")
-    contents: Dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for name, content in files.items():
         if not isinstance(name, str):
             raise TypeError("files must have names of type str")
@@ -153,13 +154,13 @@ def read_files(files: Any) -> Dict[str, bytes]:
     return contents
 
 
-def _read_variables(file: BinaryIO) -> Tuple[Dict[str, int], Dict[str, str], str]:
+def _read_variables(file: BinaryIO) -> tuple[dict[str, int], dict[str, str], str]:
     """The flags of a model.bin, its special tokens (in older files), and the type of its weights.
 
     models/containers/ctranslate2_bin.h describes the file.
     """
 
-    def unpack(layout: str) -> Tuple[int, ...]:
+    def unpack(layout: str) -> tuple[int, ...]:
         return struct.unpack("<" + layout, file.read(struct.calcsize("<" + layout)))
 
     def text() -> str:
@@ -170,8 +171,8 @@ def _read_variables(file: BinaryIO) -> Tuple[Dict[str, int], Dict[str, str], str
         return {}, {}, "float32"
     text()  # the model's kind
     count = unpack("II")[1]
-    flags: Dict[str, int] = {}
-    tokens: Dict[str, str] = {}
+    flags: dict[str, int] = {}
+    tokens: dict[str, str] = {}
     saved_type = "float32"
     for _ in range(count):
         name = text()
@@ -212,7 +213,7 @@ def choose_compute_type(requested: str, facts: ModelFacts) -> str:
     raise ValueError(f"there is no compute type {requested}")
 
 
-def supported_compute_types() -> "set[str]":
+def supported_compute_types() -> set[str]:
     """The types in which models can be computed on this CPU."""
     types = {"float32", "int8", "int8_float32"}
     return types | {"bfloat16"} if has_bfloat16() else types

@@ -2,7 +2,7 @@
 
 import enum
 import os
-from typing import Any, NoReturn, Set, Type
+from typing import Any, NoReturn
 
 from ._model_files import MODEL_FILE, supported_compute_types
 
@@ -12,7 +12,7 @@ def contains_model(path: str) -> bool:
     return os.path.exists(os.path.join(path, MODEL_FILE))
 
 
-def get_supported_compute_types(device: str, device_index: int = 0) -> Set[str]:
+def get_supported_compute_types(device: str, device_index: int = 0) -> set[str]:
     """Returns the types in which models can be computed on a device: cpu or auto."""
     if device not in ("cpu", "CPU", "auto", "AUTO"):
         raise ValueError(f"the device {device} is not supported: this module translates on CPUs alone")
@@ -57,7 +57,7 @@ class Refused:
         raise RuntimeError(f"{cls.__name__} cannot be used: {cls.reason}")
 
 
-def refuse(name: str, module: str, reason: str) -> Type[Refused]:
+def refuse(name: str, module: str, reason: str) -> type[Refused]:
     """Makes a class of this name that refuses for this reason."""
     return type(name, (Refused,), {"reason": reason, "__module__": module, "__doc__": f"Refused: {reason}."})
 

@@ -1,7 +1,8 @@
 """The options of a search: CTranslate2's names, defaults and rules, and what nibu's options are for them."""
 
 import dataclasses
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from collections.abc import Callable
+from typing import Any
 
 from ._arguments import Arguments, EndToken
 
@@ -22,8 +23,8 @@ class SearchOptions:
     repetition_penalty: float = 1
     no_repeat_ngram_size: int = 0
     disable_unk: bool = False
-    suppress_sequences: Optional[List[List[str]]] = None
-    end_token: Optional[EndToken] = None
+    suppress_sequences: list[list[str]] | None = None
+    end_token: EndToken | None = None
     return_end_token: bool = False
     prefix_bias_beta: float = 0
     max_input_length: int = 1024
@@ -39,7 +40,7 @@ class SearchOptions:
     sampling_topp: float = 1
     sampling_temperature: float = 1
     replace_unknowns: bool = False
-    callback: Optional[Callback] = None
+    callback: Callback | None = None
 
     def check_types(self, arguments: Arguments) -> None:
         """Raises TypeError where a value has another type than CTranslate2 takes, and converts the others."""
@@ -96,13 +97,13 @@ class SearchOptions:
             if is_wrong:
                 raise ValueError(message)
 
-    def engine_options(self, end_tokens: List[str], longest: int, is_biased: bool) -> Dict[str, Any]:
+    def engine_options(self, end_tokens: list[str], longest: int, is_biased: bool) -> dict[str, Any]:
         """nibu's options for these, without the seed.
 
         `longest` is the number of tokens of the longest source, and `is_biased` says whether prefix_bias_beta counts,
         which it does for examples with a prefix.
         """
-        options: Dict[str, Any] = {
+        options: dict[str, Any] = {
             **token_options(longest),
             "beam_size": self.beam_size,
             "patience": self.patience,
@@ -139,7 +140,7 @@ class SearchOptions:
         return options
 
 
-def token_options(longest: int) -> Dict[str, Any]:
+def token_options(longest: int) -> dict[str, Any]:
     """The options for lines of tokens, which nibu takes as they are. Sources of up to `longest` tokens are not cut."""
     most = _MOST_INPUT
     while most < longest:  # few different values, since nibu prepares options once
@@ -148,6 +149,6 @@ def token_options(longest: int) -> Dict[str, Any]:
             "search_compat": "ctranslate2", "max_input_length": most}
 
 
-def key_of(options: Dict[str, Any]) -> Tuple[Any, ...]:
+def key_of(options: dict[str, Any]) -> tuple[Any, ...]:
     """A key by which prepared options are found again."""
     return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in sorted(options.items()))

@@ -2,7 +2,7 @@
 
 import dataclasses
 import warnings
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -13,15 +13,15 @@ class TranslationResult:
     indexed by hypothesis, target token and source token. `logits` is always empty.
     """
 
-    hypotheses: List[List[str]]
-    scores: List[float] = dataclasses.field(default_factory=list)
-    attention: List[List[List[float]]] = dataclasses.field(default_factory=list)
-    logits: List[Any] = dataclasses.field(default_factory=list)
+    hypotheses: list[list[str]]
+    scores: list[float] = dataclasses.field(default_factory=list)
+    attention: list[list[list[float]]] = dataclasses.field(default_factory=list)
+    logits: list[Any] = dataclasses.field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.hypotheses)
 
-    def __getitem__(self, index: int) -> Dict[str, Any]:
+    def __getitem__(self, index: int) -> dict[str, Any]:
         """A hypothesis as a dictionary, the form of results in old versions of CTranslate2."""
         warnings.warn("a TranslationResult is no longer a list of dictionaries: read its attributes hypotheses, "
                       "scores and attention", DeprecationWarning, stacklevel=2)
@@ -29,7 +29,7 @@ class TranslationResult:
             raise TypeError("__getitem__(): incompatible function arguments: the index must be an int of at least 0")
         if index >= len(self.hypotheses):
             raise IndexError(f"there are {len(self.hypotheses)} hypotheses")
-        hypothesis: Dict[str, Any] = {"tokens": self.hypotheses[index]}
+        hypothesis: dict[str, Any] = {"tokens": self.hypotheses[index]}
         if self.scores:
             hypothesis["score"] = self.scores[index]
         if self.attention:
@@ -41,8 +41,8 @@ class TranslationResult:
 class ScoringResult:
     """The log-probability of each token of a target; the end of sentence is the last token."""
 
-    tokens: List[str]
-    log_probs: List[float]
+    tokens: list[str]
+    log_probs: list[float]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class GenerationStepResult:
     token_id: int
     hypothesis_id: int
     token: str
-    log_prob: Optional[float]
-    logits: Optional[Any]
+    log_prob: float | None
+    logits: Any | None
     is_last: bool
 
 

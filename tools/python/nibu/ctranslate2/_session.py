@@ -1,7 +1,8 @@
 """A loaded model, and the requests that are made of it."""
 
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from nibu import _nibu
 
@@ -24,8 +25,8 @@ class Session:
         self._engine = engine
         self._compute_type = choose_compute_type(compute_type, self.facts)
         self.model = self._load("none")
-        self._model_with_shortlist: Optional[_nibu.Model] = None
-        self._plans: Dict[Tuple[Any, ...], _nibu.Plan] = {}
+        self._model_with_shortlist: _nibu.Model | None = None
+        self._plans: dict[tuple[Any, ...], _nibu.Plan] = {}
         self._lock = threading.Lock()
 
     @property
@@ -43,7 +44,7 @@ class Session:
             except (ValueError, OSError, RuntimeError) as error:
                 raise RuntimeError(str(error).replace(folder, self._files.path)) from error
 
-    def plan(self, options: Dict[str, Any], use_vmap: bool = False) -> _nibu.Plan:
+    def plan(self, options: dict[str, Any], use_vmap: bool = False) -> _nibu.Plan:
         """Prepares options, or finds them prepared."""
         use_vmap = use_vmap and self.facts.has_shortlist
         key = (use_vmap, key_of(options))
@@ -61,27 +62,27 @@ class Session:
             self._plans[key] = plan
             return plan
 
-    def translate(self, pool: Pool, source: List[List[str]], prefixes: List[List[str]], options: SearchOptions,
-                  max_batch_size: int, batch_type: str) -> List[Future[TranslationResult]]:
+    def translate(self, pool: Pool, source: list[list[str]], prefixes: list[list[str]], options: SearchOptions,
+                  max_batch_size: int, batch_type: str) -> list[Future[TranslationResult]]:
         """Queues examples, which takes as long as the queue is full. `prefixes` is empty or as long as `source`.
 
         Errors are those of the futures. RuntimeError: there are too few prefixes.
         """
         check_batch_type(batch_type)
         prefixes = _pad(prefixes, source)
-        futures: List[Future[TranslationResult]] = [Future() for _ in source]
+        futures: list[Future[TranslationResult]] = [Future() for _ in source]
         translation = _Translation(self, options, source)
         for indices in divide([len(tokens) for tokens in source], max_batch_size, batch_type):
             _run(pool, indices, futures,
                  lambda index, future: translation.submit(self._engine, index, source[index], prefixes[index], future))
         return futures
 
-    def score(self, pool: Pool, source: List[List[str]], target: List[List[str]], max_input_length: int, offset: int,
-              max_batch_size: int, batch_type: str) -> List[Future[ScoringResult]]:
+    def score(self, pool: Pool, source: list[list[str]], target: list[list[str]], max_input_length: int, offset: int,
+              max_batch_size: int, batch_type: str) -> list[Future[ScoringResult]]:
         """Queues pairs to be scored; as above."""
         check_batch_type(batch_type)
         target = _pad(target, source)
-        futures: List[Future[ScoringResult]] = [Future() for _ in source]
+        futures: list[Future[ScoringResult]] = [Future() for _ in source]
         cut = [_tokens.truncate(tokens, max_input_length, self.facts) for tokens in source]
         longest = max([len(tokens) for tokens in cut], default=0)
         for indices in divide([len(tokens) for tokens in source], max_batch_size, batch_type):
@@ -89,8 +90,8 @@ class Session:
                 cut[index], target[index], max_input_length, offset, longest, future))
         return futures
 
-    def _score(self, source: List[str], target: List[str], max_input_length: int, offset: int, longest: int,
-               future: Future[ScoringResult]) -> Optional[_nibu.Pending]:
+    def _score(self, source: list[str], target: list[str], max_input_length: int, offset: int, longest: int,
+               future: Future[ScoringResult]) -> None:
         if max_input_length > 0:
             target = target[:max(0, max_input_length - 1)]
         if not source:
@@ -98,7 +99,7 @@ class Session:
                 raise ValueError("an empty source cannot be scored with this model, which adds tokens to it")
             tokens = self.model.target_pieces(self.model.target_ids(target)) + [self.facts.eos_token]
             future.set_value(ScoringResult(tokens, [0.0] * len(tokens)))
-            return None
+            return
         # A minimum would take the end of sentence out of the distribution of the first token.
         plan = self.plan({**token_options(longest), "min_decoding_length": 0})
         pending = self._engine.submit(_tokens.join(source), plan, target=_tokens.join(target))
@@ -108,10 +109,9 @@ class Session:
             return ScoringResult(best.tokens[offset:], best.token_scores[offset:])
 
         future.set_pending(pending, convert)
-        return pending
 
 
-def _pad(streams: List[List[str]], source: List[List[str]]) -> List[List[str]]:
+def _pad(streams: list[list[str]], source: list[list[str]]) -> list[list[str]]:
     if not streams:
         return [[] for _ in source]
     if len(streams) < len(source):
@@ -120,45 +120,42 @@ def _pad(streams: List[List[str]], source: List[List[str]]) -> List[List[str]]:
 
 
 def _run(pool: Pool, indices: Sequence[int], futures: Sequence[Future[Any]],
-         submit: Callable[[int, Future[Any]], Optional[_nibu.Pending]]) -> None:
+         submit: Callable[[int, Future[Any]], None]) -> None:
     """Queues a batch. An error that an example meets is kept for its future."""
     batch = Batch(pool, len(indices))
+    ends = [batch.example() for _ in indices]
     for at, index in enumerate(indices):
         try:
-            pending = submit(index, futures[index])
+            submit(index, futures[index])
         except Exception as error:
             futures[index].set_error(error)
-            pending = None
         except BaseException:  # Ctrl-C: the rest is not queued
-            for _ in indices[at:]:
-                batch.end_example()
+            for end in ends[at:]:
+                end()
             for future in futures:
                 future.cancel()
             raise
-        if pending is None:
-            batch.end_example()
-        else:
-            pending.add_done_callback(batch.end_example)
+        futures[index].set_end(ends[at])
 
 
 class _Translation:
     """What the examples of one call have in common."""
 
-    def __init__(self, session: Session, options: SearchOptions, source: List[List[str]]) -> None:
+    def __init__(self, session: Session, options: SearchOptions, source: list[list[str]]) -> None:
         self._session = session
         self._options = options
         facts = session.facts
         self._longest = max([len(_tokens.truncate(tokens, options.max_input_length, facts)) for tokens in source],
                             default=0)
         self._is_checked = False
-        self._plans: Dict[bool, _nibu.Plan] = {}
+        self._plans: dict[bool, _nibu.Plan] = {}
 
-    def submit(self, engine: _nibu.Engine, index: int, source: List[str], prefix: List[str],
-               future: Future[TranslationResult]) -> Optional[_nibu.Pending]:
-        """Submits an example, or gives its future the result at once. Returns the request, if there is one."""
+    def submit(self, engine: _nibu.Engine, index: int, source: list[str], prefix: list[str],
+               future: Future[TranslationResult]) -> None:
+        """Submits an example, or gives its future the result at once."""
         if _tokens.is_empty(source, self._session.facts):
             future.set_value(self._empty_result(source, prefix))
-            return None
+            return
         plan = self._plan(is_biased=self._options.prefix_bias_beta > 0 and bool(prefix))
         key = _state.next_sample() if self._options.is_sampling else 0
         steps = _Steps(self._options, index) if self._options.callback is not None else None
@@ -172,7 +169,6 @@ class _Translation:
             return self._convert(result, source, cut)
 
         future.set_pending(pending, convert)
-        return pending
 
     def _plan(self, is_biased: bool) -> _nibu.Plan:
         if is_biased not in self._plans:
@@ -183,7 +179,7 @@ class _Translation:
             self._plans[is_biased] = self._session.plan(options, self._options.use_vmap)
         return self._plans[is_biased]
 
-    def _end_tokens(self) -> List[str]:
+    def _end_tokens(self) -> list[str]:
         given = self._options.end_token
         if not given:
             return []
@@ -192,7 +188,7 @@ class _Translation:
         ids = [token for token in given if isinstance(token, int)]
         return self._session.model.target_pieces(ids) if ids else [str(token) for token in given]
 
-    def _empty_result(self, source: List[str], prefix: List[str]) -> TranslationResult:
+    def _empty_result(self, source: list[str], prefix: list[str]) -> TranslationResult:
         options, model = self._options, self._session.model
         hypothesis = model.target_pieces(model.target_ids(prefix[:options.max_decoding_length])) if prefix else []
         count = options.num_hypotheses
@@ -202,7 +198,7 @@ class _Translation:
                                  [[list(row) for row in attention] for _ in range(count)]
                                  if options.return_attention else [])
 
-    def _convert(self, result: _nibu.Result, source: List[str], cut: List[str]) -> TranslationResult:
+    def _convert(self, result: _nibu.Result, source: list[str], cut: list[str]) -> TranslationResult:
         options = self._options
         hypotheses = result.hypotheses
         if options.is_sampling:
@@ -225,7 +221,7 @@ class _Steps:
     def __init__(self, options: SearchOptions, index: int) -> None:
         self._options = options
         self._index = index
-        self.error: Optional[BaseException] = None
+        self.error: BaseException | None = None
 
     def __call__(self, step: _nibu.Step) -> bool:
         callback = self._options.callback
@@ -241,10 +237,10 @@ class _Steps:
             return True
 
 
-def _widen(attention: Any, read: int, length: int) -> List[List[float]]:
+def _widen(attention: Any, read: int, length: int) -> list[list[float]]:
     """Rows of attention with a place for each token of the source: 0 for those that were cut off.
 
     nibu leaves out language tokens at the beginning; they get 0 as well.
     """
-    rows: List[List[float]] = attention.tolist() if attention is not None else []
+    rows: list[list[float]] = attention.tolist() if attention is not None else []
     return [[0.0] * (read - len(row)) + row + [0.0] * (length - read) for row in rows]

@@ -5,7 +5,7 @@ import logging
 import os
 import secrets
 import threading
-from typing import Iterator
+from collections.abc import Iterator
 
 _LEVELS = (logging.CRITICAL, logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG, logging.NOTSET)
 

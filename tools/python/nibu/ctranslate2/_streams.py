@@ -4,7 +4,8 @@ import collections
 import itertools
 import queue
 import threading
-from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Sequence, Union
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from ._batches import Future, check_batch_type
 from ._results import GenerationStepResult, TranslationResult
@@ -14,7 +15,7 @@ _MISSING = object()
 
 
 def process(function: Callable[..., Any], columns: Sequence[Iterable[Any]], max_batch_size: int, batch_type: str,
-            options: Dict[str, Any]) -> Iterator[Any]:
+            options: dict[str, Any]) -> Iterator[Any]:
     """Calls `function` (translate_batch or score_batch) for parts of a stream, and yields its results in order.
 
     `columns` are the parallel iterables that it is called with. ValueError: they have different lengths.
@@ -24,7 +25,7 @@ def process(function: Callable[..., Any], columns: Sequence[Iterable[Any]], max_
     check_batch_type(batch_type)
     options = {**options, "max_batch_size": max_batch_size, "batch_type": batch_type, "asynchronous": True}
     size = max_batch_size * (_READ_AHEAD if max_batch_size > 1 else 1)
-    results: Deque[Any] = collections.deque()
+    results: collections.deque[Any] = collections.deque()
     try:
         for part in _parts(columns, size, batch_type):
             results.extend(function(*part, **options))
@@ -37,9 +38,9 @@ def process(function: Callable[..., Any], columns: Sequence[Iterable[Any]], max_
             result._future.cancel()
 
 
-def _parts(columns: Sequence[Iterable[Any]], size: int, batch_type: str) -> Iterator[List[List[Any]]]:
+def _parts(columns: Sequence[Iterable[Any]], size: int, batch_type: str) -> Iterator[list[list[Any]]]:
     """Parts of the columns of at most `size` examples, or padded tokens of the first column."""
-    part: List[List[Any]] = [[] for _ in columns]
+    part: list[list[Any]] = [[] for _ in columns]
     longest = 0
     for example in itertools.zip_longest(*columns, fillvalue=_MISSING):
         if any(value is _MISSING for value in example):
@@ -60,7 +61,7 @@ class TokenStream:
     """Passes the steps of a search to the thread that reads them."""
 
     def __init__(self) -> None:
-        self._steps: "queue.SimpleQueue[Union[GenerationStepResult, None]]" = queue.SimpleQueue()
+        self._steps: queue.SimpleQueue[GenerationStepResult | None] = queue.SimpleQueue()
         self._closed = threading.Event()
 
     def put(self, step: GenerationStepResult) -> bool:

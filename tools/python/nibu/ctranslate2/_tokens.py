@@ -1,7 +1,7 @@
 """Lists of tokens: as lines of text for nibu, and cut at a length."""
 
 import re
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from ._model_files import HIDDEN_PADDING, PADDING, STAND_IN, ModelFacts
 
@@ -17,7 +17,7 @@ def join(tokens: Sequence[str]) -> str:
                     for i, token in enumerate(tokens))
 
 
-def restore(hypothesis: List[str], source: Sequence[str]) -> List[str]:
+def restore(hypothesis: list[str], source: Sequence[str]) -> list[str]:
     """The hypothesis with tokens of its own in place of those that stand for others."""
     if not any(token.startswith(STAND_IN) for token in hypothesis):
         return hypothesis
@@ -44,7 +44,7 @@ def is_empty(source: Sequence[str], facts: ModelFacts) -> bool:
     return length <= 0
 
 
-def truncate(source: List[str], most: int, facts: ModelFacts) -> List[str]:
+def truncate(source: list[str], most: int, facts: ModelFacts) -> list[str]:
     """The first tokens of a source, so that there are at most `most` with those that the model adds; 0: all.
 
     An end of sentence, and a language behind it, stay at the end.

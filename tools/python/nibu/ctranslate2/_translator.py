@@ -3,7 +3,8 @@
 import contextlib
 import os
 import threading
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from nibu import _nibu
 
@@ -21,8 +22,8 @@ _DEFAULT_INTRA_THREADS = 4
 # nibu's own queue of sentences never fills: the batches are what is limited, as in CTranslate2.
 _QUEUE_SIZE = 1 << 30
 
-TokenizeFunction = Callable[[str], List[str]]
-DetokenizeFunction = Callable[[List[str]], str]
+TokenizeFunction = Callable[[str], list[str]]
+DetokenizeFunction = Callable[[list[str]], str]
 
 
 class Translator:
@@ -32,10 +33,10 @@ class Translator:
     argument, and the README of this package for what is different here.
     """
 
-    def __init__(self, model_path: str, device: str = "cpu", *, device_index: Union[int, List[int]] = 0,
-                 compute_type: Union[str, Dict[str, str]] = "default", inter_threads: int = 1, intra_threads: int = 0,
+    def __init__(self, model_path: str, device: str = "cpu", *, device_index: int | list[int] = 0,
+                 compute_type: str | dict[str, str] = "default", inter_threads: int = 1, intra_threads: int = 0,
                  max_queued_batches: int = 0, flash_attention: bool = False, tensor_parallel: bool = False,
-                 files: Optional[Dict[str, Any]] = None) -> None:
+                 files: dict[str, Any] | None = None) -> None:
         """Loads a model from a directory or, with `files`, from memory; `model_path` is its name then.
 
         RuntimeError: there is no such model, or it cannot be read; ValueError: a setting is not supported.
@@ -59,7 +60,7 @@ class Translator:
         self._engine = _nibu.Engine({"threads": threads, "queue_size": _QUEUE_SIZE})
         self._lock = threading.Lock()
         self._users = 0  # calls that are using the session
-        self._session: Optional[Session] = self._load()
+        self._session: Session | None = self._load()
         self._compute_type = self._session.compute_type
         log_info(f"loaded the model {path} on cpu: compute type {self._compute_type}, {threads} threads")
 
@@ -69,7 +70,7 @@ class Translator:
         return "cpu"
 
     @property
-    def device_index(self) -> List[int]:
+    def device_index(self) -> list[int]:
         """The indices of the devices: [0]."""
         return list(self._device_index)
 
@@ -103,20 +104,20 @@ class Translator:
         """Whether the model is loaded."""
         return self._session is not None
 
-    def translate_batch(self, source: List[List[str]], target_prefix: Optional[Sequence[Optional[List[str]]]] = None,
+    def translate_batch(self, source: list[list[str]], target_prefix: Sequence[list[str] | None] | None = None,
                         *, max_batch_size: int = 0, batch_type: str = "examples", asynchronous: bool = False,
                         beam_size: int = 2, patience: float = 1, num_hypotheses: int = 1, length_penalty: float = 1,
                         coverage_penalty: float = 0, repetition_penalty: float = 1, no_repeat_ngram_size: int = 0,
-                        disable_unk: bool = False, suppress_sequences: Optional[List[List[str]]] = None,
-                        end_token: Optional[EndToken] = None, return_end_token: bool = False,
+                        disable_unk: bool = False, suppress_sequences: list[list[str]] | None = None,
+                        end_token: EndToken | None = None, return_end_token: bool = False,
                         prefix_bias_beta: float = 0, max_input_length: int = 1024, max_decoding_length: int = 256,
                         min_decoding_length: int = 1, use_vmap: bool = False, return_scores: bool = False,
                         return_logits_vocab: bool = False, return_attention: bool = False,
                         return_alternatives: bool = False, min_alternative_expansion_prob: float = 0,
                         sampling_topk: int = 1, sampling_topp: float = 1, sampling_temperature: float = 1,
                         replace_unknowns: bool = False,
-                        callback: Optional[Callable[[GenerationStepResult], Optional[bool]]] = None
-                        ) -> Union[List[TranslationResult], List[AsyncTranslationResult]]:
+                        callback: Callable[[GenerationStepResult], bool | None] | None = None
+                        ) -> list[TranslationResult] | list[AsyncTranslationResult]:
         """Translates examples, each a list of tokens. With `asynchronous`, returns as soon as they are queued."""
         options = SearchOptions(
             beam_size, patience, num_hypotheses, length_penalty, coverage_penalty, repetition_penalty,
@@ -132,7 +133,7 @@ class Translator:
         batch_type = arguments.text("batch_type", batch_type)
         asynchronous = arguments.flag("asynchronous", asynchronous)
         if not source:
-            none: List[TranslationResult] = []
+            none: list[TranslationResult] = []
             return none
         with self._use() as session:
             futures = session.translate(self._pool, source, prefixes, options, max_batch_size, batch_type)
@@ -140,18 +141,18 @@ class Translator:
                 return [AsyncTranslationResult(future) for future in futures]
             return wait(futures)
 
-    def translate_iterable(self, source: Iterable[List[str]], target_prefix: Optional[Iterable[List[str]]] = None,
+    def translate_iterable(self, source: Iterable[list[str]], target_prefix: Iterable[list[str]] | None = None,
                            max_batch_size: int = 32, batch_type: str = "examples", **kwargs: Any
                            ) -> Iterator[TranslationResult]:
         """Translates a stream of examples, of which no more than a few batches are read ahead."""
         columns = [source] if target_prefix is None else [source, target_prefix]
         yield from _streams.process(self.translate_batch, columns, max_batch_size, batch_type, kwargs)
 
-    def generate_tokens(self, source: List[str], target_prefix: Optional[List[str]] = None, *,
+    def generate_tokens(self, source: list[str], target_prefix: list[str] | None = None, *,
                         max_decoding_length: int = 256, min_decoding_length: int = 1, sampling_topk: int = 1,
                         sampling_topp: float = 1, sampling_temperature: float = 1, return_log_prob: bool = False,
                         repetition_penalty: float = 1, no_repeat_ngram_size: int = 0, disable_unk: bool = False,
-                        suppress_sequences: Optional[List[List[str]]] = None, end_token: Optional[EndToken] = None,
+                        suppress_sequences: list[list[str]] | None = None, end_token: EndToken | None = None,
                         max_input_length: int = 1024, use_vmap: bool = False) -> Iterator[GenerationStepResult]:
         """Yields the tokens of a translation as they are generated. Closing the generator ends the search."""
         options = SearchOptions(
@@ -170,18 +171,18 @@ class Translator:
             future = session.translate(self._pool, [source], [prefix], options, 0, "examples")[0]
         yield from stream.read(future)
 
-    def translate_file(self, source_path: str, output_path: str, target_path: Optional[str] = None, *,
+    def translate_file(self, source_path: str, output_path: str, target_path: str | None = None, *,
                        max_batch_size: int = 32, read_batch_size: int = 0, batch_type: str = "examples",
                        beam_size: int = 2, patience: float = 1, num_hypotheses: int = 1, length_penalty: float = 1,
                        coverage_penalty: float = 0, repetition_penalty: float = 1, no_repeat_ngram_size: int = 0,
-                       disable_unk: bool = False, suppress_sequences: Optional[List[List[str]]] = None,
-                       end_token: Optional[EndToken] = None, prefix_bias_beta: float = 0,
+                       disable_unk: bool = False, suppress_sequences: list[list[str]] | None = None,
+                       end_token: EndToken | None = None, prefix_bias_beta: float = 0,
                        max_input_length: int = 1024, max_decoding_length: int = 256, min_decoding_length: int = 1,
                        use_vmap: bool = False, with_scores: bool = False, sampling_topk: int = 1,
                        sampling_topp: float = 1, sampling_temperature: float = 1, replace_unknowns: bool = False,
-                       source_tokenize_fn: Optional[TokenizeFunction] = None,
-                       target_tokenize_fn: Optional[TokenizeFunction] = None,
-                       target_detokenize_fn: Optional[DetokenizeFunction] = None) -> ExecutionStats:
+                       source_tokenize_fn: TokenizeFunction | None = None,
+                       target_tokenize_fn: TokenizeFunction | None = None,
+                       target_detokenize_fn: DetokenizeFunction | None = None) -> ExecutionStats:
         """Translates a file line by line. Blanks separate the tokens, unless functions cut and join them."""
         options = SearchOptions(
             beam_size=beam_size, patience=patience, num_hypotheses=num_hypotheses, length_penalty=length_penalty,
@@ -199,9 +200,9 @@ class Translator:
         with self._use() as session:
             return job.translate(session, self._pool, options)
 
-    def score_batch(self, source: List[List[str]], target: List[List[str]], *, max_batch_size: int = 0,
+    def score_batch(self, source: list[list[str]], target: list[list[str]], *, max_batch_size: int = 0,
                     batch_type: str = "examples", max_input_length: int = 1024, offset: int = 0,
-                    asynchronous: bool = False) -> Union[List[ScoringResult], List[AsyncScoringResult]]:
+                    asynchronous: bool = False) -> list[ScoringResult] | list[AsyncScoringResult]:
         """Computes the log-probability of each token of given translations, from token `offset` on."""
         arguments = Arguments("score_batch")
         source = arguments.batch("source", source)
@@ -218,7 +219,7 @@ class Translator:
                 return [AsyncScoringResult(future) for future in futures]
             return wait(futures)
 
-    def score_iterable(self, source: Iterable[List[str]], target: Iterable[List[str]], max_batch_size: int = 64,
+    def score_iterable(self, source: Iterable[list[str]], target: Iterable[list[str]], max_batch_size: int = 64,
                        batch_type: str = "examples", **kwargs: Any) -> Iterator[ScoringResult]:
         """Scores a stream of examples, of which no more than a few batches are read ahead."""
         yield from _streams.process(self.score_batch, [source, target], max_batch_size, batch_type, kwargs)
@@ -226,9 +227,9 @@ class Translator:
     def score_file(self, source_path: str, target_path: str, output_path: str, *, max_batch_size: int = 32,
                    read_batch_size: int = 0, batch_type: str = "examples", max_input_length: int = 1024,
                    offset: int = 0, with_tokens_score: bool = False,
-                   source_tokenize_fn: Optional[TokenizeFunction] = None,
-                   target_tokenize_fn: Optional[TokenizeFunction] = None,
-                   target_detokenize_fn: Optional[DetokenizeFunction] = None) -> ExecutionStats:
+                   source_tokenize_fn: TokenizeFunction | None = None,
+                   target_tokenize_fn: TokenizeFunction | None = None,
+                   target_detokenize_fn: DetokenizeFunction | None = None) -> ExecutionStats:
         """Scores a file's lines as translations of another's: writes the mean, the tokens and, if asked, each score."""
         arguments = Arguments("score_file")
         job = _files.FileJob(arguments, source_path, arguments.path("target_path", target_path), output_path,
@@ -285,7 +286,7 @@ def _choose(arguments: Arguments, compute_type: Any, device: str) -> str:
     return arguments.text("compute_type", compute_type)
 
 
-def _device_indices(arguments: Arguments, device_index: Any) -> List[int]:
+def _device_indices(arguments: Arguments, device_index: Any) -> list[int]:
     if isinstance(device_index, (list, tuple)):
         indices = [arguments.integer("each device_index", index, least=None) for index in device_index]
     else:
@@ -298,7 +299,7 @@ def _device_indices(arguments: Arguments, device_index: Any) -> List[int]:
     return indices
 
 
-def _check_device(device: Union[str, bytes]) -> None:
+def _check_device(device: str | bytes) -> None:
     name = device.decode("utf-8", "replace") if isinstance(device, bytes) else device
     if name in ("cuda", "CUDA"):
         raise ValueError("the device cuda is not supported: this module translates on CPUs alone")
