@@ -37,6 +37,12 @@ class Loading(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "broken"):
                 ctranslate2.Translator(broken)
 
+    def test_no_decoder_start(self):
+        files = {name: pathlib.Path(MODEL, name).read_bytes() for name in os.listdir(MODEL)}
+        files["config.json"] = json.dumps(json.loads(files["config.json"]) | {"decoder_start_token": None}).encode()
+        with self.assertRaisesRegex(RuntimeError, "decoder_start_token"):
+            ctranslate2.Translator("mbart", files=files)
+
     def test_devices(self):
         for indices in ([], [0, 1], 1):
             with self.assertRaisesRegex(ValueError, "device index"):

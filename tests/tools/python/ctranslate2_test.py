@@ -74,7 +74,8 @@ class Translating(unittest.TestCase):
         self.refuses(ValueError, "sampling_topk", sampling_topk=5)
         self.refuses(ValueError, "prefix_bias_beta", prefix_bias_beta=1, target_prefix=[MANN])
         self.refuses(ValueError, "end_token", end_token="no token")
-        self.refuses(ValueError, "suppress_sequences", suppress_sequences=[["no token"]])
+        self.refuses(ValueError, "suppress_sequences", suppress_sequences=[["zyxzyx"]])
+        self.refuses(ValueError, "suppress_sequences", suppress_sequences=[["▁A ▁man"]])
         with self.assertRaisesRegex(RuntimeError, "less examples"):
             self.translator.translate_batch([MAN, DOGS], [["▁Die"]])
 

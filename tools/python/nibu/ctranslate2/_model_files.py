@@ -68,6 +68,9 @@ class ModelFiles:
                     config = json.load(file)
                 except ValueError as error:
                     raise RuntimeError(f"config.json of the model '{self.path}' is no JSON: {error}") from error
+        if config.get("decoder_start_token", "") is None or flags.get("user_decoder_start_tokens"):
+            raise RuntimeError(f"the model '{self.path}' cannot be used: it has no decoder_start_token of its own, and "
+                               "targets whose first token has to be given are not supported")
         tokens = {name: config.get(name) or stored[name] for name in _TOKENS if config.get(name) or name in stored}
         return ModelFacts(
             saved_type=saved_type,

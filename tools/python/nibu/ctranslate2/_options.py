@@ -86,6 +86,10 @@ class SearchOptions:
                 self.return_alternatives and not 0 <= self.min_alternative_expansion_prob <= 1,
             "callback goes neither with beam_size > 1 nor with prefix_bias_beta > 0":
                 self.callback is not None and (self.beam_size != 1 or self.prefix_bias_beta > 0),
+            "callback does not go with return_alternatives here":
+                self.callback is not None and self.return_alternatives,
+            "suppress_sequences has a token that is empty or has blanks, which is in no vocabulary":
+                any(token.split() != [token] for sequence in self.suppress_sequences or [] for token in sequence),
             "sampling_topp must be between 0 and 1": not 0 < self.sampling_topp <= 1,
             "return_logits_vocab is not supported: nibu does not hand out the logits of the whole vocabulary":
                 self.return_logits_vocab,
