@@ -66,6 +66,8 @@ forbid "CLD2 is one file's alone:" 'cld2/' 'tokenizer/languages/language_scores.
 forbid "ICU is the tokenizer's alone:" 'unicode/' 'tokenizer/' engine models tokenizer tools
 forbid "Highway stays out of headers (but -inl.h):" 'hwy/' '[^:]*(\.cc|-inl\.h):' engine models tokenizer tools
 forbid "tools/text is a library, without flags:" 'absl/flags' - tools/text
+forbid "the C interface stands on the public C++ one:" '(engine|models|tokenizer|tools)/' \
+  '[^:]*: *# *include +"tools/text/c/' tools/text/c
 forbid "mechanisms of attention are known to those alone who choose one:" 'engine/attention/mixers/' \
   '(engine/attention/attention\.cc|engine/model/token_mixer\.cc|engine/attention/mixers/[^:]*):' \
   engine models tokenizer tools

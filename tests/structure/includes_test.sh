@@ -7,7 +7,7 @@ bash "$here/includes.sh" "$here/../.."
 offend() {  # FILE INCLUDE
   local tree
   tree=$(mktemp -d)
-  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/nibu,tools/cli,tools/serve,tools/python} "$tree/$(dirname "$1")"
+  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/{nibu,c},tools/cli,tools/serve,tools/python} "$tree/$(dirname "$1")"
   echo "#include $2" >"$tree/$1"
   if bash "$here/includes.sh" "$tree" >/dev/null; then
     echo "not noticed: $1 includes $2" >&2
@@ -15,6 +15,7 @@ offend() {  # FILE INCLUDE
   fi
   rm -r "$tree"
 }
+offend tools/text/c/a.cc '"tools/text/option_table.h"'
 offend engine/a.cc '"models/load_model.h"'
 offend engine/ops/a.h '"tokenizer/subwords/tokenizer.h"'
 offend tokenizer/a.cc '"engine/translator.h"'

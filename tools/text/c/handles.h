@@ -1,0 +1,148 @@
+// The objects behind the C interface's handles, and what turns statuses and exceptions into its
+// errors. Everything here stands on the public C++ interface alone.
+#ifndef NIBU_TOOLS_TEXT_C_HANDLES_H_
+#define NIBU_TOOLS_TEXT_C_HANDLES_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "nibu/c.h"
+#include "nibu/nibu.h"
+
+struct nibu_error {
+  nibu_status status = NIBU_OK;
+  std::string message;
+  std::string option;
+};
+
+struct nibu_options {
+  nibu::ModelOptions model;
+  nibu::SpeedOptions speed;
+  nibu::Options text;
+};
+
+struct nibu_model {
+  std::shared_ptr<const nibu::Model> model;
+  std::vector<std::string> facts = {};  // in the order of their names
+  std::atomic<size_t> owners{1};
+};
+
+struct nibu_translator {
+  std::unique_ptr<nibu::Translator> translator;
+};
+
+struct nibu_plan {
+  std::shared_ptr<const nibu::Plan> plan;
+  bool is_lines = true;  // A text without line feeds is a line.
+  nibu::AlignmentKind alignment = nibu::AlignmentKind::kNone;
+};
+
+struct nibu_request {
+  nibu::Request request;  // all but its deadline
+  double timeout = -1;    // in seconds; below 0: there is none
+  double patience = 0;    // in seconds; below 0: as long as it takes
+};
+
+struct nibu_ticket {
+  nibu::Ticket ticket;
+};
+
+struct nibu_result {
+  struct Text {
+    std::string source;
+    nibu::Result result = {};
+    // Of each hypothesis: the alignment as numbers, and the names of the warnings.
+    std::vector<std::vector<size_t>> alignments = {};
+    std::vector<std::string> warnings = {};
+  };
+  nibu::AlignmentKind alignment = nibu::AlignmentKind::kNone;
+  bool is_scored = false;
+  std::vector<Text> texts;
+};
+
+struct nibu_detector {
+  std::unique_ptr<const nibu::LanguageDetector> detector;
+};
+
+struct nibu_languages {
+  std::vector<nibu::DetectedLanguage> languages;
+};
+
+struct nibu_splitter {
+  std::unique_ptr<const nibu::SentenceSplitter> splitter;
+};
+
+namespace nibu::internal {
+
+// Turns a status into that of the C interface, and sets *error, if `error` is not null, to what it
+// says; to null if it is OK or there is no memory.
+nibu_status Report(const absl::Status& status, nibu_error** error) noexcept;
+// The same for the exception that is being handled.
+nibu_status ReportException(nibu_error** error) noexcept;
+
+// Calls `body`, which returns an absl::Status, and reports what it returns or throws.
+template <typename F>
+nibu_status Guard(nibu_error** error, F body) noexcept {
+  try {
+    return Report(body(), error);
+  } catch (...) {
+    return ReportException(error);
+  }
+}
+
+// Returns what `make`, which returns a pointer, does; null if it throws.
+template <typename F>
+auto OrNull(F make) noexcept -> decltype(make()) {
+  try {
+    return make();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+// Says that an argument must not be NULL.
+absl::Status Missing(absl::string_view argument);
+// Sets what a function returns through a pointer to nothing; Missing if the pointer is null.
+template <typename T>
+absl::Status Clear(T* output, absl::string_view argument) {
+  if (output == nullptr) return Missing(argument);
+  *output = T();
+  return absl::OkStatus();
+}
+// Refuses a text without an address, unless its length is 0.
+absl::Status CheckText(const char* text, size_t length, absl::string_view argument);
+// Returns the text that CheckText has accepted, or one that ends at its NUL; NULL is empty.
+inline absl::string_view TextOf(const char* text, size_t length) {
+  return text == nullptr ? absl::string_view() : absl::string_view(text, length);
+}
+inline absl::string_view TextOf(const char* text) {
+  return text == nullptr ? absl::string_view() : absl::string_view(text);
+}
+
+// Copies a text into memory that nibu_free frees, with a NUL behind it. `length` may be null.
+absl::Status CopyOut(absl::string_view text, char** copy, size_t* length);
+
+// The seconds of a timeout or patience; below 0, and where they are too many: kForever.
+std::chrono::nanoseconds Seconds(double seconds);
+// The request with its deadline; `request` may be null.
+Request RequestOf(const nibu_request* request);
+
+// Fills in what the C interface hands out of a result.
+void SetResult(Result result, nibu_result::Text* text);
+
+// Submits a text as a line, or cut into units and joined to one result. `done` is called as
+// Translator::Submit says.
+absl::StatusOr<Ticket> SubmitOne(Translator* translator, const nibu_plan& plan,
+                                 absl::string_view text, Request request, Done done,
+                                 std::chrono::nanoseconds patience);
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_TEXT_C_HANDLES_H_
