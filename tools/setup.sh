@@ -20,6 +20,7 @@ case "${1:-}" in
   ci) packages+=(libgtest-dev libgmock-dev libbenchmark-dev git ccache lld clang clang-tidy clang-format
     libclang-rt-dev gettext pandoc chromium  # for tools/recipes; for nibu-inspect's page
     curl unzip python3  # for tools/get_model.sh and its test
+    abigail-tools python3-cffi  # for the C interface
     "${python[@]}" mypy) ;;
   chroot) packages=(mmdebstrap) ;;
   *) echo "setup.sh: error: unknown argument '$1'; use none, python, test, ci or chroot" >&2; exit 2 ;;
