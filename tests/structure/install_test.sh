@@ -47,11 +47,17 @@ for header in "$prefix"/include/nibu/*; do
     c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ "-I$prefix/include" - ||
     fail "$header does not stand alone"
 done
+echo '#include "nibu/c.h"' |
+  cc -std=c89 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c "-I$prefix/include" - ||
+  fail "nibu/c.h is no C89"
 # Undefined symbols aside, names begin with nibu:: or nibu_.
 exported=$(nm -DC --defined-only "$library" | cut -d' ' -f3-)
 ! grep -vE '^(nibu::|nibu_)' <<<"$exported" || fail "libnibu.so exports more than its interface"
 ! grep '^nibu::internal' <<<"$exported" || fail "libnibu.so exports what is internal"
 grep -q '^nibu::Translator::Submit' <<<"$exported" || fail "libnibu.so does not export its interface"
+# Of functions in C, all that c.h declares, and nothing else.
+sed -nzE 's/NIBU_EXPORT [^;(]*(nibu_[a-z_]+)\([^;]*;/\n@\1\n/gp' "$prefix/include/nibu/c.h" | tr -d '\0' | sed -n 's/^@//p' |
+  sort | diff - <(grep '^nibu_' <<<"$exported" | sort) || fail "libnibu.so does not export what nibu/c.h declares"
 ! grep -q "$source" "$library" || fail "libnibu.so names the folder that it was built from"
 
 # build_example NAME ARGUMENT...: configures, builds and runs library_example.
@@ -86,6 +92,12 @@ flags --cflags --libs
 c++ -std=c++17 -o "$work/by_pkg_config" "$here/../library_example/main.cc" "${result[@]}" \
   "-Wl,-rpath,$libraries" -pthread
 "$work/by_pkg_config" "$model"
+# A program in C, which needs no C++ compiler: the one that nibu/c.h begins with.
+{ sed -n '/^     #include <stdio.h>/,/^     }$/s/^     //p' "$prefix/include/nibu/c.h" |
+  sed 's|"models/en-de"|getenv("MODEL")|; 1i #include <stdlib.h>'; } >"$work/example.c"
+gcc -std=c89 -pedantic -Wall -Wextra -Werror -o "$work/c_program" "$work/example.c" "${result[@]}" "-Wl,-rpath,$libraries"
+said=$(MODEL="$model" "$work/c_program")
+[ "$(wc -l <<<"$said")" -eq 2 ] || fail "the program of nibu/c.h said: $said"
 flags --static --cflags --libs
 c++ -std=c++17 -o "$work/by_pkg_config_static" "$here/../library_example/main.cc" \
   "${result[@]/#-lnibu/-l:libnibu.a}"
