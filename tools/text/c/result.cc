@@ -78,6 +78,11 @@ int nibu_result_finished(const nibu_result* result, size_t text, size_t hypothes
   return found != nullptr && found->finished ? 1 : 0;
 }
 
+const char* nibu_result_end_token(const nibu_result* result, size_t text, size_t hypothesis) {
+  const nibu::Hypothesis* const found = At(result, text, hypothesis);
+  return HandOut(found == nullptr ? nullptr : &found->end_token, nullptr);
+}
+
 size_t nibu_result_token_count(const nibu_result* result, size_t text, size_t hypothesis) {
   const nibu::Hypothesis* const found = At(result, text, hypothesis);
   return found == nullptr ? 0 : found->tokens.size();

@@ -24,6 +24,10 @@ nibu_status nibu_translator_new(const nibu_options* options, nibu_translator** t
 
 void nibu_translator_free(nibu_translator* translator) { delete translator; }
 
+void nibu_translator_cancel_all(nibu_translator* translator) {
+  if (translator != nullptr) translator->translator->CancelAll();
+}
+
 double nibu_translator_figure(const nibu_translator* translator, const char* name) {
   if (translator == nullptr) return 0;
   const nibu::Translator& asked = *translator->translator;

@@ -213,6 +213,10 @@ NIBU_EXPORT nibu_status nibu_translator_new(const nibu_options* options,
 /* Finishes every request that was submitted, and then ends the threads. It must not be called
    within a callback, nor while another thread uses the translator. */
 NIBU_EXPORT void nibu_translator_free(nibu_translator* translator);
+/* Ends every request that has not ended with NIBU_CANCELLED, before its next step at the latest,
+   and calls of nibu_translate and nibu_score with it. Does not wait for that. Any thread, at any
+   time. */
+NIBU_EXPORT void nibu_translator_cancel_all(nibu_translator* translator);
 /* Returns a figure of what the threads have done so far: threads, sentences,
    translated_sentences, waiting (sentences in the queue), begun, waited_seconds (the sum),
    steps (of the decoder), step_sentences (the sum); below 0: there is no such name. */
@@ -356,6 +360,10 @@ NIBU_EXPORT float nibu_result_score(const nibu_result* result, size_t text, size
 NIBU_EXPORT float nibu_result_log_prob(const nibu_result* result, size_t text, size_t hypothesis);
 /* 1, or 0 if a length limit cut the translation. */
 NIBU_EXPORT int nibu_result_finished(const nibu_result* result, size_t text, size_t hypothesis);
+/* The token that ended the translation, or its last sentence: the end of sentence or one of the
+   option end_token. "": a length limit cut it, or it is blank or a scored target. */
+NIBU_EXPORT const char* nibu_result_end_token(const nibu_result* result, size_t text,
+                                              size_t hypothesis);
 /* The tokens, and the log-probability of each of them. */
 NIBU_EXPORT size_t nibu_result_token_count(const nibu_result* result, size_t text,
                                            size_t hypothesis);

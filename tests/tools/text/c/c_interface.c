@@ -208,6 +208,7 @@ static void TestTranslate(void) {
   CHECK(strcmp(nibu_result_text(result, 1, 0, NULL), "") == 0);
   CHECK(strcmp(nibu_result_text(result, 2, 0, NULL), TRANSLATION "\n\n" TRANSLATION "\n") == 0);
   CHECK(nibu_result_finished(result, 0, 0) == 1);
+  CHECK(strcmp(nibu_result_end_token(result, 0, 0), "</s>") == 0);
   CHECK(strcmp(nibu_result_warnings(result, 0, 0), "") == 0);
   CHECK(strcmp(nibu_result_source_language(result, 0), "") == 0);
   nibu_result_free(result);
@@ -298,6 +299,7 @@ static void TestResult(void) {
       CHECK(nibu_result_text(none, at, h, &length) == NULL && length == 0);
       CHECK(nibu_result_score(none, at, h) == 0 && nibu_result_log_prob(none, at, h) == 0);
       CHECK(nibu_result_finished(none, at, h) == 0);
+      CHECK(nibu_result_end_token(none, at, h) == NULL);
       CHECK(nibu_result_token_count(none, at, h) == 0);
       CHECK(nibu_result_token(none, at, h, 0, &length) == NULL);
       CHECK(nibu_result_token_scores(none, at, h, &count) == NULL && count == 0);
@@ -545,6 +547,25 @@ static void TestCancelAndEnd(void) {
   free(answers);
 }
 
+static void TestCancelAll(void) {
+  enum { kRequests = 30 };
+  struct Answers* answers = NewAnswers();
+  nibu_request* request = nibu_request_new();
+  int i;
+  nibu_request_set_patience(request, -1);
+  for (i = 0; i < kRequests; ++i) {
+    OK(error,
+       nibu_submit(translator, plan, LINE, 26, request, Take, answers, Destroy, NULL, &error));
+    nibu_translator_cancel_all(translator);
+  }
+  nibu_translator_cancel_all(NULL);
+  Await(answers, kRequests);
+  CHECK(answers->called == kRequests && answers->ok + answers->cancelled == kRequests);
+  CHECK(answers->cancelled >= 1);
+  nibu_request_free(request);
+  free(answers);
+}
+
 static void TestCompletions(void) {
   nibu_completions* completions = NULL;
   nibu_request* request = nibu_request_new();
@@ -694,6 +715,7 @@ int main(int argc, char** argv) {
   TestRequest();
   TestSubmit();
   TestCancelAndEnd();
+  TestCancelAll();
   TestCompletions();
   TestLanguages();
   TestSentences();

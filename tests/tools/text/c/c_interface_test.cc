@@ -84,6 +84,7 @@ void ExpectEqual(const nibu_result* c, size_t text, const Result& cpp) {
     EXPECT_EQ(nibu_result_score(c, text, n), expected.score);
     EXPECT_EQ(nibu_result_log_prob(c, text, n), expected.log_prob);
     EXPECT_EQ(nibu_result_finished(c, text, n), expected.finished ? 1 : 0);
+    EXPECT_EQ(nibu_result_end_token(c, text, n), expected.end_token);
     ASSERT_EQ(nibu_result_token_count(c, text, n), expected.tokens.size());
     for (size_t t = 0; t < expected.tokens.size(); ++t) {
       EXPECT_EQ(nibu_result_token(c, text, n, t, nullptr), expected.tokens[t]);
