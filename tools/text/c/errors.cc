@@ -17,7 +17,12 @@ constexpr char kNoMemory[] = "out of memory";
 nibu_status Fail(nibu_status status, absl::string_view message, const std::string& option,
                  nibu_error** error) noexcept {
   if (error == nullptr) return status;
-  *error = OrNull([&] { return new nibu_error{status, std::string(message), option}; });
+  *error = nullptr;
+  try {
+    *error =
+        std::make_unique<nibu_error>(nibu_error{status, std::string(message), option}).release();
+  } catch (...) {  // There is no memory for it, and the status alone tells.
+  }
   return status;
 }
 

@@ -14,7 +14,7 @@ using nibu::internal::TextOf;
 
 nibu_status nibu_detector_new(const char* among, nibu_detector** detector, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(detector, "detector");
+    absl::Status status = Clear(detector, "detector");
     if (!status.ok()) return status;
     const std::vector<std::string> codes = absl::StrSplit(TextOf(among), ',', absl::SkipEmpty());
     auto made = nibu::LanguageDetector::Create(codes);
@@ -62,7 +62,7 @@ void nibu_languages_free(nibu_languages* languages) { delete languages; }
 
 nibu_status nibu_splitter_new(const char* language, nibu_splitter** splitter, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(splitter, "splitter");
+    absl::Status status = Clear(splitter, "splitter");
     if (!status.ok()) return status;
     auto made = nibu::SentenceSplitter::Create(TextOf(language));
     if (!made.ok()) return made.status();

@@ -83,7 +83,7 @@ absl::Status HandOut(absl::StatusOr<std::shared_ptr<const nibu::Model>> loaded,
 absl::Status CheckConversion(const nibu_model* model, const char* text, size_t length,
                              char** output, size_t* output_length) {
   if (output_length != nullptr) *output_length = 0;
-  const absl::Status status = Clear(output, "the output");
+  absl::Status status = Clear(output, "the output");
   if (!status.ok()) return status;
   return model == nullptr ? Missing("model") : CheckText(text, length, "text");
 }
@@ -98,7 +98,7 @@ absl::Status HandOut(const absl::StatusOr<std::vector<std::string>>& list, char*
 nibu_status nibu_model_load(const char* path, const nibu_options* options, nibu_model** model,
                             nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(model, "model");
+    absl::Status status = Clear(model, "model");
     if (!status.ok()) return status;
     return HandOut(nibu::Model::Load(std::string(TextOf(path)),
                                      options == nullptr ? nibu::ModelOptions() : options->model),
@@ -109,7 +109,7 @@ nibu_status nibu_model_load(const char* path, const nibu_options* options, nibu_
 nibu_status nibu_model_pivot(const nibu_model* first, const nibu_model* second, nibu_model** model,
                              nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(model, "model");
+    absl::Status status = Clear(model, "model");
     if (!status.ok()) return status;
     if (first == nullptr) return Missing("first");
     if (second == nullptr) return Missing("second");
@@ -141,7 +141,7 @@ const char* nibu_model_fact_name(size_t fact) {
 nibu_status nibu_model_tokenize(const nibu_model* model, const char* text, size_t length,
                                 char** pieces, size_t* pieces_length, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = CheckConversion(model, text, length, pieces, pieces_length);
+    absl::Status status = CheckConversion(model, text, length, pieces, pieces_length);
     if (!status.ok()) return status;
     return HandOut(model->model->Tokenize(TextOf(text, length)), pieces, pieces_length);
   });
@@ -150,7 +150,7 @@ nibu_status nibu_model_tokenize(const nibu_model* model, const char* text, size_
 nibu_status nibu_model_tokenize_target(const nibu_model* model, const char* text, size_t length,
                                        char** pieces, size_t* pieces_length, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = CheckConversion(model, text, length, pieces, pieces_length);
+    absl::Status status = CheckConversion(model, text, length, pieces, pieces_length);
     if (!status.ok()) return status;
     return HandOut(model->model->TokenizeTarget(TextOf(text, length)), pieces, pieces_length);
   });
@@ -159,7 +159,7 @@ nibu_status nibu_model_tokenize_target(const nibu_model* model, const char* text
 nibu_status nibu_model_detokenize(const nibu_model* model, const char* pieces, size_t length,
                                   char** text, size_t* text_length, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = CheckConversion(model, pieces, length, text, text_length);
+    absl::Status status = CheckConversion(model, pieces, length, text, text_length);
     if (!status.ok()) return status;
     const std::vector<std::string> list =
         absl::StrSplit(TextOf(pieces, length), ' ', absl::SkipEmpty());

@@ -61,7 +61,7 @@ nibu_status nibu_options_set_list(nibu_options* options, const char* name,
       if (values[i] == nullptr) return Missing("a value");
       list.emplace_back(values[i]);
     }
-    const absl::Status status = nibu::SetOption(name, list, &options->text);
+    absl::Status status = nibu::SetOption(name, list, &options->text);
     return absl::IsNotFound(status) ? Set(options, name, absl::StrJoin(list, ",")) : status;
   });
 }
@@ -85,8 +85,9 @@ nibu_status nibu_options_set_glossary(nibu_options* options, const char* text, s
     absl::Status status = CheckText(text, length, "text");
     if (!status.ok()) return status;
     auto terms = nibu::ParseGlossary(TextOf(text, length));
-    if (terms.ok()) options->text.glossary = *std::move(terms);
-    return terms.status();
+    if (!terms.ok()) return terms.status();
+    options->text.glossary = *std::move(terms);
+    return absl::OkStatus();
   });
 }
 

@@ -32,8 +32,9 @@ struct Pending {
   void Deliver(absl::StatusOr<nibu::Result> found) {
     nibu_error* error = nullptr;
     const nibu_status status = Guard(&error, [&] {
-      if (found.ok()) SetResult(*std::move(found), &result->texts[0]);
-      return found.status();
+      if (!found.ok()) return found.status();
+      SetResult(*std::move(found), &result->texts[0]);
+      return absl::OkStatus();
     });
     const std::shared_ptr<void> owned = std::move(user);
     callback(owned.get(), status, status == NIBU_OK ? result.release() : nullptr, error);
@@ -138,7 +139,7 @@ void nibu_ticket_free(nibu_ticket* ticket) { delete ticket; }
 
 nibu_status nibu_completions_new(nibu_completions** completions, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(completions, "completions");
+    absl::Status status = Clear(completions, "completions");
     if (!status.ok()) return status;
     auto queue = std::make_shared<Queue>();
     if (queue->fd < 0) {

@@ -12,7 +12,7 @@ using nibu::internal::TextOf;
 nibu_status nibu_translator_new(const nibu_options* options, nibu_translator** translator,
                                 nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(translator, "translator");
+    absl::Status status = Clear(translator, "translator");
     if (!status.ok()) return status;
     auto made =
         nibu::Translator::Create(options == nullptr ? nibu::SpeedOptions() : options->speed);
@@ -51,7 +51,7 @@ void nibu_translator_release_unloaded(nibu_translator* translator) {
 nibu_status nibu_plan_new(nibu_translator* translator, const nibu_model* model,
                           const nibu_options* options, nibu_plan** plan, nibu_error** error) {
   return Guard(error, [&] {
-    const absl::Status status = Clear(plan, "plan");
+    absl::Status status = Clear(plan, "plan");
     if (!status.ok()) return status;
     if (translator == nullptr) return Missing("translator");
     if (model == nullptr) return Missing("model");
