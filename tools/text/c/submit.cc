@@ -27,7 +27,7 @@ using nibu::internal::TextOf;
 struct Pending {
   std::unique_ptr<nibu_result> result;
   nibu_callback callback;
-  std::shared_ptr<void> user;  // It calls destroy_user.
+  std::shared_ptr<void> user;  // Its deleter is destroy_user.
 
   void Deliver(absl::StatusOr<nibu::Result> found) {
     nibu_error* error = nullptr;
@@ -123,7 +123,7 @@ nibu_status nibu_submit(nibu_translator* translator, const nibu_plan* plan, cons
                         void* user, nibu_destroy destroy_user, nibu_ticket** ticket,
                         nibu_error** error) {
   return Guard(error, [&] {
-    // It calls destroy_user even if there is no memory for the counter.
+    // A shared_ptr calls destroy_user even if there is no memory for its counter.
     const auto nothing = [](void*) {};
     const std::shared_ptr<void> owned(user, destroy_user == nullptr ? nothing : destroy_user);
     if (ticket != nullptr) *ticket = nullptr;

@@ -234,7 +234,7 @@ typedef struct nibu_plan nibu_plan;
 NIBU_EXPORT nibu_status nibu_plan_new(nibu_translator* translator, const nibu_model* model,
                                       const nibu_options* options, nibu_plan** plan,
                                       nibu_error** error);
-/* Requests that use the plan go on. */
+/* Frees the plan. Requests that use it go on. */
 NIBU_EXPORT void nibu_plan_free(nibu_plan* plan);
 
 /* ---- Requests ---------------------------------------------------------------------------- */
@@ -316,7 +316,7 @@ NIBU_EXPORT nibu_status nibu_submit(nibu_translator* translator, const nibu_plan
 /* Ends a request with NIBU_CANCELLED, before its next step at the latest. Any thread, at any time;
    does nothing once the request has ended, or for another translator's ticket. */
 NIBU_EXPORT void nibu_cancel(nibu_translator* translator, const nibu_ticket* ticket);
-/* Does not cancel the request. */
+/* Frees the ticket, and does not cancel the request. */
 NIBU_EXPORT void nibu_ticket_free(nibu_ticket* ticket);
 
 /* ---- Completions: answers for event loops ------------------------------------------------- */
