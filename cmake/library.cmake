@@ -24,11 +24,17 @@ foreach(library nibu nibu_static)
   target_link_libraries(${library} PUBLIC ${NIBU_PUBLIC_DEPENDENCIES} PRIVATE ${dependencies})
 endforeach()
 
-# The C++ interface may change with each minor version until 1.0.
-set_target_properties(nibu PROPERTIES VERSION ${PROJECT_VERSION}
-                                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+# The name that programs load is that of the C interface's version, which lasts. The C++ interface may
+# change with each minor version until 1.0: its symbols have that version (see libnibu.map.in), so that
+# a C++ program of another one does not start, in place of failing somewhere.
+file(STRINGS ${PROJECT_SOURCE_DIR}/tools/text/nibu/c.h abi REGEX "^#define NIBU_ABI_VERSION ")
+string(REGEX REPLACE ".* " "" NIBU_ABI_VERSION "${abi}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tools/text/nibu/c.h)
+set_target_properties(nibu PROPERTIES VERSION ${NIBU_ABI_VERSION}.${PROJECT_VERSION}
+                                      SOVERSION ${NIBU_ABI_VERSION})
 # Hidden visibility alone lets instances of std:: and absl:: templates out.
-set(exports ${PROJECT_SOURCE_DIR}/cmake/libnibu.map)
+set(exports ${PROJECT_BINARY_DIR}/libnibu.map)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/libnibu.map.in ${exports} @ONLY)
 set_target_properties(nibu PROPERTIES LINK_DEPENDS ${exports})
 target_link_options(nibu PRIVATE -Wl,--as-needed
                     "-Wl,--version-script=${exports}")

@@ -50,11 +50,16 @@ done
 echo '#include "nibu/c.h"' |
   cc -std=c89 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c "-I$prefix/include" - ||
   fail "nibu/c.h is no C89"
-# Undefined symbols aside, names begin with nibu:: or nibu_.
-exported=$(nm -DC --defined-only "$library" | cut -d' ' -f3-)
+# Undefined symbols and names of versions aside, names begin with nibu:: or nibu_.
+exported=$(nm -DC --defined-only "$library" | grep -v ' A NIBU_' | cut -d' ' -f3- | sed 's/@@.*//')
 ! grep -vE '^(nibu::|nibu_)' <<<"$exported" || fail "libnibu.so exports more than its interface"
 ! grep '^nibu::internal' <<<"$exported" || fail "libnibu.so exports what is internal"
 grep -q '^nibu::Translator::Submit' <<<"$exported" || fail "libnibu.so does not export its interface"
+# Programs load the library by the version of the C interface; C++ ones need that of the C++ interface, too.
+readelf -d "$library" | grep -q 'soname: \[libnibu\.so\.1\]' || fail "$(readelf -d "$library" | grep soname)"
+for symbol in nibu_translate@@NIBU_C_1 _ZN4nibu7VersionEv@@NIBU_CXX_0.1; do
+  nm -D --defined-only "$library" | grep -q " $symbol\$" || fail "libnibu.so does not export $symbol"
+done
 # Of functions in C, all that c.h declares, and nothing else.
 sed -nzE 's/NIBU_EXPORT [^;(]*(nibu_[a-z_]+)\([^;]*;/\n@\1\n/gp' "$prefix/include/nibu/c.h" | tr -d '\0' | sed -n 's/^@//p' |
   sort | diff - <(grep '^nibu_' <<<"$exported" | sort) || fail "libnibu.so does not export what nibu/c.h declares"

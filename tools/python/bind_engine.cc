@@ -180,7 +180,7 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
 }  // namespace
 
 void BindEngine(py::module_* module) {
-  py::class_<PlanPtr>(*module, "Plan");
+  py::class_<PlanPtr>(*module, "Plan").doc() = "Options that were checked against a model.";
 
   py::class_<Pending>(*module, "Pending")
       .def("result", &Pending::Wait, py::arg("timeout") = py::none())

@@ -28,8 +28,9 @@ def _attention_html(result: Result) -> str:
     if len(target) != rows:
         target = [str(row) for row in range(rows)]
     lines = ["<tr><th></th>" + "".join(_heading(label, "writing-mode:vertical-rl") for label in source) + "</tr>"]
-    for label, weights in zip(target, attention.tolist()):
-        lines.append("<tr>" + _heading(label, "text-align:right") + "".join(map(_cell, weights)) + "</tr>")
+    for row, label in enumerate(target):
+        cells = "".join(_cell(float(attention[row, column])) for column in range(columns))
+        lines.append(f"<tr>{_heading(label, 'text-align:right')}{cells}</tr>")
     return f"<table>{''.join(lines)}</table>"
 
 
