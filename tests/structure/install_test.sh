@@ -19,7 +19,7 @@ model="$prefix/share/nibu/models/en-de"
 
 said=$("$prefix/bin/nibu-translate" --compute_type=float32 "A man is riding a bicycle.")
 [ "$said" = "Ein Mann fährt Fahrrad." ] || fail "installed nibu-translate said: $said"
-"$prefix/bin/nibu-get-model" --help | grep -q "^Usage: nibu-get-model MODEL" || fail "nibu-get-model --help"
+[[ $("$prefix/bin/nibu-get-model" --help) == "Usage: nibu-get-model MODEL"* ]] || fail "nibu-get-model --help"
 said=$(HOME="$work" "$prefix/bin/nibu-translate" --model=opus-mt-en-fr x 2>&1 || true)
 [[ $said == *"; nibu-get-model opus-mt-en-fr fetches it" ]] || fail "installed nibu-translate said of a model: $said"
 mkdir -p "$work/.local/share/nibu/models"
@@ -56,9 +56,11 @@ exported=$(nm -DC --defined-only "$library" | grep -v ' A NIBU_' | cut -d' ' -f3
 ! grep '^nibu::internal' <<<"$exported" || fail "libnibu.so exports what is internal"
 grep -q '^nibu::Translator::Submit' <<<"$exported" || fail "libnibu.so does not export its interface"
 # Programs load the library by the version of the C interface; C++ ones need that of the C++ interface, too.
-readelf -d "$library" | grep -q 'soname: \[libnibu\.so\.1\]' || fail "$(readelf -d "$library" | grep soname)"
+loaded=$(readelf -d "$library")
+[[ $loaded == *"soname: [libnibu.so.1]"* ]] || fail "the library has another soname: $loaded"
+symbols=$(nm -D --defined-only "$library")
 for symbol in nibu_translate@@NIBU_C_1 _ZN4nibu7VersionEv@@NIBU_CXX_0.1; do
-  nm -D --defined-only "$library" | grep -q " $symbol\$" || fail "libnibu.so does not export $symbol"
+  [[ $symbols == *" $symbol"* ]] || fail "libnibu.so does not export $symbol"
 done
 # Of functions in C, all that c.h declares, and nothing else.
 sed -nzE 's/NIBU_EXPORT [^;(]*(nibu_[a-z_]+)\([^;]*;/\n@\1\n/gp' "$prefix/include/nibu/c.h" | tr -d '\0' | sed -n 's/^@//p' |

@@ -19,7 +19,7 @@ translator = nibu.Translator(compute_type="float32")
 assert translator.model.info["path"].startswith("'"$scratch"'/venv/"), translator.model.info["path"]
 print(translator.translate("A man is riding a bicycle."))')
 [ "$said" = "Ein Mann fährt Fahrrad." ] || { echo "it said: $said"; exit 1; }
-"$venv/pip" show --files nibu | grep -q 'nibu/py.typed' || { echo "py.typed is missing"; exit 1; }
+[[ $("$venv/pip" show --files nibu) == *nibu/py.typed* ]] || { echo "py.typed is missing"; exit 1; }
 # The same build makes the same wheel.
 for n in 1 2; do
   "$venv/pip" wheel --quiet --no-index --no-build-isolation --disable-pip-version-check --no-deps \
