@@ -25,6 +25,11 @@ class Gather {
     if (--missing_ == 0) complete_.notify_all();
   }
 
+  bool has_failed() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return !status_.ok();
+  }
+
   // Once all are there: they, or the status of the first that failed. Call it once.
   absl::StatusOr<std::vector<T>> Await() {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -24,6 +24,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Texts = std::vector<std::string>;
 
+// The texts of a list that are under way at a time, for each thread of the translator.
+constexpr size_t kAhead = 1024;
+
 // Python's Plan.
 struct PlanPtr {
   std::shared_ptr<const Plan> plan;
@@ -45,10 +48,12 @@ Request MakeRequest(int64_t priority, const std::optional<double>& timeout) {
   return request;
 }
 
-// Submits a text, which the plan may treat as a line. Without the GIL.
+// Submits a text, which the plan may treat as a line. Without the GIL. It waits while the queue is
+// full, but not on a translator's own thread.
 absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, const PlanPtr& plan,
                               Request request, size_t index,
                               const std::shared_ptr<Requests>& requests) {
+  const auto patience = OnTranslatorThread::is_here() ? std::chrono::nanoseconds(0) : kForever;
   if (plan.text == TextKind::kLines && !absl::StrContains(text, '\n')) {
     return translator->Submit(
         text, plan.plan, std::move(request),
@@ -56,7 +61,7 @@ absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, c
           const OnTranslatorThread here;
           requests->Take(index, std::move(result));
         },
-        kForever);
+        patience);
   }
   return translator->SubmitText(
       text, plan.plan, std::move(request),
@@ -65,7 +70,7 @@ absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, c
         requests->Take(index, translation.ok() ? JoinUnits(*translation, *plan)
                                                : absl::StatusOr<Result>(translation.status()));
       },
-      kForever);
+      patience);
 }
 
 // Python's Pending.
@@ -141,12 +146,14 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
                                          const PlanPtr& plan, const py::object& target_prefixes,
                                          const py::object& targets, int64_t priority,
                                          const std::optional<double>& timeout) {
+  OnTranslatorThread::RefuseToWait();
   const std::shared_ptr<Translator> translator = engine.Use();
   const Texts all = TextsOf(texts);
   const std::optional<Texts> prefixes = OneEach(target_prefixes, "target_prefix", all.size());
   const std::optional<Texts> scored = OneEach(targets, "target", all.size());
   const auto requests = std::make_shared<Requests>(all.size());
   std::vector<Ticket> tickets;
+  size_t begun = 0;
   const auto submit = [&](size_t i) {
     Request request = MakeRequest(priority, timeout);
     request.key = i;
@@ -159,15 +166,19 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
       requests->Take(i, ticket.status());
     }
   };
+  const size_t ahead = kAhead * static_cast<size_t>(translator->threads());
   try {
-    for (size_t i = 0; i < all.size();) {
-      {
-        const py::gil_scoped_release release;
-        const auto signals = Clock::now() + std::chrono::milliseconds(50);
-        while (i < all.size() && Clock::now() < signals) submit(i++);
-      }
+    // Other calls get their turns among those of a long list. After an error, or once the
+    // translator is closed, the rest is not begun.
+    for (size_t i = 0; i < all.size() && !requests->has_failed(); ++i) {
+      if (i >= ahead) requests->Wait(std::nullopt, all.size() - i + ahead - 1);
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      const py::gil_scoped_release release;
+      submit(i);
+      begun = i + 1;
     }
+    for (; begun < all.size(); ++begun)
+      requests->Take(begun, absl::CancelledError("the request was cancelled"));
     requests->Wait(std::nullopt);
   } catch (...) {
     const py::gil_scoped_release release;

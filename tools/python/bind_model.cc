@@ -3,6 +3,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -97,69 +99,97 @@ ModelPtr Load(py::handle path, const py::kwargs& options) {
 
 std::vector<int> IdsOf(py::handle ids) {
   std::vector<int> all;
-  for (const py::handle id : ids) all.push_back(id.cast<int>());
+  for (const py::handle id : ids) {
+    long value = PyLong_AsLong(id.ptr());
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+      PyErr_Clear();
+      value = std::numeric_limits<int>::max();
+    }
+    all.push_back(static_cast<int>(std::clamp<long>(value, -1, std::numeric_limits<int>::max())));
+  }
   return all;
 }
 
 }  // namespace
 
 void BindModel(py::module_* module) {
-  py::class_<ModelPtr>(*module, "Model")
+  py::class_<ModelPtr>(
+      *module, "Model",
+      "A loaded model: immutable, for any number of threads and translators.\n\n"
+      "Model(path, **options) loads one of any supported format. The path is that of a directory\n"
+      "or file, or the name of a model that was fetched; the empty one is the bundled\n"
+      "English-German model. The options are those of nibu.options() whose `of` is \"model\".")
       .def(py::init(&Load), py::arg("path"))
+      .def("__repr__",
+           [](const ModelPtr& self) {
+             return py::str("Model({!r})").format(Str(self.model->info().path));
+           })
       .def_static(
           "read_info",
           [](py::handle path) { return DictOf(ValueOf(Model::ReadInfo(PathOf(path)))); },
-          py::arg("path"))
+          py::arg("path"),
+          "Returns what a model's files say (path, format, license, languages) without its "
+          "weights.")
       .def_static(
           "pivot",
           [](const ModelPtr& first, const ModelPtr& second) {
             return ModelPtr{ValueOf(Model::Pivot(first.model, second.model))};
           },
-          py::arg("first"), py::arg("second"))
-      .def_property_readonly("info",
-                             [](const ModelPtr& self) { return DictOf(self.model->info()); })
+          py::arg("first"), py::arg("second"),
+          "Makes one model of two: the second one translates what the first one has translated.")
+      .def_property_readonly(
+          "info", [](const ModelPtr& self) { return DictOf(self.model->info()); },
+          "A dict of facts: path, format, license, languages, compute_type, has_tokenizer and "
+          "others.")
       .def(
           "tokenize",
           [](const ModelPtr& self, py::handle text) {
             return StrList(ValueOf(self.model->Tokenize(TextOf(text))));
           },
-          py::arg("text"))
+          py::arg("text"),
+          "Returns the pieces that the model reads for a text of the source language.")
       .def(
           "tokenize_target",
           [](const ModelPtr& self, py::handle text) {
             return StrList(ValueOf(self.model->TokenizeTarget(TextOf(text))));
           },
-          py::arg("text"))
+          py::arg("text"),
+          "Returns the pieces that the model writes for a text of the target language.")
       .def(
           "detokenize",
           [](const ModelPtr& self, py::handle pieces) {
             return Str(ValueOf(self.model->Detokenize(TextsOf(pieces))));
           },
-          py::arg("pieces"))
+          py::arg("pieces"), "Returns the text that pieces of the target language make.")
       .def(
           "source_ids",
           [](const ModelPtr& self, py::handle pieces) {
             return py::cast(self.model->SourceIds(TextsOf(pieces)));
           },
-          py::arg("pieces"))
+          py::arg("pieces"),
+          "Returns the ids of pieces in the source vocabulary; unknown pieces have that of <unk>.")
       .def(
           "target_ids",
           [](const ModelPtr& self, py::handle pieces) {
             return py::cast(self.model->TargetIds(TextsOf(pieces)));
           },
-          py::arg("pieces"))
+          py::arg("pieces"),
+          "Returns the ids of pieces in the target vocabulary; unknown pieces have that of <unk>.")
       .def(
           "source_pieces",
           [](const ModelPtr& self, py::handle ids) {
             return StrList(ValueOf(self.model->SourcePieces(IdsOf(ids))));
           },
-          py::arg("ids"))
+          py::arg("ids"),
+          "Returns the pieces of the source vocabulary with these ids. ValueError: there is none.")
       .def(
           "target_pieces",
           [](const ModelPtr& self, py::handle ids) {
             return StrList(ValueOf(self.model->TargetPieces(IdsOf(ids))));
           },
-          py::arg("ids"));
+          py::arg("ids"),
+          "Returns the pieces of the target vocabulary with these ids. ValueError: there is none.");
   module->def("option_table", &OptionDicts);
 }
 

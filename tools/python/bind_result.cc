@@ -39,22 +39,43 @@ AlignmentKind KindOf(const Result& result) {
 }  // namespace
 
 void BindResult(py::module_* module) {
-  py::class_<Hypothesis>(*module, "Hypothesis")
-      .def_property_readonly("text", [](const Hypothesis& self) { return Str(self.text); })
-      .def_property_readonly("tokens", [](const Hypothesis& self) { return StrList(self.tokens); })
-      .def_readonly("token_scores", &Hypothesis::token_scores)
-      .def_readonly("log_prob", &Hypothesis::log_prob)
-      .def_readonly("score", &Hypothesis::score)
-      .def_readonly("length", &Hypothesis::length)
-      .def_readonly("finished", &Hypothesis::finished)
-      .def_readonly("repetition", &Hypothesis::repetition)
-      .def_property_readonly("end_token",
-                             [](const Hypothesis& self) { return Str(self.end_token); })
+  py::class_<Hypothesis>(*module, "Hypothesis", "A translation of a text, one of a Result's.")
+      .def("__repr__",
+           [](const Hypothesis& self) {
+             return py::str("Hypothesis(text={!r}, score={:.4f})")
+                 .format(Str(self.text), self.score);
+           })
       .def_property_readonly(
-          "warnings", [](const Hypothesis& self) { return StrList(WarningNames(self.warnings)); })
-      .def_readonly("alignment", &Hypothesis::alignment)
-      .def_property_readonly("attention", &Attention)
-      .def_readonly("source_length", &Hypothesis::source_length);
+          "text", [](const Hypothesis& self) { return Str(self.text); }, "The translated text.")
+      .def_property_readonly(
+          "tokens", [](const Hypothesis& self) { return StrList(self.tokens); },
+          "The tokens of all sentences, without their ends; those of a scored target have them.")
+      .def_readonly("token_scores", &Hypothesis::token_scores, "The log-probability of each token.")
+      .def_readonly(
+          "log_prob", &Hypothesis::log_prob,
+          "The sum of the log-probabilities of the tokens, the ends of sentences included.")
+      .def_readonly("score", &Hypothesis::score,
+                    "log_prob, divided by length to the power of length_penalty.")
+      .def_readonly("length", &Hypothesis::length,
+                    "The number of tokens, the ends of sentences included.")
+      .def_readonly("finished", &Hypothesis::finished,
+                    "False: the translation was cut at a length limit.")
+      .def_readonly("repetition", &Hypothesis::repetition, "True: the translation repeats itself.")
+      .def_property_readonly(
+          "end_token", [](const Hypothesis& self) { return Str(self.end_token); },
+          "The token that ended the last sentence; empty: it was cut.")
+      .def_property_readonly(
+          "warnings", [](const Hypothesis& self) { return StrList(WarningNames(self.warnings)); },
+          "Reasons to look at it: short, long, repetition, unfinished, truncated, numbers, "
+          "protected.")
+      .def_readonly("alignment", &Hypothesis::alignment,
+                    "Pairs of (source, target) tokens or words, where they were asked for.")
+      .def_property_readonly("attention", &Attention,
+                             "The attention of each target token (rows) to each source token, a "
+                             "NumPy array; None: it was not asked for.")
+      .def_readonly(
+          "source_length", &Hypothesis::source_length,
+          "The number of tokens or words of the source that alignment and attention count.");
 
   py::class_<Result, std::shared_ptr<Result>>(*module, "Result")
       .def_property_readonly("text",
@@ -84,14 +105,19 @@ void BindResult(py::module_* module) {
           },
           py::arg("source"), py::arg("id") = 0);
 
-  py::class_<Step>(*module, "Step")
-      .def_readonly("sentence", &Step::sentence)
-      .def_readonly("hypothesis", &Step::hypothesis)
-      .def_readonly("position", &Step::position)
-      .def_property_readonly("token", [](const Step& self) { return Str(self.token); })
-      .def_readonly("id", &Step::id)
+  py::class_<Step>(*module, "Step", "A token of a translation that has just been chosen.")
+      .def("__repr__",
+           [](const Step& self) {
+             return py::str("Step(position={}, token={!r})").format(self.position, Str(self.token));
+           })
+      .def_readonly("sentence", &Step::sentence, "Which sentence of the text, from 0.")
+      .def_readonly("hypothesis", &Step::hypothesis, "Which of the samples; 0 without sampling.")
+      .def_readonly("position", &Step::position, "The token's place in its sentence, from 0.")
+      .def_property_readonly(
+          "token", [](const Step& self) { return Str(self.token); }, "The token.")
+      .def_readonly("id", &Step::id, "The token's id in the target vocabulary.")
       .def_readonly("log_prob", &Step::log_prob)
-      .def_readonly("is_last", &Step::is_last);
+      .def_readonly("is_last", &Step::is_last, "True: the sentence ends with it.");
 }
 
 }  // namespace nibu::python

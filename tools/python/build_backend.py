@@ -3,7 +3,7 @@
     pip install --no-build-isolation tools/python
 
 The setting build-dir (pip's --config-settings=build-dir=FOLDER) names the build folder, which may be one that CMake
-has configured already; build/python-CPYTHON of the source tree is the default.
+has configured already; build/python-CPYTHON is the default. A relative path counts from the root of the source tree.
 """
 
 import base64
@@ -32,7 +32,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     tag = _tag()
     settings = config_settings or {}
     default = _SOURCE / "build" / f"python-{sys.implementation.cache_tag}"
-    build = pathlib.Path(settings.get("build-dir", default)).resolve()
+    build = (_SOURCE / settings.get("build-dir", default)).resolve()
     name = f"nibu-{version}-{tag}.whl"
     with tempfile.TemporaryDirectory() as folder:
         package = _build(build, pathlib.Path(folder))
@@ -45,11 +45,20 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             for path in sorted(model.iterdir()):
                 wheel.add(f"nibu/share/nibu/models/en-de/{path.name}", path.read_bytes())
             info = f"nibu-{version}.dist-info"
-            wheel.add(f"{info}/METADATA", _metadata(version).encode())
+            for file, text in _information(version, tag).items():
+                wheel.add(f"{info}/{file}", text.encode())
             wheel.add(f"{info}/licenses/LICENSE", (_SOURCE / "LICENSE").read_bytes())
-            wheel.add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: nibu\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
             wheel.finish(f"{info}/RECORD")
     return name
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Writes what a wheel would say of itself, for which nothing has to be built."""
+    folder = pathlib.Path(metadata_directory) / f"nibu-{_version()}.dist-info"
+    folder.mkdir()
+    for file, text in _information(_version(), _tag()).items():
+        (folder / file).write_text(text)
+    return folder.name
 
 
 def build_sdist(sdist_directory, config_settings=None):
@@ -65,6 +74,11 @@ def _version():
 def _tag():
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
     return f"{python}-{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+
+def _information(version, tag):
+    wheel = f"Wheel-Version: 1.0\nGenerator: nibu\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    return {"METADATA": _metadata(version), "WHEEL": wheel}
 
 
 def _metadata(version):

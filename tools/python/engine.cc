@@ -13,8 +13,8 @@
 namespace nibu::python {
 namespace {
 
-// The translators of this process that have not been destroyed. It lives for ever, since threads
-// may still use it when the process ends.
+// The number of translators that `process` made and that have not been destroyed. It lives for
+// ever, since threads may still use it when the process ends.
 struct Translators {
   std::mutex mutex;
   std::condition_variable ended;
@@ -35,7 +35,7 @@ std::set<Engine*>& Engines() {
 
 void Count(int change) {
   const std::lock_guard<std::mutex> lock(All().mutex);
-  if (All().process != getpid()) {  // a forked child, which has none so far
+  if (All().process != getpid()) {  // a forked child, which makes its first one
     All().process = getpid();
     All().count = 0;
   }
@@ -43,10 +43,16 @@ void Count(int change) {
   All().ended.notify_all();
 }
 
-void Destroy(Translator* translator) {
+// Destroys a translator that a process made. A forked child has none of its parent's threads, and
+// counts none of its parent's translators.
+void Destroy(Translator* translator, pid_t process) {
+  if (process != getpid()) {
+    delete translator;
+    return;
+  }
   if (OnTranslatorThread::is_here()) {
     // The destructor waits for this thread.
-    std::thread([translator] { Destroy(translator); }).detach();
+    std::thread([translator, process] { Destroy(translator, process); }).detach();
     return;
   }
   if (PyGILState_Check() != 0) {
@@ -62,8 +68,16 @@ void Destroy(Translator* translator) {
 
 thread_local int OnTranslatorThread::depth_ = 0;
 
-Engine::Engine(std::unique_ptr<Translator> translator) : translator_(translator.get(), &Destroy) {
-  translator.release();  // NOLINT(bugprone-unused-return-value): translator_ has it
+void OnTranslatorThread::RefuseToWait() {
+  if (!is_here()) return;
+  Raise(absl::FailedPreconditionError(
+      "a function that a translator calls must not wait for a translation; use submit and "
+      "add_done_callback there"));
+}
+
+Engine::Engine(std::unique_ptr<Translator> translator)
+    : translator_(translator.release(),
+                  [process = getpid()](Translator* owned) { Destroy(owned, process); }) {
   Count(1);
   Engines().insert(this);
 }
@@ -90,7 +104,7 @@ void Engine::CloseAll() {
   }
   const py::gil_scoped_release release;
   std::unique_lock<std::mutex> lock(All().mutex);
-  if (All().process != getpid()) return;
+  if (All().process != getpid()) return;  // a forked child without translators of its own
   All().ended.wait(lock, [] { return All().count == 0; });
 }
 

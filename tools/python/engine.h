@@ -39,6 +39,9 @@ class OnTranslatorThread {
   OnTranslatorThread& operator=(const OnTranslatorThread&) = delete;
 
   static bool is_here() { return depth_ > 0; }
+  // Raises RuntimeError on such a thread, on which nobody may wait for a translation: it would wait
+  // for itself. Needs the GIL.
+  static void RefuseToWait();
 
  private:
   static thread_local int depth_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/python/engine.h"
+
 namespace nibu::python {
 namespace {
 
@@ -26,10 +28,12 @@ void Requests::Take(size_t index, absl::StatusOr<Result> result) {
   std::vector<SharedObject> functions;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    has_failed_ = has_failed_ || !taken.ok();
     results_[index] = std::move(taken);
-    if (--missing_ > 0) return;
-    functions.swap(functions_);
+    --missing_;
     arrived_.notify_all();
+    if (missing_ > 0) return;
+    functions.swap(functions_);
   }
   if (functions.empty()) return;
   const py::gil_scoped_acquire gil;
@@ -37,18 +41,20 @@ void Requests::Take(size_t index, absl::StatusOr<Result> result) {
   functions.clear();
 }
 
-bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until) const {
+bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until,
+                    size_t missing) const {
   if (getpid() != process_) {
     Raise(absl::FailedPreconditionError(
         "the translation was begun by a parent process; make a translator in this one"));
   }
+  if (!is_done()) OnTranslatorThread::RefuseToWait();
   while (true) {
     {
       const py::gil_scoped_release release;
       std::unique_lock<std::mutex> lock(mutex_);
       auto slice = std::chrono::steady_clock::now() + kSignals;
       if (until.has_value()) slice = std::min(slice, *until);
-      if (arrived_.wait_until(lock, slice, [this] { return missing_ == 0; })) return true;
+      if (arrived_.wait_until(lock, slice, [&] { return missing_ <= missing; })) return true;
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (until.has_value() && std::chrono::steady_clock::now() >= *until) return is_done();
@@ -58,6 +64,11 @@ bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until) 
 bool Requests::is_done() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return missing_ == 0;
+}
+
+bool Requests::has_failed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return has_failed_;
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<Result>>> Requests::results() const {

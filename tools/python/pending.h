@@ -27,12 +27,15 @@ class Requests {
   // Takes a result. The last one wakes those who wait, and calls the functions. Without the GIL.
   void Take(size_t index, absl::StatusOr<Result> result);
 
-  // Waits until all results have come, or until a time; returns whether they have. Needs the GIL,
-  // which others have meanwhile. Raises what a handler of a signal raises, KeyboardInterrupt above
-  // all; RuntimeError: a parent process is waiting for them, not this one.
-  bool Wait(std::optional<std::chrono::steady_clock::time_point> until) const;
+  // Waits until no more than so many results are missing, or until a time; returns whether it is
+  // so. Needs the GIL, which others have meanwhile. Raises what a handler of a signal raises,
+  // KeyboardInterrupt above all; RuntimeError: the results are a parent process's, or this thread
+  // is one of a translator's, which would wait for itself.
+  bool Wait(std::optional<std::chrono::steady_clock::time_point> until, size_t missing = 0) const;
 
   bool is_done() const;
+  // Returns whether there is an error among the results.
+  bool has_failed() const;
   // All results, or the error of the first one that failed. REQUIRES: is_done().
   absl::StatusOr<std::vector<std::shared_ptr<Result>>> results() const;
   // Calls a function without arguments once the results have come, on whatever thread takes the
@@ -45,6 +48,7 @@ class Requests {
   mutable std::condition_variable arrived_;
   std::vector<absl::StatusOr<std::shared_ptr<Result>>> results_;
   size_t missing_;
+  bool has_failed_ = false;
   std::vector<SharedObject> functions_;
 };
 

@@ -287,6 +287,9 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
         [all](uint64_t key, absl::StatusOr<Result> result) { all->Add(key, std::move(result)); },
         kForever);
     if (!ticket.ok()) all->Add(i, ticket.status());
+    if (!all->has_failed()) continue;
+    // The rest is not begun.
+    while (++i < lines.size()) all->Add(i, absl::CancelledError("the request was cancelled"));
   }
   return all->Await();
 }

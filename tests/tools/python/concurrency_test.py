@@ -77,9 +77,56 @@ class Futures(unittest.TestCase):
         with self.assertRaises(concurrent.futures.CancelledError):
             futures[-1].result()
         self.assertTrue(futures[-1].cancelled())
+        waiting = [self.translator.submit(line) for line in lines_of(300)]
         self.translator.cancel_all()
-        self.assertTrue(any(future.cancelled() for future in futures if future.exception(LIMIT) is not None))
+        self.assertIsInstance(waiting[-1].exception(LIMIT), concurrent.futures.CancelledError)
         self.assertEqual(self.translator.translate(LINE).text, TRANSLATION)
+
+    def test_cancel_and_close_end_lists(self):
+        for end in ("cancel_all", "close"):
+            translator = bundled()
+            ended = []
+
+            def work():
+                try:
+                    translator.translate(lines_of(200000))  # it would take minutes
+                except concurrent.futures.CancelledError as error:
+                    ended.append(error)
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            time.sleep(0.5)
+            getattr(translator, end)()
+            thread.join(60)
+            self.assertEqual(len(ended), 1, end)
+
+    def test_an_error_ends_a_list(self):
+        lines = ["a man and " * 20] + lines_of(200000)
+        with self.assertRaises(ValueError):
+            self.translator.translate(lines, long_input="error", max_input_length=20)
+
+    def test_callbacks_must_not_wait(self):
+        translator = nibu.Translator(threads=1)
+        for call in (lambda: translator.translate(LINE), lambda: translator.translate([LINE]),
+                     lambda: translator.submit(LINE).result(), lambda: list(translator.translate_iterable([LINE]))):
+            errors = []
+
+            def callback(_, call=call, errors=errors):
+                try:
+                    call()
+                except RuntimeError as error:
+                    errors.append(str(error))
+
+            for begin in (lambda: translator.submit(LINE).add_done_callback(callback),
+                          lambda: translator.submit(LINE, beam_size=1, on_token=callback)):
+                errors.clear()
+                begin()
+                translator.translate(LINE)
+                self.assertIn("must not wait", errors[0])
+        more = threading.Event()
+        translator.submit(LINE).add_done_callback(
+            lambda _: translator.submit(LINE).add_done_callback(lambda future: more.set()))
+        self.assertTrue(more.wait(LIMIT))
 
     def test_callbacks(self):
         called = threading.Event()
@@ -128,7 +175,7 @@ class Futures(unittest.TestCase):
         for _ in range(2):
             with self.assertRaises(KeyError):
                 failed.result()
-        with self.assertRaisesRegex(ValueError, "on_step"):
+        with self.assertRaisesRegex(ValueError, "on_token"):
             self.translator.submit(LINE, on_token=fail)
 
 
@@ -200,6 +247,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(asyncio.CancelledError):
             await wait_for(futures[-2])
         translator.cancel_all()
+        self.assertIsInstance(futures[-3].exception(LIMIT), concurrent.futures.CancelledError)
 
 
 class Threads(unittest.TestCase):
@@ -262,19 +310,23 @@ class Threads(unittest.TestCase):
         translator = bundled(beam_size=1)
 
         def calls(count):
-            for i in range(count):
-                translator.translate("")
-                translator.submit("").add_done_callback(lambda future: future.result())
-                if i % 100 == 0:
-                    translator.translate("Two dogs.", alignment="soft", max_decoding_length=3).to_dict()
-                    translator.translate("Two dogs.", max_input_length=i + 1)
+            for i in range(count // 4):
+                translator.translate("Dogs.", alignment="soft", max_decoding_length=2).to_dict()
+                translator.submit("Dogs.", max_decoding_length=1).add_done_callback(lambda future: future.result())
+                translator.translate(["", "A cat."], max_decoding_length=1)
+                translator.submit("Dogs.").cancel()
+                if i % 10 == 0:
                     with self.assertRaises(ValueError):
-                        translator.translate("Two dogs.", beam_size=0)
+                        translator.translate("Dogs.", beam_size=0)
 
-        calls(5000)
+        count = int(os.environ.get("NIBU_CALLS", "4000"))
+        calls(2000)
         before = resident()
-        calls(20000)
-        self.assertLess(resident() - before, 8 << 20)
+        calls(count)
+        grown = resident() - before
+        self.assertLess(grown, 1 << 20)
+        if "NIBU_CALLS" in os.environ:
+            print(f"{count} calls: {before >> 10} kB before, {grown >> 10} kB more behind them")
 
 
 class Processes(unittest.TestCase):
@@ -282,7 +334,8 @@ class Processes(unittest.TestCase):
 
     def test_ctrl_c(self):
         for call in ("translator.translate(lines)", "list(translator.translate_iterable(lines, ahead=1000))",
-                     "[translator.submit(line) for line in lines][-1].result()"):
+                     "[translator.submit(line) for line in lines[:50000]][-1].result()",
+                     "translator.translate(' '.join(lines[:20000]))"):
             status, _, errors = run_python(
                 "import nibu\n"
                 "translator = nibu.Translator(threads=1)\n"
@@ -297,7 +350,7 @@ class Processes(unittest.TestCase):
             "translator = nibu.Translator(threads=2)\n"
             "futures = [translator.submit(f'{i} dogs are running.') for i in range(1000)]\n"
             "for future in futures: future.add_done_callback(lambda future: future.done())\n"
-            "blocked = lambda: translator.translate([f'{i} cats.' for i in range(5000)])\n"
+            "blocked = lambda: translator.translate([f'{i} cats.' for i in range(200000)])\n"
             "threading.Thread(target=blocked, daemon=True).start()\n"
             "print('ends')\n")
         self.assertEqual((status, output), (0, "ends\n"), errors)
@@ -327,6 +380,17 @@ class Processes(unittest.TestCase):
                 os._exit(status)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(translator.translate(LINE).text, TRANSLATION)
+
+    def test_forked_children_end(self):
+        for work in ("pass", "assert str(nibu.Translator(threads=1).translate('Two dogs.'))", "translator.close()",
+                     "own = nibu.Translator(threads=1); own.submit('Two dogs.')"):
+            status, output, errors = run_python(
+                "import nibu, os, sys\n"
+                "translator, other = nibu.Translator(threads=1), nibu.Translator(threads=1)\n"
+                "child = os.fork()\n"
+                f"if child == 0:\n    {work}\n    sys.exit(3)\n"
+                "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n")
+            self.assertEqual((status, output), (0, "3\n"), errors)
 
     def test_multiprocessing(self):
         for method in ("fork", "spawn"):

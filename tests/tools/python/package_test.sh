@@ -26,7 +26,7 @@ for n in 1 2; do
     --config-settings=build-dir="$build" --wheel-dir "$scratch/$n" "$source/tools/python"
 done
 cmp "$scratch"/1/*.whl "$scratch"/2/*.whl
-# A build folder of another Python, or of none, is refused with a line that says so.
+# A build that fails is reported with a line that says what to do.
 mkdir "$scratch/empty"
 echo 'cmake_minimum_required(VERSION 3.25)' >"$scratch/empty/CMakeLists.txt"
 if "$venv/pip" install --quiet --no-index --no-build-isolation --disable-pip-version-check \

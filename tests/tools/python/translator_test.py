@@ -206,6 +206,24 @@ class Options(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "threads"):
             nibu.Translator(threads_of=translator, threads=1)
 
+    def test_wrong_calls(self):
+        translator = bundled()
+        for call in (lambda: nibu.detect("Guten Morgen", "de"), lambda: translator.translate_tokens(["A", "B"]),
+                     lambda: translator.translate([LINE, LINE], target_prefix="Ei"), lambda: translator.translate({LINE}),
+                     lambda: translator.translate(LINE, glossary={"dog": "Katze"}),
+                     lambda: translator.translate_iterable(LINE).__next__(), lambda: nibu.Translator(threads_of=5),
+                     lambda: translator.model.target_pieces(["a"])):
+            with self.assertRaises(TypeError):
+                call()
+        for call in (lambda: translator.translate_tokens([["a b"]]), lambda: translator.model.target_pieces([10**30]),
+                     lambda: translator.translate(LINE, beam_size=2) and translator.translate(LINE, beam_size=2.0)):
+            with self.assertRaises(ValueError):
+                call()
+        for shown in (translator.model, translator.translate(LINE).hypotheses[0]):
+            self.assertNotIn("object at", repr(shown))
+        for documented in (nibu.Model, nibu.Model.tokenize, nibu.Hypothesis, nibu.Hypothesis.score, nibu.Step):
+            self.assertGreater(len(documented.__doc__), 20)
+
     def test_models(self):
         with self.assertRaisesRegex(FileNotFoundError, "/no/such/model"):
             nibu.Translator("/no/such/model")

@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export MYPYPATH=$packages
 flags=(--strict --no-error-summary --cache-dir "$scratch/cache")
-# What newer versions understand without being told.
+# Versions before 1.7 check keyword arguments by their names only if they are told to.
 "$python" -c 'import sys; from mypy.version import __version__ as v; sys.exit(int(v.split(".")[1]) > 6 or v[0] != "1")' &&
   flags+=(--enable-incomplete-feature=Unpack)
 "$python" -m mypy "${flags[@]}" -p nibu

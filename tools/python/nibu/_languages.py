@@ -15,6 +15,8 @@ def detect(text: str | bytes, among: Sequence[str] = (), *, markup: str = "none"
     `among` has the codes of the languages to choose from; a short list helps with short texts. An empty one stands
     for all that are known. The list is empty where nothing can be told, as for a text without letters.
     """
+    if isinstance(among, str):
+        raise TypeError("among must be a list of languages")
     return _detector(tuple(among)).detect(text, markup)
 
 

@@ -56,7 +56,7 @@ class Options(TypedDict, total=False):
     alignment_level: Literal["pieces", "words"]
     alignment_layer: int
     alignment_heads: int
-    # False spares greedy search some work; scores may be 0 then.
+    # False spares greedy search some work: its scores are sums of logits then, not of log-probabilities.
     return_scores: bool
 
 

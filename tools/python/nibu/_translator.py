@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 
     from nibu._options import AllOptions, Options
 
-# Of the plans that a translator keeps, one for each combination of options.
+# A translator keeps so many plans at most, one for each combination of options.
 _MOST_PLANS = 100
+# The queue's room for sentences, unless the caller says otherwise: so much that submit hardly ever waits, which would
+# stop an event loop. Lists and iterables have no more than some texts in it at a time.
+_QUEUE_SIZE = 1 << 16
 
 Text = str | bytes
 Texts = list[str] | list[bytes] | list[Text] | tuple[Text, ...]
@@ -53,7 +57,9 @@ class Translator:
         else:
             self._model = _nibu.Model(model, **sorted_options["model"])
         if threads_of is None:
-            self._engine = _nibu.Engine(sorted_options["speed"])
+            self._engine = _nibu.Engine({"queue_size": _QUEUE_SIZE, **sorted_options["speed"]})
+        elif not isinstance(threads_of, Translator):
+            raise TypeError(f"threads_of must be a Translator, not {type(threads_of).__name__}")
         elif sorted_options["speed"]:
             raise TypeError(f"{next(iter(sorted_options['speed']))} is that of threads_of")
         else:
@@ -115,8 +121,12 @@ class Translator:
         higher priority are taken first; after `timeout` seconds a request ends with TimeoutError.
         """
         is_one = isinstance(source, (str, bytes))
-        texts: list[Text] = [source] if isinstance(source, (str, bytes)) else list(source)
-        prefixes = [target_prefix] if is_one and target_prefix is not None else target_prefix
+        texts = _texts("source", source)
+        prefixes = target_prefix
+        if target_prefix is not None:
+            if isinstance(target_prefix, (str, bytes)) != is_one:
+                raise TypeError("target_prefix must be a text for a text, and a list for a list of texts")
+            prefixes = [target_prefix] if is_one else target_prefix
         plan = self._plan(options)
         found = self._engine.run(texts, plan, target_prefixes=prefixes, priority=priority, timeout=timeout)
         results = [Result(result, text, self._model) for result, text in zip(found, texts)]
@@ -124,8 +134,16 @@ class Translator:
 
     def translate_tokens(self, sources: Iterable[Sequence[str]], **options: Unpack[Options]) -> list[Result]:
         """Translates lists of tokens (pieces of the model's vocabulary), such as those of `model.tokenize`."""
+        lines = []
+        for tokens in sources:
+            if isinstance(tokens, (str, bytes)) or not all(isinstance(token, str) for token in tokens):
+                raise TypeError("sources must be lists of tokens, one for each text")
+            for token in tokens:
+                if not token or " " in token or "\n" in token:
+                    raise ValueError(f"the token {token!r} is empty or has a blank; no vocabulary has such tokens")
+            lines.append(" ".join(tokens))
         named: Any = {**options, "tokenized": True}
-        return self.translate([" ".join(tokens) for tokens in sources], **named)
+        return self.translate(lines, **named)
 
     def submit(
         self,
@@ -138,30 +156,39 @@ class Translator:
         on_token: Callable[[_nibu.Step], object] | None = None,
         **options: Unpack[Options],
     ) -> Future:
-        """Begins to translate a text, and returns a Future of its Result; it waits while the queue is full.
+        """Begins to translate a text, and returns a Future of its Result.
 
         `await translator.submit(text)` gives the result in asyncio. `on_token` is called with each token as soon as it
         is chosen, by a thread of the translator's; where it returns True, the sentence ends. It needs beam_size=1.
+        The call waits only while more than 65,536 sentences (the option queue_size) are under way.
         """
-        told = None if on_token is None else OnToken(on_token)
-        pending = self._engine.submit(
-            source,
-            self._plan(options),
-            target_prefix=target_prefix,
-            priority=priority,
-            timeout=timeout,
-            on_step=told,
-        )
-        return Future(pending, lambda result: Result(result, source, self._model), told)
+        listener = None if on_token is None else OnToken(on_token)
+        plan = self._plan(options)
+        try:
+            pending = self._engine.submit(
+                source, plan, target_prefix=target_prefix, priority=priority, timeout=timeout, on_step=listener
+            )
+        except ValueError as error:
+            raise ValueError(str(error).replace("on_step", "on_token")) from None
+        return Future(pending, lambda result: Result(result, source, self._model), listener)
 
     def translate_iterable(
-        self, sources: Iterable[Text], /, *, ahead: int = 0, **options: Unpack[Options]
+        self,
+        sources: Iterable[Text],
+        /,
+        *,
+        ahead: int = 0,
+        priority: int = 0,
+        timeout: float | None = None,
+        **options: Unpack[Options],
     ) -> Iterator[Result]:
         """Yields the translations of texts, in their order, and reads `ahead` texts further meanwhile.
 
         0 stands for as many as keep the threads busy. Nothing is read before the first result is asked for. What has
-        been begun is cancelled where the iterator is closed.
+        been begun is cancelled where the iterator is closed. `priority` and `timeout` are those of each text.
         """
+        if isinstance(sources, (str, bytes)):
+            raise TypeError("sources must be texts, not a text; translate takes one")
         plan = self._plan(options)
         ahead = ahead or 512 * self.threads
         waiting: deque[tuple[_nibu.Pending, Text]] = deque()
@@ -172,7 +199,7 @@ class Translator:
 
         try:
             for source in sources:
-                waiting.append((self._engine.submit(source, plan), source))
+                waiting.append((self._engine.submit(source, plan, priority=priority, timeout=timeout), source))
                 if len(waiting) > ahead:
                     yield next_result()
             while waiting:
@@ -182,13 +209,38 @@ class Translator:
                 pending.cancel()
 
     @overload
-    def score(self, source: Text, target: Text, /, **options: Unpack[Options]) -> Result: ...
+    def score(
+        self,
+        source: Text,
+        target: Text,
+        /,
+        *,
+        priority: int = 0,
+        timeout: float | None = None,
+        **options: Unpack[Options],
+    ) -> Result: ...
 
     @overload
-    def score(self, source: Texts, target: Texts, /, **options: Unpack[Options]) -> list[Result]: ...
+    def score(
+        self,
+        source: Texts,
+        target: Texts,
+        /,
+        *,
+        priority: int = 0,
+        timeout: float | None = None,
+        **options: Unpack[Options],
+    ) -> list[Result]: ...
 
     def score(
-        self, source: Text | Texts, target: Text | Texts, /, **options: Any
+        self,
+        source: Text | Texts,
+        target: Text | Texts,
+        /,
+        *,
+        priority: int = 0,
+        timeout: float | None = None,
+        **options: Any,
     ) -> Result | list[Result]:
         """Scores a given translation of a line, or those of a list of lines.
 
@@ -197,9 +249,9 @@ class Translator:
         is_one = isinstance(source, (str, bytes))
         if is_one != isinstance(target, (str, bytes)):
             raise TypeError("source and target must both be texts, or both be lists of texts")
-        sources: list[Text] = [source] if isinstance(source, (str, bytes)) else list(source)
-        targets: list[Text] = [target] if isinstance(target, (str, bytes)) else list(target)
-        found = self._engine.run(sources, self._plan(options), targets=targets)
+        sources = _texts("source", source)
+        targets = _texts("target", target)
+        found = self._engine.run(sources, self._plan(options), targets=targets, priority=priority, timeout=timeout)
         results = [Result(result, text, self._model) for result, text in zip(found, sources)]
         return results[0] if is_one else results
 
@@ -222,7 +274,7 @@ class Translator:
         return f"Translator({self._model.info['path']!r})"
 
     def _plan(self, options: Mapping[str, Any]) -> _nibu.Plan:
-        key = tuple(sorted((name, _frozen(value)) for name, value in options.items()))
+        key = tuple(sorted((name, _frozen(name, value)) for name, value in options.items()))
         found = self._plans.get(key)
         if found is not None:
             return found
@@ -238,8 +290,19 @@ class Translator:
         return plan
 
 
-def _frozen(value: object) -> object:
-    """A value, or a tuple of the elements of a list: a key of a dict."""
+def _texts(name: str, source: Text | Texts) -> list[Text]:
+    """Returns a text, or the texts of a list, as a list."""
+    if isinstance(source, (str, bytes)):
+        return [source]
+    if not isinstance(source, (list, tuple)):
+        raise TypeError(f"{name} must be str or bytes, or a list of them, not {type(source).__name__}")
+    return list(source)
+
+
+def _frozen(name: str, value: object) -> object:
+    """Returns a key of a dict: the value of an option with its type, since 2 and 2.0 are equal."""
     if isinstance(value, (list, tuple)):
-        return tuple(_frozen(element) for element in value)
-    return value
+        return tuple(_frozen(name, element) for element in value)
+    if value is not None and not isinstance(value, (Real, str, bytes, PathLike)):
+        raise TypeError(f"{name} must be a bool, a number, a text or a list of them, not {type(value).__name__}")
+    return type(value), value

@@ -1,4 +1,4 @@
-// What results hold.
+// Functions that read results.
 
 #include "absl/strings/str_join.h"
 #include "tools/text/c/handles.h"
@@ -33,7 +33,7 @@ const nibu::Hypothesis* At(const nibu_result* result, size_t text, size_t hypoth
   return &found->result.hypotheses[hypothesis];
 }
 
-// What is handed out of a string or a vector, which may be null, and its size.
+// Hand out a string or vector, which may be null, and its size.
 const char* HandOut(const std::string* text, size_t* length) {
   if (length != nullptr) *length = text == nullptr ? 0 : text->size();
   return text == nullptr ? nullptr : text->c_str();

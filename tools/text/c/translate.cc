@@ -32,6 +32,11 @@ class Batch {
     if (--missing_ == 0) complete_.notify_all();
   }
 
+  bool has_failed() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return !status_.ok();
+  }
+
   // Waits for all; an error is that of the first text that failed.
   absl::StatusOr<std::vector<nibu::Result>> Await() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -98,6 +103,9 @@ absl::Status TranslateAll(nibu_translator* translator, const nibu_plan* plan, co
         },
         nibu::kForever);
     if (!ticket.ok()) batch->Take(i, ticket.status());
+    if (!batch->has_failed()) continue;
+    // The rest is not begun.
+    while (++i < count) batch->Take(i, absl::CancelledError("the request was cancelled"));
   }
   auto results = batch->Await();
   if (!results.ok()) return results.status();

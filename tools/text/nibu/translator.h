@@ -182,7 +182,8 @@ class NIBU_EXPORT Translator {
   void CancelAll();
 
   // Submits all lines and waits for all: not within a Done. The results are in the lines' order,
-  // and their number is the line's key. An error is that of the first line that failed.
+  // and their number is the line's key. An error is that of the first line that failed; lines that
+  // have not been submitted then are not begun.
   absl::StatusOr<std::vector<Result>> Translate(const std::vector<std::string>& lines,
                                                 std::shared_ptr<const Plan> plan);
   // The same with a given translation of each line, which is scored: see Request::target.
