@@ -100,7 +100,7 @@ TEST(ServiceTest, Alternatives) {
   EXPECT_FALSE(others.empty());
   EXPECT_LE(others.size(), 3u);
   for (const std::string& other : others) {
-    EXPECT_NE(other, one["translatedText"]);
+    EXPECT_NE(Json(other), one["translatedText"]);
     EXPECT_EQ(std::count(others.begin(), others.end(), other), 1);
   }
   const Json list = service.Ask(With(Request(Json::array({"A dog.", "?"})), "alternatives", "2"));
