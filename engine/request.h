@@ -22,7 +22,7 @@ struct Step {
   size_t hypothesis = 0;  // Which of the samples; 0 without sampling.
   size_t position = 0;    // Its place in the hypothesis, from 0.
   int token = 0;
-  float log_prob = 0;    // 0 for a token of the prefix and, without return_scores, for all.
+  float log_prob = 0;    // 0 for a token of the prefix; without return_scores, the logit.
   bool is_last = false;  // The hypothesis ends with it.
 };
 
@@ -49,8 +49,8 @@ struct Request {
   // To be scored in place of a search: the only hypothesis. With an end token behind it, or
   // without. target_prefix plays no part then.
   std::optional<std::vector<int>> target = {};
-  // Null: nobody is told. Needs a beam of 1 and patience 1, and has neither a target nor
-  // on_repetition nor alternatives.
+  // The function that is told of tokens; it may be null. A request with one needs a beam and a
+  // patience of 1, and has neither a target nor on_repetition nor alternatives.
   OnStep on_step = nullptr;
   // It continues a request that another Translator has answered, and is taken even if the queue is
   // full. Its caller bounds the number of such requests: see Translator::AwaitRoom.

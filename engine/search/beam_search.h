@@ -113,8 +113,8 @@ class BeamSearch {
   // one for each. REQUIRES: !done(), one list a live hypothesis.
   void Advance(absl::Span<const absl::Span<const Candidate>> candidates);
 
-  // The newest token of each branch that got one in the last step, of which each hypothesis of a
-  // beam of 1 is one.
+  // The newest token of each branch that got one in the last step. With a beam of 1, each
+  // hypothesis is a branch.
   struct NewToken {
     size_t branch;
     Candidate token;

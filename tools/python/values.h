@@ -1,4 +1,4 @@
-// What Python hands over and gets back: texts, options and errors.
+// Texts, options and errors, on their way from Python to C++ and back.
 #ifndef NIBU_TOOLS_PYTHON_VALUES_H_
 #define NIBU_TOOLS_PYTHON_VALUES_H_
 

@@ -211,7 +211,7 @@ TEST_F(StepsTest, CancelAllEndsAllRequests) {
   translator_->CancelAll();
   all.get_future().wait();
   EXPECT_GT(cancelled, 0);
-  // What comes behind it is translated.
+  // A request that is submitted later is translated.
   EXPECT_TRUE(translator_->Translate({kLine}, plan).ok());
 }
 

@@ -58,7 +58,7 @@ struct nibu_result {
   struct Text {
     std::string source;
     nibu::Result result = {};
-    // Of each hypothesis: the alignment as numbers, and the names of the warnings.
+    // The alignment of each hypothesis as numbers, and the names of its warnings.
     std::vector<std::vector<size_t>> alignments = {};
     std::vector<std::string> warnings = {};
   };

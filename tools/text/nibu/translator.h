@@ -37,7 +37,7 @@ struct Step {
   size_t position = 0;    // The token's place in the sentence's hypothesis, from 0.
   std::string token = {};
   int id = 0;            // In the target vocabulary.
-  float log_prob = 0;    // 0 for tokens of a prefix and, without return_scores, for all.
+  float log_prob = 0;    // 0 for tokens of a prefix; without return_scores, the logit.
   bool is_last = false;  // The hypothesis ends with it: it is its end token, or at a length limit.
 };
 
