@@ -29,14 +29,14 @@ void Slot::Begin(std::shared_ptr<Job> begun, bool has_draft, int vocab_target) {
   start = std::chrono::steady_clock::now();
   job = std::move(begun);
   job->Begin();
-  is_drafted = has_draft && job->rows == 1 && !job->target.has_value() && job->on_step == nullptr;
+  // Nobody guesses where each step's tokens are told of, or depend on the step.
+  is_drafted = has_draft && job->rows == 1 && !job->target.has_value() && job->on_step == nullptr &&
+               !job->search.is_biased();
   search.Reset(job->search);
   if (job->on_step != nullptr) TellPrefix();
   tokens = job->start;
   // A prefix may leave nothing to ask.
   forced = search.done() ? tokens.size() : job->forced;
-  // A biased search has one hypothesis whose next tokens depend on the step: nothing to guess.
-  is_drafted = is_drafted && !job->search.is_biased();
   if (job->options.shortlist != nullptr) {
     output.tokens =
         job->options.shortlist->Candidates(job->source, vocab_target, NeededTokens(*job));
