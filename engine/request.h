@@ -12,8 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/search/beam_search.h"
 #include "engine/search/decoding_options.h"
+#include "engine/search/hypothesis.h"
+#include "engine/search/search_plan.h"
 
 namespace nibu::internal {
 
@@ -37,7 +38,12 @@ struct Request {
   using Clock = std::chrono::steady_clock;
 
   std::vector<int> source = {};  // token ids without their frame, at least one
-  DecodingOptions options = {};
+  // How it is decoded, worked out by the Translator's Plan. Requests that are decoded in the same
+  // way share it. Null: Submit works `options` out for this request alone.
+  std::shared_ptr<const SearchPlan> plan = nullptr;
+  DecodingOptions options = {};  // counts only without a plan
+  // Above 0: at most so many generated tokens, the prefix included, even if the options allow more.
+  int max_length = 0;
   // What a translation begins with: part of the result, counted in L and the length limits, not in
   // S (see prefix_bias_beta, too).
   std::vector<int> target_prefix = {};

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/core/check_range.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/exit_guard.h"
 #include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
+#include "engine/plan.h"
 #include "engine/schedule/core_budget.h"
 #include "engine/schedule/job_queue.h"
 #include "engine/schedule/worker.h"
@@ -56,47 +56,6 @@ size_t QueueSize(const TranslatorOptions& options) {
   if (options.queue_size > 0) return options.queue_size;
   return static_cast<size_t>(options.threads) *
          std::max(kDefaultQueue, 2 * static_cast<size_t>(options.batch_size));
-}
-
-absl::Status CheckTokens(absl::string_view what, absl::Span<const int> ids, int shortest,
-                         int longest, int vocabulary) {
-  if (ids.size() < static_cast<size_t>(shortest) ||
-      ids.size() > static_cast<size_t>(std::max(longest, 0))) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " has ", ids.size(), " tokens, expected ", shortest, " to ", longest));
-  }
-  return CheckIds(what, ids, 0, vocabulary - 1, "the token ");
-}
-
-absl::Status CheckOnStep(const Request& request) {
-  const DecodingOptions& options = request.options;
-  if (request.on_step == nullptr) return absl::OkStatus();
-  if (options.beam_size == 1 && options.patience == 1 && !options.return_alternatives &&
-      options.on_repetition == OnRepetition::kKeep && !request.target.has_value()) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      "on_step needs a beam_size of 1 and a patience of 1, and neither a target, "
-      "return_alternatives nor on_repetition=retry");
-}
-
-absl::Status CheckConstraints(const Request& request, int vocabulary) {
-  if (request.constraints.empty()) return absl::OkStatus();
-  NIBU_RETURN_IF_ERROR(
-      CheckRange<size_t>("constraints", request.constraints.size(), 0, kMostConstraints));
-  if (!request.options.allow_constraints()) {
-    return absl::InvalidArgumentError(
-        "constraints need a beam_size above 1, and neither samples, return_alternatives nor "
-        "prefix_bias_beta");
-  }
-  for (const Constraint& constraint : request.constraints) {
-    if (constraint.empty()) return absl::InvalidArgumentError("constraints have an empty one");
-    for (const std::vector<int>& phrase : constraint) {
-      NIBU_RETURN_IF_ERROR(
-          CheckTokens("constraints", phrase, 1, std::numeric_limits<int>::max(), vocabulary));
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -203,7 +162,7 @@ class Translator::Impl {
   void Deliver() {
     while (const std::shared_ptr<Job> job = queue.TakeFinished()) {
       try {
-        job->done(job->key, std::move(job->result));
+        job->done(job->request.key, std::move(job->result));
       } catch (...) {  // see Done
       }
       job->done = nullptr;  // with what it holds
@@ -256,61 +215,39 @@ absl::StatusOr<Ticket> Translator::Submit(Request request, Done done,
   }
 }
 
-absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done done) const {
-  const ModelConfig& config = impl_->model->config;
-  const ModelConfig& common = impl_->vocabularies;
-  // A frame of the model's own is not the other models'.
-  NIBU_RETURN_IF_ERROR(
-      request.options.ValidateFor(request.options.frame.has_value() ? common : config));
-  NIBU_RETURN_IF_ERROR(CheckTokens("source", request.source, 1, max_source_length(request.options),
-                                   common.vocab_source));
-  const Frame frame = request.options.FrameFor(config);
-  const int most = impl_->target_positions - frame.target_extra();
-  if (most < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
-                     " tokens, expected at most ", impl_->target_positions));
-  }
-  NIBU_RETURN_IF_ERROR(CheckTokens("target_prefix", request.target_prefix, 0,
-                                   std::numeric_limits<int>::max(), common.vocab_target));
-  if (request.target.has_value()) {
-    NIBU_RETURN_IF_ERROR(CheckTokens("target", *request.target, 1, most, common.vocab_target));
-  }
-  NIBU_RETURN_IF_ERROR(CheckConstraints(request, common.vocab_target));
-  NIBU_RETURN_IF_ERROR(CheckOnStep(request));
-  auto job = std::make_shared<Job>();
-  static_cast<Request&>(*job) = std::move(request);
-  job->done = std::move(done);
-  job->source.insert(job->source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
-  job->source.insert(job->source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
-  const DecodingOptions& options = job->options;
-  job->search = {.options = &options,
-                 .max_length = std::min(options.max_decoding_length, most),
-                 .ends = options.end_tokens,
-                 .first_row = frame.target_extra()};
-  if (options.max_length_factor > 0) {
-    const float longest = options.max_length_factor * static_cast<float>(job->source.size());
-    if (longest < static_cast<float>(job->search.max_length)) {
-      job->search.max_length =
-          std::min(job->search.max_length,
-                   std::max({1, options.min_decoding_length, static_cast<int>(longest)}));
+absl::StatusOr<std::shared_ptr<const SearchPlan>> Translator::Plan(
+    const DecodingOptions& options) const {
+  try {
+    const ModelConfig& config = impl_->model->config;
+    // A frame of the model's own is not the other models'.
+    NIBU_RETURN_IF_ERROR(
+        ValidateFor(options, options.frame.has_value() ? impl_->vocabularies : config));
+    const Frame frame = FrameFor(options, config);
+    const int positions = impl_->target_positions - frame.target_extra();
+    if (positions < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
+                       " tokens, expected at most ", impl_->target_positions));
     }
+    return std::make_shared<const SearchPlan>(options, SearchModelOf(config, positions));
+  } catch (...) {
+    return StatusOfException();
   }
-  if (options.end_tokens.empty()) job->search.ends = {config.eos};
-  job->suppressed = config.suppressed;
-  if (options.disable_unk) job->suppressed.push_back(config.unk_target);
-  job->suppressed.insert(job->suppressed.end(), job->search.ends.begin(), job->search.ends.end());
-  job->search.constraints = job->constraints;
-  job->search.word_parts = job->word_parts.get();
-  job->rows = job->search.width() * static_cast<size_t>(options.branches());
-  job->frame = frame.decoder_start.size();
-  job->start = frame.decoder_start;
-  if (impl_->draft != nullptr && !options.frame.has_value()) {
-    job->draft_start = {impl_->draft->model->config.decoder_start};
-  } else {
-    job->draft_start = frame.decoder_start;
+}
+
+absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done done) const {
+  if (request.plan == nullptr) {
+    NIBU_ASSIGN_OR_RETURN(request.plan, Plan(request.options));
   }
-  return job;
+  const SearchPlan& plan = *request.plan;
+  const ModelConfig& common = impl_->vocabularies;
+  NIBU_RETURN_IF_ERROR(
+      CheckRequest(request, plan.options(),
+                   {.vocab_source = common.vocab_source,
+                    .vocab_target = common.vocab_target,
+                    .max_source_length = max_source_length(plan.options()),
+                    .max_target_length = impl_->target_positions - plan.frame().target_extra()}));
+  return std::make_shared<Job>(std::move(request), std::move(done));
 }
 
 void Translator::Cancel(const Ticket& ticket) {

@@ -30,6 +30,10 @@ class Translator {
   // Finishes everything that was submitted.
   ~Translator();
 
+  // Checks decoding options and works them out for Request::plan. InvalidArgument whose message
+  // begins with the option's name. The plan belongs to this translator: no other one may get it.
+  absl::StatusOr<std::shared_ptr<const SearchPlan>> Plan(const DecodingOptions& options) const;
+
   // Queues a request. OK: `done` is called exactly once, from a thread of the translator's that
   // decodes nothing, and may Submit in turn. Otherwise never: InvalidArgument: ids, lengths or
   // options that make no sense; ResourceExhausted: no memory, or the queue has been full for

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
+#include "engine/plan.h"
 #include "engine/schedule/core_budget.h"
 #include "engine/search/decoding_options.h"
 
@@ -49,7 +50,7 @@ absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
   }
   ModelConfig framed = common;
   framed.vocab_target = model.config.vocab_target;  // the others begin with tokens of their own
-  NIBU_RETURN_IF_ERROR(DecodingOptions().ValidateFor(framed));  // its own frame
+  NIBU_RETURN_IF_ERROR(internal::ValidateFor(DecodingOptions(), framed));  // its own frame
   if (ensemble_weights.empty()) return absl::OkStatus();
   if (ensemble_weights.size() != ensemble.size() + 1) {
     return absl::InvalidArgumentError(absl::StrCat("ensemble_weights must be one for each of ",

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "engine/attention/cache.h"
-#include "engine/ops/vectors-inl.h"
+#include "engine/core/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu::internal {

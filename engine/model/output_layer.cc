@@ -1,7 +1,6 @@
 #include "engine/model/output_layer.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -10,39 +9,6 @@
 
 namespace nibu::internal {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-void Suppress(absl::Span<const int> suppressed, const LogitTokens& tokens, float* logits) {
-  for (const int token : suppressed) {
-    const int i = tokens.Find(token);
-    if (i >= 0) logits[i] = -kInfinity;
-  }
-}
-
-// What the rules of a row do to its logits, wherever these come by.
-void Edit(const OutputLayer::Query& query, const LogitTokens& tokens, float* logits) {
-  Suppress(query.suppressed, tokens, logits);
-  if (query.rules == nullptr) return;
-  Suppress(query.rules->suppressed, tokens, logits);
-  const float penalty = query.rules->repetition_penalty;
-  for (const int token : query.rules->repeated) {
-    const int i = tokens.Find(token);
-    if (i >= 0) logits[i] = logits[i] < 0 ? logits[i] * penalty : logits[i] / penalty;
-  }
-}
-
-// On their way to the best tokens.
-void Take(const OutputLayer::Query& query, const LogitTokens& tokens, const float* logits,
-          TopK* top) {
-  if (query.rules != nullptr) {
-    for (const int token : query.rules->wanted) {
-      const int i = tokens.Find(token);
-      if (i >= 0) top->Want(token, logits[i]);
-    }
-  }
-  top->Update(logits, tokens);
-}
 
 bool Share(const OutputSubset* a, const OutputSubset* b) {
   if (a == nullptr || b == nullptr) return a == b;
@@ -86,16 +52,7 @@ void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
   }
 }
 
-void OutputLayer::BestTokens(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
-                             absl::Span<TopK> tops) {
-  for (size_t i = 0; i < queries.size(); ++i) {
-    const RowRules* const rules = queries[i].rules;
-    if (rules != nullptr && rules->sampling != nullptr) {
-      tops[i].Reset(*rules->sampling, rules->noises);
-    } else {
-      tops[i].Reset(queries[i].k, queries[i].normalize);
-    }
-  }
+void OutputLayer::Run(absl::Span<const float* const> hidden, absl::Span<const Query> queries) {
   for (size_t first = 0; first < queries.size();) {
     size_t end = first + 1;
     while (end < queries.size() && Share(queries[end].subset, queries[first].subset)) ++end;
@@ -106,7 +63,7 @@ void OutputLayer::BestTokens(absl::Span<const float* const> hidden, absl::Span<c
       const auto dim = static_cast<size_t>(models_[m].model->config.d_model);
       rows.push_back(Gather(hidden[m], dim, some));
     }
-    BestOfSubset(rows, some, tops.subspan(first, some.size()));
+    RunShared(rows, some);
     workspace_->arena.Rewind(mark);
     first = end;
   }
@@ -121,16 +78,26 @@ const float* OutputLayer::Gather(const float* hidden, size_t dim, absl::Span<con
   return gathered;
 }
 
-void OutputLayer::Mix(absl::Span<float* const> logits, size_t n) const {
-  for (size_t i = 0; i < n; ++i) {
+// Of an ensemble, the mean of the logits less the mean of their log-sum-exp is the mean of the
+// log-probabilities.
+void OutputLayer::HandOver(const Query& query, const LogitTokens& tokens,
+                           absl::Span<float* const> logits, absl::Span<LogSumExp> sums) const {
+  const auto count = static_cast<size_t>(tokens.count());
+  for (size_t m = 0; m < models_.size(); ++m) {
+    if (query.subset != nullptr) Pick(*query.subset, logits[m]);
+    query.sink->Edit(tokens, logits[m]);
+    if (!sums.empty()) sums[m].Add({logits[m], count});
+  }
+  for (size_t i = 0; !sums.empty() && i < count; ++i) {
     float mean = 0;
-    for (size_t m = 0; m < logits.size(); ++m) mean += models_[m].weight * logits[m][i];
+    for (size_t m = 0; m < models_.size(); ++m) mean += models_[m].weight * logits[m][i];
     logits[0][i] = mean;
   }
+  query.sink->Take(tokens, logits[0]);
 }
 
-void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
-                               absl::Span<const Query> queries, absl::Span<TopK> tops) {
+void OutputLayer::RunShared(absl::Span<const float* const> hidden,
+                            absl::Span<const Query> queries) {
   const OutputSubset* const subset = queries[0].subset;
   const size_t models = models_.size();
   const auto blocks = [&](size_t m) {
@@ -146,8 +113,7 @@ void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
     logits.push_back(workspace_->Rows(std::min(rows, most), blocks(m)[0].out()));
     count_of_blocks = std::min(count_of_blocks, blocks(m).size());
   }
-  if (is_mixed && sums_.size() < queries.size() * models) sums_.resize(queries.size() * models);
-  for (size_t i = 0; is_mixed && i < queries.size() * models; ++i) sums_[i].Reset(1, true);
+  if (is_mixed) sums_.assign(queries.size() * models, LogSumExp());
   MatmulContext& matmul = workspace_->matmul;
   int first = 0;
   for (size_t b = 0; b < count_of_blocks; ++b) {
@@ -169,20 +135,18 @@ void OutputLayer::BestOfSubset(absl::Span<const float* const> hidden,
         absl::InlinedVector<float*, 1> row;
         for (size_t m = 0; m < models; ++m) {
           row.push_back(logits[m] + r * static_cast<size_t>(blocks(m)[b].out()));
-          if (own != nullptr) Pick(*own, row[m]);
-          Edit(queries[i], tokens, row[m]);
-          if (is_mixed) sums_[i * models + m].Update(row[m], tokens);
         }
-        if (is_mixed) Mix(row, static_cast<size_t>(tokens.count()));
-        Take(queries[i], tokens, row[0], &tops[i]);
+        const auto sums =
+            absl::MakeSpan(sums_).subspan(is_mixed ? i * models : 0, is_mixed ? models : 0);
+        HandOver(queries[i], tokens, row, sums);
       }
     }
     first += width;
   }
   for (size_t i = 0; is_mixed && i < queries.size(); ++i) {
     float sum = 0;
-    for (size_t m = 0; m < models; ++m) sum += models_[m].weight * sums_[i * models + m].LogSum();
-    tops[i].SetLogSum(sum);
+    for (size_t m = 0; m < models; ++m) sum += models_[m].weight * sums_[i * models + m].value();
+    queries[i].sink->SetLogSum(sum);
   }
 }
 

@@ -1,4 +1,4 @@
-// The logits of the decoder's rows, as far as search asks for them.
+// Computes the logits of the decoder's rows, block by block, for whoever chooses tokens.
 #ifndef NIBU_ENGINE_MODEL_OUTPUT_LAYER_H_
 #define NIBU_ENGINE_MODEL_OUTPUT_LAYER_H_
 
@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "engine/core/log_sum_exp.h"
+#include "engine/core/logits.h"
 #include "engine/model/layers.h"
 #include "engine/model/weights.h"
-#include "engine/ops/top_k.h"
 
 namespace nibu::internal {
 
@@ -17,16 +18,6 @@ struct OutputSubset {
   std::vector<int> tokens;
   std::vector<Linear> linears;  // of each model; several subsets may share them
   std::vector<int> columns;     // of the linears, each token's
-};
-
-// What else a row of logits may be subject to, and asked for.
-struct RowRules {
-  std::vector<int> suppressed;   // tokens of probability 0
-  float repetition_penalty = 1;  // of these tokens, each once
-  std::vector<int> repeated;
-  std::vector<int> wanted;             // tokens whose log-probabilities are asked for, too
-  const Sampling* sampling = nullptr;  // in place of the best tokens; one for each noise
-  std::vector<Noise> noises;
 };
 
 // Of a model, or of an ensemble, whose log-probabilities are the weighted means of its models'. One
@@ -49,34 +40,29 @@ class OutputLayer {
   // REQUIRES: a subset, a token in each.
   void Select(absl::Span<OutputSubset* const> subsets) const;
 
-  // What is asked of a row of logits.
   struct Query {
     int row;                               // of `hidden`
-    int k;                                 // how many of the best tokens
-    bool normalize;                        // log-probabilities, else logits
-    absl::Span<const int> suppressed;      // tokens of probability 0
+    LogitSink* sink;                       // receives the logits
     const OutputSubset* subset = nullptr;  // null: all tokens
-    const RowRules* rules = nullptr;       // null: nothing else
   };
-  // tops[i] is updated with the logits of row queries[i].row of each model's `hidden`,
-  // Decoder::Step's, block by block. Rows ascend; those that nobody asks for cost nothing. Rows of
-  // one subset lie side by side, and so do subsets that share their linears. A row's result depends
+  // Hands the logits of row queries[i].row of each model's `hidden` (Decoder::Step's) to
+  // queries[i].sink, block by block. Rows ascend; those that nobody asks for cost nothing. Rows of
+  // one subset lie side by side, and so do subsets that share their linears. A row's logits depend
   // on nothing else.
-  void BestTokens(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
-                  absl::Span<TopK> tops);
+  void Run(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
 
  private:
   // The rows of some queries, one after the other.
   const float* Gather(const float* hidden, size_t dim, absl::Span<const Query> queries);
-  // The same for queries whose subsets share their linears, or that have none.
-  void BestOfSubset(absl::Span<const float* const> hidden, absl::Span<const Query> queries,
-                    absl::Span<TopK> tops);
-  // The mean of the models' logits into the first one's.
-  void Mix(absl::Span<float* const> logits, size_t n) const;
+  // Run for queries whose subsets share their linears, or that have none.
+  void RunShared(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
+  // Edits a row's logits of each model and hands them, or their mean, to the query's sink.
+  void HandOver(const Query& query, const LogitTokens& tokens, absl::Span<float* const> logits,
+                absl::Span<LogSumExp> sums) const;
 
   const std::vector<Part> models_;
   Workspace* workspace_;
-  std::vector<TopK> sums_;  // of an ensemble: [query][model], for the log-sum-exp
+  std::vector<LogSumExp> sums_;  // of an ensemble: [query][model]
 };
 
 }  // namespace nibu::internal

@@ -49,14 +49,19 @@ Drafter::Drafter(const PreparedModel& draft, Workspace* workspace)
       decoder_(*draft.model, draft.target, workspace),
       output_(*draft.model, workspace) {}
 
-void Drafter::Guess(Sentence* sentence, int most, absl::Span<const int> suppressed,
+std::vector<int> Drafter::StartFor(const SearchPlan& plan) const {
+  if (plan.options().frame.has_value()) return plan.frame().decoder_start;
+  return {draft_.model->config.decoder_start};
+}
+
+void Drafter::Guess(Sentence* sentence, int most, const LogitEdits& edits,
                     std::vector<int>* tokens) {
   if (sentence->source_.size() > static_cast<size_t>(draft_.source_positions)) return;
   most = std::min(most, sentence->most_);
   std::vector<int>& all = sentence->tokens_;
   for (int i = 0; i < most && all.size() <= static_cast<size_t>(draft_.target_positions); ++i) {
     if (!sentence->encoded_) Encode(sentence);
-    const int next = Next(sentence, suppressed);
+    const int next = Next(sentence, edits);
     if (next < 0 || next == draft_.model->config.eos) break;
     all.push_back(next);
     tokens->push_back(next);
@@ -78,18 +83,17 @@ void Drafter::Encode(Sentence* sentence) {
       {&sentence->state_});
 }
 
-int Drafter::Next(Sentence* sentence, absl::Span<const int> suppressed) {
+int Drafter::Next(Sentence* sentence, const LogitEdits& edits) {
   workspace_->arena.Rewind(0);
   const auto held = static_cast<size_t>(sentence->state_.length());
   const auto tokens = absl::MakeConstSpan(sentence->tokens_).subspan(held);
   const Decoder::Input input{&sentence->state_, tokens, /*consecutive=*/true};
   const float* rows = decoder_.Step({&input, 1});
-  const OutputLayer::Query query{static_cast<int>(tokens.size()) - 1, /*k=*/1, /*normalize=*/false,
-                                 suppressed,
+  best_.Start(&edits);
+  const OutputLayer::Query query{static_cast<int>(tokens.size()) - 1, &best_,
                                  sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
-  output_.BestTokens({rows}, {&query, 1}, {&top_, 1});
-  const absl::Span<const Candidate> best = top_.Finish();
-  return best.empty() ? -1 : best[0].token;
+  output_.Run({rows}, {&query, 1});
+  return best_.Finish();
 }
 
 }  // namespace nibu::internal

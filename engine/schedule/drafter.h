@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "engine/core/logits.h"
 #include "engine/model/decoder.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 #include "engine/model/output_layer.h"
 #include "engine/model/prepared_model.h"
 #include "engine/model/weights.h"
-#include "engine/ops/top_k.h"
+#include "engine/search/logit_edits.h"
+#include "engine/search/search_plan.h"
+#include "engine/search/top_k.h"
 
 namespace nibu::internal {
 
@@ -53,22 +56,50 @@ class Drafter {
   // Both outlive the drafter.
   Drafter(const PreparedModel& draft, Workspace* workspace);
 
+  // Returns the tokens with which the draft model's decoder starts a sentence of this plan.
+  std::vector<int> StartFor(const SearchPlan& plan) const;
+
   // Appends guesses of how a sentence goes on to `tokens`, `most` at most: no EOS, and perhaps
-  // nothing. `suppressed`: see OutputLayer::Query. Rewinds the workspace's arena.
-  void Guess(Sentence* sentence, int most, absl::Span<const int> suppressed,
-             std::vector<int>* tokens);
+  // nothing. `edits`: what the rules of the search do to the logits of the first of them; the draft
+  // model's logits are edited in the same way. Rewinds the workspace's arena.
+  void Guess(Sentence* sentence, int most, const LogitEdits& edits, std::vector<int>* tokens);
 
  private:
+  // Finds the best token of a row of edited logits.
+  class BestToken final : public LogitSink {
+   public:
+    void Start(const LogitEdits* edits) {
+      edits_ = edits;
+      best_.Reset(1);
+    }
+    void Edit(const LogitTokens& tokens, float* logits) const override {
+      edits_->Apply(tokens, logits);
+    }
+    void Take(const LogitTokens& tokens, const float* logits) override {
+      best_.Update(logits, tokens);
+    }
+    void SetLogSum(float /*log_sum*/) override {}
+    // -1: no token is possible.
+    int Finish() {
+      const std::vector<Candidate>& best = best_.Finish();
+      return best.empty() ? -1 : best[0].token;
+    }
+
+   private:
+    const LogitEdits* edits_ = nullptr;  // outlive the row
+    TopK best_;
+  };
+
   void Encode(Sentence* sentence);
-  // What follows the sentence's tokens: perhaps an EOS, or -1 for nothing.
-  int Next(Sentence* sentence, absl::Span<const int> suppressed);
+  // Returns the token that follows the sentence's tokens: perhaps an EOS, or -1 for none.
+  int Next(Sentence* sentence, const LogitEdits& edits);
 
   const PreparedModel& draft_;
   Workspace* const workspace_;
   PagePool pool_;
   Decoder decoder_;
   OutputLayer output_;
-  TopK top_;
+  BestToken best_;
 };
 
 }  // namespace nibu::internal

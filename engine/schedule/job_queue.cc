@@ -1,14 +1,10 @@
 #include "engine/schedule/job_queue.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
-#include "engine/search/logit_rules.h"
 
 namespace nibu::internal {
 namespace {
@@ -16,96 +12,6 @@ namespace {
 constexpr auto kNever = Job::Clock::time_point::max();
 
 }  // namespace
-
-// Without messages, which take memory.
-absl::Status Job::MustEnd(Clock::time_point now) const {
-  if (is_cancelled.load(std::memory_order_relaxed)) {
-    return absl::Status(absl::StatusCode::kCancelled, "");
-  }
-  if (now >= deadline) return absl::Status(absl::StatusCode::kDeadlineExceeded, "");
-  return absl::OkStatus();
-}
-
-void Job::Begin() {
-  const bool is_scored = target.has_value();
-  search.prefix = is_scored ? std::vector<int>() : target_prefix;
-  if (!search.is_biased()) {
-    search.prefix.resize(std::min(search.prefix.size(), static_cast<size_t>(search.max_length)));
-  }
-  search.constraints = is_scored ? absl::Span<const Constraint>() : constraints;
-  start.resize(frame);
-  if (is_scored) start.insert(start.end(), target->begin(), target->end() - 1);
-  start.insert(start.end(), search.prefix.begin(),
-               search.prefix.begin() + static_cast<long>(search.forced()));
-  forced = frame - 1 + search.forced();
-  has_rules = HasRules(options) || options.sampling.is_on() || options.return_alternatives ||
-              is_scored || !constraints.empty() || (search.is_biased() && !search.prefix.empty());
-}
-
-void Job::JudgePrefix(std::vector<float>* scores) const {
-  const float beta = options.prefix_bias_beta;
-  const size_t most = std::min(target_prefix.size(), scores->size());
-  bool follows = true;
-  for (size_t i = 0; i < most && follows; ++i) {
-    float& score = (*scores)[i];
-    follows = (*target)[i] == target_prefix[i];
-    if (!search.is_biased()) {
-      score = 0;
-    } else if (score > -std::numeric_limits<float>::infinity()) {
-      score = follows ? std::log((1 - beta) * std::exp(score) + beta) : score + std::log1p(-beta);
-    }
-  }
-}
-
-bool Job::DropsConstraints(Met met) {
-  const size_t all = constraints.size();
-  for (size_t c = all; c-- > 0;) {
-    if (!IsMet(met, c)) constraints.erase(constraints.begin() + static_cast<long>(c));
-  }
-  return constraints.size() < all;
-}
-
-bool Job::GoesOn(std::vector<Hypothesis> found) {
-  constexpr int kNgram = 3;
-  // What waits for a phrase in vain runs on beyond its end.
-  if (!search.constraints.empty() && !found.empty() && DropsConstraints(found[0].met)) {
-    return true;
-  }
-  const bool loops = !found.empty() && found[0].repetition;
-  if (!second.empty()) {  // which has been scored without the rule
-    second[0].token_scores = std::move(found[0].token_scores);
-    JudgePrefix(&second[0].token_scores);
-    second[0].log_prob = 0;
-    for (const float score : second[0].token_scores) second[0].log_prob += score;
-    second[0].score = HypothesisScore(options, second[0].log_prob, second[0].token_scores.size()) +
-                      second[0].coverage;
-    // The others of the second search have no scores without the rule.
-    const auto quality = [](const Hypothesis& h) {
-      return std::pair(std::popcount(h.met), h.score);
-    };
-    if (quality(second[0]) > quality(first[0])) {
-      first[0] = std::move(second[0]);
-    }
-    result = std::move(first);
-  } else if (!first.empty() && !found.empty() && !found[0].token_scores.empty()) {
-    std::vector<int> tokens = found[0].tokens;
-    if (found[0].finished) tokens.push_back(found[0].end_token);
-    target = std::move(tokens);  // nothing throws from here on
-    second = std::move(found);
-    options.no_repeat_ngram_size = 0;
-    return true;
-  } else if (!first.empty()) {
-    result = std::move(first);
-  } else if (loops && options.on_repetition == OnRepetition::kRetry &&
-             options.no_repeat_ngram_size == 0 && !target.has_value()) {
-    first = std::move(found);
-    options.no_repeat_ngram_size = kNgram;
-    return true;
-  } else {
-    result = std::move(found);
-  }
-  return false;
-}
 
 absl::Status JobQueue::AwaitRoom(std::chrono::nanoseconds patience) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -129,12 +35,12 @@ absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
 absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (!job->continues) NIBU_RETURN_IF_ERROR(AwaitRoom(&lock, patience));
+    if (!job->request.continues) NIBU_RETURN_IF_ERROR(AwaitRoom(&lock, patience));
     if (closed_) return absl::FailedPreconditionError("the translator has ended");
-    job->order = {~job->priority, arrivals_ / kWindow, -static_cast<int64_t>(job->source.size()),
-                  arrivals_};
+    job->order = {~job->request.priority, arrivals_ / kWindow,
+                  -static_cast<int64_t>(job->source.size()), arrivals_};
     job->arrival = Clock::now();
-    const Clock::time_point deadline = job->deadline;
+    const Clock::time_point deadline = job->request.deadline;
     jobs_.emplace(job->order, std::move(job));
     ++arrivals_;
     ++undelivered_;
@@ -174,7 +80,8 @@ void JobQueue::EndLate(Clock::time_point now) {
   earliest_deadline_ = kNever;
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const absl::Status status = it->second->MustEnd(now);
-    if (status.ok()) earliest_deadline_ = std::min(earliest_deadline_, it->second->deadline);
+    if (status.ok())
+      earliest_deadline_ = std::min(earliest_deadline_, it->second->request.deadline);
     it = status.ok() ? std::next(it) : End(it, status);
   }
 }

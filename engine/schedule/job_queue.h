@@ -9,79 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "engine/request.h"
 #include "engine/schedule/activity.h"
+#include "engine/schedule/job.h"
 
 namespace nibu::internal {
-
-// A request, checked and worked out, its source with its frame. One thread has it at a time: the
-// queue, a worker, and the thread that delivers its result.
-struct Job : Request {
-  // ~priority, window, -length, arrival
-  using Order = std::tuple<int64_t, uint64_t, int64_t, uint64_t>;
-
-  SearchTask search;
-  size_t rows = 1;              // of the decoder's steps, at most
-  std::vector<int> suppressed;  // tokens that are never generated, then those that end
-  // What the decoder reads first: `frame` tokens (see Frame), then those of a prefix or target. Of
-  // them the first `forced` are followed by what is known.
-  std::vector<int> start;
-  size_t frame = 1;
-  size_t forced = 0;
-  std::vector<int> draft_start;  // the frame of the draft model, where there is one
-  bool has_rules = false;        // rows are subject to more than `suppressed`
-  // See OnRepetition::kRetry: what was found first, and then.
-  std::vector<Hypothesis> first;
-  std::vector<Hypothesis> second;
-  size_t told = 0;          // the positions that on_step has been told of
-  bool is_stopped = false;  // by on_step
-  Done done;
-  Result result;
-
-  Order order;                            // in the queue
-  Clock::time_point arrival;              // in the queue
-  std::atomic<bool> is_cancelled{false};  // by any thread
-  std::shared_ptr<Job> next;              // of a JobList
-
-  // Works out the first step from options, prefix and target, each time that it is decoded.
-  void Begin();
-  // Takes what has been found; true: it is to be decoded once more. Throws std::bad_alloc, and has
-  // done nothing then.
-  bool GoesOn(std::vector<Hypothesis> found);
-  // Leaves the constraints that are met; whether there are others.
-  bool DropsConstraints(Met met);
-  // Of the target's scores, what a search says of those of the prefix.
-  void JudgePrefix(std::vector<float>* scores) const;
-  // Cancelled or DeadlineExceeded where it is to end now.
-  absl::Status MustEnd(Clock::time_point now) const;
-};
-
-// Jobs one after the other; moving them from list to list takes no memory.
-class JobList {
- public:
-  bool empty() const { return first_ == nullptr; }
-  const Job& front() const { return *first_; }
-  void Append(std::shared_ptr<Job> job) {
-    Job* const added = job.get();
-    (last_ == nullptr ? first_ : last_->next) = std::move(job);
-    last_ = added;
-  }
-  std::shared_ptr<Job> TakeFront() {
-    std::shared_ptr<Job> job = std::move(first_);
-    first_ = std::move(job->next);
-    if (first_ == nullptr) last_ = nullptr;
-    return job;
-  }
-
- private:
-  std::shared_ptr<Job> first_;
-  Job* last_ = nullptr;
-};
 
 // Thread-safe. Higher priorities come first. Within a window of kWindow consecutive arrivals the
 // longest sentence comes first, so that workers do not end on a long one; windows come in order, so

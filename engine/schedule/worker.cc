@@ -24,8 +24,7 @@ std::vector<OutputLayer::Part> PartsOf(
 
 Worker::Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
                const WorkerOptions& options, JobQueue* queue)
-    : config_(models[0]->model->config),
-      options_(options),
+    : options_(options),
       queue_(queue),
       core_(options.cores),
       output_layer_(PartsOf(models), &workspace_) {
@@ -47,7 +46,7 @@ void Worker::Run() noexcept {
       const size_t sentences = live_.size();
       const auto start = std::chrono::steady_clock::now();
       // With more sentences a step has enough rows already.
-      if (live_.size() == 1 && live_[0]->is_drafted) live_[0]->Guess(drafter_.get());
+      if (live_.size() == 1 && live_[0]->is_drafted()) live_[0]->Guess(drafter_.get());
       Step();
       queue_->CountStep(sentences);
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -70,8 +69,8 @@ bool Worker::Fill() {
     JobQueue::Room room = options_.most;
     room.sentences -= live_.size();
     for (const auto& slot : live_) {
-      room.source_tokens -= std::min(room.source_tokens, slot->job->source.size());
-      room.rows -= std::min(room.rows, slot->job->rows);
+      room.source_tokens -= std::min(room.source_tokens, slot->job().source.size());
+      room.rows -= std::min(room.rows, slot->job().rows);
     }
     const bool is_worth_it = room.sentences >= std::max<size_t>(1, options_.most.sentences / 8) &&
                              room.rows >= options_.most.rows / 8;
@@ -101,8 +100,8 @@ void Worker::Start() {
       }
       AddSlot();
       Slot& slot = *live_.back();
-      tokens += slot.job->source.size();
-      sources.emplace_back(slot.job->source);
+      tokens += slot.job().source.size();
+      sources.emplace_back(slot.job().source);
     }
     if (sources.empty()) return;
     SelectOutputs(before);
@@ -110,7 +109,7 @@ void Worker::Start() {
     ScopedTimer timer(&workspace_.profile.encoder);
     for (size_t m = 0; m < members_.size(); ++m) {
       std::vector<DecoderState*> states;
-      for (size_t i = before; i < live_.size(); ++i) states.push_back(&live_[i]->states[m]);
+      for (size_t i = before; i < live_.size(); ++i) states.push_back(live_[i]->state(m));
       workspace_.arena.Rewind(0);
       const PreparedModel& prepared = members_[m].prepared;
       const float* encoded = Encode(*prepared.model, prepared.source, sources, &workspace_);
@@ -132,13 +131,10 @@ void Worker::AddSlot() {
   Slot& added = *live_.back();
   {
     ScopedTimer timer(&workspace_.profile.search);
-    added.Begin(taken_.TakeFront(), drafter_ != nullptr, options_.vocab_target);
+    added.Begin(taken_.TakeFront(), drafter_.get(), options_.vocab_target);
   }
   for (size_t m = 0; m < members_.size(); ++m) {
-    added.states[m].Start(members_[m].prepared.model->config, &members_[m].pool,
-                          static_cast<int>(added.job->source.size()),
-                          static_cast<int>(added.job->rows),
-                          added.is_drafted ? Drafter::kMostGuesses : 0);
+    added.StartState(m, members_[m].prepared.model->config, &members_[m].pool);
   }
 }
 
@@ -146,32 +142,9 @@ void Worker::SelectOutputs(size_t first) {
   ScopedTimer timer(&workspace_.profile.search);
   std::vector<OutputSubset*> subsets;
   for (size_t i = first; i < live_.size(); ++i) {
-    if (!live_[i]->output.tokens.empty()) subsets.push_back(&live_[i]->output);
+    if (live_[i]->output() != nullptr) subsets.push_back(live_[i]->output());
   }
   if (!subsets.empty()) output_layer_.Select(subsets);
-}
-
-Decoder::Input Worker::InputOf(Slot* slot, size_t member) {
-  DecoderState& state = slot->states[member];
-  const DecodingOptions& options = slot->job->options;
-  Decoder::Input input{&state, slot->tokens, slot->is_consecutive()};
-  if (member > 0) {
-    if (state.length() == 0 && !options.frame.has_value()) {
-      std::vector<int>& start = slot->starts[member - 1];
-      start = slot->tokens;
-      start[0] = members_[member].prepared.model->config.decoder_start;
-      input.tokens = start;
-    }
-  } else if (options.needs_attention()) {
-    const auto positions = static_cast<size_t>(state.source_length());
-    const auto before = state.length() == 0 ? 0 : static_cast<size_t>(slot->search.attention_row());
-    slot->attention.resize((before + slot->tokens.size()) * positions);
-    input.attention = slot->attention.data() + before * positions;
-    const int layer = options.alignment_layer.value_or(config_.alignment_layer);
-    input.attention_layer = layer < 0 ? layer + config_.layers_decoder : layer;
-    input.attention_heads = options.alignment_heads.value_or(config_.alignment_heads);
-  }
-  return input;
 }
 
 void Worker::Step() {
@@ -179,28 +152,26 @@ void Worker::Step() {
   queries_.clear();
   size_t asked = 0;
   for (const auto& slot : live_) asked += slot->asked();
-  if (rules_.size() < asked) rules_.resize(asked);
-  if (tops_.size() < asked) tops_.resize(asked);
+  if (rows_.size() < asked) rows_.resize(asked);
   size_t first_row = 0;
   for (const auto& slot : live_) {
-    for (size_t i = slot->forced; i < slot->tokens.size(); ++i) {
-      queries_.push_back(slot->Ask(i, static_cast<int>(first_row + i), &rules_[queries_.size()]));
-    }
-    first_row += slot->tokens.size();
+    slot->Ask(first_row, absl::MakeSpan(rows_).subspan(queries_.size(), slot->asked()), &queries_);
+    first_row += slot->rows();
   }
   hidden_.clear();
   for (size_t m = 0; m < members_.size(); ++m) {
     inputs_.clear();
-    for (const auto& slot : live_) inputs_.push_back(InputOf(slot.get(), m));
+    const ModelConfig& config = members_[m].prepared.model->config;
+    for (const auto& slot : live_) inputs_.push_back(slot->Input(m, config));
     hidden_.push_back(members_[m].decoder.Step(inputs_));
   }
-  output_layer_.BestTokens(hidden_, queries_, absl::MakeSpan(tops_));
+  output_layer_.Run(hidden_, queries_);
 
   ScopedTimer timer(&workspace_.profile.search);
-  auto tops = absl::MakeSpan(tops_);
+  auto rows = absl::MakeSpan(rows_);
   for (const auto& slot : live_) {
-    const auto own = tops.first(slot->asked());
-    tops.remove_prefix(own.size());
+    const auto own = rows.first(slot->asked());
+    rows.remove_prefix(own.size());
     if (!own.empty()) slot->Advance(own);
   }
   RemoveEnded();
@@ -210,30 +181,28 @@ void Worker::RemoveEnded() {
   const auto now = std::chrono::steady_clock::now();
   bool any = false;
   for (const auto& slot : live_) {
-    absl::Status status = slot->job->MustEnd(now);
-    if (status.ok() && !slot->search.done()) continue;
+    absl::Status status = slot->job().MustEnd(now);
+    if (status.ok() && !slot->done()) continue;
     if (measuring_) {
-      latencies_.push_back(std::chrono::duration<double>(now - slot->start).count());
+      latencies_.push_back(std::chrono::duration<double>(now - slot->start()).count());
     }
-    const bool is_done = slot->search.done();
+    const bool is_done = slot->done();
     std::vector<Hypothesis> found;
-    if (is_done) {
-      found = slot->search.Finish(slot->attention.empty() ? nullptr : slot->attention.data(),
-                                  slot->job->source.size());
-    }
+    if (is_done) found = slot->Finish();
     slot->Release();  // may throw, too: before the job changes
-    if (is_done && slot->job->GoesOn(std::move(found))) {
-      again_.Append(std::move(slot->job));
+    Job* const job = slot->mutable_job();
+    if (is_done && job->passes.NeedsAnotherPass(std::move(found))) {
+      again_.Append(slot->TakeJob());
     } else {
-      if (!is_done) slot->job->result = std::move(status);
-      queue_->Finish(std::move(slot->job));
+      job->result = is_done ? Result(job->passes.TakeResult()) : std::move(status);
+      queue_->Finish(slot->TakeJob());
     }
     any = true;
   }
   if (!any) return;
   free_.reserve(free_.size() + live_.size());
   const auto ended = std::stable_partition(live_.begin(), live_.end(),
-                                           [](const auto& slot) { return slot->job != nullptr; });
+                                           [](const auto& slot) { return !slot->is_free(); });
   std::move(ended, live_.end(), std::back_inserter(free_));
   live_.erase(ended, live_.end());
 }
@@ -241,7 +210,7 @@ void Worker::RemoveEnded() {
 void Worker::Recover(const absl::Status& status) noexcept {
   // What is half done goes with its slot.
   for (const auto& slot : live_) {
-    if (slot->job != nullptr) taken_.Append(std::move(slot->job));
+    if (!slot->is_free()) taken_.Append(slot->TakeJob());
   }
   live_.clear();
   free_.clear();

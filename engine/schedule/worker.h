@@ -13,12 +13,12 @@
 #include "engine/model/output_layer.h"
 #include "engine/model/prepared_model.h"
 #include "engine/model/weights.h"
-#include "engine/ops/top_k.h"
 #include "engine/schedule/core_budget.h"
 #include "engine/schedule/drafter.h"
 #include "engine/schedule/job_queue.h"
 #include "engine/schedule/slot.h"
 #include "engine/schedule/solo_threads.h"
+#include "engine/search/search_row.h"
 
 namespace nibu::internal {
 
@@ -79,13 +79,11 @@ class Worker {
     workspace_.matmul.SetThreads(several ? options_.solo_threads : 1);
   }
   void Step();
-  Decoder::Input InputOf(Slot* slot, size_t member);
   // Takes the sentences that have ended, or must, out of live_.
   void RemoveEnded();
   void Recover(const absl::Status& status) noexcept;
   void End(std::shared_ptr<Job> job, Result result);
 
-  const ModelConfig& config_;  // the first model's
   const WorkerOptions options_;
   JobQueue* const queue_;
   CoreBudget::Holder core_;
@@ -107,8 +105,7 @@ class Worker {
   std::vector<Decoder::Input> inputs_;
   std::vector<const float*> hidden_;
   std::vector<OutputLayer::Query> queries_;
-  std::vector<TopK> tops_;
-  std::vector<RowRules> rules_;
+  std::vector<SearchRow> rows_;
 };
 
 }  // namespace nibu::internal

@@ -99,29 +99,4 @@ bool DecodingOptions::allow_constraints() const {
   return beam_size > 1 && !sampling.is_on() && !return_alternatives && prefix_bias_beta == 0;
 }
 
-absl::Status DecodingOptions::ValidateFor(const ModelConfig& config) const {
-  NIBU_RETURN_IF_ERROR(Validate());
-  const Frame whole = FrameFor(config);
-  const int source = config.vocab_source - 1;  // the last token
-  const int target = config.vocab_target - 1;
-  NIBU_RETURN_IF_ERROR(CheckIds("frame.source_prefix", whole.source_prefix, 0, source));
-  NIBU_RETURN_IF_ERROR(CheckIds("frame.source_suffix", whole.source_suffix, 0, source));
-  NIBU_RETURN_IF_ERROR(CheckIds("frame.decoder_start", whole.decoder_start, -1, target));
-  NIBU_RETURN_IF_ERROR(CheckIds("end_tokens", end_tokens, 0, target));
-  for (const auto& sequence : suppress_sequences) {
-    NIBU_RETURN_IF_ERROR(CheckIds("suppress_sequences", sequence, 0, target));
-  }
-  if (whole.source_extra() >= config.max_positions) {
-    return absl::InvalidArgumentError("frame: the model has no positions for a source token");
-  }
-  if (whole.target_extra() < 0 || whole.target_extra() >= config.max_positions) {
-    return absl::InvalidArgumentError("frame: the model has no position for a generated token");
-  }
-  if (alignment_layer.has_value()) {
-    NIBU_RETURN_IF_ERROR(CheckRange("alignment_layer", *alignment_layer, -config.layers_decoder,
-                                    config.layers_decoder - 1));
-  }
-  return CheckRange("alignment_heads", alignment_heads.value_or(0), 0, config.heads_decoder);
-}
-
 }  // namespace nibu::internal

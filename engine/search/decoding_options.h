@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "engine/model/config.h"
-#include "engine/ops/sampling.h"
+#include "engine/search/sampling.h"
 #include "engine/search/shortlist.h"
 
 namespace nibu::internal {
@@ -104,12 +104,6 @@ struct DecodingOptions {
   // InvalidArgument whose message begins with the option's name (beam_size < 1, num_hypotheses >
   // beam_size * patience, ...).
   absl::Status Validate() const;
-  // The same, with what the model has to do with it: ids, and the frame.
-  absl::Status ValidateFor(const ModelConfig& config) const;
-
-  Frame FrameFor(const ModelConfig& config) const {
-    return frame.value_or(Frame{{}, config.source_suffix, {config.decoder_start}});
-  }
   // Searches of one sentence, each for a hypothesis of its own.
   int branches() const { return return_alternatives || sampling.is_on() ? num_hypotheses : 1; }
   // Whether Request::constraints may go with them.
@@ -117,7 +111,15 @@ struct DecodingOptions {
   bool needs_attention() const { return return_attention || coverage_penalty != 0; }
 };
 
-// round(beam_size * patience), at least 1.
+// Returns (S - word_penalty * L) / L^length_penalty; 0 for no tokens. The coverage penalty is not
+// in it.
+inline float HypothesisScore(const DecodingOptions& options, float log_prob, size_t length) {
+  const auto n = static_cast<float>(length);
+  return length > 0 ? (log_prob - options.word_penalty * n) / std::pow(n, options.length_penalty)
+                    : 0.0f;
+}
+
+// Returns round(beam_size * patience), at least 1.
 inline int HypothesesToFinish(int beam_size, float patience) {
   return std::max(1, static_cast<int>(std::lround(static_cast<double>(beam_size) * patience)));
 }

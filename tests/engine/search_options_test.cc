@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/plan.h"
 #include "gtest/gtest.h"
 #include "tests/engine/asking.h"
 #include "tests/engine/random_config.h"
@@ -250,8 +251,8 @@ TEST_P(SearchOptionsTest, EqualTheReferencesWhateverSharesTheSteps) {
     for (size_t i = 0; i < requests.size(); ++i) {
       SCOPED_TRACE("model " + std::to_string(m) + ", " + Describe(requests[i]));
       const absl::Status& status = results[i].status();
-      if (!requests[i].options.ValidateFor(config).ok()) {
-        EXPECT_EQ(status, requests[i].options.ValidateFor(config));
+      if (!ValidateFor(requests[i].options, config).ok()) {
+        EXPECT_EQ(status, ValidateFor(requests[i].options, config));
         EXPECT_TRUE(NamesAnOption(std::string(status.message()))) << status;
         ++refused;
         continue;

@@ -105,7 +105,8 @@ if [ -n "$lines" ]; then
   printf '%s\n%s\n' "Boost takes long to compile, and stays in the files that speak HTTP:" "$lines"
   bad=1
 fi
-order engine core ops attention model search request.h schedule .
+forbid "search knows no model: it includes engine/core alone:" 'engine/(ops|attention|model)/' - engine/search
+order engine core ops attention model,search request.h schedule .
 order models files containers assembly vocabulary formats,native . writers
 order tokenizer unicode subwords,sentences,languages
 order tools text cli inspect,bench,serve,python

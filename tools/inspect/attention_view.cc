@@ -5,6 +5,7 @@
 
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
+#include "engine/plan.h"
 #include "engine/translator.h"
 #include "tokenizer/unicode/characters.h"
 #include "tools/cli/flags.h"
@@ -54,7 +55,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Optio
   auto languages = ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(languages.status()));
   options.decoding.frame = *std::move(languages);
-  const Frame frame = options.decoding.FrameFor(config);
+  const Frame frame = FrameFor(options.decoding, config);
 
   const TextCoder::Line line = coder.Understand(text, /*split=*/false);
   if (IsBlank(line.text)) {

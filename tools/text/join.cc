@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "engine/plan.h"
 #include "tokenizer/unicode/characters.h"
 #include "tokenizer/unicode/typesetting.h"
 #include "tools/text/markup.h"
@@ -94,7 +95,7 @@ void Align(const TextOptions& options, const std::vector<std::string>& source,
 
 TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const TextOptions& options,
                     const LineParts& line, size_t n) {
-  const Frame frame = options.decoding.FrameFor(config);
+  const Frame frame = FrameFor(options.decoding, config);
   TextHypothesis joined;
   size_t length = 0;
   float coverage = 0;

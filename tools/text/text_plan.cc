@@ -9,6 +9,7 @@
 #include "engine/core/check_range.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
+#include "engine/plan.h"
 #include "engine/translator.h"
 #include "tokenizer/unicode/language_code.h"
 #include "tools/text/text_model.h"
@@ -95,7 +96,7 @@ absl::StatusOr<TextPlan> MakeTextPlan(const TextOptions& options, const PlannedM
                         ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang));
   NIBU_RETURN_IF_ERROR(PrepareTokens(&plan));
   NIBU_RETURN_IF_ERROR(PrepareGlossary(&plan));
-  NIBU_RETURN_IF_ERROR(plan.options.decoding.ValidateFor(config));
+  NIBU_ASSIGN_OR_RETURN(plan.searches, SearchPlans::Make(*model.translator, plan.options.decoding));
   plan.limit = static_cast<size_t>(std::min(
       options.max_input_length, model.translator->max_source_length(plan.options.decoding)));
   if (!options.tokenized) {
@@ -161,11 +162,14 @@ absl::StatusOr<TextPlan> MakePivotPlan(const TextOptions& first_options,
       std::max({TranslatorOptions().max_source_length, options.max_input_length,
                 first_options.decoding.max_decoding_length});
   NIBU_ASSIGN_OR_RETURN(TextPlan second, MakeTextPlan(asked, model));
-  second.options.decoding.frame = second.options.decoding.FrameFor(model.loaded.model->config);
+  second.options.decoding.frame = FrameFor(second.options.decoding, model.loaded.model->config);
+  NIBU_ASSIGN_OR_RETURN(second.searches,
+                        SearchPlans::Make(*model.translator, second.options.decoding));
 
   TextPlan plan = first;
   plan.options = options;
   plan.options.decoding = second.options.decoding;
+  plan.searches = second.searches;
   plan.options.length_ratio = *first.options.length_ratio * *second.options.length_ratio;
   plan.coder = first.coder.Then(second.coder);
   plan.prefix_splitter = second.prefix_splitter;
@@ -178,7 +182,7 @@ absl::StatusOr<TextPlan> MakePivotPlan(const TextOptions& first_options,
     plan.source_numbers = plan.target_numbers = nullptr;
   }
   NIBU_RETURN_IF_ERROR(PrepareGlossary(&plan));
-  const Frame frame = first.options.decoding.FrameFor(first_model.loaded.model->config);
+  const Frame frame = FrameFor(first.options.decoding, first_model.loaded.model->config);
   plan.pivot = std::make_shared<const PivotPlan>(
       PivotPlan{std::move(first), frame, std::move(second), model.translator});
   return plan;

@@ -13,6 +13,7 @@
 #include "tokenizer/sentences/sentence_splitter.h"
 #include "tools/text/glossary.h"
 #include "tools/text/protect.h"
+#include "tools/text/search_plans.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_options.h"
 #include "tools/text/watch.h"
@@ -30,6 +31,7 @@ struct TextPlan {
   TextCoder coder;                      // without tokenizers then
   std::vector<std::string> names = {};  // for protected parts; none is a part of a term
   size_t limit = 0;                     // pieces of a part
+  SearchPlans searches = {};            // of options.decoding
   Glossary glossary = {};
   std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
   std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole

@@ -150,11 +150,11 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     nibu::internal::Request& next = pending->pivots.emplace_back().next;
     next = std::exchange(requests[i], {});
     requests[i] = {.source = std::move(next.source),
-                   .options = pivot->first.options.decoding,
+                   .plan = pivot->first.searches.For(next.plan->options().return_attention,
+                                                     /*has_alternatives=*/true),
                    .priority = next.priority,
                    .deadline = next.deadline,
                    .key = next.key};
-    requests[i].options.return_attention |= next.options.return_attention;
     next.continues = true;
   }
   tokenizing_ += SecondsSince(start);
@@ -250,9 +250,8 @@ absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending
   if (index > 0) {  // The prefix, and what depends on it, are those of the sentence's beginning.
     request.target_prefix.clear();
     request.constraints.clear();
-    if (std::exchange(request.options.return_alternatives, false)) {
-      request.options.num_hypotheses = 1;
-    }
+    request.plan = plan.second.searches.For(request.plan->options().return_attention,
+                                            /*has_alternatives=*/false);
   }
   {
     const std::lock_guard<std::mutex> lock(pending->mutex);
@@ -295,24 +294,17 @@ absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pen
   LinePart& text = pending->line.parts[part];
   nibu::internal::Request made;
   made.source = plan.coder.Ids(text.source.pieces);
-  made.options = plan.options.decoding;
-  made.options.return_attention |=
-      !text.marked.carried.empty() && !request.target.has_value();  // says where they go
+  const bool has_marks = !text.marked.carried.empty() && !request.target.has_value();
+  made.plan = plan.searches.For(/*needs_attention=*/has_marks, part == pending->line.expanded);
   made.priority = request.priority;
   made.deadline = request.deadline;
   made.key = (request.key << 20) + part;  // samples of a line's sentences differ
-  if (part != pending->line.expanded && made.options.return_alternatives) {
-    made.options.return_alternatives = false;
-    made.options.num_hypotheses = 1;
-  }
   if (!text.prefix.empty()) {
     NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(text.prefix));
     text.prefix_tokens = made.target_prefix.size();
   }
-  if (text.is_given && made.options.prefix_bias_beta == 0) {
-    int& most = made.options.max_decoding_length;
-    most = std::min(most, static_cast<int>(text.prefix_tokens));
-    made.options.min_decoding_length = std::min(made.options.min_decoding_length, most);
+  if (text.is_given && plan.options.decoding.prefix_bias_beta == 0) {
+    made.max_length = static_cast<int>(text.prefix_tokens);
   }
   if (request.target.has_value()) {
     NIBU_ASSIGN_OR_RETURN(made.target, plan.coder.TargetIds(text.target));

@@ -8,7 +8,7 @@
 
 #include "hwy/highway.h"
 
-#include "engine/ops/vectors-inl.h"
+#include "engine/core/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nibu::internal {

@@ -7,6 +7,7 @@
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
 #include "engine/schedule/drafter.h"
+#include "engine/search/search_row.h"
 #include "gtest/gtest.h"
 #include "tests/engine/memory_hooks.h"
 #include "tests/engine/random_config.h"
@@ -80,9 +81,9 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const std::vector<int> sentence = {1, 2, 3, 4};
   const std::vector<int> tokens = {1, 2, 3};
   const std::vector<int> parents = {2, 0, 0};
-  std::vector<TopK> tops(tokens.size());
+  std::vector<SearchRow> rows(tokens.size());
   std::vector<OutputLayer::Query> queries;
-  for (int i = 0; i < 3; ++i) queries.push_back({i, 4, true, config.suppressed});
+  for (int i = 0; i < 3; ++i) queries.push_back({i, &rows[static_cast<size_t>(i)]});
   const std::vector<Decoder::Input> inputs = {{&state, tokens, consecutive}};
 
   int64_t counted = 0;
@@ -98,8 +99,13 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
     for (int step = 0; step < kSteps; ++step) {
       workspace.arena.Rewind(0);
       const float* hidden = decoder.Step(inputs);
-      output.BestTokens({hidden}, queries, absl::MakeSpan(tops));
-      for (TopK& top : tops) top.Finish();
+      for (SearchRow& row : rows) {
+        row.edits().Clear();
+        row.edits().Suppress(config.suppressed);
+        row.Start(4, /*normalize=*/true);
+      }
+      output.Run({hidden}, queries);
+      for (SearchRow& row : rows) row.Finish();
       if (consecutive) {
         state.Truncate(state.length() - 2);
       } else {
@@ -151,11 +157,12 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
     for (int step = 0; step < 10; ++step) {
       worker->workspace.arena.Rewind(0);
       const float* hidden = worker->decoder.Step({{&state, tokens, consecutive}});
-      const OutputLayer::Query queries[] = {{0, 4, true, {}}, {2, 4, true, {}, &subset}};
-      TopK tops[2];
-      worker->output.BestTokens({hidden}, queries, tops);
-      for (TopK& top : tops) {
-        for (const Candidate& c : top.Finish()) results.emplace_back(c.token, c.log_prob);
+      SearchRow rows[2];
+      for (SearchRow& row : rows) row.Start(4, /*normalize=*/true);
+      const OutputLayer::Query queries[] = {{0, &rows[0]}, {2, &rows[1], &subset}};
+      worker->output.Run({hidden}, queries);
+      for (SearchRow& row : rows) {
+        for (const Candidate& c : row.Finish()) results.emplace_back(c.token, c.log_prob);
       }
     }
     return results;
@@ -193,7 +200,8 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
   Drafter::Sentence sentence;
   const std::vector<int> source = {1, 2, 3, 4};
   // Never an EOS.
-  const std::vector<int> suppressed = {config.eos};
+  LogitEdits edits;
+  edits.Suppress(config.eos);
   std::vector<int> guesses;
   int64_t counted = 0;
   int64_t steps = 0;
@@ -201,7 +209,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
     sentence.Start({config.decoder_start}, source, {});
     const auto guess = [&] {
       guesses.clear();
-      drafter.Guess(&sentence, Drafter::kMostGuesses, suppressed, &guesses);
+      drafter.Guess(&sentence, Drafter::kMostGuesses, edits, &guesses);
       steps += static_cast<int64_t>(guesses.size());
     };
     guess();  // encodes

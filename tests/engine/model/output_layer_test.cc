@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/search/search_row.h"
 #include "gtest/gtest.h"
 #include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
@@ -58,6 +59,17 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
     }
     output.Select({&subsets[0], &subsets[1], &subsets[2]});
     const std::vector<int> suppressed = {0, config.vocab_target - 1};
+    struct Asked {
+      int k;
+      bool normalize;
+      absl::Span<const int> suppressed;
+
+      void Start(SearchRow* sink) const {
+        sink->edits().Suppress(suppressed);
+        sink->Start(k, normalize);
+      }
+    };
+    std::vector<Asked> asked;
     std::vector<OutputLayer::Query> queries;
     const OutputSubset* subset = nullptr;
     const int left_out = random.Int(0, 3);  // of four; 0: none
@@ -66,21 +78,28 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
         subset = random.Chance() ? nullptr : &subsets[static_cast<size_t>(random.Int(0, 2))];
       }
       if (random.Int(0, 3) < left_out) continue;
-      queries.push_back({row, random.Int(1, 9), random.Chance(), {}, subset});
-      if (random.Chance()) queries.back().suppressed = suppressed;
+      queries.push_back({row, nullptr, subset});
+      asked.push_back({random.Int(1, 9), random.Chance(), {}});
+      if (random.Chance()) asked.back().suppressed = suppressed;
     }
-    std::vector<TopK> tops(queries.size());
-    output.BestTokens({hidden.data()}, queries, absl::MakeSpan(tops));
+    std::vector<SearchRow> sinks(queries.size());
+    for (size_t i = 0; i < queries.size(); ++i) {
+      asked[i].Start(&sinks[i]);
+      queries[i].sink = &sinks[i];
+    }
+    output.Run({hidden.data()}, queries);
     EXPECT_EQ(workspace.arena.mark(), 0u);
     for (size_t i = 0; i < queries.size(); ++i) {
-      TopK alone;
+      SearchRow alone;
+      asked[i].Start(&alone);
       OutputLayer::Query query = queries[i];
+      query.sink = &alone;
       if (query.subset != nullptr) query.subset = &own[query.subset - subsets];
-      output.BestTokens({hidden.data()}, {&query, 1}, {&alone, 1});
-      const auto best = tops[i].Finish();
+      output.Run({hidden.data()}, {&query, 1});
+      const auto best = sinks[i].Finish();
       ExpectSame(alone.Finish(), best);
       for (const Candidate& candidate : best) {
-        ASSERT_FALSE(!queries[i].suppressed.empty() &&
+        ASSERT_FALSE(!asked[i].suppressed.empty() &&
                      std::binary_search(suppressed.begin(), suppressed.end(), candidate.token));
         if (queries[i].subset == nullptr) continue;
         const std::vector<int>& tokens = queries[i].subset->tokens;
@@ -102,14 +121,14 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   OutputSubset subset;
   for (int token = 0; token < config.vocab_target; token += 2) subset.tokens.push_back(token);
   output.Select({&subset});
-  const OutputLayer::Query queries[] = {{0, config.vocab_target, /*normalize=*/false, {}},
-                                        {0, config.vocab_target, /*normalize=*/false, {}, &subset}};
-  TopK tops[2];
-  output.BestTokens({hidden.data()}, {queries, 1}, {tops, 1});
-  output.BestTokens({hidden.data()}, {queries + 1, 1}, {tops + 1, 1});
+  SearchRow sinks[2];
+  for (SearchRow& sink : sinks) sink.Start(config.vocab_target, /*normalize=*/false);
+  const OutputLayer::Query queries[] = {{0, &sinks[0]}, {0, &sinks[1], &subset}};
+  output.Run({hidden.data()}, {queries, 1});
+  output.Run({hidden.data()}, {queries + 1, 1});
   std::vector<float> all(static_cast<size_t>(config.vocab_target));
-  for (const Candidate& c : tops[0].Finish()) all[static_cast<size_t>(c.token)] = c.log_prob;
-  const auto some = tops[1].Finish();
+  for (const Candidate& c : sinks[0].Finish()) all[static_cast<size_t>(c.token)] = c.log_prob;
+  const auto some = sinks[1].Finish();
   ASSERT_EQ(some.size(), subset.tokens.size());
   for (const Candidate& c : some) EXPECT_NEAR(c.log_prob, all[static_cast<size_t>(c.token)], 1e-4);
 }

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
 #include "engine/model/output_layer.h"
+#include "engine/search/search_row.h"
 #include "gtest/gtest.h"
 #include "models/assembly/mixer_text.h"
 #include "tests/engine/random_config.h"
@@ -130,24 +132,26 @@ TEST(DecoderTest, EqualsTheReference) {
         }
         workspace.arena.Rewind(0);
         std::vector<Decoder::Input> inputs;
+        std::deque<SearchRow> rows;
         std::vector<OutputLayer::Query> queries;
         for (Sentence& sentence : sentences) {
           if (sentence.tokens.empty()) continue;
           inputs.push_back({&sentence.state, sentence.tokens});
           for (size_t i = 0; i < sentence.tokens.size(); ++i) {
-            queries.push_back(
-                {static_cast<int>(queries.size()), config.vocab_target, true, config.suppressed});
+            SearchRow& row = rows.emplace_back();
+            row.edits().Suppress(config.suppressed);
+            row.Start(config.vocab_target, /*normalize=*/true);
+            queries.push_back({static_cast<int>(queries.size()), &row});
           }
         }
         const float* hidden = decoder.Step(inputs);
-        std::vector<TopK> tops(queries.size());
-        output.BestTokens({hidden}, queries, absl::MakeSpan(tops));
+        output.Run({hidden}, queries);
         size_t row = 0;
         for (Sentence& sentence : sentences) {
           if (sentence.tokens.empty()) continue;
           for (const auto& prefix : sentence.prefixes) {
             const auto expected = reference.NextLogProbs(sentence.encoded, prefix);
-            const auto best = tops[row++].Finish();
+            const auto best = rows[row++].Finish();
             ASSERT_EQ(best.size(), expected.size() - config.suppressed.size());
             for (const Candidate& candidate : best) {
               ASSERT_NEAR(candidate.log_prob, expected[static_cast<size_t>(candidate.token)], 5e-3);

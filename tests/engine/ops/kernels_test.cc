@@ -9,7 +9,6 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/quantize.h"
 #include "engine/ops/row_kernels.h"
-#include "engine/ops/top_k.h"
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 
@@ -102,48 +101,6 @@ TEST(ElementwiseTest, AddAndMultiply) {
       for (size_t i = 0; i < n; ++i) {
         ASSERT_EQ(sums[i], x[i] + y[i]);
         ASSERT_EQ(products[i], x[i] * y[i]);
-      }
-    }
-  });
-}
-
-TEST(TopKTest, EqualsSorting) {
-  ForEachHighwayTarget([] {
-    Random random(7);
-    for (int round = 0; round < 200; ++round) {
-      const int n = random.Int(1, 400);
-      const int k = random.Chance() ? random.Int(1, 20) : random.Int(60, 500);
-      std::vector<float> logits(static_cast<size_t>(n));
-      // Few values, so that there are ties, and some tokens that cannot be chosen.
-      for (float& logit : logits) {
-        logit = random.Int(0, 9) == 0 ? -kInfinity : static_cast<float>(random.Int(-20, 20));
-      }
-      const bool normalize = random.Chance();
-      TopK top;
-      top.Reset(k, normalize);
-      for (int first = 0; first < n;) {
-        const int block = std::min(n - first, random.Int(1, 130));
-        top.Update(logits.data() + first, {first, block});
-        first += block;
-      }
-      std::vector<Candidate> expected;
-      double sum = 0;
-      for (int t = 0; t < n; ++t) {
-        const float logit = logits[static_cast<size_t>(t)];
-        sum += std::exp(static_cast<double>(logit));
-        if (logit > -kInfinity) expected.push_back({t, logit});
-      }
-      std::stable_sort(
-          expected.begin(), expected.end(),
-          [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
-      expected.resize(std::min(expected.size(), static_cast<size_t>(k)));
-      const absl::Span<const Candidate> actual = top.Finish();
-      ASSERT_EQ(actual.size(), expected.size());
-      for (size_t i = 0; i < expected.size(); ++i) {
-        EXPECT_EQ(actual[i].token, expected[i].token);
-        const double log_prob =
-            static_cast<double>(expected[i].log_prob) - (normalize ? std::log(sum) : 0.0);
-        EXPECT_NEAR(actual[i].log_prob, log_prob, 1e-4);
       }
     }
   });

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/plan.h"
+
 namespace nibu::internal {
 namespace reference {
 namespace {
@@ -38,7 +40,7 @@ Rules::Rules(const std::vector<Member>& models, const Request& request)
       config_(models[0].model->config()),
       request_(request),
       options_(request.options) {
-  frame_ = options_.FrameFor(config_);
+  frame_ = FrameFor(options_, config_);
   source_ = frame_.source_prefix;
   source_.insert(source_.end(), request.source.begin(), request.source.end());
   source_.insert(source_.end(), frame_.source_suffix.begin(), frame_.source_suffix.end());

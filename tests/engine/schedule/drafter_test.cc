@@ -102,11 +102,13 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   Workspace workspace;
   Drafter drafter(draft, &workspace);
   Drafter::Sentence sentence;
-  const std::vector<int> suppressed = {0, 6};
+  LogitEdits edits;
+  edits.Suppress(0);
+  edits.Suppress(6);
   std::vector<int> guesses;
   const auto guess = [&](int most) {
     guesses.clear();
-    drafter.Guess(&sentence, most, suppressed, &guesses);
+    drafter.Guess(&sentence, most, edits, &guesses);
     return guesses;
   };
   const auto next = [&](size_t from, size_t count) {

@@ -17,12 +17,16 @@ using std::chrono::nanoseconds;
 
 constexpr size_t kAny = 1000000;
 
-std::shared_ptr<Job> MakeJob(size_t length, int priority = 0, int beam_size = 1) {
-  auto job = std::make_shared<Job>();
-  job->source.assign(length, 1);
-  job->rows = static_cast<size_t>(beam_size);
-  job->priority = priority;
-  return job;
+std::shared_ptr<Job> MakeJob(size_t length, int priority = 0, int beam_size = 1,
+                             Job::Clock::time_point deadline = Job::Clock::time_point::max()) {
+  DecodingOptions options;
+  options.beam_size = beam_size;
+  return std::make_shared<Job>(
+      Request{.source = std::vector<int>(length, 1),
+              .plan = std::make_shared<const SearchPlan>(options, SearchModel()),
+              .priority = priority,
+              .deadline = deadline},
+      Done());
 }
 
 // A queue for `workers`, with the first argument of its methods as the tests want them.
@@ -181,10 +185,8 @@ TEST(JobQueueTest, RoomIsNotLostWithMemory) {
 
 TEST(JobQueueTest, EndsWaitingJobsThatAreCancelledOrLate) {
   TestQueue queue(1);
-  const auto late = MakeJob(1);
-  late->deadline = Job::Clock::now() + std::chrono::milliseconds(5);
-  const auto later = MakeJob(2);
-  later->deadline = Job::Clock::now() + std::chrono::hours(1);
+  const auto late = MakeJob(1, 0, 1, Job::Clock::now() + std::chrono::milliseconds(5));
+  const auto later = MakeJob(2, 0, 1, Job::Clock::now() + std::chrono::hours(1));
   const auto cancelled = MakeJob(3);
   const auto taken = MakeJob(4);
   for (const auto& job : {late, later, cancelled, taken}) queue.Push(job);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/search/beam_search.h"
@@ -15,7 +16,14 @@ struct SearchCase : DecodingOptions {
   int max_length = 256;
   int eos = 0;
 
-  SearchTask task() const { return {.options = this, .max_length = max_length, .ends = {eos}}; }
+  // Valid until the next call.
+  SearchTask task() const {
+    plan_ = std::make_shared<const SearchPlan>(*this, SearchModel{.eos = eos});
+    return {.plan = plan_.get(), .max_length = max_length};
+  }
+
+ private:
+  mutable std::shared_ptr<const SearchPlan> plan_;
 };
 
 using Tokens = std::vector<int>;

@@ -1,9 +1,9 @@
 // Loops over arrays and what they share, for Highway's targets.
-#if defined(NIBU_ENGINE_OPS_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef NIBU_ENGINE_OPS_VECTORS_INL_H_
-#undef NIBU_ENGINE_OPS_VECTORS_INL_H_
+#if defined(NIBU_ENGINE_CORE_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NIBU_ENGINE_CORE_VECTORS_INL_H_
+#undef NIBU_ENGINE_CORE_VECTORS_INL_H_
 #else
-#define NIBU_ENGINE_OPS_VECTORS_INL_H_
+#define NIBU_ENGINE_CORE_VECTORS_INL_H_
 #endif
 
 #include <algorithm>
@@ -131,4 +131,4 @@ HWY_INLINE V Sigmoid(D d, V x) {
 }  // namespace nibu::internal
 HWY_AFTER_NAMESPACE();
 
-#endif  // NIBU_ENGINE_OPS_VECTORS_INL_H_
+#endif  // NIBU_ENGINE_CORE_VECTORS_INL_H_

@@ -1,0 +1,38 @@
+// Decoding options and requests, checked against a model and worked out for it.
+#ifndef NIBU_ENGINE_PLAN_H_
+#define NIBU_ENGINE_PLAN_H_
+
+#include "absl/status/status.h"
+#include "engine/model/config.h"
+#include "engine/request.h"
+#include "engine/search/decoding_options.h"
+#include "engine/search/search_plan.h"
+
+namespace nibu::internal {
+
+// Returns the tokens around a sentence: those of the options, or the model's own.
+Frame FrameFor(const DecodingOptions& options, const ModelConfig& config);
+
+// Checks options, and with them the token ids, the frame and the layer of attention that the model
+// must have. InvalidArgument whose message begins with the option's name.
+absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& config);
+
+// Returns what a search has to know of a model whose decoder can generate `positions` tokens behind
+// its frame.
+SearchModel SearchModelOf(const ModelConfig& config, int positions);
+
+// What the requests of a translator may be.
+struct RequestLimits {
+  int vocab_source;
+  int vocab_target;
+  int max_source_length;  // without the frame
+  int max_target_length;  // of a target to be scored
+};
+
+// Checks a request's own part; its plan has been checked. InvalidArgument that says what is wrong.
+absl::Status CheckRequest(const Request& request, const DecodingOptions& options,
+                          const RequestLimits& limits);
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_PLAN_H_

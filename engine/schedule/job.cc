@@ -1,0 +1,54 @@
+#include "engine/schedule/job.h"
+
+#include <algorithm>
+
+namespace nibu::internal {
+namespace {
+
+std::vector<int> WithFrame(const Frame& frame, const std::vector<int>& source) {
+  std::vector<int> all;
+  all.reserve(source.size() + static_cast<size_t>(frame.source_extra()));
+  for (const std::vector<int>* part : {&frame.source_prefix, &source, &frame.source_suffix}) {
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  return all;
+}
+
+// The first pass. `source_tokens`: with the frame.
+SearchTask TaskOf(const Request& request, size_t source_tokens) {
+  SearchTask task{.plan = request.plan.get(),
+                  .max_length = request.plan->MaxLength(source_tokens),
+                  .word_parts = request.word_parts.get(),
+                  .no_repeat_ngram_size = request.plan->options().no_repeat_ngram_size,
+                  .key = request.key};
+  if (request.max_length > 0) task.max_length = std::min(task.max_length, request.max_length);
+  if (request.target.has_value()) {
+    task.target = &*request.target;
+    return task;
+  }
+  task.prefix = request.target_prefix;
+  if (!task.is_biased()) task.prefix = task.prefix.subspan(0, static_cast<size_t>(task.max_length));
+  task.constraints = request.constraints;
+  return task;
+}
+
+}  // namespace
+
+Job::Job(Request asked, Done deliver)
+    : request(std::move(asked)),
+      source(WithFrame(plan().frame(), request.source)),
+      rows(TaskOf(request, source.size()).width() *
+           static_cast<size_t>(plan().options().branches())),
+      passes(TaskOf(request, source.size())),
+      steps(request.on_step),
+      done(std::move(deliver)) {}
+
+absl::Status Job::MustEnd(Clock::time_point now) const {
+  if (is_cancelled.load(std::memory_order_relaxed)) {
+    return absl::Status(absl::StatusCode::kCancelled, "");
+  }
+  if (now >= request.deadline) return absl::Status(absl::StatusCode::kDeadlineExceeded, "");
+  return absl::OkStatus();
+}
+
+}  // namespace nibu::internal

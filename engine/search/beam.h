@@ -1,0 +1,52 @@
+// A beam: the hypotheses of a sentence that are still open, and those that have finished.
+#ifndef NIBU_ENGINE_SEARCH_BEAM_H_
+#define NIBU_ENGINE_SEARCH_BEAM_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/search/constraints.h"
+#include "engine/search/token_tree.h"
+
+namespace nibu::internal {
+
+struct OpenHypothesis {
+  int node = TokenTree::kRoot;
+  float log_prob = 0;           // S, the sum of its tokens' log-probabilities
+  bool follows_prefix = false;  // its tokens are those of the prefix that it is biased to
+  Met met = 0;                  // the constraints that its tokens meet
+  Met met_before = 0;           // the same without its newest token
+};
+
+struct FinishedHypothesis {
+  int node;
+  float log_prob;
+  int length;  // tokens, the end token included
+  Met met;
+};
+
+struct Beam {
+  std::vector<OpenHypothesis> open;  // best first
+  std::vector<FinishedHypothesis> finished;
+  size_t width = 0;            // open hypotheses, at most
+  bool best_finished = false;  // in some step, the best continuation was an end token
+
+  void Reset(size_t most_open) {
+    open.clear();
+    finished.clear();
+    width = most_open;
+    best_finished = false;
+  }
+
+  // Moves all open hypotheses, of `length` tokens each, to the finished ones.
+  void FinishOpen(int length) {
+    for (const OpenHypothesis& h : open) {
+      finished.push_back({h.node, h.log_prob, length, h.met});
+    }
+    open.clear();
+  }
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_SEARCH_BEAM_H_

@@ -1,0 +1,58 @@
+#include "engine/search/logit_edits.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/algorithm/container.h"
+
+namespace nibu::internal {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void SuppressAll(absl::Span<const int> suppressed, const LogitTokens& tokens, float* logits) {
+  for (const int token : suppressed) {
+    const int i = tokens.Find(token);
+    if (i >= 0) logits[i] = -kInfinity;
+  }
+}
+
+}  // namespace
+
+void LogitEdits::Clear() {
+  suppressed_.clear();
+  suppressed_lists_.clear();
+  penalized_.clear();
+  requested_.clear();
+  beta_ = 0;
+  sampling_ = nullptr;
+  noises_.clear();
+}
+
+void LogitEdits::Penalize(absl::Span<const int> tokens, float penalty) {
+  penalized_.assign(tokens.begin(), tokens.end());
+  absl::c_sort(penalized_);
+  penalized_.erase(std::unique(penalized_.begin(), penalized_.end()), penalized_.end());
+  penalty_ = penalty;
+}
+
+void LogitEdits::Favour(int token, float beta) {
+  requested_.push_back(token);
+  beta_ = beta;
+}
+
+void LogitEdits::Sample(const Sampling& sampling, const Noise& noise) {
+  sampling_ = &sampling;
+  noises_.push_back(noise);
+}
+
+void LogitEdits::Apply(const LogitTokens& tokens, float* logits) const {
+  for (const absl::Span<const int> list : suppressed_lists_) SuppressAll(list, tokens, logits);
+  SuppressAll(suppressed_, tokens, logits);
+  for (const int token : penalized_) {
+    const int i = tokens.Find(token);
+    if (i >= 0) logits[i] = logits[i] < 0 ? logits[i] * penalty_ : logits[i] / penalty_;
+  }
+}
+
+}  // namespace nibu::internal

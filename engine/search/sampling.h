@@ -1,0 +1,46 @@
+// Options of sampling, and the noise that decides a sample.
+#ifndef NIBU_ENGINE_SEARCH_SAMPLING_H_
+#define NIBU_ENGINE_SEARCH_SAMPLING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nibu::internal {
+
+// Tokens are drawn at random, by their probabilities, instead of the best ones being taken.
+struct Sampling {
+  int topk = 1;              // draw from this many of the best tokens; 0: from all; 1: no sampling
+  float topp = 1.0f;         // draw from the best tokens that together have this probability
+  float temperature = 1.0f;  // logits are divided by it
+  uint64_t seed = 0;
+
+  bool is_on() const { return topk != 1; }
+};
+
+// The noise of one sample in one step. It depends on the constructor's arguments alone, so that a
+// sample does not depend on the batch that it is decoded in.
+class Noise {
+ public:
+  Noise() = default;
+  // `key`: Request::key; `hypothesis`: which of the samples; `step`: tokens generated before.
+  Noise(uint64_t seed, uint64_t key, size_t hypothesis, size_t step)
+      : state_(Mix(Mix(Mix(Mix(seed) ^ key) ^ hypothesis) ^ step)) {}
+
+  // The seed of the noise of all tokens.
+  uint32_t seed() const { return static_cast<uint32_t>(state_ >> 32); }
+
+ private:
+  // SplitMix64 (Steele et al. 2014).
+  static uint64_t Mix(uint64_t x) {
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+  }
+
+  uint64_t state_ = 0;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_SEARCH_SAMPLING_H_

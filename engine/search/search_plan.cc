@@ -1,0 +1,52 @@
+#include "engine/search/search_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/search/rules/alternatives.h"
+#include "engine/search/rules/constraint_tokens.h"
+#include "engine/search/rules/min_length.h"
+#include "engine/search/rules/no_repeat_ngram.h"
+#include "engine/search/rules/prefix_bias.h"
+#include "engine/search/rules/repetition_penalty.h"
+#include "engine/search/rules/samples.h"
+#include "engine/search/rules/score_target.h"
+#include "engine/search/rules/suppress_sequences.h"
+#include "engine/search/rules/suppress_tokens.h"
+
+namespace nibu::internal {
+
+SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
+    : options_(std::move(options)),
+      frame_(options_.frame.value_or(model.frame)),
+      ends_(options_.end_tokens.empty() ? std::vector<int>{model.eos} : options_.end_tokens),
+      positions_(model.positions),
+      stop_rule_(StopRule::Make(options_)) {
+  const auto add = [this](auto rule) {
+    rules_.push_back(std::make_unique<const decltype(rule)>(std::move(rule)));
+  };
+  std::vector<int> suppressed = model.suppressed;
+  if (options_.disable_unk) suppressed.push_back(model.unk);
+  if (!suppressed.empty()) add(SuppressTokens(std::move(suppressed)));
+  if (options_.min_decoding_length > 0) add(MinLength(options_.min_decoding_length, ends_));
+  if (options_.repetition_penalty != 1) add(RepetitionPenalty(options_.repetition_penalty));
+  if (options_.no_repeat_ngram_size > 0 || options_.on_repetition == OnRepetition::kRetry) {
+    add(NoRepeatNgram());
+  }
+  if (!options_.suppress_sequences.empty()) add(SuppressSequences(options_.suppress_sequences));
+  if (options_.prefix_bias_beta > 0) add(PrefixBias(options_.prefix_bias_beta));
+  if (options_.allow_constraints()) add(ConstraintTokens());
+  if (options_.return_alternatives) add(Alternatives(ends_));
+  if (options_.sampling.is_on()) add(Samples(options_.sampling, options_.num_hypotheses));
+  add(ScoreTarget());
+}
+
+int SearchPlan::MaxLength(size_t source_tokens) const {
+  const int most = std::min(options_.max_decoding_length, positions_);
+  if (options_.max_length_factor <= 0) return most;
+  const float longest = options_.max_length_factor * static_cast<float>(source_tokens);
+  if (longest >= static_cast<float>(most)) return most;
+  return std::min(most, std::max({1, options_.min_decoding_length, static_cast<int>(longest)}));
+}
+
+}  // namespace nibu::internal

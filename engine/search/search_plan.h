@@ -1,0 +1,59 @@
+// Decoding options, worked out for a model once and shared by all sentences that are decoded so.
+#ifndef NIBU_ENGINE_SEARCH_SEARCH_PLAN_H_
+#define NIBU_ENGINE_SEARCH_SEARCH_PLAN_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
+#include "engine/search/decoding_options.h"
+#include "engine/search/logits_rule.h"
+#include "engine/search/stop_rule.h"
+
+namespace nibu::internal {
+
+// What a search has to know of a model.
+struct SearchModel {
+  int eos = 0;                       // ends a hypothesis, unless options.end_tokens are given
+  int unk = -1;                      // what options.disable_unk suppresses
+  std::vector<int> suppressed = {};  // tokens that are never generated
+  Frame frame = {{}, {}, {-1}};      // the frame of its sentences, if the options have none
+  int positions = 1 << 30;           // tokens that its decoder can generate, at most
+};
+
+// Immutable; threads may share it. It stays where it is, since its rules refer to it.
+class SearchPlan {
+ public:
+  // REQUIRES: options.Validate() is OK, and all token ids are the model's.
+  SearchPlan(DecodingOptions options, const SearchModel& model);
+  SearchPlan(const SearchPlan&) = delete;
+  SearchPlan& operator=(const SearchPlan&) = delete;
+
+  const DecodingOptions& options() const { return options_; }
+  const Frame& frame() const { return frame_; }
+  // The tokens that end a hypothesis.
+  const std::vector<int>& ends() const { return ends_; }
+  bool is_end(int token) const { return absl::c_linear_search(ends_, token); }
+  // Tokens that a sentence of so many source tokens (its frame included) may have at most.
+  int MaxLength(size_t source_tokens) const;
+
+  const StopRule& stop_rule() const { return *stop_rule_; }
+  // Says what all rules do to the row of logits that follows a hypothesis.
+  void FindEdits(const RowContext& context, LogitEdits* edits) const {
+    edits->Clear();
+    for (const auto& rule : rules_) rule->Apply(context, edits);
+  }
+
+ private:
+  const DecodingOptions options_;
+  const Frame frame_;
+  const std::vector<int> ends_;
+  const int positions_;
+  std::unique_ptr<const StopRule> stop_rule_;
+  std::vector<std::unique_ptr<const LogitsRule>> rules_;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_SEARCH_SEARCH_PLAN_H_

@@ -1,0 +1,83 @@
+#include "engine/search/search_row.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "absl/algorithm/container.h"
+
+namespace nibu::internal {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+void SearchRow::Start(int k, bool normalize) {
+  const Sampling* const sampling = edits_.sampling();
+  normalize_ = normalize || sampling != nullptr || edits_.beta() > 0;
+  best_.Reset(k);
+  sampler_.Reset(sampling != nullptr ? *sampling : Sampling());
+  for (const Noise& noise : edits_.noises()) sampler_.Add(noise);
+  sum_.Reset();
+  log_sum_.reset();
+  requested_.clear();
+}
+
+void SearchRow::Take(const LogitTokens& tokens, const float* logits) {
+  for (const int token : edits_.requested()) {
+    const int i = tokens.Find(token);
+    if (i >= 0) requested_.push_back({token, logits[i]});
+  }
+  float largest = 0;
+  if (sampler_.is_on()) {
+    sampler_.Update(logits, tokens);
+    largest = sampler_.largest();
+  } else {
+    best_.Update(logits, tokens);
+    largest = best_.largest();
+  }
+  if (normalize_) sum_.Add({logits, static_cast<size_t>(tokens.count())}, largest);
+}
+
+// A difference that is beyond the range of floats counts as probability 0.
+void SearchRow::Normalize(float log_sum, std::vector<Candidate>* candidates) const {
+  if (!normalize_) return;
+  for (Candidate& c : *candidates) {
+    c.log_prob -= log_sum;
+    if (std::isnan(c.log_prob)) c.log_prob = -kInfinity;
+  }
+}
+
+absl::Span<const Candidate> SearchRow::Finish() {
+  const float log_sum = log_sum_.has_value() ? *log_sum_ : sum_.value();
+  std::vector<Candidate>* best = &samples_;
+  if (sampler_.is_on()) {
+    sampler_.Finish(best);
+  } else {
+    best = &best_.Finish();
+  }
+  Normalize(log_sum, best);
+  Normalize(log_sum, &requested_);
+  if (requested_.empty()) return *best;
+  Merge(*best);
+  return merged_;
+}
+
+void SearchRow::Merge(absl::Span<const Candidate> best) {
+  merged_ = requested_;
+  for (const Candidate& c : best) {
+    const auto is_same = [&c](const Candidate& r) { return r.token == c.token; };
+    if (!absl::c_any_of(requested_, is_same)) merged_.push_back(c);
+  }
+  const float beta = edits_.beta();
+  if (beta > 0) {
+    for (Candidate& c : merged_) c.log_prob += std::log1p(-beta);
+    float& favoured = merged_.front().log_prob;
+    if (favoured > -kInfinity) favoured = std::log(std::exp(favoured) + beta);
+  }
+  absl::c_sort(merged_, IsBetterCandidate);
+}
+
+}  // namespace nibu::internal

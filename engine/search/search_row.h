@@ -1,0 +1,64 @@
+// A row of logits on its way to the candidates that a search ranks.
+#ifndef NIBU_ENGINE_SEARCH_SEARCH_ROW_H_
+#define NIBU_ENGINE_SEARCH_SEARCH_ROW_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/core/candidate.h"
+#include "engine/core/log_sum_exp.h"
+#include "engine/core/logits.h"
+#include "engine/search/logit_edits.h"
+#include "engine/search/sampler.h"
+#include "engine/search/top_k.h"
+
+namespace nibu::internal {
+
+// Not thread-safe. Used again from row to row; allocates only while its lists grow.
+//
+//   plan.FindEdits(context, &row.edits());
+//   row.Start(k, normalize);
+//   ...                       // the output layer calls Edit and Take for each block of logits
+//   row.Finish();
+class SearchRow final : public LogitSink {
+ public:
+  LogitEdits& edits() { return edits_; }
+
+  // Starts a row with the edits that it has now. `k`: how many of the best tokens are wanted.
+  // `normalize`: whether the candidates get log-probabilities, which are
+  // logit - log(sum of exp of all logits). Otherwise they keep their logits, unless an edit needs
+  // probabilities.
+  void Start(int k, bool normalize);
+
+  void Edit(const LogitTokens& tokens, float* logits) const override {
+    edits_.Apply(tokens, logits);
+  }
+  void Take(const LogitTokens& tokens, const float* logits) override;
+  void SetLogSum(float log_sum) override { log_sum_ = log_sum; }
+
+  // After the last block: the k best tokens (fewer if there are no more) and the requested ones,
+  // best first, the lower token first among equals; or the samples, in the order of their noises.
+  absl::Span<const Candidate> Finish();
+  // After Finish: the requested tokens alone, as far as the row has logits for them.
+  absl::Span<const Candidate> requested() const { return requested_; }
+
+ private:
+  void Normalize(float log_sum, std::vector<Candidate>* candidates) const;
+  // Puts the best candidates and the requested ones into merged_.
+  void Merge(absl::Span<const Candidate> best);
+
+  LogitEdits edits_;
+  bool normalize_ = false;
+  TopK best_;
+  Sampler sampler_;  // used instead of best_ if the edits ask for samples
+  LogSumExp sum_;
+  std::optional<float> log_sum_;  // set from outside
+  std::vector<Candidate> samples_;
+  std::vector<Candidate> requested_;
+  std::vector<Candidate> merged_;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_SEARCH_SEARCH_ROW_H_

@@ -1,0 +1,55 @@
+// What a search has to find for one sentence.
+#ifndef NIBU_ENGINE_SEARCH_SEARCH_TASK_H_
+#define NIBU_ENGINE_SEARCH_SEARCH_TASK_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/search/constraints.h"
+#include "engine/search/search_plan.h"
+
+namespace nibu::internal {
+
+// A sentence's part of the search; what it has in common with others is in the plan. It owns
+// nothing: all that it points to outlives the search.
+struct SearchTask {
+  const SearchPlan* plan = nullptr;
+  // Tokens of a hypothesis at most, the prefix and the end token included; each is one step.
+  int max_length = 256;
+  // Every hypothesis begins with it, or, with prefix_bias_beta, is biased to it.
+  absl::Span<const int> prefix = {};
+  absl::Span<const Constraint> constraints = {};
+  // By token id: whether the token continues a word (Request::word_parts). Null: none does.
+  const std::vector<bool>* word_parts = nullptr;
+  // The tokens that are to be scored instead of a search; then there are neither a prefix nor
+  // constraints. Null: there is a search.
+  const std::vector<int>* target = nullptr;
+  // DecodingOptions::no_repeat_ngram_size, unless a pass sets it otherwise.
+  int no_repeat_ngram_size = 0;
+  uint64_t key = 0;  // Request::key, on which samples depend
+
+  const DecodingOptions& options() const { return plan->options(); }
+
+  // The open hypotheses of the beam, at most. Constraints have places of their own beside
+  // beam_size, as far as there is room.
+  size_t width() const {
+    const auto beam = static_cast<size_t>(options().beam_size);
+    return std::min(std::max(kMostRows, beam), beam + CountTokens(constraints));
+  }
+  static constexpr size_t kMostRows = 32;
+
+  bool is_biased() const { return options().prefix_bias_beta > 0; }
+  // The tokens at the beginning of every hypothesis for which no logits are computed.
+  size_t forced() const { return is_biased() ? 0 : prefix.size(); }
+  bool is_word_part(int token) const {
+    const auto id = static_cast<size_t>(token);
+    return word_parts != nullptr && id < word_parts->size() && (*word_parts)[id];
+  }
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_SEARCH_SEARCH_TASK_H_

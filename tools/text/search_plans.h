@@ -1,0 +1,37 @@
+// The search plans of a text: what its sentences have in common, in the few forms that they need.
+#ifndef NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
+#define NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "engine/search/decoding_options.h"
+#include "engine/search/search_plan.h"
+
+namespace nibu::internal {
+
+class Translator;
+
+// Immutable; threads may share it. Copies share the plans.
+class SearchPlans {
+ public:
+  SearchPlans() = default;  // without plans
+
+  // InvalidArgument whose message begins with the option's name: see Translator::Plan.
+  static absl::StatusOr<SearchPlans> Make(const Translator& translator,
+                                          const DecodingOptions& options);
+
+  // The plan of a sentence. `needs_attention`: Hypothesis::attention is needed, whatever the
+  // options say. `has_alternatives`: false: only the best hypothesis is needed if the options ask
+  // for alternatives, which are those of another sentence of the line.
+  const std::shared_ptr<const SearchPlan>& For(bool needs_attention, bool has_alternatives) const {
+    return plans_[needs_attention ? 1 : 0][has_alternatives ? 1 : 0];
+  }
+
+ private:
+  std::shared_ptr<const SearchPlan> plans_[2][2];
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
