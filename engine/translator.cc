@@ -87,11 +87,16 @@ class Translator::Impl {
       // One of them: OpenMP's threads wait for each other well only where there are not more of
       // them than cores.
       const int solo_threads = i == 0 ? MostSoloThreads(*model, options) : 1;
-      workers.push_back(
-          std::make_unique<Worker>(models,
-                                   WorkerOptions{draft.get(), cores.get(), solo_threads,
-                                                 RoomFor(options), vocabularies.vocab_target},
-                                   &queue));
+      const auto number = static_cast<size_t>(i);
+      const WorkerOptions worker{
+          .draft = draft.get(),
+          .cores = cores.get(),
+          .solo_threads = solo_threads,
+          .most = RoomFor(options),
+          .vocab_target = vocabularies.vocab_target,
+          .kernels = options.kernels,
+          .observer = number < options.observers.size() ? options.observers[number] : nullptr};
+      workers.push_back(std::make_unique<Worker>(models, worker, &queue));
     }
   }
 
@@ -299,26 +304,8 @@ Translator::Measurement Translator::FinishMeasuring() {
     const std::vector<double> latencies = worker->FinishMeasuring();
     result.latencies.insert(result.latencies.end(), latencies.begin(), latencies.end());
     result.profile += worker->workspace().profile;
-    result.traces.push_back(worker->workspace().matmul.FinishTrace());
-    result.matmul_seconds =
-        std::max(result.matmul_seconds, MatmulContext::TracedSeconds(*result.traces.back()));
   }
   return result;
-}
-
-double Translator::MatmulFloor(const Measurement& measurement) {
-  // OpenMP's threads wait well only while there are no more of them than cores: those of the
-  // workers end with them.
-  impl_->End();
-  std::vector<double> floors(impl_->workers.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < floors.size(); ++i) {
-    threads.emplace_back([&, i] {
-      floors[i] = impl_->workers[i]->workspace().matmul.ReplayTrace(*measurement.traces[i]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return *std::max_element(floors.begin(), floors.end());
 }
 
 }  // namespace nibu::internal

@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
-#include "engine/ops/linear.h"
 #include "engine/request.h"
 #include "engine/schedule/activity.h"
 #include "engine/translator_options.h"
@@ -38,7 +37,7 @@ class Translator {
   // decodes nothing, and may Submit in turn. Otherwise never: InvalidArgument: ids, lengths or
   // options that make no sense; ResourceExhausted: no memory, or the queue has been full for
   // `patience` (which must be 0 where `done` submits); FailedPrecondition: the translator has ended
-  // (MatmulFloor, or its destructor has begun while a `done` submits), or is that of a parent
+  // (its destructor has begun while a `done` submits), or is that of a parent
   // process.
   // Requests with different options share the decoder's steps. Waiting ones are taken by priority,
   // then longest first within windows of arrival, so that workers end together.
@@ -68,15 +67,9 @@ class Translator {
   struct Measurement {
     Profile profile;                // summed over the workers
     std::vector<double> latencies;  // seconds from leaving the queue to the end, one a sentence
-    std::vector<std::shared_ptr<const MatmulTrace>> traces;  // one a worker, for MatmulFloor
-    double matmul_seconds = 0;  // of the calls in the traces, of the worker with the most
   };
   void StartMeasuring();
   Measurement FinishMeasuring();
-  // The matmul floor: seconds to run exactly the matmuls with weights of one of this translator's
-  // measurements once more, the workers side by side, nothing between the calls. Ends the workers:
-  // submit nothing after it.
-  double MatmulFloor(const Measurement& measurement);
 
  private:
   class Impl;

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "engine/model/weights.h"
+#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
@@ -44,6 +45,11 @@ struct TranslatorOptions {
   // of them have (a model's own <pad>) are not used.
   std::vector<std::shared_ptr<const Model>> ensemble;
   std::vector<float> ensemble_weights;
+
+  // Which kernels multiply matrices. kOneDnn never changes a result of int8.
+  MatmulKernels kernels = MatmulKernels::kAuto;
+  // For benchmarks: the matmul observers of the first workers, which outlive the translator.
+  std::vector<MatmulObserver*> observers;
 
   // InvalidArgument whose message begins with the option's name.
   absl::Status Validate() const;

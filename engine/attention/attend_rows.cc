@@ -5,10 +5,9 @@
 namespace nibu::internal {
 
 void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+                const AttentionOutput& output, Matmul* matmul, Arena* arena) {
   const auto& [keys, values, stride, positions] = memory;
-  if (spec.compute_type != ComputeType::kFloat32 &&
-      positions >= MatmulContext::LeastBFloat16Positions()) {
+  if (spec.compute_type != ComputeType::kFloat32 && positions >= Matmul::LeastBFloat16Positions()) {
     return AttendInBFloat16(spec, queries, memory, output, matmul, arena);
   }
   float* const packed = arena->Floats(PackedKeySize(spec.shape, positions));

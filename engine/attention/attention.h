@@ -6,6 +6,7 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
@@ -15,7 +16,7 @@ class Prefetcher;  // cache.h
 // throw, and can be used again.
 class Attention {
  public:
-  Attention(const AttentionSpec& spec, MatmulContext* matmul, Arena* arena)
+  Attention(const AttentionSpec& spec, Matmul* matmul, Arena* arena)
       : spec_(spec), matmul_(matmul), arena_(arena) {}
 
   // A result row depends on its own query, its keys and S alone, never on R. Asking for the weights
@@ -26,7 +27,7 @@ class Attention {
 
  private:
   AttentionSpec spec_;
-  MatmulContext* matmul_;
+  Matmul* matmul_;
   Arena* arena_;
 };
 

@@ -51,7 +51,7 @@ struct Tiles {
 
 // One head of queries first .. first + rows - 1.
 void AttendTile(const Tiles& tiles, const AttentionSpec& spec, const Queries& queries, size_t h,
-                size_t first, size_t rows, size_t positions, MatmulContext* matmul,
+                size_t first, size_t rows, size_t positions, Matmul* matmul,
                 const AttentionOutput& output) {
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const size_t columns = RoundUp(dim);
@@ -66,8 +66,8 @@ void AttendTile(const Tiles& tiles, const AttentionSpec& spec, const Queries& qu
   for (size_t start = 0; start < positions; start += kKeys) {
     const size_t n = std::min(kKeys, positions - start);
     const size_t width = RoundUp(n);
-    matmul->Multiply(tiles.queries, tiles.keys + start * columns, /*transposed=*/true, m, d,
-                     static_cast<int>(width), tiles.scores);
+    matmul->MultiplyBFloat16(tiles.queries, tiles.keys + start * columns, /*transposed=*/true, m, d,
+                             static_cast<int>(width), tiles.scores);
     float keep[kQueries];
     for (size_t r = 0; r < rows; ++r) {
       const float* bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + first + r, start);
@@ -76,8 +76,8 @@ void AttendTile(const Tiles& tiles, const AttentionSpec& spec, const Queries& qu
       std::fill(scores + n, scores + width, 0.0f);
     }
     RoundToBFloat16(tiles.scores, RoundUp(rows) * width, tiles.weights);
-    matmul->Multiply(tiles.weights, tiles.values + start * columns, /*transposed=*/false, m,
-                     static_cast<int>(width), d, tiles.part);
+    matmul->MultiplyBFloat16(tiles.weights, tiles.values + start * columns, /*transposed=*/false, m,
+                             static_cast<int>(width), d, tiles.part);
     for (size_t r = 0; r < rows; ++r) {
       Accumulate(tiles.part + r * columns, keep[r], dim, out + r * output.stride);
     }
@@ -91,7 +91,7 @@ void AttendTile(const Tiles& tiles, const AttentionSpec& spec, const Queries& qu
 }  // namespace
 
 void AttendInBFloat16(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                      const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+                      const AttentionOutput& output, Matmul* matmul, Arena* arena) {
   const auto positions = static_cast<size_t>(memory.positions);
   const auto count = static_cast<size_t>(queries.count);
   const auto dim = static_cast<size_t>(spec.shape.head_dim);

@@ -9,6 +9,7 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
@@ -18,7 +19,7 @@ class Prefetcher;  // cache.h
 // otherwise as AttendPacked, of keys that are packed for it. Takes memory from the arena, which the
 // caller rewinds.
 void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
+                const AttentionOutput& output, Matmul* matmul, Arena* arena);
 
 // Over stored keys, in tiles with a running maximum and sum (Dao et al. 2022). `next`: see
 // Attention::Run.
@@ -32,7 +33,7 @@ void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHi
 // In tiles of queries and keys, whose products are oneDNN's in bfloat16 (AMX where there is any);
 // scores, softmax and sums are float32. REQUIRES: AVX-512.
 void AttendInBFloat16(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                      const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
+                      const AttentionOutput& output, Matmul* matmul, Arena* arena);
 
 // The softmax of one query's scores, a tile of keys at a time.
 struct RunningSoftmax {

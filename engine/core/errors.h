@@ -26,7 +26,7 @@ absl::Status NotSupported(const Parts&... parts) {
 
 // nlohmann's values do not survive a failed allocation: this one, of as much as a document of so
 // many bytes may take, fails first, with std::bad_alloc.
-inline void ReserveForJson(size_t bytes) { MapHuge((size_t{1} << 20) + 32 * bytes); }
+inline void ReserveForJson(size_t bytes) { ProbeMemory((size_t{1} << 20) + 32 * bytes); }
 
 // f(), a status or StatusOr; ResourceExhausted naming `path` where memory does not suffice.
 template <typename F>

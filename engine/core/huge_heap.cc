@@ -1,7 +1,5 @@
 #include "engine/core/huge_heap.h"
 
-#include <sanitizer/asan_interface.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <new>
@@ -15,32 +13,28 @@ namespace nibu::internal {
 namespace {
 
 constexpr size_t kBlock = size_t{8} << 20;
+constexpr size_t kLine = 64;
 
-// Of a piece: room for a Range, whole lines, and, where it is watched, one that nobody may touch.
+// Returns the size of a piece: whole cache lines, and room for a Range once it is free.
 size_t RoomOf(size_t bytes) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-#ifdef ABSL_HAVE_ADDRESS_SANITIZER
-  bytes += 64;
-#endif
-  return (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
+  return (std::max<size_t>(bytes, 1) + kLine - 1) / kLine * kLine;
 }
 
 }  // namespace
 
-HugeHeap::Piece HugeHeap::Take(size_t bytes) {
+void* HugeHeap::do_allocate(size_t bytes, size_t alignment) {
+  if (alignment > kLine) throw std::bad_alloc();
   const size_t room = RoomOf(bytes);
-  const auto cut = [&](Range** at) {
+  const auto cut = [room](Range** at) -> void* {
     Range* const range = *at;
     if (range->bytes == room) {
       *at = range->next;
     } else {
       char* const rest = reinterpret_cast<char*>(range) + room;
-      ASAN_UNPOISON_MEMORY_REGION(rest, sizeof(Range));
       *at = new (rest) Range{range->next, range->bytes - room};
     }
-    ASAN_POISON_MEMORY_REGION(range, room);
-    ASAN_UNPOISON_MEMORY_REGION(range, bytes);
-    return Piece(reinterpret_cast<char*>(range), Give{this, bytes});
+    return range;
   };
   Range** best = nullptr;
   for (Block& block : blocks_) {
@@ -50,38 +44,34 @@ HugeHeap::Piece HugeHeap::Take(size_t bytes) {
     }
   }
   if (best != nullptr) return cut(best);
-  blocks_.reserve(blocks_.size() + 1);
+  blocks_.reserve(blocks_.size() + 1);  // nothing throws once the block is mapped
   const size_t block = std::max(room, kBlock);
   std::shared_ptr<char> memory = MapHuge(block);
   Range* const all = new (memory.get()) Range{nullptr, block};
-  ASAN_POISON_MEMORY_REGION(memory.get() + sizeof(Range), block - sizeof(Range));
   blocks_.push_back({std::move(memory), block, all});
   return cut(&blocks_.back().first);
 }
 
-void HugeHeap::Put(char* piece, size_t bytes) noexcept {
-  const auto block = absl::c_find_if(blocks_, [piece](const Block& b) {
-    return piece >= b.memory.get() && piece < b.memory.get() + b.bytes;
+// Joins the piece with the free ranges that it touches.
+void HugeHeap::do_deallocate(void* piece, size_t bytes, size_t /*alignment*/) noexcept {
+  char* const start = static_cast<char*>(piece);
+  const auto block = absl::c_find_if(blocks_, [start](const Block& b) {
+    return start >= b.memory.get() && start < b.memory.get() + b.bytes;
   });
-  const size_t room = RoomOf(bytes);
-  ASAN_POISON_MEMORY_REGION(piece, room);
-  ASAN_UNPOISON_MEMORY_REGION(piece, sizeof(Range));
   Range* before = nullptr;
   Range* after = block->first;
-  while (after != nullptr && reinterpret_cast<char*>(after) < piece) {
+  while (after != nullptr && reinterpret_cast<char*>(after) < start) {
     before = after;
     after = after->next;
   }
-  auto* range = new (piece) Range{after, room};
+  auto* range = new (piece) Range{after, RoomOf(bytes)};
   if (after != nullptr && reinterpret_cast<char*>(after) == range->end()) {
     *range = {after->next, range->bytes + after->bytes};
-    ASAN_POISON_MEMORY_REGION(after, sizeof(Range));
   }
   if (before == nullptr) {
     block->first = range;
-  } else if (before->end() == piece) {
+  } else if (before->end() == start) {
     *before = {range->next, before->bytes + range->bytes};
-    ASAN_POISON_MEMORY_REGION(range, sizeof(Range));
   } else {
     before->next = range;
   }
@@ -89,6 +79,20 @@ void HugeHeap::Put(char* piece, size_t bytes) noexcept {
       absl::c_count_if(blocks_, [](const Block& b) { return b.is_free(); }) > 1) {
     blocks_.erase(block);
   }
+}
+
+std::pmr::memory_resource* WatchedBySanitizers([[maybe_unused]] HugeHeap* heap) {
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+  return std::pmr::new_delete_resource();
+#else
+  return heap;
+#endif
+}
+
+void GiveBack::operator()(char* piece) const noexcept { resource->deallocate(piece, bytes, kLine); }
+
+MemoryPiece TakePiece(std::pmr::memory_resource* resource, size_t bytes) {
+  return {static_cast<char*>(resource->allocate(bytes, kLine)), GiveBack{resource, bytes}};
 }
 
 }  // namespace nibu::internal

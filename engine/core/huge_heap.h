@@ -1,36 +1,26 @@
-// Memory in huge pages for what comes and goes.
+// A memory resource for what comes and goes with a sentence: keys, values, shortlist outputs.
 #ifndef NIBU_ENGINE_CORE_HUGE_HEAP_H_
 #define NIBU_ENGINE_CORE_HUGE_HEAP_H_
 
 #include <cstddef>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 namespace nibu::internal {
 
-// Pieces of blocks of huge pages, by best fit: keys and values of many sentences lie
-// in tens of MB, of which each step reads all, and with pages of 4 KB it waits for their addresses.
-// Blocks that are free go back to the system, but for one. Not thread-safe; neither copied nor
-// moved.
-class HugeHeap {
+// Allocates from 8 MB blocks of huge pages, best fit. Every decoder step reads tens of megabytes of
+// keys and values; with 4 KB pages it would spend its time on TLB misses. Blocks that are free go
+// back to the system, except for one. Memory is 64-byte aligned; a larger alignment, and memory
+// that the system does not have, are std::bad_alloc. Not thread-safe; neither copied nor moved.
+class HugeHeap final : public std::pmr::memory_resource {
  public:
-  struct Give {
-    HugeHeap* heap;
-    size_t bytes;
-    void operator()(char* piece) const noexcept { heap->Put(piece, bytes); }
-  };
-  // Null: nothing. The heap outlives it.
-  using Piece = std::unique_ptr<char, Give>;
-
   HugeHeap() = default;
   HugeHeap(const HugeHeap&) = delete;
   HugeHeap& operator=(const HugeHeap&) = delete;
 
-  // `bytes` bytes, 64-byte aligned, not initialized. Throws std::bad_alloc.
-  Piece Take(size_t bytes);
-
  private:
-  // At the start of each free range. They ascend, and none touches the next.
+  // Stands at the start of each free range. Ranges ascend, and none touches the next.
   struct Range {
     Range* next;
     size_t bytes;
@@ -43,10 +33,29 @@ class HugeHeap {
     bool is_free() const { return first != nullptr && first->bytes == bytes; }
   };
 
-  void Put(char* piece, size_t bytes) noexcept;
+  void* do_allocate(size_t bytes, size_t alignment) override;
+  void do_deallocate(void* piece, size_t bytes, size_t alignment) noexcept override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
 
   std::vector<Block> blocks_;
 };
+
+// Returns `heap`, or, in a build with the address sanitizer, which cannot see the borders of the
+// heap's pieces, the resource of new and delete.
+std::pmr::memory_resource* WatchedBySanitizers(HugeHeap* heap);
+
+// Memory from a resource, which outlives it. Null: none.
+struct GiveBack {
+  std::pmr::memory_resource* resource;
+  size_t bytes;
+  void operator()(char* piece) const noexcept;
+};
+using MemoryPiece = std::unique_ptr<char, GiveBack>;
+
+// Returns `bytes` bytes, 64-byte aligned and not initialized. Throws std::bad_alloc.
+MemoryPiece TakePiece(std::pmr::memory_resource* resource, size_t bytes);
 
 }  // namespace nibu::internal
 

@@ -1,6 +1,5 @@
 #include "engine/core/huge_memory.h"
 
-#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -31,12 +30,10 @@ std::shared_ptr<char> MapHuge(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   madvise(block, size, MADV_HUGEPAGE);  // advice: without huge pages it is only slower
 #endif
-  return {block, [=](char*) {
-            // The addresses may be the next mapping's, what was forbidden here not.
-            ASAN_UNPOISON_MEMORY_REGION(block, size);
-            munmap(map, mapped);
-          }};
+  return {block, [=](char*) { munmap(map, mapped); }};
 }
+
+void ProbeMemory(size_t bytes) { MapHuge(bytes); }
 
 std::shared_ptr<char> AllocateHuge(size_t bytes) {
   static std::mutex& mutex = *new std::mutex();

@@ -1,5 +1,5 @@
-// Memory in huge pages: a step reads all of the weights, and with pages of 4 KB it waits for
-// address translation, a batch of one a third of the time.
+// Memory in huge pages. A decoder step reads all of the weights; with 4 KB pages, a single sentence
+// would wait a third of its time for TLB misses.
 #ifndef NIBU_ENGINE_CORE_HUGE_MEMORY_H_
 #define NIBU_ENGINE_CORE_HUGE_MEMORY_H_
 
@@ -8,13 +8,18 @@
 
 namespace nibu::internal {
 
-// `bytes` bytes from the system, zeros, aligned to a huge page, in huge pages where there are any.
-// They go back to it. Thread-safe. Throws std::bad_alloc.
+// Returns `bytes` bytes from the system: zeros, aligned to a huge page, and in huge pages where
+// there are any. They go back to the system. Thread-safe. Throws std::bad_alloc.
 std::shared_ptr<char> MapHuge(size_t bytes);
 
-// `bytes` bytes, 64-byte aligned, cut from large blocks of that. A block lives as long as anything
-// cut from it: for what lives as long as a model. Thread-safe. Throws std::bad_alloc.
+// Returns `bytes` bytes, 64-byte aligned, cut from large blocks of such memory, for what lives as
+// long as a model: a block lives as long as anything that was cut from it. Thread-safe. Throws
+// std::bad_alloc.
 std::shared_ptr<char> AllocateHuge(size_t bytes);
+
+// Throws std::bad_alloc if the system would not give `bytes` bytes now. It is called before code of
+// others that does not survive a failed allocation of its own.
+void ProbeMemory(size_t bytes);
 
 }  // namespace nibu::internal
 

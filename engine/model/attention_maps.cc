@@ -29,7 +29,7 @@ absl::StatusOr<AttentionMaps> FindAttention(const Model& model, absl::Span<const
   const Embedder source_embedder(config, model.weights.source, positions(source));
   const Embedder target_embedder(config, model.weights.target, positions(target));
   Workspace workspace;
-  PagePool pool(config, CacheTypeOf(model), &workspace.heap);
+  PagePool pool(config, CacheTypeOf(model), workspace.memory);
   Decoder decoder(model, target_embedder, &workspace);
   DecoderState state;
   state.Start(config, &pool, positions(source), /*beam_size=*/1);

@@ -31,7 +31,7 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   for (const Input& input : inputs) rows += static_cast<int>(input.tokens.size());
 
   // With room behind it: the output layer has matmuls begin at any row, and read padding rows.
-  float* x = workspace_->Rows(rows + MatmulContext::kMostRows / 2, config.d_model);
+  float* x = workspace_->Rows(rows + Matmul::kMostRows / 2, config.d_model);
   float* row = x;
   for (const Input& input : inputs) {
     const int count = static_cast<int>(input.tokens.size());

@@ -37,7 +37,7 @@ float* Encode(const Model& model, const Embedder& embedder,
   const auto inner = static_cast<size_t>(config.inner_encoder());  // columns of all heads
   float* qkv = workspace->Rows(rows, 3 * config.inner_encoder());
   float* context = workspace->Rows(rows, config.inner_encoder());
-  MatmulContext& matmul = workspace->matmul;
+  Matmul& matmul = workspace->matmul;
   for (size_t l = 0; l < model.weights.encoder.size(); ++l) {
     const EncoderLayerWeights& layer = model.weights.encoder[l];
     const MixerSpec mixer = config.mixer(static_cast<int>(l));

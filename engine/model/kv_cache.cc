@@ -8,11 +8,11 @@
 
 namespace nibu::internal {
 
-PagePool::PagePool(const ModelConfig& config, CacheType type, HugeHeap* heap)
+PagePool::PagePool(const ModelConfig& config, CacheType type, std::pmr::memory_resource* memory)
     : type_(type),
       cell_(CellBytes(ShapeOf(config, config.heads_decoder), type)),
       layers_(static_cast<size_t>(config.layers_decoder)),
-      heap_(heap) {}
+      memory_(memory) {}
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length,
                          int beam_size, int droppable) {

@@ -22,8 +22,8 @@ class PagePool {
  public:
   static constexpr int kPositions = 8;
 
-  // `heap` outlives the pool's memory.
-  PagePool(const ModelConfig& config, CacheType type, HugeHeap* heap);
+  // `memory` outlives the pool's pages.
+  PagePool(const ModelConfig& config, CacheType type, std::pmr::memory_resource* memory);
 
   CacheType type() const { return type_; }
   // Of a page for a beam of that size: bytes from a cell to the same cell of the next layer, and
@@ -33,15 +33,17 @@ class PagePool {
     return (static_cast<size_t>(position % kPositions) * beam_size + beam) * cell_;
   }
 
-  HugeHeap::Piece Page(size_t beam_size) { return heap_->Take(LayerStride(beam_size) * layers_); }
+  MemoryPiece Page(size_t beam_size) {
+    return TakePiece(memory_, LayerStride(beam_size) * layers_);
+  }
   // A layer's keys and values of a source take so many bytes.
-  HugeHeap::Piece Source(size_t layer_bytes) { return heap_->Take(layer_bytes * layers_); }
+  MemoryPiece Source(size_t layer_bytes) { return TakePiece(memory_, layer_bytes * layers_); }
 
  private:
   CacheType type_;
   size_t cell_;  // bytes
   size_t layers_;
-  HugeHeap* heap_;
+  std::pmr::memory_resource* memory_;
 };
 
 // One worker's; not thread-safe; reused from sentence to sentence.
@@ -108,8 +110,8 @@ class DecoderState {
   size_t dim_ = 0;  // D
   AttentionShape shape_{};
   size_t source_layer_ = 0;  // bytes of a layer's keys and values
-  HugeHeap::Piece source_;
-  std::vector<HugeHeap::Piece> pages_;
+  MemoryPiece source_;
+  std::vector<MemoryPiece> pages_;
   std::vector<std::vector<void*>> cells_;  // [hypothesis][position], of the first layer
   std::vector<std::vector<void*>> next_cells_;
 };

@@ -63,9 +63,9 @@ void Embedder::Normalize(float* x, int rows) const {
 
 void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, const float* in,
                  int rows, Workspace* workspace, float* out) {
-  MatmulContext& matmul = workspace->matmul;
+  Matmul& matmul = workspace->matmul;
   if (!config.gated_ffn) {
-    matmul.ApplyBoth(weights.up, weights.down, in, rows, out);
+    matmul.ApplyPair(weights.up, weights.down, in, rows, out);
     return;
   }
   const int hidden = weights.up.out();

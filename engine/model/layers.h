@@ -11,20 +11,25 @@
 #include "engine/core/profile.h"
 #include "engine/model/weights.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul.h"
 #include "engine/ops/row_kernels.h"
 
 namespace nibu::internal {
 
 // One worker's primitives, memory and clock. Not thread-safe.
 struct Workspace {
-  HugeHeap heap;  // of what lasts for a sentence
-  MatmulContext matmul;
+  explicit Workspace(MatmulKernels kernels = MatmulKernels::kAuto) : matmul(kernels) {}
+
+  HugeHeap heap;
+  // Allocates what lasts for a sentence.
+  std::pmr::memory_resource* memory = WatchedBySanitizers(&heap);
+  Matmul matmul;
   Arena arena;
   Profile profile;
 
   // Scratch for the rows of a matmul, its padding included.
   float* Rows(int rows, int columns) {
-    return arena.Floats(static_cast<size_t>(MatmulContext::PaddedRows(rows)) *
+    return arena.Floats(static_cast<size_t>(Matmul::PaddedRows(rows)) *
                         static_cast<size_t>(columns));
   }
 };

@@ -26,7 +26,7 @@ void Pick(const OutputSubset& subset, float* logits) {
 
 void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
   const bool share = absl::c_all_of(models_, [](const Part& part) {
-    return MatmulContext::SharesOutputs(part.model->weights.output.blocks[0]);
+    return Matmul::SharesOutputs(part.model->weights.output.blocks[0]);
   });
   if (!share && subsets.size() > 1) {
     for (OutputSubset* const subset : subsets) Select({subset});
@@ -39,7 +39,7 @@ void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
   const std::vector<int> all = needed.Ascending();
   std::vector<Linear> linears;
   for (const Part& part : models_) {
-    linears.push_back(Linear::Select(part.model->weights.output.blocks, all, &workspace_->heap));
+    linears.push_back(Linear::Select(part.model->weights.output.blocks, all, workspace_->memory));
   }
   for (OutputSubset* const subset : subsets) {
     subset->linears = linears;
@@ -104,7 +104,7 @@ void OutputLayer::RunShared(absl::Span<const float* const> hidden,
     return subset == nullptr ? absl::MakeConstSpan(models_[m].model->weights.output.blocks)
                              : absl::MakeConstSpan(&subset->linears[m], 1);
   };
-  const int most = MatmulContext::PieceRows(blocks(0)[0]);
+  const int most = Matmul::PieceRows(blocks(0)[0]);
   const int rows = static_cast<int>(queries.size());
   const bool is_mixed = models > 1;
   absl::InlinedVector<float*, 1> logits;
@@ -114,7 +114,7 @@ void OutputLayer::RunShared(absl::Span<const float* const> hidden,
     count_of_blocks = std::min(count_of_blocks, blocks(m).size());
   }
   if (is_mixed) sums_.assign(queries.size() * models, LogSumExp());
-  MatmulContext& matmul = workspace_->matmul;
+  Matmul& matmul = workspace_->matmul;
   int first = 0;
   for (size_t b = 0; b < count_of_blocks; ++b) {
     int width = blocks(0)[b].out();

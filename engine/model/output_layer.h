@@ -21,7 +21,7 @@ struct OutputSubset {
 };
 
 // Of a model, or of an ensemble, whose log-probabilities are the weighted means of its models'. One
-// worker's; not thread-safe. May throw what a MatmulContext throws, and can be used again.
+// worker's; not thread-safe. May throw what a Matmul throws, and can be used again.
 class OutputLayer {
  public:
   struct Part {

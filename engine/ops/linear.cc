@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/status_macros.h"
+#include "engine/ops/backend/packed_linear.h"
 #include "engine/ops/convert.h"
-#include "engine/ops/packed_linear.h"
 #include "engine/ops/quantize.h"
 
 namespace nibu::internal {
@@ -20,6 +20,7 @@ int Linear::out() const { return packed_->spec.out; }
 ComputeType Linear::compute_type() const { return packed_->spec.type; }
 Activation Linear::activation() const { return packed_->header().activation; }
 size_t Linear::bytes() const { return packed_->header().size; }
+bool Linear::is_selected() const { return !packed_->is_lasting; }
 absl::string_view Linear::packed_bytes() const { return {packed_->blob, bytes()}; }
 
 absl::StatusOr<Linear> Linear::FromPacked(absl::Span<char> bytes,
@@ -227,7 +228,7 @@ absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
   header.static_scale = compute_type == ComputeType::kInt8 ? StaticScale(matrices) : 0.0f;
   std::unique_ptr<Packed> packed;
   try {
-    packed = std::make_unique<Packed>(header, /*heap=*/nullptr);
+    packed = std::make_unique<Packed>(header, /*from=*/nullptr);
     if (compute_type == ComputeType::kInt8) {
       NIBU_ASSIGN_OR_RETURN(const AlignedBuffer<int8_t> values,
                             JoinAsInt8(matrices, layout, packed->scales));

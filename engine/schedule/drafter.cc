@@ -45,7 +45,7 @@ void Drafter::Sentence::Release() {
 Drafter::Drafter(const PreparedModel& draft, Workspace* workspace)
     : draft_(draft),
       workspace_(workspace),
-      pool_(draft.model->config, CacheTypeOf(*draft.model), &workspace->heap),
+      pool_(draft.model->config, CacheTypeOf(*draft.model), workspace->memory),
       decoder_(*draft.model, draft.target, workspace),
       output_(*draft.model, workspace) {}
 

@@ -27,7 +27,9 @@ Worker::Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
     : options_(options),
       queue_(queue),
       core_(options.cores),
+      workspace_(options.kernels),
       output_layer_(PartsOf(models), &workspace_) {
+  workspace_.matmul.SetObserver(options.observer);
   for (const auto& model : models) members_.emplace_back(*model, &workspace_);
   if (options_.draft != nullptr) {
     drafter_ = std::make_unique<Drafter>(*options_.draft, &workspace_);
@@ -230,7 +232,6 @@ void Worker::StartMeasuring() {
   measuring_ = true;
   latencies_.clear();
   workspace_.profile = Profile();
-  workspace_.matmul.StartTrace();
 }
 
 std::vector<double> Worker::FinishMeasuring() {

@@ -30,6 +30,8 @@ struct WorkerOptions {
   // What is decoded together; a single sentence may have more tokens and rows.
   JobQueue::Room most;
   int vocab_target = 0;  // of all models
+  MatmulKernels kernels = MatmulKernels::kAuto;
+  MatmulObserver* observer = nullptr;  // null: none
 };
 
 // Decodes jobs from a queue, on the thread that runs it. The rows of its steps are the live
@@ -45,8 +47,8 @@ class Worker {
   // decoded once more, one by one, and the one that fails alone ends with that status.
   void Run() noexcept;
 
-  // While the worker waits: profile and matmul trace from now on; then the seconds that each
-  // sentence took since.
+  // While the worker waits: start a new profile; then return the seconds that each sentence took
+  // since.
   void StartMeasuring();
   std::vector<double> FinishMeasuring();
 
@@ -57,7 +59,7 @@ class Worker {
   struct Member {
     Member(const PreparedModel& of, Workspace* workspace)
         : prepared(of),
-          pool(of.model->config, CacheTypeOf(*of.model), &workspace->heap),
+          pool(of.model->config, CacheTypeOf(*of.model), workspace->memory),
           decoder(*of.model, of.target, workspace) {}
     const PreparedModel& prepared;
     PagePool pool;

@@ -4,15 +4,19 @@
 //
 //   nibu-microbench --benchmark_filter='Linear/int8' --benchmark_repetitions=5
 #include <cstring>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "engine/attention/attention.h"
 #include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul.h"
 #include "engine/ops/quantize.h"
 
 namespace nibu::internal {
@@ -37,23 +41,44 @@ void SetRates(benchmark::State& state, double operations, double bytes) {
   state.counters["bytes"] = Counter(bytes * runs, Counter::kIsRate, Counter::kIs1024);
 }
 
-void BM_Linear(benchmark::State& state, ComputeType type, int in, int out) {
-  const int rows = static_cast<int>(state.range(0));
+// Maps of a shape, made once.
+absl::StatusOr<const std::vector<Linear>*> Maps(ComputeType type, int maps, int in, int out) {
+  static auto& all = *new std::map<std::tuple<ComputeType, int, int, int>, std::vector<Linear>>();
+  std::vector<Linear>& made = all[{type, maps, in, out}];
+  if (!made.empty()) return &made;
   const std::vector<float> weights = Values(static_cast<size_t>(in) * static_cast<size_t>(out));
   const MatrixView matrix{{DType::kFloat32, {out, in}, weights.data()}, true, {}};
-  const absl::StatusOr<Linear> linear = Linear::Create({matrix}, {}, Activation::kNone, type);
-  if (!linear.ok()) {
-    state.SkipWithError(std::string(linear.status().message()).c_str());
+  for (int i = 0; i < maps; ++i) {
+    absl::StatusOr<Linear> linear = Linear::Create({matrix}, {}, Activation::kNone, type);
+    if (!linear.ok()) return linear.status();
+    made.push_back(*std::move(linear));
+  }
+  return &made;
+}
+
+// Applies a map. `maps`: so many maps of the shape in turn, so that their weights come from memory,
+// as they do in a decoder step. The weights of a single map stay in L2.
+void BM_Linear(benchmark::State& state, ComputeType type, MatmulKernels kernels, int maps, int in,
+               int out) {
+  const int rows = static_cast<int>(state.range(0));
+  const auto made = Maps(type, maps, in, out);
+  if (!made.ok()) {
+    state.SkipWithError(std::string(made.status().message()).c_str());
     return;
   }
-  MatmulContext context;
-  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+  const std::vector<Linear>& linears = **made;
+  Matmul context(kernels);
+  const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
   AlignedBuffer<float> x(room * static_cast<size_t>(in));
   AlignedBuffer<float> y(room * static_cast<size_t>(out));
   const std::vector<float> values = Values(x.size());
   std::memcpy(x.data(), values.data(), x.size() * sizeof(float));
-  for (auto _ : state) context.Apply(*linear, x.data(), rows, y.data());
-  SetRates(state, 2.0 * rows * in * out, static_cast<double>(linear->bytes()));
+  size_t next = 0;
+  for (auto _ : state) {
+    context.Apply(linears[next], x.data(), rows, y.data());
+    next = next + 1 < linears.size() ? next + 1 : 0;
+  }
+  SetRates(state, 2.0 * rows * in * out, static_cast<double>(linears[0].bytes()));
 }
 
 // From an int8 matmul's sums to 64 rows of a hidden layer of the bundled model.
@@ -93,7 +118,7 @@ void BM_Attend(benchmark::State& state, CacheType type) {
   const std::vector<float> q = Values(dim * static_cast<size_t>(queries));
   std::vector<float> out(q.size());
   const KeysValues view = ViewSource(kBase, positions, type, memory.data());
-  MatmulContext matmul;
+  Matmul matmul;
   Arena arena;
   const Attention attention({kBase}, &matmul, &arena);
   for (auto _ : state) attention.Run({q.data(), dim, queries}, view, {out.data(), dim});
@@ -115,7 +140,7 @@ void BM_AttendCells(benchmark::State& state, CacheType type) {
   }
   std::vector<float> out(dim);
   const CellHistory history{type, cells, 0};
-  MatmulContext matmul;
+  Matmul matmul;
   Arena arena;
   const Attention attention({kBase}, &matmul, &arena);
   for (auto _ : state) attention.Run({keys_values.data(), dim, 1}, history, {out.data(), dim});
@@ -135,7 +160,25 @@ void RegisterAll() {
           std::pair(256, 256), std::pair(256, 2048)}) {
       const std::string title = absl::StrCat("Linear/", name, "/", in, "x", out);
       for (const int rows : {1, 4, 16, 64, 256}) {
-        benchmark::RegisterBenchmark(title.c_str(), BM_Linear, type, in, out)->Arg(rows);
+        benchmark::RegisterBenchmark(title.c_str(), BM_Linear, type, MatmulKernels::kAuto,
+                                     /*maps=*/1, in, out)
+            ->Arg(rows);
+      }
+    }
+  }
+  // Our own int8 kernels beside oneDNN's, with 64 MB of weights.
+  for (const auto& [in, out] :
+       {std::pair(256, 256), std::pair(256, 768), std::pair(256, 1536), std::pair(1536, 256),
+        std::pair(512, 512), std::pair(512, 1536), std::pair(512, 2048), std::pair(2048, 512),
+        std::pair(1024, 1024), std::pair(1024, 4096)}) {
+    for (const auto& [kernels, name] :
+         {std::pair(MatmulKernels::kOwn, "nibu"), std::pair(MatmulKernels::kOneDnn, "oneDNN")}) {
+      const std::string title = absl::StrCat("Int8FromMemory/", in, "x", out, "/", name);
+      const int maps = (64 << 20) / (in * out);
+      for (const int rows : {1, 4, 8, 16, 32, 64, 96}) {
+        benchmark::RegisterBenchmark(title.c_str(), BM_Linear, ComputeType::kInt8, kernels, maps,
+                                     in, out)
+            ->Arg(rows);
       }
     }
   }

@@ -7,7 +7,7 @@ bash "$here/includes.sh" "$here/../.."
 offend() {  # FILE INCLUDE
   local tree
   tree=$(mktemp -d)
-  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/{nibu,c},tools/cli,tools/serve,tools/python} "$tree/$(dirname "$1")"
+  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/{nibu,c},tools/cli,tools/serve,tools/python,engine/search} "$tree/$(dirname "$1")"
   echo "#include $2" >"$tree/$1"
   if bash "$here/includes.sh" "$tree" >/dev/null; then
     echo "not noticed: $1 includes $2" >&2
@@ -32,6 +32,8 @@ offend models/formats/a.cc '<yaml-cpp/yaml.h>'
 offend engine/core/a.h '"engine/ops/linear.h"'
 offend engine/ops/a.cc '"engine/model/config.h"'
 offend engine/attention/a.h '"engine/model/kv_cache.h"'
+offend engine/search/a.cc '"engine/ops/linear.h"'
+offend engine/model/a.cc '"engine/search/beam_search.h"'
 offend engine/model/a.h '"engine/translator.h"'
 offend engine/new_folder/a.h '"engine/core/tensor.h"'
 offend models/files/a.h '"models/containers/npz.h"'

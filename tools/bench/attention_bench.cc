@@ -97,7 +97,7 @@ std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer, Com
   const auto inner = static_cast<size_t>(config.inner_encoder());
   std::vector<float> out(qkv.size() / 3);
   const auto length = static_cast<int>(out.size() / inner);
-  MatmulContext matmul;
+  Matmul matmul;
   Arena arena;
   Attention({ShapeOf(config, config.heads_encoder), {}, type, mixer}, &matmul, &arena)
       .Run({qkv.data(), 3 * inner, length},

@@ -52,7 +52,12 @@ struct BenchResult {
   int64_t peak_rss_bytes = 0;
   size_t weight_bytes = 0;
   Translator::Measurement measurement;
-  double matmul_floor_seconds = 0;  // of `measurement`, see Translator::MatmulFloor
+  // Of the worker whose matrix products took the most time: their seconds in the run, and the
+  // number of products, those by our own kernels among them.
+  double matmul_seconds = 0;
+  size_t matmul_calls = 0;
+  size_t own_matmul_calls = 0;
+  double matmul_floor_seconds = 0;  // see MatmulFloor
 };
 
 // Measures one run after another. A model is loaded when a run's compute type is not that of the

@@ -52,6 +52,7 @@ absl::StatusOr<TranslatorOptions> ReadTranslatorFlags(const SpeedOptions& speed,
   made.threads = speed.threads > 0 ? speed.threads : UsableCores();
   made.batch_size = speed.batch_size;
   made.batch_type = static_cast<BatchType>(speed.batch_type);
+  made.kernels = static_cast<MatmulKernels>(speed.matmul);
   made.ensemble_weights = model.ensemble_weights;
   made.max_source_length = options.max_input_length;
   made.max_decoding_length = options.max_decoding_length.value_or(256);

@@ -110,6 +110,14 @@ absl::Span<const OptionRow> SpeedOptionRows() {
            .group = kSpeedGroup,
            .values = "examples tokens",
            .programs = kModels}),
+      Row<&SpeedOptions::matmul>(
+          {.name = "matmul",
+           .help = "Kernels that multiply matrices. auto: nibu's own int8 kernels where they are "
+                   "faster (x86-64 with AVX-512 VNNI or AMX), oneDNN's elsewhere. onednn: oneDNN's "
+                   "alone. int8 results are the same bit for bit.",
+           .group = kSpeedGroup,
+           .values = "auto onednn",
+           .programs = kModels}),
       Row<&SpeedOptions::queue_size>(
           {.name = "queue_size",
            .help = "Most sentences that may be submitted and not yet delivered; 0 chooses for "

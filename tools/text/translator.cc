@@ -183,6 +183,8 @@ absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOption
   speed.batch_size = options.batch_size;
   speed.batch_type = options.batch_type == BatchType::kTokens ? internal::BatchType::kTokens
                                                               : internal::BatchType::kExamples;
+  speed.kernels = options.matmul == MatmulKernels::kOneDnn ? internal::MatmulKernels::kOneDnn
+                                                           : internal::MatmulKernels::kAuto;
   speed.queue_size = static_cast<size_t>(options.queue_size);
   speed.cores = std::make_shared<internal::CoreBudget>(speed.threads);
   NIBU_RETURN_IF_ERROR(speed.Validate());

@@ -11,7 +11,7 @@
 namespace nibu::internal {
 
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                   const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+                   const AttentionOutput& output, Matmul* matmul, Arena* arena) {
   const MixerSpec& mixer = spec.mixer;
   if (mixer.is_dense()) return AttendDense(spec, queries, memory, output);
   if (const auto* lsh = mixer.As<LshAttention>()) {

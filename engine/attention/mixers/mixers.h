@@ -5,6 +5,7 @@
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
@@ -13,7 +14,7 @@ namespace nibu::internal {
 // full attention. Takes memory from the arena, which the caller rewinds.
 // REQUIRES: spec.mixer.is_attention().
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                   const AttentionOutput& output, MatmulContext* matmul, Arena* arena);
+                   const AttentionOutput& output, Matmul* matmul, Arena* arena);
 
 }  // namespace nibu::internal
 

@@ -8,7 +8,7 @@
 namespace nibu::internal {
 
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
-                 const KeyValueRows& memory, const AttentionOutput& output, MatmulContext* matmul,
+                 const KeyValueRows& memory, const AttentionOutput& output, Matmul* matmul,
                  Arena* arena) {
   const size_t inner =
       static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);

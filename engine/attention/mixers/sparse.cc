@@ -130,7 +130,7 @@ ScoreBias MakeBias(const AttentionSpec& spec, const QueryTile& tile, const TileK
 }  // namespace
 
 void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                  const AttentionOutput& output, MatmulContext* matmul, Arena* arena) {
+                  const AttentionOutput& output, Matmul* matmul, Arena* arena) {
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const size_t inner = heads * static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);

@@ -6,12 +6,13 @@
 
 #include "engine/core/arena.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
 // x, out [positions, dim]; the activation belongs to `up`. REQUIRES: positions <= P.
 void MixByMlp(const Linear& up, const Linear& down, const float* x, int positions, int dim,
-              MatmulContext* matmul, Arena* arena, float* out);
+              Matmul* matmul, Arena* arena, float* out);
 
 }  // namespace nibu::internal
 

@@ -157,7 +157,7 @@ class PlainAttentionTest : public testing::Test {
     return Attention(spec, &matmul_, &arena_);
   }
 
-  MatmulContext matmul_;
+  Matmul matmul_;
   Arena arena_;
 };
 
@@ -243,7 +243,7 @@ TEST(BFloat16AttentionTest, EqualsTheDefinition) {
   }
   ForEachHighwayTarget([] {
     Random random(4);
-    MatmulContext matmul;
+    Matmul matmul;
     Arena arena;
     for (int round = 0; round < 12; ++round) {
       const Case c(&random, round < 6 ? 140 : 600, 100);

@@ -76,7 +76,7 @@ double Difference(const Grid& grid, float alpha, uint32_t seed) {
   }
   const std::vector<float> zeros(rows.size());
   std::vector<float> context(rows.size());
-  MatmulContext matmul;
+  Matmul matmul;
   Arena arena;
   const auto stride = static_cast<size_t>(inner);
   const auto matrix = static_cast<size_t>(n) * static_cast<size_t>(n);

@@ -26,8 +26,8 @@ namespace {
 #if NIBU_COUNTS_ALLOCATIONS
 
 // Allocations of `calls` bare calls of one map with these rows.
-int64_t BareAllocations(MatmulContext* context, const Linear& linear, int rows) {
-  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+int64_t BareAllocations(Matmul* context, const Linear& linear, int rows) {
+  const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
   AlignedBuffer<float> x(room * static_cast<size_t>(linear.in()));
   AlignedBuffer<float> y(room * static_cast<size_t>(linear.out()));
   for (size_t i = 0; i < x.size(); ++i) x[i] = 0;
@@ -38,7 +38,7 @@ int64_t BareAllocations(MatmulContext* context, const Linear& linear, int rows) 
 }
 
 // Allocations of a decoder's and an output layer's matmuls for these rows, bare.
-int64_t BareAllocations(MatmulContext* context, const Model& model, int rows) {
+int64_t BareAllocations(Matmul* context, const Model& model, int rows) {
   int64_t bare = 0;
   for (const DecoderLayerWeights& layer : model.weights.decoder) {
     for (const Linear* linear : {&layer.self.qkv, &layer.self.out, &layer.cross.q, &layer.cross.out,
@@ -74,7 +74,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);
   Workspace workspace;
-  PagePool pool(config, CacheTypeOf(*model), &workspace.heap);
+  PagePool pool(config, CacheTypeOf(*model), workspace.memory);
   Decoder decoder(*model, target, &workspace);
   OutputLayer output(*model, &workspace);
   DecoderState state;
@@ -146,7 +146,7 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
   };
   const auto translate = [&](Worker* worker) {
     std::vector<std::pair<int, float>> results;
-    PagePool pool(config, CacheTypeOf(*model), &worker->workspace.heap);
+    PagePool pool(config, CacheTypeOf(*model), worker->workspace.memory);
     DecoderState state;
     worker->workspace.arena.Rewind(0);
     state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
@@ -172,7 +172,6 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
   int64_t failures = 0;
   for (int64_t number = 1;; number += 1 + number / 20) {
     Worker worker(*model, target);
-    worker.workspace.matmul.StartTrace();
     FailAllocation(number);
     try {
       translate(&worker);

@@ -14,8 +14,8 @@ namespace {
 
 // Rows of hidden states, with room behind them as Decoder::Step gives it.
 AlignedBuffer<float> RandomHidden(Random* random, int rows, int dim) {
-  constexpr int kRoom = MatmulContext::kMostRows / 2;
-  AlignedBuffer<float> hidden(static_cast<size_t>(MatmulContext::PaddedRows(rows + kRoom)) *
+  constexpr int kRoom = Matmul::kMostRows / 2;
+  AlignedBuffer<float> hidden(static_cast<size_t>(Matmul::PaddedRows(rows + kRoom)) *
                               static_cast<size_t>(dim));
   for (size_t i = 0; i < hidden.size(); ++i) hidden[i] = random->Float();
   return hidden;

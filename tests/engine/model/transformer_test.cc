@@ -106,7 +106,7 @@ TEST(DecoderTest, EqualsTheReference) {
       const Embedder target_embedder(config, model->weights.target, config.max_positions);
       Workspace workspace;
       constexpr int kBeam = 3;
-      PagePool pool(config, CacheType::kFloat32, &workspace.heap);
+      PagePool pool(config, CacheType::kFloat32, workspace.memory);
       Decoder decoder(*model, target_embedder, &workspace);
       OutputLayer output(*model, &workspace);
 
@@ -186,7 +186,7 @@ void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint3
   const Embedder target_embedder(config, model->weights.target, config.max_positions);
   Workspace workspace;
   constexpr int kMost = 5;  // tokens a step
-  PagePool pool(config, CacheTypeOf(*model), &workspace.heap);
+  PagePool pool(config, CacheTypeOf(*model), workspace.memory);
   Decoder decoder(*model, target_embedder, &workspace);
   const std::vector<int> source = RandomSources(&random, config, 1)[0];
   DecoderState one;

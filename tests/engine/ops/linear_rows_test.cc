@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
 
@@ -27,7 +28,7 @@ struct InvarianceShape {
 TEST_P(LinearRowsTest, OneMap) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(4);
-  MatmulContext context;
+  Matmul context;
   for (const auto& [in, out, most_rows] : std::initializer_list<InvarianceShape>{
            {1, 1, 530},     {3, 2, 200},     {4, 300, 200},   {8, 7, 200},      {16, 16, 200},
            {24, 50, 200},   {40, 50, 530},   {63, 17, 200},   {64, 192, 530},   {126, 70, 200},
@@ -43,7 +44,7 @@ TEST_P(LinearRowsTest, OneMap) {
     c.biases = {random.Floats(static_cast<size_t>(out))};
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(most_rows));
+    const auto room = static_cast<size_t>(Matmul::PaddedRows(most_rows));
     AlignedBuffer<float> x(room * static_cast<size_t>(in));
     AlignedBuffer<float> all(room * static_cast<size_t>(out));
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
@@ -52,7 +53,7 @@ TEST_P(LinearRowsTest, OneMap) {
                      63, 64, 65, 80, 96, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
       if (rows > most_rows) break;
       const int first = random.Int(0, most_rows - rows);  // another place in the batch
-      const auto some_rows = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+      const auto some_rows = static_cast<size_t>(Matmul::PaddedRows(rows));
       AlignedBuffer<float> part(some_rows * static_cast<size_t>(in));
       AlignedBuffer<float> some(some_rows * static_cast<size_t>(out));
       std::memset(part.data(), 0, part.size() * sizeof(float));
@@ -71,7 +72,7 @@ TEST_P(LinearRowsTest, OneMap) {
 TEST_P(LinearRowsTest, TwoMapsInARow) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(14);
-  MatmulContext context;
+  Matmul context;
   for (const auto& [model, inner] : {std::pair(20, 3), std::pair(2, 64), std::pair(256, 1024),
                                      std::pair(512, 2048), std::pair(1400, 1500)}) {
     std::vector<Linear> maps;
@@ -86,13 +87,13 @@ TEST_P(LinearRowsTest, TwoMapsInARow) {
     }
     constexpr int kMost = 97;
     const auto columns = static_cast<size_t>(model);
-    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
+    AlignedBuffer<float> x(static_cast<size_t>(Matmul::PaddedRows(kMost)) * columns);
     AlignedBuffer<float> all(x.size());
     AlignedBuffer<float> some(x.size());
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.ApplyBoth(maps[0], maps[1], x.data(), kMost, all.data());
+    context.ApplyPair(maps[0], maps[1], x.data(), kMost, all.data());
     for (int rows : {1, 2, 3, 8, 17, 64, 96}) {
-      context.ApplyBoth(maps[0], maps[1], x.data(), rows, some.data());
+      context.ApplyPair(maps[0], maps[1], x.data(), rows, some.data());
       ASSERT_EQ(
           std::memcmp(all.data(), some.data(), static_cast<size_t>(rows) * columns * sizeof(float)),
           0)
@@ -105,11 +106,11 @@ TEST_P(LinearRowsTest, TwoMapsInARow) {
 TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(15);
-  MatmulContext context;
+  Matmul context;
   for (const int in : {48, 256, 1536}) {
     constexpr int kMost = 200;
     const auto columns = static_cast<size_t>(in);
-    AlignedBuffer<float> x(static_cast<size_t>(MatmulContext::PaddedRows(kMost)) * columns);
+    AlignedBuffer<float> x(static_cast<size_t>(Matmul::PaddedRows(kMost)) * columns);
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
     std::vector<Linear> blocks;
     for (const int out : {2048, 2048, 3}) {
@@ -120,9 +121,9 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
       c.weights = {random.Floats(columns * static_cast<size_t>(out))};
       blocks.push_back(*c.Create(GetParam()));
     }
-    const int piece = MatmulContext::PieceRows(blocks[0]);
+    const int piece = Matmul::PieceRows(blocks[0]);
     const auto apply = [&](const Linear& block, const float* input, int rows, int first, int n) {
-      AlignedBuffer<float> y(static_cast<size_t>(MatmulContext::PaddedRows(n)) *
+      AlignedBuffer<float> y(static_cast<size_t>(Matmul::PaddedRows(n)) *
                              static_cast<size_t>(block.out()));
       context.SetInput(blocks[0], input, rows);
       context.ApplyToInput(block, first, n, y.data());
@@ -134,7 +135,7 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
         const int n = std::min(piece, kMost - first);
         const AlignedBuffer<float> all = apply(block, x.data(), kMost, first, n);
         for (const int r : {0, n / 2, n - 1}) {
-          AlignedBuffer<float> alone(static_cast<size_t>(MatmulContext::PaddedRows(1)) * columns);
+          AlignedBuffer<float> alone(static_cast<size_t>(Matmul::PaddedRows(1)) * columns);
           std::memset(alone.data(), 0, alone.size() * sizeof(float));
           std::copy_n(x.data() + static_cast<size_t>(first + r) * columns, columns, alone.data());
           const AlignedBuffer<float> one = apply(block, alone.data(), 1, 0, 1);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/core/huge_heap.h"
+#include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
 
@@ -21,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Types, LinearTest,
 TEST_P(LinearTest, EqualsTheDefinition) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(3);
-  MatmulContext context;
+  Matmul context;
   for (int round = 0; round < 64; ++round) {
     LinearCase c = LinearCase::Make(&random, round < 40 ? 40 : 300);
     if (round >= 60) c.SetInputs(random.Int(1281, 4500), &random);  // long reductions may be cut
@@ -30,7 +32,7 @@ TEST_P(LinearTest, EqualsTheDefinition) {
     EXPECT_EQ(linear->in(), c.in);
     EXPECT_EQ(linear->out(), c.out);
     const int rows = random.Int(1, 40);
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
     AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
     AlignedBuffer<float> y(room * static_cast<size_t>(c.out));
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
@@ -48,7 +50,7 @@ TEST_P(LinearTest, EqualsTheDefinition) {
 TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(5);
-  MatmulContext context;
+  Matmul context;
   for (int round = 0; round < 10; ++round) {
     LinearCase up = LinearCase::Make(&random, 60);
     LinearCase down = LinearCase::Make(&random, 60);
@@ -56,7 +58,7 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
     const Linear first = *up.Create(GetParam());
     const Linear second = *down.Create(GetParam());
     const int rows = random.Int(1, 40);
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
     AlignedBuffer<float> x(room * static_cast<size_t>(up.in));
     AlignedBuffer<float> hidden(room * static_cast<size_t>(up.out));
     AlignedBuffer<float> expected(room * static_cast<size_t>(down.out));
@@ -64,7 +66,7 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
     context.Apply(first, x.data(), rows, hidden.data());
     context.Apply(second, hidden.data(), rows, expected.data());
-    context.ApplyBoth(first, second, x.data(), rows, both.data());
+    context.ApplyPair(first, second, x.data(), rows, both.data());
     for (size_t i = 0; i < static_cast<size_t>(rows) * static_cast<size_t>(down.out); ++i) {
       ASSERT_NEAR(expected[i], both[i], 1e-2 * std::abs(expected[i]) + 1e-2);
     }
@@ -75,12 +77,12 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
 TEST_P(LinearTest, Threads) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
-  MatmulContext context;
+  Matmul context;
   for (int round = 0; round < 10; ++round) {
     const LinearCase c = LinearCase::Make(&random, 300);
     const Linear linear = *c.Create(GetParam());
     const int rows = random.Int(1, 5);
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
     AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
     AlignedBuffer<float> one(room * static_cast<size_t>(c.out));
     AlignedBuffer<float> two(room * static_cast<size_t>(c.out));
@@ -100,15 +102,15 @@ TEST_P(LinearTest, Threads) {
 TEST_P(LinearTest, ApplyToInput) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(10);
-  MatmulContext context;
+  Matmul context;
   LinearCase c = LinearCase::Make(&random, 70);
   const Linear linear = *c.Create(GetParam());
   const int rows = 230;
-  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+  const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
   const auto out = static_cast<size_t>(c.out);
   AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
   AlignedBuffer<float> all(room * out);
-  AlignedBuffer<float> piece(static_cast<size_t>(MatmulContext::PaddedRows(96)) * out);
+  AlignedBuffer<float> piece(static_cast<size_t>(Matmul::PaddedRows(96)) * out);
   for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
   context.Apply(linear, x.data(), rows, all.data());
   context.SetInput(linear, x.data(), rows);
@@ -124,7 +126,7 @@ TEST_P(LinearTest, ApplyToInput) {
 TEST_P(LinearTest, PackedBytes) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(8);
-  MatmulContext context;
+  Matmul context;
   for (int round = 0; round < 20; ++round) {
     const LinearCase c = LinearCase::Make(&random, 70);
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
@@ -136,7 +138,7 @@ TEST_P(LinearTest, PackedBytes) {
     const absl::StatusOr<Linear> used =
         Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size()), copy);
     ASSERT_TRUE(used.ok()) << used.status();
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(5));
+    const auto room = static_cast<size_t>(Matmul::PaddedRows(5));
     AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
     AlignedBuffer<float> expected(room * static_cast<size_t>(c.out));
     AlignedBuffer<float> y(room * static_cast<size_t>(c.out));
@@ -164,7 +166,7 @@ TEST_P(LinearTest, PackedBytes) {
 TEST_P(LinearTest, Select) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
-  MatmulContext context;
+  Matmul context;
   HugeHeap heap;  // what a round leaves in its memory does not matter to the next
   for (int round = 0; round < 30; ++round) {
     LinearCase c;
@@ -194,7 +196,7 @@ TEST_P(LinearTest, Select) {
     const Linear some = Linear::Select(blocks, chosen, &heap);
     ASSERT_GE(some.out(), static_cast<int>(chosen.size()));
     const int rows = random.Int(1, 9);
-    const auto room = static_cast<size_t>(MatmulContext::PaddedRows(rows));
+    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
     AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
     AlignedBuffer<float> y(room * static_cast<size_t>(some.out()));
     for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
@@ -219,8 +221,8 @@ TEST(LinearTest, StaticScales) {
   const absl::StatusOr<Linear> linear =
       Linear::Create({identity}, {}, Activation::kNone, ComputeType::kInt8);
   ASSERT_TRUE(linear.ok()) << linear.status();
-  MatmulContext context;
-  const auto room = static_cast<size_t>(MatmulContext::PaddedRows(2));
+  Matmul context;
+  const auto room = static_cast<size_t>(Matmul::PaddedRows(2));
   AlignedBuffer<float> x(2 * room);
   AlignedBuffer<float> y(2 * room);
   const float given[] = {1.0f, -3.13f, 50.0f, -70.0f};
@@ -238,9 +240,9 @@ TEST(LinearTest, TakesQuantizedWeightsAsTheyAre) {
   for (ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
     const absl::StatusOr<Linear> linear = Linear::Create({matrix}, {}, Activation::kNone, type);
     ASSERT_TRUE(linear.ok()) << linear.status();
-    MatmulContext context;
-    AlignedBuffer<float> in(static_cast<size_t>(MatmulContext::PaddedRows(1)) * 3);
-    AlignedBuffer<float> out(static_cast<size_t>(MatmulContext::PaddedRows(1)) * 2);
+    Matmul context;
+    AlignedBuffer<float> in(static_cast<size_t>(Matmul::PaddedRows(1)) * 3);
+    AlignedBuffer<float> out(static_cast<size_t>(Matmul::PaddedRows(1)) * 2);
     std::memcpy(in.data(), x, sizeof(x));
     context.Apply(*linear, in.data(), 1, out.data());
     EXPECT_NEAR(out[0], (0.5 + 2 + 0.75) / 2, 0.02);

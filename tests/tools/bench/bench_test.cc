@@ -93,7 +93,9 @@ BenchResult Example() {
   result.measurement.profile.decoder_matmul = 0.8;
   result.measurement.profile.attention = 1.2;
   result.measurement.profile.search = 0.2;
-  result.measurement.matmul_seconds = 1.75;
+  result.matmul_seconds = 1.75;
+  result.matmul_calls = 5;
+  result.own_matmul_calls = 3;
   result.matmul_floor_seconds = 1.5;
   return result;
 }
@@ -110,7 +112,7 @@ TEST(BenchTest, JsonHasEveryField) {
     "peak_rss_bytes": 3000000, "weight_bytes": 1000000,
     "profile": {"encoder": 0.4, "decoder_matmul": 0.8, "attention": 1.2, "search": 0.2,
                 "tokenizer": 0.5, "text": 0.25},
-    "matmul_seconds": 1.75, "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
+    "matmul_seconds": 1.75, "matmul_kernels": "both", "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
 }
 
 TEST(BenchTest, TableLinesUpUnderItsHead) {

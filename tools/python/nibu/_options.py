@@ -73,6 +73,7 @@ class AllOptions(Options, total=False):
     threads: int
     batch_size: int
     batch_type: Literal["examples", "tokens"]
+    matmul: Literal["auto", "onednn"]
     queue_size: int
 
 

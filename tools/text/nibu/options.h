@@ -27,6 +27,10 @@ enum class ComputeType : uint8_t { kAuto, kFloat32, kBFloat16, kInt8 };
 // The unit of SpeedOptions::batch_size: sentences, or tokens of their sources.
 enum class BatchType : uint8_t { kExamples, kTokens };
 
+// The kernels that multiply matrices. kAuto: nibu's own int8 kernels where they are faster,
+// oneDNN's elsewhere. kOneDnn: oneDNN's alone. Both give the same int8 results, bit for bit.
+enum class MatmulKernels : uint8_t { kAuto, kOneDnn };
+
 // The system whose rules say when a beam search ends, and which hypotheses it keeps.
 enum class SearchCompat : uint8_t { kNibu, kCTranslate2, kMarian, kHuggingFace };
 
@@ -90,6 +94,7 @@ struct SpeedOptions {
   int threads = 0;     // 0: as many as the cores that this process may use.
   int batch_size = 0;  // What a thread decodes together; 0: chosen for speed.
   BatchType batch_type = BatchType::kExamples;
+  MatmulKernels matmul = MatmulKernels::kAuto;
   // Sentences under way at most: submitted and not yet delivered. 0: chosen for speed.
   int queue_size = 0;
 };

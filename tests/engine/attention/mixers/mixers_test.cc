@@ -135,7 +135,7 @@ struct Sentence {
     const auto n = static_cast<size_t>(positions);
     Result result{std::vector<float>(n * inner), {}};
     if (weights) result.weights.assign(static_cast<size_t>(shape.heads) * n * n, -1.0f);
-    MatmulContext matmul;
+    Matmul matmul;
     Arena arena;
     Attention({shape, bias, type, mixer}, &matmul, &arena)
         .Run({q(0), 3 * inner, positions}, KeyValueRows{k(0), v(0), 3 * inner, positions},

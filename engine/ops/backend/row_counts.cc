@@ -1,4 +1,4 @@
-#include "engine/ops/matmul_rule.h"
+#include "engine/ops/backend/row_counts.h"
 
 #include <algorithm>
 #include <limits>
@@ -54,23 +54,22 @@ bool Crashes(const MatmulKind& kind, int rows) {
 
 }  // namespace
 
-bool IsSupported(ComputeType type, Isa isa) {
-  return type != ComputeType::kBFloat16 || isa >= Isa::kAvx512;
-}
-
-int LeastBFloat16Positions(Isa isa, bool is_amd) {
-  if (isa >= Isa::kAmx) return 96;
-  return isa == Isa::kAvx512Bf16 && is_amd ? 128 : std::numeric_limits<int>::max();
-}
-
 QuantizationRange ActivationRange(Isa isa) {
   const bool has_vnni = isa == Isa::kAvx2Vnni || isa >= Isa::kAvx512Vnni;
   return has_vnni ? kFullRange : kSevenBitRange;  // else pairs of products are summed in 16 bits
 }
 
 int PieceRows(ComputeType type, Isa isa) {
-  return isa >= Isa::kAmx && type != ComputeType::kFloat32 ? kLeastPieceRows
-                                                           : MatmulContext::kMostRows;
+  return isa >= Isa::kAmx && type != ComputeType::kFloat32 ? kLeastPieceRows : kMostRows;
+}
+
+bool UsesOwnKernels(int /*in*/, int /*out*/, int /*rows*/, Isa isa) {
+  return isa >= Isa::kAvx512Vnni;
+}
+
+int LeastBFloat16Positions(Isa isa, bool is_amd) {
+  if (isa >= Isa::kAmx) return 96;
+  return isa == Isa::kAvx512Bf16 && is_amd ? 128 : std::numeric_limits<int>::max();
 }
 
 bool SharesOutputs(ComputeType type, Isa isa) {
@@ -85,8 +84,7 @@ MatmulRule RuleFor(const MatmulKind& kind) {
   if (!kind.blocked && kind.type == ComputeType::kInt8) counts = kGemmInt8;
   const int least = kind.blocked ? LeastRows(kind) : 1;
   for (const int rows : counts) {
-    const bool is_enough =
-        !rule.row_counts.empty() && rule.row_counts.back() >= MatmulContext::kMostRows;
+    const bool is_enough = !rule.row_counts.empty() && rule.row_counts.back() >= kMostRows;
     if (rows >= least && !is_enough && !Crashes(kind, rows)) rule.row_counts.push_back(rows);
   }
   rule.part_inputs = PartInputs(kind);

@@ -1,4 +1,4 @@
-#include "engine/ops/packed_linear.h"
+#include "engine/ops/backend/packed_linear.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/huge_heap.h"
 #include "engine/core/huge_memory.h"
-#include "engine/ops/int8_product.h"
+#include "engine/ops/backend/int8_product.h"
 
 namespace nibu::internal {
 
@@ -58,21 +58,6 @@ dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
   attributes.set_post_ops(post_ops);
   return DescribeMatmul(x, weights, spec.bias ? b : memory::desc(), y, attributes);
 }
-
-const char* ComputeTypeName(ComputeType type) {
-  constexpr const char* kNames[] = {"float32", "bfloat16", "int8"};
-  return kNames[static_cast<size_t>(type)];
-}
-
-std::string InstructionSet() {
-  return IsaName(static_cast<uint32_t>(dnnl::get_effective_cpu_isa()));
-}
-
-ComputeType FastestComputeType() {
-  return CurrentIsa() == Isa::kNone ? ComputeType::kFloat32 : ComputeType::kInt8;
-}
-
-bool IsSupported(ComputeType type) { return IsSupported(type, CurrentIsa()); }
 
 namespace {
 
@@ -158,20 +143,20 @@ struct Linear::Packed::Layout {
   bool blocked = false;  // brgemm kernels with blocked weights, else gemm
 };
 
-Linear::Packed::Packed(PackedHeader header, HugeHeap* heap)
-    : spec(SpecOf(header)), lasting(heap == nullptr) {
+Linear::Packed::Packed(PackedHeader header, std::pmr::memory_resource* from)
+    : spec(SpecOf(header)), is_lasting(from == nullptr) {
   const Layout layout(spec);
   const size_t offset = WeightsOffset(header);
   header.magic = kMagic;
   header.weights_offset = static_cast<uint32_t>(offset);
   header.size = offset + layout.size();
   header.layout = layout.Code();
-  if (heap == nullptr) {
+  if (from == nullptr) {
     const std::shared_ptr<char> memory = AllocateHuge(header.size);
     blob = memory.get();
     owner = memory;
   } else {
-    HugeHeap::Piece memory = heap->Take(header.size);
+    MemoryPiece memory = TakePiece(from, header.size);
     blob = memory.get();
     owner = std::move(memory);
   }
@@ -245,12 +230,6 @@ absl::Status CheckPacked(absl::string_view bytes) {
     return absl::FailedPreconditionError("packed for another CPU or oneDNN");
   }
   return absl::OkStatus();
-}
-
-std::string PackFingerprint() {
-  const dnnl_version_t& version = *dnnl_version();
-  return absl::StrCat(InstructionSet(), ", oneDNN ", version.major, ".", version.minor, ".",
-                      version.patch, ", ", version.hash);
 }
 
 }  // namespace nibu::internal

@@ -1,6 +1,6 @@
 // What differs between oneDNN 2.6 and 3, in one place. Internal to engine/ops: includes dnnl.hpp.
-#ifndef NIBU_ENGINE_OPS_ONEDNN_H_
-#define NIBU_ENGINE_OPS_ONEDNN_H_
+#ifndef NIBU_ENGINE_OPS_BACKEND_ONEDNN_H_
+#define NIBU_ENGINE_OPS_BACKEND_ONEDNN_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/ops/matmul_rule.h"
+#include "engine/ops/cpu.h"
 
 namespace nibu::internal {
 
@@ -17,12 +17,10 @@ constexpr int kOneDnnMajor = DNNL_VERSION_MAJOR;
 // The one CPU engine: a constant without state, shared by packed weights and primitives.
 const dnnl::engine& CpuEngine();
 
-// The instruction set that oneDNN's kernels use here (ONEDNN_MAX_CPU_ISA may lower it).
-Isa CurrentIsa();
-// Of one of oneDNN's values, which are sets of bits: what no name is known for is the highest set
-// it includes.
+// Returns the instruction set of one of oneDNN's values, which are sets of bits. A value without a
+// name is the highest named set that it includes.
 Isa IsaOf(uint32_t value);
-// "avx512_core_amx", ...; with a "+" where it is more than the name says.
+// Returns "avx512_core_amx", ...; with a "+" where the value is more than the name says.
 std::string IsaName(uint32_t value);
 
 // bias: a descriptor without dimensions for none. Throws dnnl::error.
@@ -52,4 +50,4 @@ size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t ele
 
 }  // namespace nibu::internal
 
-#endif  // NIBU_ENGINE_OPS_ONEDNN_H_
+#endif  // NIBU_ENGINE_OPS_BACKEND_ONEDNN_H_

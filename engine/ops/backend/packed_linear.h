@@ -1,17 +1,20 @@
-// The oneDNN side of a Linear. Internal to engine/ops: includes dnnl.hpp.
-#ifndef NIBU_ENGINE_OPS_PACKED_LINEAR_H_
-#define NIBU_ENGINE_OPS_PACKED_LINEAR_H_
+// Packed weights: what a Linear is made of. Internal to engine/ops, since it includes dnnl.hpp.
+#ifndef NIBU_ENGINE_OPS_BACKEND_PACKED_LINEAR_H_
+#define NIBU_ENGINE_OPS_BACKEND_PACKED_LINEAR_H_
 
 #include <compare>
 #include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
+#include <memory_resource>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "engine/ops/backend/onednn.h"
+#include "engine/ops/backend/row_counts.h"
 #include "engine/ops/linear.h"
-#include "engine/ops/onednn.h"
+#include "engine/ops/quantize.h"
 
 namespace nibu::internal {
 
@@ -55,7 +58,7 @@ struct PackedHeader {
   float static_scale;       // of the activations; 0: each row its own
   uint32_t weights_offset;  // from the blob's start
   uint64_t size;            // of the blob
-  uint64_t layout;          // of the weights: see LayoutCode
+  uint64_t layout;          // of the weights: see Layout::Code
   char padding[24];
 };
 static_assert(sizeof(PackedHeader) == 64);
@@ -65,37 +68,40 @@ static_assert(sizeof(PackedHeader) == 64);
 absl::Status CheckPacked(absl::string_view bytes);
 
 struct Linear::Packed {
-  // The layout oneDNN prefers on this CPU, with room for it in `blob`: from a heap, or, with null,
-  // as long as the model. Throws dnnl::error.
-  Packed(PackedHeader header, HugeHeap* heap);
+  // Makes room in `blob` for the layout that oneDNN prefers on this CPU. The memory comes from a
+  // resource that outlives it; null: from AllocateHuge, for weights that live as long as a model.
+  // Throws dnnl::error.
+  Packed(PackedHeader header, std::pmr::memory_resource* from);
   // Uses the blob at `bytes`, which `owner` keeps alive. Throws dnnl::error.
   Packed(char* bytes, std::shared_ptr<const void> owner);
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(blob); }
 
-  // What the matmul of a part of the inputs is to do (see MatmulRule): bias and activation come
-  // once.
+  // Returns what the matmul of a part of the inputs is to do (see MatmulRule). The bias comes with
+  // the first part, the activation with the last one.
   MatmulSpec PartSpec(size_t part) const;
-  // Null: none.
+  // Returns null for a part without bias.
   dnnl_memory_t BiasOf(size_t part) const { return part == 0 ? bias.get(true) : nullptr; }
 
-  // int8: what finishes its sums.
+  // int8: turns its sums into floats.
   Dequantization dequantization() const {
     return {scales, zero_sums, bias_data, header().activation};
   }
 
   MatmulSpec spec;
   MatmulRule rule;
-  bool lasting = true;                // as long as the model; else of one sentence
+  bool is_lasting = true;             // lives as long as the model; else as long as a sentence
   std::shared_ptr<const void> owner;  // of the blob
   char* blob = nullptr;
   // Parts of the blob; null: not there.
   float* bias_data = nullptr;
   float* scales = nullptr;  // int8: see Dequantization
   int32_t* zero_sums = nullptr;
-  // int8: the weights, where they lie as MultiplyInt8 wants them, and there is one; else null.
+  // int8: the weights, if they lie as our own kernels want them and this CPU has such kernels; else
+  // null.
   const int8_t* int8_weights = nullptr;
-  // Views of the blob. Made once: setting a data handle writes to a layout's padding.
+  // Views of the blob. They are made once, since setting a data handle writes to a layout's
+  // padding.
   absl::InlinedVector<dnnl::memory, 1> parts;  // of the weights
   dnnl::memory bias;
 
@@ -107,4 +113,4 @@ struct Linear::Packed {
 
 }  // namespace nibu::internal
 
-#endif  // NIBU_ENGINE_OPS_PACKED_LINEAR_H_
+#endif  // NIBU_ENGINE_OPS_BACKEND_PACKED_LINEAR_H_

@@ -1,4 +1,4 @@
-#include "engine/ops/onednn.h"
+#include "engine/ops/backend/onednn.h"
 
 namespace nibu::internal {
 
@@ -46,11 +46,6 @@ const NamedIsa* Find(uint32_t value) {
 const dnnl::engine& CpuEngine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
-}
-
-Isa CurrentIsa() {
-  static const Isa isa = IsaOf(static_cast<uint32_t>(dnnl::get_effective_cpu_isa()));
-  return isa;  // oneDNN takes 0.2 us to answer
 }
 
 Isa IsaOf(uint32_t value) {

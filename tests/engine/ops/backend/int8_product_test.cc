@@ -1,10 +1,10 @@
-#include "engine/ops/int8_product.h"
+#include "engine/ops/backend/int8_product.h"
 
 #include <cstring>
 #include <vector>
 
 #include "engine/core/aligned_buffer.h"
-#include "engine/ops/onednn.h"
+#include "engine/ops/backend/onednn.h"
 #include "gtest/gtest.h"
 #include "tests/engine/testing.h"
 

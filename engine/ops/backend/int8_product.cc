@@ -1,4 +1,4 @@
-#include "engine/ops/int8_product.h"
+#include "engine/ops/backend/int8_product.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-#include "engine/ops/matmul_rule.h"
+#include "engine/ops/backend/row_counts.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "engine/ops/onednn.h"
+#include "engine/ops/backend/onednn.h"
+#include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 
 namespace nibu::internal {
@@ -55,7 +56,7 @@ TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
   ForEachKind([](const MatmulKind& kind) {
     const MatmulRule rule = RuleFor(kind);
     ASSERT_TRUE(std::is_sorted(rule.row_counts.begin(), rule.row_counts.end()));
-    ASSERT_GE(rule.row_counts.back(), MatmulContext::kMostRows);
+    ASSERT_GE(rule.row_counts.back(), kMostRows);
     ASSERT_LE(rule.row_counts.back(), kMostPaddedRows);
     ASSERT_GE(rule.part_inputs, 1);
     ASSERT_LE(rule.part_inputs, kind.in);
@@ -65,7 +66,7 @@ TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
     for (int rows = 1; rows <= 400; ++rows) {
       const int last = rows % piece;
       if (last == 0) continue;  // a whole piece brings its own, too
-      ASSERT_LE(rows - last + Padded(rule, last), MatmulContext::PaddedRows(rows));
+      ASSERT_LE(rows - last + Padded(rule, last), Matmul::PaddedRows(rows));
     }
   });
 }
@@ -75,7 +76,7 @@ TEST(MatmulRuleTest, FewRowsAreLost) {
   ForEachKind([](const MatmulKind& kind) {
     if (kind.type == ComputeType::kBFloat16) return;  // whose kernels differ at most counts
     const MatmulRule rule = RuleFor(kind);
-    for (int rows = 4; rows <= MatmulContext::kMostRows; ++rows) {
+    for (int rows = 4; rows <= kMostRows; ++rows) {
       ASSERT_LE(Padded(rule, rows), rows + std::max(rows / 2, 7)) << ComputeTypeName(kind.type);
     }
     for (int rows : {16, 48, 64}) ASSERT_EQ(Padded(rule, rows), rows);  // of batches

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/ops/backend/packed_linear.h"
 #include "engine/ops/linear.h"
-#include "engine/ops/packed_linear.h"
 
 namespace nibu::internal {
 namespace {
@@ -70,12 +70,12 @@ char* DataOf(const dnnl::memory& part) { return static_cast<char*>(part.get_data
 }  // namespace
 
 Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
-                      HugeHeap* heap) {
+                      std::pmr::memory_resource* memory) {
   const auto width = static_cast<size_t>(blocks[0].out());
   PackedHeader header = blocks[0].packed_->header();
   header.activation = Activation::kNone;
   header.out = RoundUpOutputs(outputs.size());
-  auto packed = std::make_shared<Packed>(header, heap);
+  auto packed = std::make_shared<Packed>(header, memory);
   const size_t element = dnnl::memory::data_type_size(WeightType(header.type));
   // For the parts of a block, by its outputs: all blocks but the last have the same layout.
   std::map<int, std::vector<ColumnCopier>> all_copiers;

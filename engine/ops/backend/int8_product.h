@@ -4,13 +4,13 @@
 // oneDNN's kernels wait for weights that are not in L2. These fetch weights while they multiply by
 // those before, and finish sums without a pass of its own: engine/PERFORMANCE.md has the times. The
 // sums are exact, and finished as by DequantizeRows: results are the same bit for bit.
-#ifndef NIBU_ENGINE_OPS_INT8_PRODUCT_H_
-#define NIBU_ENGINE_OPS_INT8_PRODUCT_H_
+#ifndef NIBU_ENGINE_OPS_BACKEND_INT8_PRODUCT_H_
+#define NIBU_ENGINE_OPS_BACKEND_INT8_PRODUCT_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/ops/matmul_rule.h"
+#include "engine/ops/backend/row_counts.h"
 #include "engine/ops/quantize.h"
 
 namespace nibu::internal {
@@ -42,4 +42,4 @@ constexpr bool FinishesInt8(Activation activation) {
 
 }  // namespace nibu::internal
 
-#endif  // NIBU_ENGINE_OPS_INT8_PRODUCT_H_
+#endif  // NIBU_ENGINE_OPS_BACKEND_INT8_PRODUCT_H_

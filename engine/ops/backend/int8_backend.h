@@ -1,0 +1,29 @@
+// Matmuls by our own int8 kernels (int8_product.h). Internal to engine/ops.
+#ifndef NIBU_ENGINE_OPS_BACKEND_INT8_BACKEND_H_
+#define NIBU_ENGINE_OPS_BACKEND_INT8_BACKEND_H_
+
+#include <cstdint>
+
+#include "engine/ops/backend/backend.h"
+#include "engine/ops/backend/packed_linear.h"
+
+namespace nibu::internal {
+
+// Its results are those of oneDNN bit for bit, since sums of integers are exact.
+class Int8Backend final : public MatmulBackend {
+ public:
+  // Whether it has kernels for a map: int8 on AVX-512 VNNI or AMX, in the layout that oneDNN
+  // prefers for inputs and outputs that are multiples of 64.
+  static bool Has(const Linear::Packed& map) { return map.int8_weights != nullptr; }
+
+  // REQUIRES: Has(map).
+  void Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) override;
+
+ private:
+  const int8_t* in_l2_ =
+      nullptr;  // the weights of the latest call, which need not be fetched again
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_OPS_BACKEND_INT8_BACKEND_H_

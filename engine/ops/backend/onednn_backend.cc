@@ -1,0 +1,160 @@
+#include "engine/ops/backend/onednn_backend.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "engine/core/huge_memory.h"
+#include "engine/ops/backend/row_counts.h"
+#include "engine/ops/quantize.h"
+
+namespace nibu::internal {
+
+using dnnl::memory;
+
+namespace {
+
+// Returns the smallest row count of the rule that holds `rows` rows. REQUIRES: at most kMostRows.
+int RoundUpRows(const MatmulRule& rule, int rows) {
+  return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
+}
+
+// Returns whether the system has so many more threads at once.
+bool HasThreads(int count) try {
+  std::mutex mutex;
+  std::vector<std::jthread> threads;
+  const std::lock_guard<std::mutex> all(mutex);
+  while (count-- > 0) threads.emplace_back([&] { const std::lock_guard<std::mutex> one(mutex); });
+  return true;
+} catch (const std::system_error&) {
+  return false;
+}
+
+}  // namespace
+
+OneDnnBackend::Kernel::Kernel(const dnnl::matmul::primitive_desc& description, int made_for)
+    : primitive(description),
+      x(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+      y(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+      weights(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+      scratchpad(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE),
+      scratchpad_bytes(description.scratchpad_desc().get_size()),
+      threads(made_for) {}
+
+void OneDnnBackend::SetThreads(int threads) {
+  // A primitive shares its work out to the threads it was made for, whether or not it gets them.
+  const int most = omp_get_max_active_levels() < 1 ? 1 : omp_get_thread_limit();
+  threads = std::clamp(threads, 1, std::max(most, 1));
+  // OpenMP ends the process where it gets no thread. Twice as many are tried: those that were
+  // started here may count for a moment longer.
+  if (threads > asked_threads_) {
+    asked_threads_ = threads;
+    if (HasThreads(2 * (threads - 1))) most_threads_ = threads;
+  }
+  threads_ = std::min(threads, most_threads_);
+}
+
+OneDnnBackend::Kernel& OneDnnBackend::Find(const MatmulSpec& spec, Weights weights, int rows,
+                                           int with_threads, const memory* packed) {
+  const Key key(spec, weights, rows, with_threads);
+  const auto found = kernels_.find(key);
+  if (found != kernels_.end()) return found->second;
+  using Tag = memory::format_tag;
+  const memory::desc layout =
+      packed != nullptr ? packed->get_desc()
+                        : memory::desc({spec.in, spec.out}, WeightType(spec.type),
+                                       weights == Weights::kTransposed ? Tag::ba : Tag::ab);
+  omp_set_num_threads(with_threads);  // which a primitive keeps
+  // oneDNN 2.6 does not survive a failed allocation, nor OpenMP a thread without a stack.
+  ProbeMemory(static_cast<size_t>(with_threads) << 24);
+  return kernels_.try_emplace(key, DescribeMatmul(spec, rows, layout), with_threads).first->second;
+}
+
+void OneDnnBackend::Execute(Kernel& kernel, const void* x, const memory& weights,
+                            dnnl_memory_t bias, void* y) {
+  if (kernel.threads > 1) omp_set_dynamic(0);  // so that it gets all its threads: see SetThreads
+  omp_set_num_threads(kernel.threads);
+  scratchpad_.Reserve(kernel.scratchpad_bytes);
+  kernel.x.set_data_handle(const_cast<void*>(x));
+  kernel.y.set_data_handle(y);
+  kernel.scratchpad.set_data_handle(scratchpad_.data());
+  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, kernel.x.get()},
+                                       {DNNL_ARG_WEIGHTS, weights.get()},
+                                       {DNNL_ARG_DST, kernel.y.get()},
+                                       {DNNL_ARG_SCRATCHPAD, kernel.scratchpad.get()},
+                                       {DNNL_ARG_BIAS, bias}};
+  const int count = bias != nullptr ? 5 : 4;
+  const dnnl_status_t status =
+      dnnl_primitive_execute(kernel.primitive.get(), stream_.get(), count, arguments);
+  if (status != dnnl_success) throw dnnl::error(status, "oneDNN failed in a matmul");
+}
+
+// int8: oneDNN 2 has no scales for each row, so that its sums are turned into floats here.
+void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) {
+  RunAll(map.spec, map, x.rows, rows, y);
+  if (map.spec.type != ComputeType::kInt8) return;
+  const auto columns = static_cast<size_t>(map.spec.out);
+  DequantizeRows(map.dequantization(), x.scales, static_cast<size_t>(rows), columns,
+                 reinterpret_cast<const int32_t*>(y), columns, y, columns);
+}
+
+void OneDnnBackend::RunToBFloat16(const Linear::Packed& map, const MatmulInput& x, int rows,
+                                  uint16_t* y) {
+  MatmulSpec spec = map.spec;
+  spec.bfloat16_output = true;
+  RunAll(spec, map, x.rows, rows, y);
+}
+
+void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, const void* x,
+                           int rows, void* y) {
+  const int count = RoundUpRows(map.rule, rows);
+  const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
+  void* to = y;
+  // A whole piece may be followed by the next piece's rows in `y`, so that its padding must not be
+  // written there. Less than a piece has the room of UsualRows.
+  const bool is_piece = rows == PieceRows(spec.type, CurrentIsa());
+  if (!spec.bfloat16_output && count > (is_piece ? rows : UsualRows(rows))) {
+    output_.Reserve(static_cast<size_t>(count) * row);
+    to = output_.data();
+  }
+  if (map.parts.size() == 1) {
+    RunPart(spec, map, 0, x, count, to);
+  } else {
+    const size_t element = memory::data_type_size(SourceType(spec.type));
+    const size_t stride = static_cast<size_t>(spec.in) * element;
+    part_input_.Reserve(static_cast<size_t>(count) * stride);
+    const char* from = static_cast<const char*>(x);
+    for (size_t i = 0; i < map.parts.size(); ++i) {
+      const MatmulSpec part_spec = map.PartSpec(i);
+      const size_t width = static_cast<size_t>(part_spec.in) * element;
+      for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+        std::memcpy(part_input_.data() + r * width, from + r * stride, width);
+      }
+      RunPart(part_spec, map, i, part_input_.data(), count, to);
+      from += width;
+    }
+  }
+  if (to != y) std::memcpy(y, to, static_cast<size_t>(rows) * row);
+}
+
+void OneDnnBackend::RunPart(const MatmulSpec& spec, const Linear::Packed& map, size_t part,
+                            const void* x, int rows, void* y) {
+  const memory& weights = map.parts[part];
+  Execute(Find(spec, Weights::kPacked, rows, threads_, &weights), x, weights, map.BiasOf(part), y);
+}
+
+void OneDnnBackend::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
+                             int n, float* y) {
+  const MatmulSpec spec{ComputeType::kBFloat16, k, n};
+  Kernel& kernel = Find(spec, transposed ? Weights::kTransposed : Weights::kPlain, m,
+                        /*with_threads=*/1, nullptr);
+  kernel.weights.set_data_handle(const_cast<uint16_t*>(b));
+  Execute(kernel, a, kernel.weights, /*bias=*/nullptr, y);
+}
+
+}  // namespace nibu::internal

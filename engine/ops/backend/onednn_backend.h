@@ -1,0 +1,78 @@
+// Matmuls by oneDNN's primitives. Internal to engine/ops: includes dnnl.hpp.
+#ifndef NIBU_ENGINE_OPS_BACKEND_ONEDNN_BACKEND_H_
+#define NIBU_ENGINE_OPS_BACKEND_ONEDNN_BACKEND_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <dnnl.hpp>
+#include <map>
+#include <tuple>
+
+#include "engine/core/aligned_buffer.h"
+#include "engine/ops/backend/backend.h"
+#include "engine/ops/backend/packed_linear.h"
+
+namespace nibu::internal {
+
+// Keeps a primitive for each shape and row count, created on first use. Row counts come from a
+// small set (row_counts.h), since oneDNN's fast kernels have fixed shapes. Calls set the number of
+// OpenMP threads of the thread they are made on.
+class OneDnnBackend final : public MatmulBackend {
+ public:
+  // See Matmul::SetThreads.
+  void SetThreads(int threads);
+  int threads() const { return threads_; }
+
+  void Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) override;
+  // The same with y in bfloat16, for a bfloat16 map whose inputs are not cut into parts. y has room
+  // for kMostPaddedRows rows.
+  void RunToBFloat16(const Linear::Packed& map, const MatmulInput& x, int rows, uint16_t* y);
+  // See Matmul::Multiply.
+  void Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k, int n,
+                float* y);
+
+  int primitives() const { return static_cast<int>(kernels_.size()); }
+
+ private:
+  // A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
+  // call; those of a map's weights belong to the map.
+  struct Kernel {
+    Kernel(const dnnl::matmul::primitive_desc& description, int made_for);
+    dnnl::primitive primitive;
+    dnnl::memory x;
+    dnnl::memory y;
+    dnnl::memory weights;  // for Multiply
+    dnnl::memory scratchpad;
+    size_t scratchpad_bytes;
+    int threads;  // that it was made for
+  };
+  // Where a kernel's weights come from. Packed weights of one shape and type share one layout, so a
+  // primitive serves them all. The others are rows of activations, [k, n] or [n, k].
+  enum class Weights : uint8_t { kPacked, kPlain, kTransposed };
+  using Key = std::tuple<MatmulSpec, Weights, int, int>;  // rows, threads
+
+  // `packed`: one of the weights, for kPacked.
+  Kernel& Find(const MatmulSpec& spec, Weights weights, int rows, int with_threads,
+               const dnnl::memory* packed);
+  // `bias`: null for none.
+  void Execute(Kernel& kernel, const void* x, const dnnl::memory& weights, dnnl_memory_t bias,
+               void* y);
+  // y = x W (+ b, activation), in the types of `spec`; int8: the sums.
+  void RunAll(const MatmulSpec& spec, const Linear::Packed& map, const void* x, int rows, void* y);
+  // The same for a part of the inputs, and a row count that there are kernels for.
+  void RunPart(const MatmulSpec& spec, const Linear::Packed& map, size_t part, const void* x,
+               int rows, void* y);
+
+  dnnl::stream stream_{CpuEngine()};
+  std::map<Key, Kernel> kernels_;  // not Abseil's, which does not survive a failed allocation
+  AlignedBuffer<char> scratchpad_;
+  AlignedBuffer<char> part_input_;  // x for a part of the weights
+  AlignedBuffer<char> output_;      // y with more padding rows than the caller has room for
+  int threads_ = 1;
+  int asked_threads_ = 1;  // the most that have been asked for
+  int most_threads_ = 1;   // that the system had then
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_OPS_BACKEND_ONEDNN_BACKEND_H_

@@ -1,0 +1,52 @@
+// What this CPU, and the oneDNN beside it, can do.
+#ifndef NIBU_ENGINE_OPS_CPU_H_
+#define NIBU_ENGINE_OPS_CPU_H_
+
+#include <cstdint>
+#include <string>
+
+namespace nibu::internal {
+
+// The number type in which matrices are multiplied.
+enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
+
+// "float32", "bfloat16" or "int8".
+const char* ComputeTypeName(ComputeType type);
+
+// The instruction sets among which matmuls differ, in ascending order. One that is not listed
+// counts as the highest listed one that it includes.
+enum class Isa : uint8_t {
+  kNone,
+  kSse41,
+  kAvx,
+  kAvx2,
+  kAvx2Vnni,
+  kAvx512,
+  kAvx512Vnni,
+  kAvx512Bf16,
+  kAmx
+};
+
+// The instruction set that oneDNN's kernels use here, which ONEDNN_MAX_CPU_ISA may lower. Our own
+// kernels for matmuls keep to it, too.
+Isa CurrentIsa();
+
+// Its name as oneDNN writes it: "avx2", "avx512_core_vnni", ...; with a "+" if the CPU has more
+// than the name says.
+std::string InstructionSet();
+
+// The fastest compute type here: int8 wherever oneDNN has kernels for it (x86-64 with SSE4.1), else
+// float32.
+ComputeType FastestComputeType();
+
+// Whether there are kernels for a compute type: bfloat16 needs AVX-512, on some of whose CPUs it is
+// emulated.
+bool IsSupported(ComputeType type, Isa isa);
+bool IsSupported(ComputeType type);  // here
+
+// Names all that the layout of packed weights depends on: instruction set and oneDNN version.
+std::string PackFingerprint();
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_OPS_CPU_H_

@@ -1,0 +1,208 @@
+#include "engine/ops/matmul.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+#include "engine/core/aligned_buffer.h"
+#include "engine/ops/backend/int8_backend.h"
+#include "engine/ops/backend/int8_product.h"
+#include "engine/ops/backend/onednn_backend.h"
+#include "engine/ops/backend/packed_linear.h"
+#include "engine/ops/quantize.h"
+
+namespace nibu::internal {
+namespace {
+
+// Rows of an int8 hidden layer that go through one map before they go through the next one, whose
+// weights then stay in L2 for all of them.
+constexpr int kHiddenRows = 4 * kMostRows;
+
+// Calls f(first, n) for pieces of `rows` rows, at most `most` each.
+template <typename F>
+void ForEachPiece(int rows, int most, F f) {
+  for (int first = 0; first < rows; first += most) {
+    f(static_cast<size_t>(first), std::min(most, rows - first));
+  }
+}
+
+size_t InputBytes(ComputeType type) { return dnnl::memory::data_type_size(SourceType(type)); }
+
+}  // namespace
+
+struct Matmul::State {
+  explicit State(MatmulKernels choice) : kernels(choice) {}
+
+  const MatmulKernels kernels;
+  OneDnnBackend onednn;
+  Int8Backend int8;
+  MatmulObserver* observer = nullptr;
+  AlignedBuffer<char> input;         // activations as the int8 and bfloat16 products read them
+  AlignedBuffer<float> hidden;       // a piece of ApplyPair's hidden layer
+  AlignedBuffer<char> hidden_input;  // int8: all of it, as the second product reads it
+  AlignedBuffer<float> row_scales;   // int8: of the rows of the input
+  const void* prepared = nullptr;    // the rows that the next products read
+
+  bool IsOwn(const Linear::Packed& map, int rows) const {
+    if (kernels == MatmulKernels::kOneDnn || onednn.threads() > 1 || !Int8Backend::Has(map)) {
+      return false;
+    }
+    return kernels == MatmulKernels::kOwn ||
+           UsesOwnKernels(map.spec.in, map.spec.out, rows, CurrentIsa());
+  }
+
+  // Runs f, which multiplies, and tells the observer of it.
+  template <typename F>
+  void Observed(const Linear& linear, int rows, bool is_own, F f) {
+    if (observer == nullptr) return f();
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    f();
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    observer->Observe({linear, rows, onednn.threads(), is_own, seconds.count()});
+  }
+
+  void Run(const Linear& linear, const MatmulInput& x, int rows, float* y) {
+    const Linear::Packed& map = *linear.packed();
+    const bool is_own = IsOwn(map, rows);
+    Observed(linear, rows, is_own, [&] {
+      if (is_own) {
+        int8.Run(map, x, rows, y);
+      } else {
+        onednn.Run(map, x, rows, y);
+      }
+    });
+  }
+
+  // Row `first` of the prepared input and those behind it.
+  MatmulInput InputOf(const Linear::Packed& map, size_t first) const {
+    const size_t row = static_cast<size_t>(map.spec.in) * InputBytes(map.spec.type);
+    const bool is_int8 = map.spec.type == ComputeType::kInt8;
+    return {static_cast<const char*>(prepared) + first * row,
+            is_int8 ? row_scales.data() + first : nullptr};
+  }
+
+  // Points `prepared` to x as the map reads it: x itself, or converted into `input`.
+  void Prepare(const Linear::Packed& map, const float* x, int rows) {
+    prepared = x;
+    if (map.spec.type == ComputeType::kFloat32) return;
+    const auto in = static_cast<size_t>(map.spec.in);
+    const auto n = static_cast<size_t>(rows);
+    input.Reserve((n + kMostPaddedRows) * in * InputBytes(map.spec.type));
+    prepared = input.data();
+    if (map.spec.type == ComputeType::kBFloat16) {
+      RoundToBFloat16(x, n * in, reinterpret_cast<uint16_t*>(input.data()));
+    } else {
+      row_scales.Reserve(n);
+      QuantizeRows(x, n, in, ActivationRange(CurrentIsa()), map.header().static_scale,
+                   reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
+    }
+  }
+};
+
+Matmul::Matmul(MatmulKernels kernels) : state_(std::make_unique<State>(kernels)) {}
+Matmul::~Matmul() = default;
+
+void Matmul::SetThreads(int threads) { state_->onednn.SetThreads(threads); }
+
+void Matmul::SetObserver(MatmulObserver* observer) { state_->observer = observer; }
+
+// Enough for either piece size. The few small maps that need more rows have a buffer of their own
+// for them, in OneDnnBackend.
+int Matmul::PaddedRows(int rows) {
+  const auto padded = [rows](int piece) { return rows - rows % piece + UsualRows(rows % piece); };
+  return std::max(padded(kLeastPieceRows), padded(kMostRows));
+}
+
+int Matmul::PieceRows(const Linear& linear) {
+  return internal::PieceRows(linear.compute_type(), CurrentIsa());
+}
+
+bool Matmul::SharesOutputs(const Linear& linear) {
+  return internal::SharesOutputs(linear.compute_type(), CurrentIsa());
+}
+
+// Piece by piece, so that what one pass writes is in L2 when the next one reads it.
+void Matmul::Apply(const Linear& linear, const float* x, int rows, float* y) {
+  const Linear::Packed& map = *linear.packed();
+  ForEachPiece(rows, PieceRows(linear), [&](size_t first, int n) {
+    SetInput(linear, x + first * static_cast<size_t>(map.spec.in), n);
+    ApplyToInput(linear, 0, n, y + first * static_cast<size_t>(map.spec.out));
+  });
+}
+
+void Matmul::SetInput(const Linear& linear, const float* x, int rows) {
+  state_->Prepare(*linear.packed(), x, rows);
+}
+
+void Matmul::ApplyToInput(const Linear& linear, int first, int n, float* y) {
+  state_->Run(linear, state_->InputOf(*linear.packed(), static_cast<size_t>(first)), n, y);
+}
+
+void Matmul::Multiply(const Linear& linear, const MatmulInput& x, int rows, float* y) {
+  state_->Run(linear, x, rows, y);
+}
+
+// The hidden layer is made in the type that the second map reads. In int8, a few pieces go through
+// the first map and are quantized before all of them go through the second one; oneDNN itself
+// writes bfloat16.
+void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x, int rows,
+                       float* y) {
+  State& state = *state_;
+  const Linear::Packed& up = *first.packed();
+  const Linear::Packed& down = *second.packed();
+  const bool is_int8 = up.spec.type == ComputeType::kInt8;
+  const bool is_bfloat16 = up.spec.type == ComputeType::kBFloat16 && up.parts.size() == 1;
+  const int piece = PieceRows(first);
+  const auto in = static_cast<size_t>(up.spec.in);
+  const auto width = static_cast<size_t>(up.spec.out);
+  ForEachPiece(rows, is_int8 ? kHiddenRows : piece, [&](size_t row, int n) {
+    const int most = std::min(n, piece);
+    const int room = is_bfloat16 ? (most + kMostPaddedRows) / 2 + 1 : PaddedRows(most);
+    state.hidden.Reserve(static_cast<size_t>(room) * width);
+    float* const hidden = state.hidden.data();
+    SetInput(first, x + row * in, n);
+    if (is_int8) {
+      state.hidden_input.Reserve(static_cast<size_t>(PaddedRows(n) + kInt8Rows) * width);
+      auto* const next = reinterpret_cast<uint8_t*>(state.hidden_input.data());
+      ForEachPiece(n, piece, [&](size_t from, int some) {
+        state.Run(first, state.InputOf(up, from), some, hidden);
+        QuantizeRows(hidden, static_cast<size_t>(some), width, ActivationRange(CurrentIsa()),
+                     down.header().static_scale, next + from * width,
+                     state.row_scales.data() + from);
+      });
+      state.prepared = next;
+    } else if (is_bfloat16) {
+      auto* const next = reinterpret_cast<uint16_t*>(hidden);
+      state.Observed(first, n, /*is_own=*/false,
+                     [&] { state.onednn.RunToBFloat16(up, state.InputOf(up, 0), n, next); });
+      state.prepared = next;
+    } else {
+      state.Run(first, state.InputOf(up, 0), n, hidden);
+      state.Prepare(down, hidden, n);
+    }
+    ForEachPiece(n, piece, [&](size_t from, int some) {
+      ApplyToInput(second, static_cast<int>(from), some,
+                   y + (row + from) * static_cast<size_t>(down.spec.out));
+    });
+  });
+}
+
+int Matmul::LeastBFloat16Positions() {
+#if defined(__x86_64__)
+  const bool is_amd = __builtin_cpu_is("amd") != 0;
+#else
+  const bool is_amd = false;
+#endif
+  static const int least = internal::LeastBFloat16Positions(CurrentIsa(), is_amd);
+  return least;
+}
+
+void Matmul::MultiplyBFloat16(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
+                              int n, float* y) {
+  state_->onednn.Multiply(a, b, transposed, m, k, n, y);
+}
+
+int Matmul::primitives() const { return state_->onednn.primitives(); }
+
+}  // namespace nibu::internal

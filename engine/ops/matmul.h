@@ -1,0 +1,107 @@
+// Applies affine maps: y = act(x W + b). A Matmul belongs to one worker; it chooses the back end
+// for each call, oneDNN or our own int8 kernels, and keeps what these need from call to call.
+//
+// Rows are padded to a small set of counts, since the fast kernels have fixed shapes. Buffers
+// handed to Apply therefore have room for Matmul::PaddedRows(rows) rows: what is in the padding
+// rows of the input is ignored, and those of the output are overwritten with anything. A row's
+// result never depends on the number of rows.
+//
+// Calls throw oneDNN's errors, which are std::exceptions, and std::bad_alloc. A Matmul that has
+// thrown can be used again, and its results are right.
+#ifndef NIBU_ENGINE_OPS_MATMUL_H_
+#define NIBU_ENGINE_OPS_MATMUL_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/ops/backend/backend.h"
+#include "engine/ops/backend/row_counts.h"
+#include "engine/ops/linear.h"
+
+namespace nibu::internal {
+
+// Which kernels multiply.
+enum class MatmulKernels : uint8_t {
+  kAuto,    // our own int8 kernels where they are faster (UsesOwnKernels), else oneDNN's
+  kOneDnn,  // oneDNN's alone; int8 results are the same bit for bit
+  kOwn,     // our own wherever there are some, for tests and measurements
+};
+
+// One product of prepared rows with packed weights, as a MatmulObserver sees it.
+struct MatmulCall {
+  const Linear& linear;
+  int rows;            // at most Matmul::kMostRows
+  int threads;         // OpenMP threads that it may use
+  bool is_own_kernel;  // else oneDNN's
+  double seconds;      // that it took
+};
+
+// Sees the calls of a Matmul on the thread that makes them. For benchmarks.
+class MatmulObserver {
+ public:
+  virtual ~MatmulObserver() = default;
+  virtual void Observe(const MatmulCall& call) = 0;
+};
+
+// Not thread-safe: each thread has its own. Calls set the number of OpenMP threads of the thread
+// they are made on.
+class Matmul {
+ public:
+  // The rows of a single product, at most. More are cut into pieces.
+  static constexpr int kMostRows = internal::kMostRows;
+  static int PieceRows(const Linear& linear);
+  // The rows that the buffers of a call with `rows` rows must have room for.
+  static int PaddedRows(int rows);
+  // Whether rows that need different outputs of a map are faster in one call, and have the same
+  // results: see row_counts.h.
+  static bool SharesOutputs(const Linear& linear);
+
+  explicit Matmul(MatmulKernels kernels = MatmulKernels::kAuto);
+  ~Matmul();
+  Matmul(const Matmul&) = delete;
+  Matmul& operator=(const Matmul&) = delete;
+
+  // Sets the OpenMP threads that calls use from now on, 1 at first, as far as OMP_THREAD_LIMIT and
+  // the like allow and the system has threads when so many are first asked for. With more than one,
+  // sums of float32 and bfloat16 may be taken in another order; those of int8 are exact.
+  void SetThreads(int threads);
+  // `observer`: null for none; it outlives the calls.
+  void SetObserver(MatmulObserver* observer);
+
+  // y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
+  void Apply(const Linear& linear, const float* x, int rows, float* y);
+
+  // The same for maps with an input in common (the blocks of an output layer), which is quantized
+  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x.
+  // `first` is a multiple of PieceRows, n at most kMostRows, `linear` one of the maps. x stays
+  // valid; other calls end it.
+  void SetInput(const Linear& linear, const float* x, int rows);
+  void ApplyToInput(const Linear& linear, int first, int n, float* y);
+
+  // y [rows, out of second] = second(first(x)). The hidden layer stays in here, in the compute
+  // type.
+  void ApplyPair(const Linear& first, const Linear& second, const float* x, int rows, float* y);
+
+  // The product alone, of rows that are in the map's own type already: at most kMostRows, with room
+  // for the padding in x and y.
+  void Multiply(const Linear& linear, const MatmulInput& x, int rows, float* y);
+
+  // From how many positions on attention gains by products in bfloat16 here, if ever.
+  static int LeastBFloat16Positions();
+  // y [m, n] = a [m, k] b in bfloat16, for two matrices of activations: b is [k, n], or [n, k] if
+  // `transposed`. Rows follow each other; 64-byte aligned. Always on one thread. For few different
+  // shapes: each has a primitive. REQUIRES: AVX-512.
+  void MultiplyBFloat16(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k, int n,
+                        float* y);
+
+  // The number of oneDNN's primitives created so far (constant once warm).
+  int primitives() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_ENGINE_OPS_MATMUL_H_

@@ -1,0 +1,51 @@
+#include "tools/bench/matmul_recorder.h"
+
+#include <memory_resource>
+#include <vector>
+
+#include "engine/core/aligned_buffer.h"
+#include "gtest/gtest.h"
+
+namespace nibu::internal {
+namespace {
+
+Linear Ones(int in, int out, ComputeType type) {
+  const std::vector<float> w(static_cast<size_t>(in) * static_cast<size_t>(out), 1.0f);
+  const MatrixView matrix{{DType::kFloat32, {out, in}, w.data()}, true, {}};
+  return *Linear::Create({matrix}, {}, Activation::kNone, type);
+}
+
+// The products of many rows take longer than those of few, also when they are run again; weights
+// that end with their sentence may be gone by then.
+TEST(MatmulRecorderTest, RunsProductsAgain) {
+  for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
+    std::vector<MatmulRecorder> recorders(2);
+    const Linear linear = Ones(256, 512, type);
+    for (size_t i = 0; i < 2; ++i) {
+      const int rows = i == 0 ? 500 : 10;
+      Matmul matmul;
+      matmul.SetObserver(&recorders[i]);
+      const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
+      AlignedBuffer<float> x(room * 256);
+      AlignedBuffer<float> y(room * 512);
+      for (size_t n = 0; n < x.size(); ++n) x[n] = 1;
+      for (int times = 0; times < 50; ++times) matmul.Apply(linear, x.data(), rows, y.data());
+      const std::vector<int> outputs(64, 3);
+      const Linear some = Linear::Select({&linear, 1}, outputs, std::pmr::new_delete_resource());
+      matmul.Apply(some, x.data(), rows, y.data());
+    }
+    EXPECT_EQ(recorders[1].calls(), 51u);
+    EXPECT_GT(recorders[0].calls(), 51u);  // in pieces
+    EXPECT_GT(recorders[0].seconds(), recorders[1].seconds());
+    const double floor = recorders[0].Replay(MatmulKernels::kAuto);
+    EXPECT_GT(recorders[1].Replay(MatmulKernels::kOneDnn), 0);
+    EXPECT_GT(floor, recorders[1].Replay(MatmulKernels::kAuto));
+    EXPECT_GT(MatmulFloor(recorders, MatmulKernels::kAuto), 0);
+    recorders[0].Clear();
+    EXPECT_EQ(recorders[0].calls(), 0u);
+    EXPECT_EQ(recorders[0].Replay(MatmulKernels::kAuto), 0);
+  }
+}
+
+}  // namespace
+}  // namespace nibu::internal
