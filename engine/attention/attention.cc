@@ -15,9 +15,9 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
   } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
     AttendPacked(spec_, queries, *stored, output, arena_, next);
   } else if (const auto& rows = std::get<KeyValueRows>(memory); spec_.mixer.is_full()) {
-    AttendRows(spec_, queries, rows, output, matmul_, arena_);
+    AttendRows(spec_, queries, rows, output, arena_);
   } else {
-    AttendByMixer(spec_, queries, rows, output, matmul_, arena_);
+    AttendByMixer(spec_, queries, rows, output, arena_);
   }
   arena_->Rewind(mark);
 }

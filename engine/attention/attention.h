@@ -5,29 +5,25 @@
 
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
-#include "engine/ops/linear.h"
-#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
-// Of one worker: as thread-safe as its matmuls and scratch, which outlive it. May throw what they
-// throw, and can be used again.
+// Attends with the scratch memory of one worker, which outlives it, and is as thread-safe as that.
+// A call may throw std::bad_alloc, and the object can be used again.
 class Attention {
  public:
-  Attention(const AttentionSpec& spec, Matmul* matmul, Arena* arena)
-      : spec_(spec), matmul_(matmul), arena_(arena) {}
+  Attention(const AttentionSpec& spec, Arena* arena) : spec_(spec), arena_(arena) {}
 
   // A result row depends on its own query, its keys and S alone, never on R. Asking for the weights
-  // changes no bit of it. `next`: of what will be read after this; for stored keys and cells.
+  // changes no bit of it. `next` prefetches what the next call reads; rows do not use it.
   // REQUIRES: at least one key.
   void Run(const Queries& queries, const AttentionMemory& memory, const AttentionOutput& output,
            Prefetcher* next = nullptr) const;
 
  private:
   AttentionSpec spec_;
-  Matmul* matmul_;
   Arena* arena_;
 };
 

@@ -11,7 +11,7 @@
 
 #include "absl/types/span.h"
 #include "engine/attention/mixer_spec.h"
-#include "engine/ops/linear.h"
+#include "engine/ops/cpu.h"
 
 namespace nibu::internal {
 
@@ -50,8 +50,6 @@ struct ScoreWeights {
 struct AttentionSpec {
   AttentionShape shape;
   ScoreBias bias = {};
-  // The model's; other than float32 allows products in bfloat16 where they are faster.
-  ComputeType compute_type = ComputeType::kFloat32;
   // Other than full attention: with KeyValueRows of the queries' own positions.
   MixerSpec mixer = {};
   ScoreWeights score = {};

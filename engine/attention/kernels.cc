@@ -19,7 +19,24 @@ namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// See AddToSoftmax.
+// The softmax of one query's scores, a tile of keys at a time.
+struct RunningSoftmax {
+  float* weights = nullptr;  // of all keys, in the end; null: not wanted
+  size_t keys = 0;           // so far, as what follows
+  float maximum = -std::numeric_limits<float>::infinity();
+  float sum = 0;
+
+  // Divides the weights by the sum, and returns what the output is to be multiplied by.
+  float Finish() const {
+    const float inverse = 1.0f / sum;
+    for (size_t i = 0; weights != nullptr && i < keys; ++i) weights[i] *= inverse;
+    return inverse;
+  }
+};
+
+// Adds the next n keys: turns scores into exp(scores + bias - maximum). `bias` null: none. `scores`
+// has room for whole vectors after n, which are filled up. Returns what the sums of all keys so far
+// are to be multiplied by, which is 0 at first.
 HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
                                RunningSoftmax* softmax) {
   if (bias != nullptr) AddArrays(bias, n, scores);
@@ -49,14 +66,6 @@ HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
   }
   softmax->keys += n;
   return keep;
-}
-
-float ExtendByTile(const float* bias, size_t n, float* scores, RunningSoftmax* softmax) {
-  return ExtendSoftmax(bias, n, scores, softmax);
-}
-
-void AddPart(const float* part, float keep, size_t n, float* out) {
-  for (size_t i = 0; i < n; ++i) out[i] = out[i] * keep + part[i];
 }
 
 // Cached elements as floats. T: float, hwy::bfloat16_t or int8_t.
@@ -325,8 +334,6 @@ namespace nibu::internal {
 namespace {
 HWY_EXPORT(AttendToPacked);
 HWY_EXPORT(AttendToCells);
-HWY_EXPORT(ExtendByTile);
-HWY_EXPORT(AddPart);
 }  // namespace
 
 void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
@@ -337,14 +344,6 @@ void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysV
 void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
                  const AttentionOutput& output, Arena* arena, Prefetcher* next) {
   HWY_DYNAMIC_DISPATCH(AttendToCells)(spec, queries, history, output, arena, next);
-}
-
-float AddToSoftmax(const float* bias, size_t n, float* scores, RunningSoftmax* softmax) {
-  return HWY_DYNAMIC_DISPATCH(ExtendByTile)(bias, n, scores, softmax);
-}
-
-void Accumulate(const float* part, float keep, size_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(AddPart)(part, keep, n, out);
 }
 
 }  // namespace nibu::internal

@@ -49,8 +49,7 @@ struct FullAttention {
   static constexpr bool kIsPattern = true;
   static constexpr int kLeastTile = 16;
   static constexpr int kMostTile = 256;
-  // Keys between two updates of the running maximum, a multiple of kLeastTile; products in bfloat16
-  // have tiles of their own.
+  // Keys between two updates of the running maximum, a multiple of kLeastTile.
   int tile = kMostTile;
   static constexpr MixerParameters<FullAttention, 1> Parameters() {
     return {{{"tile", &FullAttention::tile, kLeastTile, kMostTile}}};

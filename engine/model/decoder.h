@@ -19,8 +19,8 @@ class Decoder {
         embedder_(embedder),
         workspace_(workspace),
         shape_(ShapeOf(model.config, model.config.heads_decoder)),
-        self_attention_({shape_, embedder.distance_bias()}, &workspace->matmul, &workspace->arena),
-        cross_attention_({shape_}, &workspace->matmul, &workspace->arena) {}
+        self_attention_({shape_, embedder.distance_bias()}, &workspace->arena),
+        cross_attention_({shape_}, &workspace->arena) {}
 
   // Computes the keys and values of the sources, once a sentence. `encoded`: the encoder's output,
   // [sum of source lengths, D] with room for a matmul's padding rows. The states have been started

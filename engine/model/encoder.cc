@@ -42,8 +42,8 @@ float* Encode(const Model& model, const Embedder& embedder,
     const EncoderLayerWeights& layer = model.weights.encoder[l];
     const MixerSpec mixer = config.mixer(static_cast<int>(l));
     const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
-                               model.compute_type, mixer, layer.mixer.score_weights()},
-                              &matmul, &workspace->arena);
+                               mixer, layer.mixer.score_weights()},
+                              &workspace->arena);
     const Arena::Mark mark = workspace->arena.mark();
     float* const weights =
         maps == nullptr ? nullptr : AddMap(config, mixer, sources[0].size(), maps);

@@ -118,9 +118,8 @@ void BM_Attend(benchmark::State& state, CacheType type) {
   const std::vector<float> q = Values(dim * static_cast<size_t>(queries));
   std::vector<float> out(q.size());
   const KeysValues view = ViewSource(kBase, positions, type, memory.data());
-  Matmul matmul;
   Arena arena;
-  const Attention attention({kBase}, &matmul, &arena);
+  const Attention attention({kBase}, &arena);
   for (auto _ : state) attention.Run({q.data(), dim, queries}, view, {out.data(), dim});
   SetRates(state, 4.0 * queries * positions * static_cast<double>(dim),
            static_cast<double>(memory.size()));
@@ -140,9 +139,8 @@ void BM_AttendCells(benchmark::State& state, CacheType type) {
   }
   std::vector<float> out(dim);
   const CellHistory history{type, cells, 0};
-  Matmul matmul;
   Arena arena;
-  const Attention attention({kBase}, &matmul, &arena);
+  const Attention attention({kBase}, &arena);
   for (auto _ : state) attention.Run({keys_values.data(), dim, 1}, history, {out.data(), dim});
   SetRates(state, 4.0 * static_cast<double>(positions * dim),
            static_cast<double>(positions * CellBytes(kBase, type)));

@@ -77,7 +77,7 @@ double Error(const std::vector<float>& out, const std::vector<float>& full) {
 
 struct Settings {
   ModelConfig config;
-  ComputeType compute_type = ComputeType::kFloat32;
+  ComputeType compute_type = ComputeType::kFloat32;  // of the encoder; attention alone has float32
   bool encoder = false;
   int repeat = 1;
   std::vector<int> lengths;  // from the shortest on
@@ -92,14 +92,13 @@ bool IsOfALayerAlone(const MixerSpec& mixer) {
 }
 
 // Attention of random vectors, [length, I].
-std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer, ComputeType type,
+std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer,
                           const std::vector<float>& qkv) {
   const auto inner = static_cast<size_t>(config.inner_encoder());
   std::vector<float> out(qkv.size() / 3);
   const auto length = static_cast<int>(out.size() / inner);
-  Matmul matmul;
   Arena arena;
-  Attention({ShapeOf(config, config.heads_encoder), {}, type, mixer}, &matmul, &arena)
+  Attention({ShapeOf(config, config.heads_encoder), {}, mixer}, &arena)
       .Run({qkv.data(), 3 * inner, length},
            KeyValueRows{qkv.data() + inner, qkv.data() + 2 * inner, 3 * inner, length},
            {out.data(), inner});
@@ -115,9 +114,8 @@ Point RunLayer(const Settings& settings, const MixerSpec& mixer, int length,
                          static_cast<size_t>(settings.config.inner_encoder()));
   for (float& value : qkv) value = normal(random);
   std::vector<float> out;
-  Point point = Measure(settings.repeat,
-                        [&] { out = Attend(settings.config, mixer, settings.compute_type, qkv); });
-  if (full->empty()) *full = Attend(settings.config, {}, ComputeType::kFloat32, qkv);
+  Point point = Measure(settings.repeat, [&] { out = Attend(settings.config, mixer, qkv); });
+  if (full->empty()) *full = Attend(settings.config, {}, qkv);
   point.error = Error(out, *full);
   return point;
 }
@@ -170,8 +168,10 @@ double Growth(const std::map<int, double>& times) {
 
 absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
   Settings settings;
-  NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
   settings.encoder = asked.bench.encoder;
+  if (settings.encoder) {
+    NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
+  }
   settings.repeat = asked.bench.repeat;
   ModelConfig& config = settings.config;
   config.d_model = 512;

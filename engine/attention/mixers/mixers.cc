@@ -11,14 +11,14 @@
 namespace nibu::internal {
 
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                   const AttentionOutput& output, Matmul* matmul, Arena* arena) {
+                   const AttentionOutput& output, Arena* arena) {
   const MixerSpec& mixer = spec.mixer;
   if (mixer.is_dense()) return AttendDense(spec, queries, memory, output);
   if (const auto* lsh = mixer.As<LshAttention>()) {
     return AttendLsh(*lsh, spec, queries, memory, output, arena);
   }
   if (const auto* mean = mixer.As<MeanAttention>()) {
-    return AttendMeans(mean->reduction, spec, queries, memory, output, matmul, arena);
+    return AttendMeans(mean->reduction, spec, queries, memory, output, arena);
   }
   if (mixer.Is<FactorizedAttention>()) {
     return AttendFactorized(spec, queries, memory, output, arena);
@@ -30,9 +30,9 @@ void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyV
     if (mixer.score == Score::kGeneral) mapped = MapQueries(spec, queries, arena);
   }
   if (mixer.is_pattern() && !mixer.Is<FullAttention>()) {
-    return AttendSparse(products, mapped, memory, output, matmul, arena);
+    return AttendSparse(products, mapped, memory, output, arena);
   }
-  AttendRows(products, mapped, memory, output, matmul, arena);
+  AttendRows(products, mapped, memory, output, arena);
 }
 
 }  // namespace nibu::internal

@@ -4,8 +4,6 @@
 
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
-#include "engine/ops/linear.h"
-#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
@@ -14,7 +12,7 @@ namespace nibu::internal {
 // full attention. Takes memory from the arena, which the caller rewinds.
 // REQUIRES: spec.mixer.is_attention().
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                   const AttentionOutput& output, Matmul* matmul, Arena* arena);
+                   const AttentionOutput& output, Arena* arena);
 
 }  // namespace nibu::internal
 

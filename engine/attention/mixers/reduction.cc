@@ -8,8 +8,7 @@
 namespace nibu::internal {
 
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
-                 const KeyValueRows& memory, const AttentionOutput& output, Matmul* matmul,
-                 Arena* arena) {
+                 const KeyValueRows& memory, const AttentionOutput& output, Arena* arena) {
   const size_t inner =
       static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
@@ -33,7 +32,7 @@ void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& querie
       static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(queries.count);
   if (output.weights != nullptr) reduced.weights = arena->Floats(matrix_rows * means);
   AttendRows(full, queries, {rows, rows + inner, 2 * inner, static_cast<int>(means)}, reduced,
-             matmul, arena);
+             arena);
   for (size_t n = 0; output.weights != nullptr && n < matrix_rows; ++n) {
     for (size_t j = 0; j < positions; ++j) {
       const size_t mean = j / each;

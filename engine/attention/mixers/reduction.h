@@ -9,15 +9,12 @@
 
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
-#include "engine/ops/linear.h"
-#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
 // A mean's weight is shared by the keys that it is the mean of, so that matrices are [H, R, S].
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
-                 const KeyValueRows& memory, const AttentionOutput& output, Matmul* matmul,
-                 Arena* arena);
+                 const KeyValueRows& memory, const AttentionOutput& output, Arena* arena);
 
 // out [ceil(positions / R), R dim]: x [positions, dim], R rows side by side, zeros behind the last.
 void JoinNeighbours(const float* x, int positions, int dim, int reduction, float* out);

@@ -130,7 +130,7 @@ ScoreBias MakeBias(const AttentionSpec& spec, const QueryTile& tile, const TileK
 }  // namespace
 
 void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                  const AttentionOutput& output, Matmul* matmul, Arena* arena) {
+                  const AttentionOutput& output, Arena* arena) {
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const size_t inner = heads * static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
@@ -150,7 +150,7 @@ void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyVa
     AttentionOutput part = {output.rows + first * output.stride, step * output.stride};
     if (output.weights != nullptr) part.weights = arena->Floats(heads * rows * columns);
     AttendRows(full, {queries.rows + first * queries.stride, step * queries.stride, tile.count},
-               seen, part, matmul, arena);
+               seen, part, arena);
     for (size_t n = 0; output.weights != nullptr && n < heads * rows; ++n) {
       const size_t row = n / rows * positions + first + n % rows * step;
       ForEachColumn(keys, keys.all.data(), keys.all.data() + keys.all.size(),

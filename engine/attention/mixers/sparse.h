@@ -6,14 +6,12 @@
 
 #include "engine/attention/attention_spec.h"
 #include "engine/core/arena.h"
-#include "engine/ops/linear.h"
-#include "engine/ops/matmul.h"
 
 namespace nibu::internal {
 
 // REQUIRES: as many queries as keys, from the first position on.
 void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                  const AttentionOutput& output, Matmul* matmul, Arena* arena);
+                  const AttentionOutput& output, Arena* arena);
 
 }  // namespace nibu::internal
 

@@ -76,11 +76,10 @@ double Difference(const Grid& grid, float alpha, uint32_t seed) {
   }
   const std::vector<float> zeros(rows.size());
   std::vector<float> context(rows.size());
-  Matmul matmul;
   Arena arena;
   const auto stride = static_cast<size_t>(inner);
   const auto matrix = static_cast<size_t>(n) * static_cast<size_t>(n);
-  Attention({{heads, kIn}, {scores.data(), matrix, n}}, &matmul, &arena)
+  Attention({{heads, kIn}, {scores.data(), matrix, n}}, &arena)
       .Run({zeros.data(), stride, n}, KeyValueRows{zeros.data(), rows.data(), stride, n},
            {context.data(), stride});
 

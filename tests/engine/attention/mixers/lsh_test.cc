@@ -26,9 +26,8 @@ struct Result {
 Result Attend(const std::string& text, const Rows& q, const Rows& k, const Rows& v) {
   const auto n = static_cast<int>(q.size() / kDim);
   Result result{Rows(q.size()), Rows(static_cast<size_t>(n * n))};
-  Matmul matmul;
   Arena arena;
-  Attention({{1, kDim}, {}, ComputeType::kFloat32, Spec(text)}, &matmul, &arena)
+  Attention({{1, kDim}, {}, Spec(text)}, &arena)
       .Run({q.data(), kDim, n}, KeyValueRows{k.data(), v.data(), kDim, n},
            {result.out.data(), kDim, result.weights.data()});
   return result;

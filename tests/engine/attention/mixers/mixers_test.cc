@@ -130,14 +130,12 @@ struct Sentence {
     std::vector<float> out;      // [n, I]
     std::vector<float> weights;  // [H, n, n]
   };
-  Result Run(const MixerSpec& mixer, ComputeType type = ComputeType::kFloat32,
-             bool weights = true) {
+  Result Run(const MixerSpec& mixer, bool weights = true) {
     const auto n = static_cast<size_t>(positions);
     Result result{std::vector<float>(n * inner), {}};
     if (weights) result.weights.assign(static_cast<size_t>(shape.heads) * n * n, -1.0f);
-    Matmul matmul;
     Arena arena;
-    Attention({shape, bias, type, mixer}, &matmul, &arena)
+    Attention({shape, bias, mixer}, &arena)
         .Run({q(0), 3 * inner, positions}, KeyValueRows{k(0), v(0), 3 * inner, positions},
              {result.out.data(), inner, weights ? result.weights.data() : nullptr});
     return result;
@@ -212,10 +210,7 @@ TEST(MixersTest, PatternsEqualTheirDefinition) {
         const auto result = sentence.Run(spec);
         sentence.Expect(result, sees, 2e-5);
         // Asking for weights changes nothing.
-        EXPECT_EQ(sentence.Run(spec, ComputeType::kFloat32, false).out, result.out);
-        if (IsSupported(ComputeType::kBFloat16)) {
-          sentence.Expect(sentence.Run(spec, ComputeType::kBFloat16), sees, 6e-2);
-        }
+        EXPECT_EQ(sentence.Run(spec, false).out, result.out);
         spec.dense = true;
         sentence.Expect(sentence.Run(spec), sees, 1e-6);
       }
@@ -331,7 +326,7 @@ TEST(MixersTest, FactorizedEqualsItsDefinition) {
     Random random(6);
     for (int round = 0; round < 20; ++round) {
       Sentence sentence(&random, random.Int(1, 60));
-      const auto result = sentence.Run(Spec("factorized"), ComputeType::kFloat32, false);
+      const auto result = sentence.Run(Spec("factorized"), false);
       const int d = sentence.shape.head_dim;
       for (int h = 0; h < sentence.shape.heads; ++h) {
         for (int i = 0; i < sentence.positions; ++i) {
