@@ -116,7 +116,7 @@ HWY_INLINE void ScoreBlocks(const float* const* q, size_t dim, float scale, cons
 template <size_t kRows, typename T>
 void Scores(const float* const* q, float scale, const HeadTile& tile, float* scores) {
   const T* const keys = static_cast<const T*>(tile.keys);
-  ForEachRun<kRows == 1 ? 4 : 2>(tile.blocks(), [=, &tile](auto count, size_t b) HWY_ATTR {
+  ForEachRun<kRun<kRows>>(tile.blocks(), [=, &tile](auto count, size_t b) HWY_ATTR {
     ScoreBlocks<kRows, count>(q, tile.dim, scale, keys + b * tile.dim * kKeyBlock, tile.stride(),
                               scores + b * kKeyBlock);
   });
@@ -220,77 +220,89 @@ constexpr Kernels kInt8Kernels = {
 constexpr const Kernels* kKernels[] = {&kKernelsFor<float>, &kKernelsFor<hwy::bfloat16_t>,
                                        &kInt8Kernels};  // by CacheType
 
+// Head h's keys and values of n positions from `start` on.
+HeadTile TileOf(const KeysValues& memory, size_t h, size_t start, size_t n, size_t dim) {
+  const PackedLayout layout(memory.type);
+  const size_t padded = PaddedPositions(static_cast<size_t>(memory.positions));
+  HeadTile tile;
+  tile.dim = dim;
+  tile.positions = n;
+  tile.keys = static_cast<const char*>(memory.keys) + (h * padded + start) * layout.KeyBytes(dim);
+  tile.values = static_cast<const char*>(memory.values) +
+                (h * dim * layout.pair + start * memory.value_stride) * layout.element;
+  tile.value_stride = memory.value_stride;
+  if (memory.key_scales != nullptr) {
+    tile.key_scales = memory.key_scales + h * memory.scale_stride + start;
+    tile.value_scales = memory.value_scales + h * memory.scale_stride + start;
+  }
+  return tile;
+}
+
 void AttendToPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                     const AttentionOutput& output, Arena* arena, Prefetcher* next) {
   const Kernels& kernels = *kKernels[static_cast<size_t>(memory.type)];
-  const PackedLayout layout(memory.type);
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
   const auto rows = static_cast<size_t>(queries.count);
   const auto most = static_cast<size_t>(spec.mixer.tile());
   const float scale = spec.shape.Scale();
-  const char* const keys = static_cast<const char*>(memory.keys);
-  const char* const values = static_cast<const char*>(memory.values);
-  // Of few queries, several heads a step at a time: a step is a chain of operations that wait for
-  // each other. Of many, head by head, whose keys are then in L1.
-  const size_t group = rows <= kQueries ? kHeads : 1;
-  float* const scores = arena->Floats(group * kQueries * kTile);
+  // Few queries take a step of several heads at a time, because a step is a chain of operations
+  // that wait for each other. Many go head by head, a tile of them for each tile of keys and
+  // values.
+  const bool few = rows <= kQueries;
+  const size_t group = few ? kHeads : 1;
+  const size_t most_rows = few ? kQueries : kQueryTile;
+  float* const scores = arena->Floats(group * most_rows * kTile);
   auto* const scratch = reinterpret_cast<uint16_t*>(arena->Floats(kQueries * (dim + 1) / 2));
   HeadTile tiles[kHeads];
-  RunningSoftmax softmax[kHeads][kQueries];
-  float keep[kHeads][kQueries];
-  const float* q[kHeads][kQueries];
-  float* out[kHeads][kQueries];
+  static_assert(kHeads * kQueries <= kQueryTile);
+  // Query r of head g of a group has entry g * n + r of these arrays and of the scores.
+  RunningSoftmax softmax[kQueryTile];
+  float keep[kQueryTile];
+  const float* q[kQueryTile];
+  float* out[kQueryTile];
   for (size_t first = 0; first < heads; first += group) {
     const size_t width = std::min(group, heads - first);
-    for (size_t row = 0; row < rows; row += kQueries) {
-      const size_t n = std::min(kQueries, rows - row);
-      for (size_t g = 0; g < width; ++g) {
-        for (size_t r = 0; r < n; ++r) {
-          const size_t column = (first + g) * dim;
-          q[g][r] = queries.rows + (row + r) * queries.stride + column;
-          out[g][r] = output.rows + (row + r) * output.stride + column;
-          std::fill_n(out[g][r], dim, 0.0f);
-          softmax[g][r] = {output.WeightsOf(first + g, row + r, queries, positions)};
-        }
+    for (size_t row = 0; row < rows; row += most_rows) {
+      const size_t n = std::min(most_rows, rows - row);
+      for (size_t i = 0; i < width * n; ++i) {
+        const size_t h = first + i / n;
+        const size_t r = row + i % n;
+        q[i] = queries.rows + r * queries.stride + h * dim;
+        out[i] = output.rows + r * output.stride + h * dim;
+        std::fill_n(out[i], dim, 0.0f);
+        softmax[i] = {output.WeightsOf(h, r, queries, positions)};
       }
       for (size_t start = 0; start < positions; start += most) {
         for (size_t g = 0; g < width; ++g) {
-          HeadTile& tile = tiles[g];
-          const size_t h = first + g;
-          tile.dim = dim;
-          tile.positions = std::min(most, positions - start);
-          tile.keys = keys + (h * PaddedPositions(positions) + start) * layout.KeyBytes(dim);
-          tile.values =
-              values + (h * dim * layout.pair + start * memory.value_stride) * layout.element;
-          tile.value_stride = memory.value_stride;
-          tile.scratch = scratch;
-          if (memory.key_scales != nullptr) {
-            tile.key_scales = memory.key_scales + h * memory.scale_stride + start;
-            tile.value_scales = memory.value_scales + h * memory.scale_stride + start;
+          tiles[g] = TileOf(memory, first + g, start, std::min(most, positions - start), dim);
+          tiles[g].scratch = scratch;
+          for (size_t r = 0; r < n; r += kQueries) {
+            const size_t i = g * n + r;
+            kernels.score[std::min(kQueries, n - r) - 1](q + i, scale, tiles[g],
+                                                         scores + i * tiles[g].stride());
           }
-          kernels.score[n - 1](q[g], scale, tile, scores + g * n * tile.stride());
           if (next != nullptr) next->Advance();
         }
         const size_t stride = tiles[0].stride();
-        for (size_t g = 0; g < width; ++g) {
-          for (size_t r = 0; r < n; ++r) {
-            const auto query = static_cast<size_t>(queries.first) + row + r;
-            keep[g][r] = ExtendSoftmax(spec.bias.Of(first + g, query, start), tiles[g].positions,
-                                       scores + (g * n + r) * stride, &softmax[g][r]);
-          }
+        for (size_t i = 0; i < width * n; ++i) {
+          const size_t query = static_cast<size_t>(queries.first) + row + i % n;
+          keep[i] = ExtendSoftmax(spec.bias.Of(first + i / n, query, start), tiles[0].positions,
+                                  scores + i * stride, &softmax[i]);
         }
         for (size_t g = 0; g < width; ++g) {
-          kernels.weigh[n - 1](scores + g * n * stride, keep[g], tiles[g], out[g]);
+          for (size_t r = 0; r < n; r += kQueries) {
+            const size_t i = g * n + r;
+            kernels.weigh[std::min(kQueries, n - r) - 1](scores + i * stride, keep + i, tiles[g],
+                                                         out + i);
+          }
           if (next != nullptr) next->Advance();
         }
       }
-      for (size_t g = 0; g < width; ++g) {
-        for (size_t r = 0; r < n; ++r) {
-          const float inverse = softmax[g][r].Finish();
-          for (size_t i = 0; i < dim; ++i) out[g][r][i] *= inverse;
-        }
+      for (size_t i = 0; i < width * n; ++i) {
+        const float inverse = softmax[i].Finish();
+        for (size_t c = 0; c < dim; ++c) out[i][c] *= inverse;
       }
     }
   }

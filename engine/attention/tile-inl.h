@@ -19,8 +19,14 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kTile = FullAttention::kMostTile;
-constexpr size_t kQueries = 4;  // share a pass over the keys
-constexpr size_t kHeads = 8;    // are worked on together
+constexpr size_t kQueries = 4;     // queries of one call of a kernel
+constexpr size_t kQueryTile = 64;  // queries of a head that share a tile of keys and values
+constexpr size_t kHeads = 8;       // heads of a step of at most kQueries queries
+
+// Vectors that a kernel adds up at a time for each of its kRows queries. 16 sums hide the latency
+// of multiply-adds; only AVX-512 has registers for so many.
+template <size_t kRows>
+constexpr size_t kRun = kRows == 1 || hn::MaxLanes(Floats()) == 16 ? 4 : 2;
 
 static_assert(hn::MaxLanes(Floats()) <= kKeyBlock);
 
@@ -51,8 +57,8 @@ template <size_t kRows, typename F>
 HWY_INLINE void ForEachColumnRun(size_t dim, F f) {
   const Floats d;
   const size_t vectors = dim / hn::Lanes(d);
-  ForEachRun<kRows == 1 ? 4 : 2>(
-      vectors, [=](auto count, size_t i) HWY_ATTR { f(d, count, i * hn::Lanes(d)); });
+  ForEachRun<kRun<kRows>>(vectors,
+                          [=](auto count, size_t i) HWY_ATTR { f(d, count, i * hn::Lanes(d)); });
   for (size_t i = vectors * hn::Lanes(d); i < dim; ++i) {
     f(One(), std::integral_constant<size_t, 1>(), i);
   }

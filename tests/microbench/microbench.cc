@@ -125,6 +125,20 @@ void BM_Attend(benchmark::State& state, CacheType type) {
            static_cast<double>(memory.size()));
 }
 
+// An encoder's self-attention: queries, keys and values of each position, side by side.
+void BM_AttendRows(benchmark::State& state) {
+  const int positions = static_cast<int>(state.range(0));
+  const auto dim = static_cast<size_t>(kBase.heads * kBase.head_dim);
+  const std::vector<float> qkv = Values(3 * dim * static_cast<size_t>(positions));
+  std::vector<float> out(qkv.size() / 3);
+  const KeyValueRows rows{qkv.data() + dim, qkv.data() + 2 * dim, 3 * dim, positions};
+  Arena arena;
+  const Attention attention({kBase}, &arena);
+  for (auto _ : state) attention.Run({qkv.data(), 3 * dim, positions}, rows, {out.data(), dim});
+  SetRates(state, 4.0 * positions * positions * static_cast<double>(dim),
+           static_cast<double>(qkv.size() * sizeof(float)));
+}
+
 // A decoder's self-attention: one query over the cells of its history.
 void BM_AttendCells(benchmark::State& state, CacheType type) {
   const auto positions = static_cast<size_t>(state.range(0));
@@ -201,6 +215,11 @@ void RegisterAll() {
       benchmark::RegisterBenchmark(absl::StrCat("Attend/", ComputeTypeName(type)).c_str(),
                                    BM_Attend, type)
           ->Args({queries, positions});
+    }
+    if (type == CacheType::kFloat32) {
+      for (const int positions : {16, 32, 64, 128, 256, 1024, 4096}) {
+        benchmark::RegisterBenchmark("AttendRows/float32", BM_AttendRows)->Arg(positions);
+      }
     }
     for (const int positions : {1, 15, 60, 250}) {
       benchmark::RegisterBenchmark(absl::StrCat("AttendCells/", ComputeTypeName(type)).c_str(),
