@@ -66,18 +66,19 @@ inline size_t CellScales(const AttentionShape& shape) {
 // From D keys and D values.
 void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType type, void* cell);
 
-// Brings what attention will read closer, while it works on something else: memory in so many
-// places is slow to find its way alone. Views what it is made of.
+// Requests the memory that attention reads next while attention works on something else: keys and
+// values lie in too many places for the hardware's prefetchers to find. It views what it is made
+// of.
 class Prefetcher {
  public:
   Prefetcher(const AttentionShape& shape, const KeysValues& memory);
-  // But for cells that are at their place in `near`, too.
+  // Leaves out cells that have the same place in `near`, which are close already.
   Prefetcher(const AttentionShape& shape, const CellHistory& history,
              absl::Span<void* const> near = {});
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  // The next part, of two for each head.
+  // Requests the next part; there are two for each head.
   void Advance();
 
  private:
