@@ -188,21 +188,6 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x
   });
 }
 
-int Matmul::LeastBFloat16Positions() {
-#if defined(__x86_64__)
-  const bool is_amd = __builtin_cpu_is("amd") != 0;
-#else
-  const bool is_amd = false;
-#endif
-  static const int least = internal::LeastBFloat16Positions(CurrentIsa(), is_amd);
-  return least;
-}
-
-void Matmul::MultiplyBFloat16(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
-                              int n, float* y) {
-  state_->onednn.Multiply(a, b, transposed, m, k, n, y);
-}
-
 int Matmul::primitives() const { return state_->onednn.primitives(); }
 
 }  // namespace nibu::internal

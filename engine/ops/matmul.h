@@ -86,14 +86,6 @@ class Matmul {
   // for the padding in x and y.
   void Multiply(const Linear& linear, const MatmulInput& x, int rows, float* y);
 
-  // From how many positions on attention gains by products in bfloat16 here, if ever.
-  static int LeastBFloat16Positions();
-  // y [m, n] = a [m, k] b in bfloat16, for two matrices of activations: b is [k, n], or [n, k] if
-  // `transposed`. Rows follow each other; 64-byte aligned. Always on one thread. For few different
-  // shapes: each has a primitive. REQUIRES: AVX-512.
-  void MultiplyBFloat16(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k, int n,
-                        float* y);
-
   // The number of oneDNN's primitives created so far (constant once warm).
   int primitives() const;
 

@@ -41,7 +41,6 @@ OneDnnBackend::Kernel::Kernel(const dnnl::matmul::primitive_desc& description, i
     : primitive(description),
       x(description.src_desc(), CpuEngine(), DNNL_MEMORY_NONE),
       y(description.dst_desc(), CpuEngine(), DNNL_MEMORY_NONE),
-      weights(description.weights_desc(), CpuEngine(), DNNL_MEMORY_NONE),
       scratchpad(description.scratchpad_desc(), CpuEngine(), DNNL_MEMORY_NONE),
       scratchpad_bytes(description.scratchpad_desc().get_size()),
       threads(made_for) {}
@@ -59,20 +58,16 @@ void OneDnnBackend::SetThreads(int threads) {
   threads_ = std::min(threads, most_threads_);
 }
 
-OneDnnBackend::Kernel& OneDnnBackend::Find(const MatmulSpec& spec, Weights weights, int rows,
-                                           int with_threads, const memory* packed) {
-  const Key key(spec, weights, rows, with_threads);
+OneDnnBackend::Kernel& OneDnnBackend::Find(const MatmulSpec& spec, int rows,
+                                           const memory& weights) {
+  const Key key(spec, rows, threads_);
   const auto found = kernels_.find(key);
   if (found != kernels_.end()) return found->second;
-  using Tag = memory::format_tag;
-  const memory::desc layout =
-      packed != nullptr ? packed->get_desc()
-                        : memory::desc({spec.in, spec.out}, WeightType(spec.type),
-                                       weights == Weights::kTransposed ? Tag::ba : Tag::ab);
-  omp_set_num_threads(with_threads);  // which a primitive keeps
+  omp_set_num_threads(threads_);  // which a primitive keeps
   // oneDNN 2.6 does not survive a failed allocation, nor OpenMP a thread without a stack.
-  ProbeMemory(static_cast<size_t>(with_threads) << 24);
-  return kernels_.try_emplace(key, DescribeMatmul(spec, rows, layout), with_threads).first->second;
+  ProbeMemory(static_cast<size_t>(threads_) << 24);
+  const auto description = DescribeMatmul(spec, rows, weights.get_desc());
+  return kernels_.try_emplace(key, description, threads_).first->second;
 }
 
 void OneDnnBackend::Execute(Kernel& kernel, const void* x, const memory& weights,
@@ -145,16 +140,7 @@ void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, co
 void OneDnnBackend::RunPart(const MatmulSpec& spec, const Linear::Packed& map, size_t part,
                             const void* x, int rows, void* y) {
   const memory& weights = map.parts[part];
-  Execute(Find(spec, Weights::kPacked, rows, threads_, &weights), x, weights, map.BiasOf(part), y);
-}
-
-void OneDnnBackend::Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k,
-                             int n, float* y) {
-  const MatmulSpec spec{ComputeType::kBFloat16, k, n};
-  Kernel& kernel = Find(spec, transposed ? Weights::kTransposed : Weights::kPlain, m,
-                        /*with_threads=*/1, nullptr);
-  kernel.weights.set_data_handle(const_cast<uint16_t*>(b));
-  Execute(kernel, a, kernel.weights, /*bias=*/nullptr, y);
+  Execute(Find(spec, rows, weights), x, weights, map.BiasOf(part), y);
 }
 
 }  // namespace nibu::internal

@@ -27,33 +27,25 @@ class OneDnnBackend final : public MatmulBackend {
   // The same with y in bfloat16, for a bfloat16 map whose inputs are not cut into parts. y has room
   // for kMostPaddedRows rows.
   void RunToBFloat16(const Linear::Packed& map, const MatmulInput& x, int rows, uint16_t* y);
-  // See Matmul::Multiply.
-  void Multiply(const uint16_t* a, const uint16_t* b, bool transposed, int m, int k, int n,
-                float* y);
 
   int primitives() const { return static_cast<int>(kernels_.size()); }
 
  private:
   // A primitive and its arguments. The data handles of x, y and the scratchpad change from call to
-  // call; those of a map's weights belong to the map.
+  // call; those of a map's weights belong to the map. Packed weights of one shape and type share
+  // one layout, so a primitive serves them all.
   struct Kernel {
     Kernel(const dnnl::matmul::primitive_desc& description, int made_for);
     dnnl::primitive primitive;
     dnnl::memory x;
     dnnl::memory y;
-    dnnl::memory weights;  // for Multiply
     dnnl::memory scratchpad;
     size_t scratchpad_bytes;
     int threads;  // that it was made for
   };
-  // Where a kernel's weights come from. Packed weights of one shape and type share one layout, so a
-  // primitive serves them all. The others are rows of activations, [k, n] or [n, k].
-  enum class Weights : uint8_t { kPacked, kPlain, kTransposed };
-  using Key = std::tuple<MatmulSpec, Weights, int, int>;  // rows, threads
+  using Key = std::tuple<MatmulSpec, int, int>;  // rows, threads
 
-  // `packed`: one of the weights, for kPacked.
-  Kernel& Find(const MatmulSpec& spec, Weights weights, int rows, int with_threads,
-               const dnnl::memory* packed);
+  Kernel& Find(const MatmulSpec& spec, int rows, const dnnl::memory& weights);
   // `bias`: null for none.
   void Execute(Kernel& kernel, const void* x, const dnnl::memory& weights, dnnl_memory_t bias,
                void* y);

@@ -1,7 +1,6 @@
 #include "engine/ops/backend/row_counts.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/types/span.h"
 
@@ -65,11 +64,6 @@ int PieceRows(ComputeType type, Isa isa) {
 
 bool UsesOwnKernels(int /*in*/, int /*out*/, int /*rows*/, Isa isa) {
   return isa >= Isa::kAvx512Vnni;
-}
-
-int LeastBFloat16Positions(Isa isa, bool is_amd) {
-  if (isa >= Isa::kAmx) return 96;
-  return isa == Isa::kAvx512Bf16 && is_amd ? 128 : std::numeric_limits<int>::max();
 }
 
 bool SharesOutputs(ComputeType type, Isa isa) {

@@ -34,11 +34,6 @@ bool SharesOutputs(ComputeType type, Isa isa);
 // engine/PERFORMANCE.md).
 bool UsesOwnKernels(int in, int out, int rows, Isa isa);
 
-// From so many positions on, sequences gain by attention with products in bfloat16: tiles of
-// shorter ones are mostly padding. AMX's are fast, AMD's AVX512_BF16 takes half the time of float32
-// (Zen 4); Intel's three times as long, so that none do.
-int LeastBFloat16Positions(Isa isa, bool is_amd);
-
 struct MatmulKind {
   ComputeType type;
   int in;

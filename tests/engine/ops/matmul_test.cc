@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/ops/matmul.h"
-#include "engine/ops/quantize.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
 #include "tests/engine/testing.h"
@@ -113,50 +112,6 @@ TEST(MatmulTest, WithoutAThreadToShareWith) {
     ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
   })
       .join();
-}
-
-// A matrix in bfloat16, and what is left of its numbers.
-struct BFloat16Matrix {
-  BFloat16Matrix(Random* random, size_t size) : values(random->Floats(size)), bits(size) {
-    RoundToBFloat16(values.data(), size, bits.data());
-    for (size_t i = 0; i < size; ++i) {
-      const uint32_t wide = static_cast<uint32_t>(bits[i]) << 16;
-      std::memcpy(&values[i], &wide, sizeof(float));
-    }
-  }
-  std::vector<float> values;
-  AlignedBuffer<uint16_t> bits;
-};
-
-TEST(MatmulTest, MultiplyEqualsTheDefinition) {
-  if (!IsSupported(ComputeType::kBFloat16)) {
-    GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
-  }
-  Random random(31);
-  Matmul context;
-  context.SetThreads(2);  // which products do not use
-  for (int round = 0; round < 40; ++round) {
-    const bool transposed = random.Chance();
-    const int m = 32 * random.Int(1, 2);
-    const int k = transposed ? random.Int(1, 80) : 32 * random.Int(1, 8);
-    const int n = transposed ? 32 * random.Int(1, 8) : random.Int(1, 80);
-    const auto columns = static_cast<size_t>(n);
-    const auto inner = static_cast<size_t>(k);
-    const BFloat16Matrix a(&random, static_cast<size_t>(m) * inner);
-    const BFloat16Matrix b(&random, inner * columns);
-    AlignedBuffer<float> y(static_cast<size_t>(m) * columns);
-    context.MultiplyBFloat16(a.bits.data(), b.bits.data(), transposed, m, k, n, y.data());
-    for (size_t r = 0; r < static_cast<size_t>(m); ++r) {
-      for (size_t c = 0; c < columns; ++c) {
-        double sum = 0;
-        for (size_t i = 0; i < inner; ++i) {
-          sum += static_cast<double>(a.values[r * inner + i]) *
-                 static_cast<double>(b.values[transposed ? c * inner + i : i * columns + c]);
-        }
-        ASSERT_NEAR(y[r * columns + c], sum, 1e-4) << m << " x " << k << " x " << n;
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dnnl.hpp>
-#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -43,16 +42,7 @@ int Padded(const MatmulRule& rule, int rows) {
   return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
 }
 
-TEST(MatmulRuleTest, BFloat16IsFastOnAmxAndAmd) {
-  for (const bool is_amd : {false, true}) {
-    constexpr int kNever = std::numeric_limits<int>::max();
-    EXPECT_EQ(LeastBFloat16Positions(Isa::kAvx512Vnni, is_amd), kNever);  // emulated
-    EXPECT_EQ(LeastBFloat16Positions(Isa::kAvx512Bf16, is_amd), is_amd ? 128 : kNever);
-    EXPECT_EQ(LeastBFloat16Positions(Isa::kAmx, is_amd), 96);
-  }
-}
-
-TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
+TEST(RowCountsTest, AnyNumberOfRowsHasARoom) {
   ForEachKind([](const MatmulKind& kind) {
     const MatmulRule rule = RuleFor(kind);
     ASSERT_TRUE(std::is_sorted(rule.row_counts.begin(), rule.row_counts.end()));
@@ -72,7 +62,7 @@ TEST(MatmulRuleTest, AnyNumberOfRowsHasARoom) {
 }
 
 // Rows that are only there to be counted take their time, too.
-TEST(MatmulRuleTest, FewRowsAreLost) {
+TEST(RowCountsTest, FewRowsAreLost) {
   ForEachKind([](const MatmulKind& kind) {
     if (kind.type == ComputeType::kBFloat16) return;  // whose kernels differ at most counts
     const MatmulRule rule = RuleFor(kind);
@@ -85,14 +75,14 @@ TEST(MatmulRuleTest, FewRowsAreLost) {
 }
 
 // Which is exact, so that batches change nothing.
-TEST(MatmulRuleTest, OutputsAreSharedInInt8WithVnni) {
+TEST(RowCountsTest, OutputsAreSharedInInt8WithVnni) {
   ForEachKind([](const MatmulKind& kind) {
     ASSERT_EQ(SharesOutputs(kind.type, kind.isa),
               kind.type == ComputeType::kInt8 && kind.isa >= Isa::kAvx512Vnni);
   });
 }
 
-TEST(MatmulRuleTest, PiecesAreSmallerWithAmx) {
+TEST(RowCountsTest, PiecesAreSmallerWithAmx) {
   ForEachKind([](const MatmulKind& kind) {
     const bool is_small = kind.isa >= Isa::kAmx && kind.type != ComputeType::kFloat32;
     ASSERT_EQ(PieceRows(kind.type, kind.isa), is_small ? 64 : 96);
@@ -119,7 +109,7 @@ bool RowsDiffer(const MatmulKind& kind, int rows) {
   return rows * kind.out <= 256 || (rows == 1 && kind.in == 256);
 }
 
-TEST(MatmulRuleTest, OnlyRowCountsThatAgree) {
+TEST(RowCountsTest, OnlyRowCountsThatAgree) {
   ForEachKind([](const MatmulKind& kind) {
     const MatmulRule rule = RuleFor(kind);
     for (int in : {rule.part_inputs, kind.in % rule.part_inputs}) {
@@ -134,7 +124,7 @@ TEST(MatmulRuleTest, OnlyRowCountsThatAgree) {
   });
 }
 
-TEST(MatmulRuleTest, LongReductionsAreCutWhereTheyDependOnTheRows) {
+TEST(RowCountsTest, LongReductionsAreCutWhereTheyDependOnTheRows) {
   ForEachKind([](const MatmulKind& kind) {
     const bool depends =
         kind.type == ComputeType::kBFloat16 && kind.isa == Isa::kAmx && kind.onednn == 2;
@@ -147,7 +137,7 @@ TEST(MatmulRuleTest, LongReductionsAreCutWhereTheyDependOnTheRows) {
   });
 }
 
-TEST(MatmulRuleTest, WhatCrashesIsNotUsed) {
+TEST(RowCountsTest, WhatCrashesIsNotUsed) {
   const MatmulKind kind{ComputeType::kInt8, 126, 512, true, Isa::kAmx, 2};
   const auto has = [](MatmulKind k, int rows) { return Padded(RuleFor(k), rows) == rows; };
   EXPECT_FALSE(has(kind, 80));
@@ -158,7 +148,7 @@ TEST(MatmulRuleTest, WhatCrashesIsNotUsed) {
   }
 }
 
-TEST(MatmulRuleTest, WhatCpusCanDo) {
+TEST(RowCountsTest, WhatCpusCanDo) {
   for (Isa isa : kIsas) {
     EXPECT_TRUE(IsSupported(ComputeType::kFloat32, isa));
     EXPECT_TRUE(IsSupported(ComputeType::kInt8, isa));
@@ -181,7 +171,7 @@ constexpr std::pair<dnnl::cpu_isa, Isa> kKnown[] = {
 uint32_t Value(dnnl::cpu_isa isa) { return static_cast<uint32_t>(isa); }
 
 // Newer instruction sets include older ones; an unknown name loses nothing.
-TEST(MatmulRuleTest, NewerInstructionSets) {
+TEST(RowCountsTest, NewerInstructionSets) {
   for (const auto& [isa, level] : kKnown) {
     EXPECT_EQ(IsaOf(Value(isa)), level);
     EXPECT_EQ(IsaOf(Value(isa) | 0x100000), level);
