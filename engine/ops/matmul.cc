@@ -47,8 +47,7 @@ struct Matmul::State {
     if (kernels == MatmulKernels::kOneDnn || onednn.threads() > 1 || !Int8Backend::Has(map)) {
       return false;
     }
-    return kernels == MatmulKernels::kOwn ||
-           UsesOwnKernels(map.spec.in, map.spec.out, rows, CurrentIsa());
+    return kernels == MatmulKernels::kOwn || UsesOwnKernels(map.spec.in, rows, CurrentIsa());
   }
 
   // Runs f, which multiplies, and tells the observer of it.

@@ -56,10 +56,12 @@ double MatmulRecorder::Replay(MatmulKernels kernels) const {
     double seconds = 0;
     int threads = 1;
     matmul.SetThreads(threads);
-    ScopedTimer timer(&seconds);
-    for (const Product& product : order_) {
-      if (product.threads != threads) matmul.SetThreads(threads = product.threads);
-      matmul.Multiply(*product.linear, {x.data(), scales.data()}, product.rows, y.data());
+    {
+      ScopedTimer timer(&seconds);
+      for (const Product& product : order_) {
+        if (product.threads != threads) matmul.SetThreads(threads = product.threads);
+        matmul.Multiply(*product.linear, {x.data(), scales.data()}, product.rows, y.data());
+      }
     }
     return seconds;
   };
