@@ -43,11 +43,9 @@ struct Matmul::State {
   AlignedBuffer<float> row_scales;   // int8: of the rows of the input
   const void* prepared = nullptr;    // the rows that the next products read
 
-  bool IsOwn(const Linear::Packed& map, int rows) const {
-    if (kernels == MatmulKernels::kOneDnn || onednn.threads() > 1 || !Int8Backend::Has(map)) {
-      return false;
-    }
-    return kernels == MatmulKernels::kOwn || UsesOwnKernels(map.spec.in, rows, CurrentIsa());
+  // Our own kernels run on one thread.
+  bool IsOwn(const Linear::Packed& map) const {
+    return kernels == MatmulKernels::kAuto && onednn.threads() == 1 && Int8Backend::Has(map);
   }
 
   // Runs f, which multiplies, and tells the observer of it.
@@ -63,7 +61,7 @@ struct Matmul::State {
 
   void Run(const Linear& linear, const MatmulInput& x, int rows, float* y) {
     const Linear::Packed& map = *linear.packed();
-    const bool is_own = IsOwn(map, rows);
+    const bool is_own = IsOwn(map);
     Observed(linear, rows, is_own, [&] {
       if (is_own) {
         int8.Run(map, x, rows, y);

@@ -22,9 +22,8 @@ namespace nibu::internal {
 
 // Which kernels multiply.
 enum class MatmulKernels : uint8_t {
-  kAuto,    // our own int8 kernels where they are faster (UsesOwnKernels), else oneDNN's
+  kAuto,    // our own int8 kernels where there are some, else oneDNN's
   kOneDnn,  // oneDNN's alone; int8 results are the same bit for bit
-  kOwn,     // our own wherever there are some, for tests and measurements
 };
 
 // One product of prepared rows with packed weights, as a MatmulObserver sees it.

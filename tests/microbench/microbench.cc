@@ -184,7 +184,7 @@ void RegisterAll() {
         std::pair(512, 512), std::pair(512, 1536), std::pair(512, 2048), std::pair(2048, 512),
         std::pair(1024, 1024), std::pair(1024, 4096)}) {
     for (const auto& [kernels, name] :
-         {std::pair(MatmulKernels::kOwn, "nibu"), std::pair(MatmulKernels::kOneDnn, "oneDNN")}) {
+         {std::pair(MatmulKernels::kAuto, "nibu"), std::pair(MatmulKernels::kOneDnn, "oneDNN")}) {
       const std::string title = absl::StrCat("Int8FromMemory/", in, "x", out, "/", name);
       const int maps = (64 << 20) / (in * out);
       for (const int rows : {1, 4, 8, 16, 32, 64, 96}) {

@@ -16,7 +16,7 @@ absl::StatusOr<SearchPlans> SearchPlans::Make(const Translator& translator,
         changed.return_alternatives = false;
         changed.num_hypotheses = 1;
       }
-      NIBU_ASSIGN_OR_RETURN(made.plans_[needs_attention ? 1 : 0][has_alternatives ? 1 : 0],
+      NIBU_ASSIGN_OR_RETURN(made.plans_[IndexOf(needs_attention, has_alternatives)],
                             translator.Plan(changed));
     }
   }

@@ -2,6 +2,8 @@
 #ifndef NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
 #define NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
 
+#include <array>
+#include <cstddef>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -25,11 +27,15 @@ class SearchPlans {
   // options say. `has_alternatives`: false: only the best hypothesis is needed if the options ask
   // for alternatives, which are those of another sentence of the line.
   const std::shared_ptr<const SearchPlan>& For(bool needs_attention, bool has_alternatives) const {
-    return plans_[needs_attention ? 1 : 0][has_alternatives ? 1 : 0];
+    return plans_[IndexOf(needs_attention, has_alternatives)];
   }
 
  private:
-  std::shared_ptr<const SearchPlan> plans_[2][2];
+  static size_t IndexOf(bool needs_attention, bool has_alternatives) {
+    return (needs_attention ? 2 : 0) + (has_alternatives ? 1 : 0);
+  }
+
+  std::array<std::shared_ptr<const SearchPlan>, 4> plans_;
 };
 
 }  // namespace nibu::internal

@@ -62,13 +62,6 @@ int PieceRows(ComputeType type, Isa isa) {
   return isa >= Isa::kAmx && type != ComputeType::kFloat32 ? kLeastPieceRows : kMostRows;
 }
 
-bool UsesOwnKernels(int in, int rows, Isa isa) {
-  constexpr int kShortReduction = 256;
-  constexpr int kFewRows = 16;
-  if (isa == Isa::kAmx) return true;
-  return isa >= Isa::kAvx512Vnni && (rows <= kFewRows || in <= kShortReduction);
-}
-
 bool SharesOutputs(ComputeType type, Isa isa) {
   return type == ComputeType::kInt8 && isa >= Isa::kAvx512Vnni;
 }

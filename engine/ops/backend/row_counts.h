@@ -29,11 +29,6 @@ QuantizationRange ActivationRange(Isa isa);
 // call takes longer than the additional products (with VNNI).
 bool SharesOutputs(ComputeType type, Isa isa);
 
-// Whether our own int8 kernels, rather than oneDNN's, multiply `rows` rows by a map of `in` inputs.
-// They do where they are at least 1.1 times as fast with weights from memory: with AMX always, with
-// VNNI for few rows or short reductions. The table is in engine/PERFORMANCE.md.
-bool UsesOwnKernels(int in, int rows, Isa isa);
-
 struct MatmulKind {
   ComputeType type;
   int in;

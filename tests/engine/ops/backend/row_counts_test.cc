@@ -42,20 +42,6 @@ int Padded(const MatmulRule& rule, int rows) {
   return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
 }
 
-// Our own kernels exist from VNNI on. With VNNI they multiply few rows, or short reductions; with AMX
-// everything.
-TEST(RowCountsTest, OwnKernelsMultiplyWhereTheyAreFaster) {
-  for (const Isa isa : kIsas) {
-    for (const int in : {64, 256, 320, 512, 2048}) {
-      for (const int rows : {1, 16, 17, 96}) {
-        const bool has_vnni = isa >= Isa::kAvx512Vnni;
-        EXPECT_EQ(UsesOwnKernels(in, rows, isa),
-                  isa == Isa::kAmx || (has_vnni && (rows <= 16 || in <= 256)));
-      }
-    }
-  }
-}
-
 TEST(RowCountsTest, AnyNumberOfRowsHasARoom) {
   ForEachKind([](const MatmulKind& kind) {
     const MatmulRule rule = RuleFor(kind);
