@@ -21,7 +21,7 @@ absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& conf
 // its frame.
 SearchModel SearchModelOf(const ModelConfig& config, int positions);
 
-// What the requests of a translator may be.
+// The bounds that the requests of a translator keep to.
 struct RequestLimits {
   int vocab_source;
   int vocab_target;

@@ -78,7 +78,7 @@ const float* OutputLayer::Gather(const float* hidden, size_t dim, absl::Span<con
   return gathered;
 }
 
-// Of an ensemble, the mean of the logits less the mean of their log-sum-exp is the mean of the
+// For an ensemble, the mean of the logits less the mean of their log-sum-exp is the mean of the
 // log-probabilities.
 void OutputLayer::HandOver(const Query& query, const LogitTokens& tokens,
                            absl::Span<float* const> logits, absl::Span<LogSumExp> sums) const {

@@ -1,4 +1,4 @@
-// What this CPU, and the oneDNN beside it, can do.
+// Facts about this CPU and the oneDNN beside it.
 #ifndef NIBU_ENGINE_OPS_CPU_H_
 #define NIBU_ENGINE_OPS_CPU_H_
 
@@ -39,8 +39,8 @@ std::string InstructionSet();
 // float32.
 ComputeType FastestComputeType();
 
-// Whether there are kernels for a compute type: bfloat16 needs AVX-512, on some of whose CPUs it is
-// emulated.
+// Returns whether there are kernels for a compute type: bfloat16 needs AVX-512, on some of whose
+// CPUs it is emulated.
 bool IsSupported(ComputeType type, Isa isa);
 bool IsSupported(ComputeType type);  // here
 

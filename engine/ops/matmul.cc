@@ -62,13 +62,8 @@ struct Matmul::State {
   void Run(const Linear& linear, const MatmulInput& x, int rows, float* y) {
     const Linear::Packed& map = *linear.packed();
     const bool is_own = IsOwn(map);
-    Observed(linear, rows, is_own, [&] {
-      if (is_own) {
-        int8.Run(map, x, rows, y);
-      } else {
-        onednn.Run(map, x, rows, y);
-      }
-    });
+    MatmulBackend& backend = is_own ? static_cast<MatmulBackend&>(int8) : onednn;
+    Observed(linear, rows, is_own, [&] { backend.Run(map, x, rows, y); });
   }
 
   // Row `first` of the prepared input and those behind it.

@@ -51,8 +51,8 @@ class Matmul {
   static int PieceRows(const Linear& linear);
   // The rows that the buffers of a call with `rows` rows must have room for.
   static int PaddedRows(int rows);
-  // Whether rows that need different outputs of a map are faster in one call, and have the same
-  // results: see row_counts.h.
+  // Returns whether rows that need different outputs of a map are faster in one call, and have the
+  // same results: see row_counts.h.
   static bool SharesOutputs(const Linear& linear);
 
   explicit Matmul(MatmulKernels kernels = MatmulKernels::kAuto);

@@ -37,9 +37,8 @@ SearchTask TaskOf(const Request& request, size_t source_tokens) {
 Job::Job(Request asked, Done deliver)
     : request(std::move(asked)),
       source(WithFrame(plan().frame(), request.source)),
-      rows(TaskOf(request, source.size()).width() *
-           static_cast<size_t>(plan().options().branches())),
       passes(TaskOf(request, source.size())),
+      rows(passes.task().width() * static_cast<size_t>(plan().options().branches())),
       steps(request.on_step),
       done(std::move(deliver)) {}
 

@@ -29,8 +29,8 @@ struct Job {
 
   const Request request;
   const std::vector<int> source;  // the request's, with its frame
-  const size_t rows;              // of the decoder's steps, at most
   Passes passes;
+  const size_t rows;  // of the decoder's steps, at most
   StepReporter steps;
   Done done;
   Result result;

@@ -73,8 +73,8 @@ class Slot {
 
  private:
   const SearchTask& task() const { return job_->passes.task(); }
-  // Whether the tokens follow each other in one hypothesis. Otherwise each is the newest token of a
-  // hypothesis of its own.
+  // Returns whether the tokens follow each other in one hypothesis. Otherwise each is the newest
+  // token of a hypothesis of its own.
   bool is_consecutive() const;
   // The tokens of the step in front of row i that the search has not got yet.
   absl::Span<const int> Ahead(size_t i) const;

@@ -1,4 +1,4 @@
-// What the rules of a search do to one row of logits, and what else they ask of it.
+// The edits that the rules of a search make to one row of logits, and what else they ask of it.
 #ifndef NIBU_ENGINE_SEARCH_LOGIT_EDITS_H_
 #define NIBU_ENGINE_SEARCH_LOGIT_EDITS_H_
 

@@ -1,4 +1,4 @@
-// Whether a sentence has to be decoded again, with what was learned from the last pass.
+// Decides whether a sentence is decoded again, with what was learned from the last pass.
 //
 //  * If the best hypothesis does not meet all constraints, those that it misses are dropped and the
 //    sentence is decoded again: a search that waits for a phrase in vain runs on beyond its end.

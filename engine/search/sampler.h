@@ -40,7 +40,7 @@ class Sampler {
     Candidate token;
   };
 
-  // Whether samples are drawn from all tokens, so that each block can be used at once.
+  // Returns whether samples are drawn from all tokens, so that each block can be used at once.
   bool is_unlimited() const { return sampling_.topk == 0 && sampling_.topp >= 1; }
   void Draw(const float* logits, const LogitTokens& tokens);
   // Keeps the most probable of `best` that together have topp of their probability.

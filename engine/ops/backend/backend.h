@@ -1,4 +1,4 @@
-// What multiplies rows by packed weights. Internal to engine/ops.
+// The interface of what multiplies rows by packed weights. Internal to engine/ops.
 #ifndef NIBU_ENGINE_OPS_BACKEND_BACKEND_H_
 #define NIBU_ENGINE_OPS_BACKEND_BACKEND_H_
 

@@ -12,8 +12,8 @@ namespace nibu::internal {
 // Its results are those of oneDNN bit for bit, since sums of integers are exact.
 class Int8Backend final : public MatmulBackend {
  public:
-  // Whether it has kernels for a map: int8 on AVX-512 VNNI or AMX, in the layout that oneDNN
-  // prefers for inputs and outputs that are multiples of 64.
+  // Returns whether it has kernels for a map: int8 on AVX-512 VNNI or AMX, in the layout that
+  // oneDNN prefers for inputs and outputs that are multiples of 64.
   static bool Has(const Linear::Packed& map) { return map.int8_weights != nullptr; }
 
   // REQUIRES: Has(map).

@@ -24,9 +24,9 @@ constexpr int kLeastPieceRows = 64;
 // The range of integers to which int8 kernels want activations quantized.
 QuantizationRange ActivationRange(Isa isa);
 
-// Whether sentences with different shortlists may share one matmul over the union of their tokens,
-// of which each needs only a part. They may where results stay bit-identical (int8), and where the
-// call takes longer than the additional products (with VNNI).
+// Returns whether sentences with different shortlists may share one matmul over the union of their
+// tokens, of which each needs only a part. They may where results stay bit-identical (int8), and
+// where the call takes longer than the additional products (with VNNI).
 bool SharesOutputs(ComputeType type, Isa isa);
 
 struct MatmulKind {
