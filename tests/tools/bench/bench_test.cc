@@ -112,7 +112,8 @@ TEST(BenchTest, JsonHasEveryField) {
     "peak_rss_bytes": 3000000, "weight_bytes": 1000000,
     "profile": {"encoder": 0.4, "decoder_matmul": 0.8, "attention": 1.2, "search": 0.2,
                 "tokenizer": 0.5, "text": 0.25},
-    "matmul_seconds": 1.75, "matmul_kernels": "both", "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
+    "matmul_seconds": 1.75, "matmul_kernels": "both",
+    "matmul_floor_seconds": 1.5, "matmul_floor_ratio": 0.75})"));
 }
 
 TEST(BenchTest, TableLinesUpUnderItsHead) {
@@ -128,7 +129,7 @@ TEST(BenchTest, TableLinesUpUnderItsHead) {
       absl::StrSplit(row, absl::ByAnyChar(" |"), absl::SkipEmpty());
   EXPECT_THAT(cells, ElementsAre("int8", "2", "3", "16", "4", "40", "50", "2.000", "25.0", "2.0",
                                  "200.00", "400.00", "400.00", "0.25", "3.0", "1.0", "10.0", "20.0",
-                                 "30.0", "5.0", "12.5", "6.2", "1.750", "1.500", "0.75"));
+                                 "30.0", "5.0", "12.5", "6.2", "1.750", "1.500", "0.75", "both"));
 }
 
 TEST(BenchTest, EveryCombinationIsARun) {
