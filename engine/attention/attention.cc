@@ -4,6 +4,7 @@
 
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/mixers.h"
+#include "engine/attention/mixers/stored.h"
 
 namespace nibu::internal {
 
@@ -13,7 +14,7 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
   if (const auto* history = std::get_if<CellHistory>(&memory)) {
     AttendCells(spec_, queries, *history, output, arena_, next);
   } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
-    AttendPacked(spec_, queries, *stored, output, arena_, next);
+    AttendStored(spec_, queries, *stored, output, arena_, next);
   } else if (const auto& rows = std::get<KeyValueRows>(memory); spec_.mixer.is_full()) {
     AttendRows(spec_, queries, rows, output, arena_);
   } else {

@@ -40,29 +40,38 @@ struct ScoreBias {
   }
 };
 
-// The weights of scores that have any; those of the heads lie below each other.
+// The weights of scores that have any, and of mechanisms that Attention::Run computes; those of the
+// heads lie below each other.
 struct ScoreWeights {
-  const float* map = nullptr;     // W: of kGeneral [H d, d], of kConcat [H d, 2 d]
-  const float* vector = nullptr;  // v of kConcat: [H, d]
+  const float* map = nullptr;        // W: of kGeneral [H d, d], of kConcat [H d, 2 d]
+  const float* vector = nullptr;     // v of kConcat: [H, d]
+  const float* relative = nullptr;   // biases within windows (pattern.h): [H, 2 W - 1]
+  const float* taps = nullptr;       // of FactorizedAttention's convolution: [H d, kernel]
+  const float* taps_bias = nullptr;  // [H d]
 };
 
 // Everything that stays the same from call to call.
 struct AttentionSpec {
   AttentionShape shape;
   ScoreBias bias = {};
-  // Other than full attention: with KeyValueRows of the queries' own positions.
+  // With KeyValueRows, every mechanism; they are those of the queries' own positions. With
+  // KeysValues, those of MixerSpec::fits_cross_attention.
   MixerSpec mixer = {};
   ScoreWeights score = {};
 };
 
-// q [R, D], rows `stride` floats apart: the queries of positions first, first + 1, ... (which a
+// q [R, D], rows `stride` floats apart: the queries of positions first, first + step, ... (which a
 // bias asks for).
 struct Queries {
   const float* rows;
   size_t stride;
   int count;
   int first = 0;
+  int step = 1;                    // 0: hypotheses of a beam, which are all at one position
   const float* centres = nullptr;  // of PredictedWindow: the place that each looks at
+
+  int position(int r) const { return first + r * step; }
+  float centre(int r) const { return centres == nullptr ? 0 : centres[r]; }
 };
 
 // Keys and values as maps make them: [S, D] each, rows `stride` floats apart.
@@ -83,6 +92,7 @@ struct KeysValues {
   const void* values = nullptr;  // [S, D]
   size_t value_stride = 0;       // elements from one row of values to the next
   int positions = 0;             // S
+  size_t head_stride = 0;        // positions from one head's keys to the next one's
   // int8: [H][scale_stride], scale_stride >= S a multiple of kKeyBlock; else null.
   const float* key_scales = nullptr;
   const float* value_scales = nullptr;

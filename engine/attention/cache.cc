@@ -141,12 +141,41 @@ KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type
   view.values = bytes + layout.values;
   view.value_stride = Dim(shape);
   view.positions = positions;
+  view.head_stride = layout.padded;
   if (type == CacheType::kInt8) {
     view.key_scales = reinterpret_cast<const float*>(bytes + layout.key_scales);
     view.value_scales = reinterpret_cast<const float*>(bytes + layout.value_scales);
     view.scale_stride = layout.padded;
   }
   return view;
+}
+
+KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end) {
+  const PackedLayout layout(source.type);
+  const auto first = static_cast<size_t>(begin);
+  KeysValues slice = source;
+  slice.keys = static_cast<const char*>(source.keys) + first * layout.KeyBytes(HeadDim(shape));
+  slice.values =
+      static_cast<const char*>(source.values) + first * source.value_stride * layout.element;
+  slice.positions = end - begin;
+  if (source.key_scales != nullptr) {
+    slice.key_scales += first;
+    slice.value_scales += first;
+  }
+  return slice;
+}
+
+void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows) {
+  const auto* const keys = static_cast<const float*>(source.keys);
+  const auto* const values = static_cast<const float*>(source.values);
+  const size_t dim = HeadDim(shape);
+  for (size_t s = 0; s < static_cast<size_t>(source.positions); ++s, rows += 2 * Dim(shape)) {
+    for (size_t c = 0; c < Dim(shape); ++c) {
+      const size_t block = (c / dim * source.head_stride + s / kKeyBlock * kKeyBlock) * dim;
+      rows[c] = keys[block + c % dim * kKeyBlock + s % kKeyBlock];
+    }
+    std::copy_n(values + s * source.value_stride, Dim(shape), rows + Dim(shape));
+  }
 }
 
 size_t CellBytes(const AttentionShape& shape, CacheType type) {

@@ -55,6 +55,11 @@ void StoreSource(const AttentionShape& shape, const float* keys_values, int posi
                  CacheType type, void* memory);
 KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
                       const void* memory);
+// The positions from `begin`, a multiple of kKeyBlock, to `end`, which is one too or the last
+// one's.
+KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end);
+// rows [S, 2 D]: what StoreSource was given. REQUIRES: float32.
+void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows);
 
 // A cell, the keys and values of one position:
 //   D keys | D values | int8: scales of the keys [H], of the values [H]

@@ -223,11 +223,11 @@ constexpr const Kernels* kKernels[] = {&kKernelsFor<float>, &kKernelsFor<hwy::bf
 // Head h's keys and values of n positions from `start` on.
 HeadTile TileOf(const KeysValues& memory, size_t h, size_t start, size_t n, size_t dim) {
   const PackedLayout layout(memory.type);
-  const size_t padded = PaddedPositions(static_cast<size_t>(memory.positions));
   HeadTile tile;
   tile.dim = dim;
   tile.positions = n;
-  tile.keys = static_cast<const char*>(memory.keys) + (h * padded + start) * layout.KeyBytes(dim);
+  tile.keys = static_cast<const char*>(memory.keys) +
+              (h * memory.head_stride + start) * layout.KeyBytes(dim);
   tile.values = static_cast<const char*>(memory.values) +
                 (h * dim * layout.pair + start * memory.value_stride) * layout.element;
   tile.value_stride = memory.value_stride;

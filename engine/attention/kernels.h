@@ -10,13 +10,13 @@ namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
-// Packs the keys of plain rows and attends to them as AttendPacked does. Takes memory from the
-// arena, which the caller rewinds.
+// Packs the keys of plain rows and attends to them as AttendByScore (mixers/score.h) does. Takes
+// memory from the arena, which the caller rewinds.
 void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                 const AttentionOutput& output, Arena* arena);
 
-// Over stored keys, in tiles with a running maximum and sum (Dao et al. 2022). `next`: see
-// Attention::Run.
+// Attends to stored keys by scaled products, in tiles with a running maximum and sum (Dao et al.
+// 2022). `next`: see Attention::Run.
 void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                   const AttentionOutput& output, Arena* arena, Prefetcher* next);
 

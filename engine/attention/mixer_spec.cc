@@ -10,10 +10,7 @@
 namespace nibu::internal {
 namespace {
 
-template <typename... Parts>
-absl::Status Wrong(absl::string_view text, const Parts&... parts) {
-  return InvalidOption("encoder_attention", " \"", text, "\": ", parts...);
-}
+int CeilDivide(int a, int b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -32,58 +29,76 @@ std::string MixerSpec::ToText() const {
         if (score != Score::kScaledDot) {
           parts.push_back(absl::StrCat("score=", kScoreNames[static_cast<size_t>(score)]));
         }
-        // The concat score and predicted windows are always dense.
-        if (dense && score != Score::kConcat && !Is<PredictedWindow>()) {
-          parts.emplace_back("dense=1");
-        }
+        if (dense) parts.emplace_back("dense=1");
         return absl::StrCat(M::kName, parts.empty() ? "" : ":", absl::StrJoin(parts, ","));
       },
       mechanism);
 }
 
-absl::Status MixerSpec::Validate() const {
-  const std::string text = ToText();
+absl::Status MixerSpec::Validate(absl::string_view option) const {
+  const auto wrong = [&, text = ToText()](const auto&... parts) {
+    return InvalidOption(option, " \"", text, "\": ", parts...);
+  };
   NIBU_RETURN_IF_ERROR(std::visit(
       [&](const auto& own) {
         using M = std::decay_t<decltype(own)>;
         for (const MixerParameter<M>& parameter : M::Parameters()) {
           const int value = own.*parameter.field;
           if (value < parameter.low || value > parameter.high) {
-            return Wrong(text, parameter.key, " must be ", parameter.low, " to ", parameter.high);
+            return wrong(parameter.key, " must be ", parameter.low, " to ", parameter.high);
           }
         }
         return absl::OkStatus();
       },
       mechanism));
   if (!is_pattern()) {
-    if (score != Score::kScaledDot) {
-      return Wrong(text, "this algorithm has one score, scaled_dot");
-    }
-    if (dense) return Wrong(text, "this algorithm is never dense");
-  }
-  if (score == Score::kConcat && !is_dense()) {
-    return Wrong(text, "concat is no product: it needs the dense algorithm");
+    if (score != Score::kScaledDot) return wrong("this algorithm has one score, scaled_dot");
+    if (dense) return wrong("this algorithm is never dense");
   }
   if (tile() % FullAttention::kLeastTile != 0)
-    return Wrong(text, "tile must be a multiple of ", FullAttention::kLeastTile);
+    return wrong("tile must be a multiple of ", FullAttention::kLeastTile);
   if (tile() != FullAttention::kMostTile && dense) {
-    return Wrong(text, "only full attention has a tile, and not where it is dense");
+    return wrong("only full attention has a tile, and not where it is dense");
   }
   if (const auto* pool = As<MeanPooling>(); pool != nullptr && pool->width % 2 == 0) {
-    return Wrong(text, "width must be odd");
+    return wrong("width must be odd");
   }
-  if (const auto* places = As<DeformableAttention>();
-      places != nullptr && places->kernel % 2 == 0) {
-    return Wrong(text, "kernel must be odd");
+  const auto* const places = As<DeformableAttention>();
+  const auto* const factorized = As<FactorizedAttention>();
+  if ((places != nullptr && places->kernel % 2 == 0) ||
+      (factorized != nullptr && factorized->kernel > 0 && factorized->kernel % 2 == 0)) {
+    return wrong("kernel must be odd");
   }
   return absl::OkStatus();
 }
 
+int MixerSpec::reduction() const {
+  if (const auto* mean = As<MeanAttention>()) return mean->reduction;
+  if (const auto* reduced = As<ReducedAttention>()) return reduced->reduction;
+  return 1;
+}
+
 int MixerSpec::keys(int count) const {
-  const auto fewer = [count](int reduction) { return (count + reduction - 1) / reduction; };
-  if (const auto* reduced = As<ReducedAttention>()) return fewer(reduced->reduction);
-  if (const auto* places = As<DeformableAttention>()) return fewer(places->reduction);
+  if (const auto* reduced = As<ReducedAttention>()) return CeilDivide(count, reduced->reduction);
+  if (const auto* places = As<DeformableAttention>()) return CeilDivide(count, places->reduction);
   return count;
+}
+
+int MixerSpec::biased_width() const {
+  if (const auto* shifted = As<ShiftedWindows>()) return shifted->bias * shifted->width;
+  if (const auto* blocks = As<BlockGrid>()) return blocks->bias * blocks->width;
+  return 0;
+}
+
+bool MixerSpec::has_two_parts() const {
+  const auto* const blocks = As<BlockGrid>();
+  return blocks != nullptr && blocks->both != 0;
+}
+
+MixerSpec MixerSpec::Part(int part) const {
+  MixerSpec spec = *this;
+  if (has_two_parts()) spec.layer = part;  // an even layer's windows, an odd layer's grid
+  return spec;
 }
 
 }  // namespace nibu::internal

@@ -1,7 +1,9 @@
-// The specification of how an encoder layer mixes the positions of a sentence: full attention as a
-// rule, or one of the mechanisms of mixers/. It says what is wanted and computes nothing.
+// The specification of how the self-attention of an encoder layer, or the cross-attention of a
+// decoder layer, mixes positions: full attention as a rule, or one of the mechanisms of mixers/. It
+// says what is wanted and computes nothing.
 //
-// Letters: N positions, H heads, d = size of a head, I = H d, D = d_model.
+// Letters: N positions, S positions of the source, H heads, d = size of a head, I = H d,
+// D = d_model.
 #ifndef NIBU_ENGINE_ATTENTION_MIXER_SPEC_H_
 #define NIBU_ENGINE_ATTENTION_MIXER_SPEC_H_
 
@@ -73,7 +75,20 @@ struct WindowAttention {
   }
 };
 
-// A window around a place that the query says (mixers/local.h); always computed densely.
+// A window around the place that corresponds to the query's own, local-m (Luong et al. 2015):
+// the keys at most `width` away from p = min(t ratio / 100, S - 1), t being the query's position.
+struct MonotonicWindow {
+  static constexpr absl::string_view kName = "local_m";
+  static constexpr bool kIsPattern = true;
+  int width = 0;
+  int ratio = 100;  // source positions for each 100 positions of the target
+  static constexpr MixerParameters<MonotonicWindow, 2> Parameters() {
+    return {{{"width", &MonotonicWindow::width, 0, 1 << 16, true},
+             {"ratio", &MonotonicWindow::ratio, 1, 10000}}};
+  }
+};
+
+// A window around a place that the query predicts (mixers/local.h).
 struct PredictedWindow {
   static constexpr absl::string_view kName = "local_p";
   static constexpr bool kIsPattern = true;
@@ -87,8 +102,10 @@ struct ShiftedWindows {
   static constexpr absl::string_view kName = "shifted";
   static constexpr bool kIsPattern = true;
   int width = 2;
-  static constexpr MixerParameters<ShiftedWindows, 1> Parameters() {
-    return {{{"width", &ShiftedWindows::width, 2, 1 << 16, true}}};
+  int bias = 0;  // 1: scores have a bias by the distance within a window (MixerWeights)
+  static constexpr MixerParameters<ShiftedWindows, 2> Parameters() {
+    return {{{"width", &ShiftedWindows::width, 2, 1 << 16, true},
+             {"bias", &ShiftedWindows::bias, 0, 1}}};
   }
 };
 
@@ -96,8 +113,14 @@ struct BlockGrid {
   static constexpr absl::string_view kName = "block_grid";
   static constexpr bool kIsPattern = true;
   int width = 2;
-  static constexpr MixerParameters<BlockGrid, 1> Parameters() {
-    return {{{"width", &BlockGrid::width, 2, 1 << 16, true}}};
+  int bias = 0;  // as that of ShiftedWindows
+  // 0: even layers have windows, odd layers the grid. 1: every layer has both, windows and
+  // feed-forward, then grid and feed-forward, each with weights of its own.
+  int both = 0;
+  static constexpr MixerParameters<BlockGrid, 3> Parameters() {
+    return {{{"width", &BlockGrid::width, 2, 1 << 16, true},
+             {"bias", &BlockGrid::bias, 0, 1},
+             {"both", &BlockGrid::both, 0, 1}}};
   }
 };
 
@@ -106,9 +129,9 @@ struct BigBird {
   static constexpr bool kIsPattern = true;
   int window = 64;
   int global = 8;  // first positions that see all and are seen by all
-  int random = 2;  // blocks of keys that a block of queries sees
+  int random = 2;  // blocks of keys that a block of queries sees beside them
   int block = 64;  // positions of such a block
-  int seed = 1;    // of the choice of these blocks
+  int seed = 1;    // for the choice of these blocks
   static constexpr MixerParameters<BigBird, 5> Parameters() {
     return {{{"window", &BigBird::window, 0},
              {"global", &BigBird::global, 0},
@@ -156,7 +179,10 @@ struct ReducedAttention {
 struct FactorizedAttention {
   static constexpr absl::string_view kName = "factorized";
   static constexpr bool kIsPattern = false;
-  static constexpr MixerParameters<FactorizedAttention, 0> Parameters() { return {}; }
+  int kernel = 0;  // positions of the convolution that is added; 0: none is
+  static constexpr MixerParameters<FactorizedAttention, 1> Parameters() {
+    return {{{"kernel", &FactorizedAttention::kernel, 0, 63}}};
+  }
 };
 
 // Keys and values come from places that the queries choose (mixers/deformable.h).
@@ -197,24 +223,26 @@ struct TokenMlp {
 // A value; full attention unless something else is assigned. Score, mechanism and `dense` are
 // independent of each other as far as Validate accepts them.
 struct MixerSpec {
-  using Mechanism =
-      std::variant<FullAttention, CausalAttention, WindowAttention, PredictedWindow, ShiftedWindows,
-                   BlockGrid, BigBird, LshAttention, MeanAttention, ReducedAttention,
-                   FactorizedAttention, DeformableAttention, MeanPooling, TokenMlp>;
+  using Mechanism = std::variant<FullAttention, CausalAttention, WindowAttention, MonotonicWindow,
+                                 PredictedWindow, ShiftedWindows, BlockGrid, BigBird, LshAttention,
+                                 MeanAttention, ReducedAttention, FactorizedAttention,
+                                 DeformableAttention, MeanPooling, TokenMlp>;
 
   Mechanism mechanism;
   Score score = Score::kScaledDot;
   // A pattern is computed as its definition says, the whole matrix of scores (mixers/dense.h),
   // instead of in tiles of keys with a running maximum and sum (Dao et al. 2022).
   bool dense = false;
-  // The layer has an odd number: patterns that alternate have their other form.
-  bool odd_layer = false;
+  // The layer's number. Patterns that alternate have their other form in odd layers, and what is
+  // random differs from layer to layer.
+  int layer = 0;
 
   // The text that models/assembly/mixer_text.h reads; parameters that have their defaults are left
   // out. Files and messages name mechanisms by it.
   std::string ToText() const;
-  // InvalidArgument: a parameter is out of range, or parts do not go together.
-  absl::Status Validate() const;
+  // InvalidArgument: a parameter is out of range, or parts do not go together. `option` is the name
+  // by which the caller gave the mechanism, and begins the message.
+  absl::Status Validate(absl::string_view option) const;
 
   // The mechanism's parameters; null if it is another one.
   template <typename M>
@@ -229,16 +257,32 @@ struct MixerSpec {
     return std::visit([](const auto& m) { return std::decay_t<decltype(m)>::kIsPattern; },
                       mechanism);
   }
-  bool is_dense() const { return dense || Is<PredictedWindow>(); }
   bool is_full() const { return Is<FullAttention>() && score == Score::kScaledDot && !dense; }
   // Returns false if queries, keys and values play no part.
   bool is_attention() const { return !Is<MeanPooling>() && !Is<TokenMlp>(); }
+  // Returns true if it is defined between a decoder's queries and a source.
+  bool fits_cross_attention() const {
+    return Is<FullAttention>() || Is<MonotonicWindow>() || Is<PredictedWindow>() ||
+           Is<MeanAttention>() || Is<ReducedAttention>();
+  }
+  bool is_odd_layer() const { return layer % 2 != 0; }
+  // Neighbouring positions that become one key; 1: each has its own.
+  int reduction() const;
   // Keys and values that a layer's maps make for a sentence of `count` positions.
   int keys(int count) const;
   // Returns true if each key is that of a position: there is place for a distance bias.
   bool keeps_positions() const { return is_pattern() || Is<LshAttention>(); }
   // Returns true if it says how a query weighs positions.
-  bool has_matrix() const { return keeps_positions() || Is<MeanAttention>(); }
+  bool has_matrix() const {
+    return keeps_positions() || Is<MeanAttention>() || Is<ReducedAttention>();
+  }
+  // Width of the windows whose scores have a bias by distance (mixers/pattern.h); 0: they have
+  // none.
+  int biased_width() const;
+  // Returns true for a layer of two attentions (BlockGrid::both).
+  bool has_two_parts() const;
+  // Of such a layer its first part, the windows, or its second one, the grid. Itself, otherwise.
+  MixerSpec Part(int part) const;
   // See FullAttention::tile.
   int tile() const {
     const auto* const full = As<FullAttention>();

@@ -16,7 +16,7 @@ constexpr int kMaxVocabulary = 1 << 24;
 constexpr int kMaxPositions = 1 << 16;
 
 template <typename T, typename... Expected>
-absl::Status Check(bool is_right, const char* field, T value, const Expected&... expected) {
+absl::Status Check(bool is_right, absl::string_view field, T value, const Expected&... expected) {
   if (is_right) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("model configuration: ", field, " is ", value, ", ", expected...));
@@ -33,6 +33,15 @@ absl::Status Divisible(const char* field, int value, const char* by_field, int b
 // Above 0.
 absl::Status Scale(const char* field, float value) {
   return Check(std::isfinite(value) && value > 0, field, value, "expected above 0");
+}
+
+// One mechanism for all layers, or one for each, each valid.
+absl::Status OneOrAll(absl::string_view field, const std::vector<MixerSpec>& mixers, int layers) {
+  NIBU_RETURN_IF_ERROR(Check(mixers.size() < 2 || mixers.size() == static_cast<size_t>(layers),
+                             absl::StrCat("the length of ", field), mixers.size(),
+                             "one, or one for each layer, expected"));
+  for (const MixerSpec& mixer : mixers) NIBU_RETURN_IF_ERROR(mixer.Validate(field));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -56,12 +65,9 @@ absl::Status ModelConfig::Validate() const {
   NIBU_RETURN_IF_ERROR(
       InRange("alignment_layer", alignment_layer, -layers_decoder, layers_decoder - 1));
   NIBU_RETURN_IF_ERROR(InRange("alignment_heads", alignment_heads, 0, heads_decoder));
-  const size_t mixers = encoder_attention.size();
-  NIBU_RETURN_IF_ERROR(Check(mixers < 2 || mixers == static_cast<size_t>(layers_encoder),
-                             "the length of encoder_attention", mixers,
-                             "one, or one for each layer, expected"));
+  NIBU_RETURN_IF_ERROR(OneOrAll("encoder_attention", encoder_attention, layers_encoder));
+  NIBU_RETURN_IF_ERROR(OneOrAll("cross_attention", cross_attention, layers_decoder));
   for (const MixerSpec& mixer : encoder_attention) {
-    NIBU_RETURN_IF_ERROR(mixer.Validate());
     NIBU_RETURN_IF_ERROR(Check(position_kind != PositionKind::kRelative || mixer.keeps_positions(),
                                "encoder_attention", mixer.ToText(),
                                "which has no place for relative positions"));
@@ -69,6 +75,11 @@ absl::Status ModelConfig::Validate() const {
     NIBU_RETURN_IF_ERROR(Check(mlp == nullptr || max_positions <= mlp->positions, "max_positions",
                                max_positions, "more than encoder_attention ", mixer.ToText(),
                                " has"));
+  }
+  for (const MixerSpec& mixer : cross_attention) {
+    NIBU_RETURN_IF_ERROR(Check(mixer.fits_cross_attention(), "cross_attention", mixer.ToText(),
+                               "which is for encoder layers; cross-attention has full, local_m, "
+                               "local_p, mean and reduction"));
   }
   NIBU_RETURN_IF_ERROR(InRange("vocab_source", vocab_source, 2, kMaxVocabulary));
   NIBU_RETURN_IF_ERROR(InRange("vocab_target", vocab_target, 2, kMaxVocabulary));

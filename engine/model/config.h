@@ -57,8 +57,10 @@ struct ModelConfig {
   bool final_norm = false;      // a norm after the last layer of each stack
 
   DecoderMemory decoder_memory = DecoderMemory::kSelfAttention;
-  // Of the encoder's layers: one for all of them, or one for each; none: full attention.
+  // How the layers of a stack attend: the encoder's to themselves, the decoder's to the source. One
+  // for all layers, or one for each; none: full attention.
   std::vector<MixerSpec> encoder_attention;
+  std::vector<MixerSpec> cross_attention;
 
   // Whose cross-attention says which source token a generated one comes from: a decoder layer's
   // (from 0; -1: the last one's, and so on), the mean of its first heads (0: of all).
@@ -87,18 +89,21 @@ struct ModelConfig {
   int inner_encoder() const { return heads_encoder * head_dim(heads_encoder); }
   int inner_decoder() const { return heads_decoder * head_dim(heads_decoder); }
 
-  // Of an encoder layer.
-  MixerSpec mixer(int layer) const {
-    if (encoder_attention.empty()) return {};
-    const bool is_one = encoder_attention.size() == 1;
-    MixerSpec spec = encoder_attention[is_one ? 0 : static_cast<size_t>(layer)];
-    spec.odd_layer = layer % 2 == 1;
-    return spec;
-  }
+  // How an encoder layer attends, and how a decoder layer attends to the source.
+  MixerSpec encoder_mixer(int layer) const { return MixerOf(encoder_attention, layer); }
+  MixerSpec cross_mixer(int layer) const { return MixerOf(cross_attention, layer); }
 
   // InvalidArgument naming the field that makes no sense (zero sizes, D not a multiple of the
   // heads, ids outside the vocabulary, ...).
   absl::Status Validate() const;
+
+ private:
+  static MixerSpec MixerOf(const std::vector<MixerSpec>& mixers, int layer) {
+    if (mixers.empty()) return {};
+    MixerSpec spec = mixers[mixers.size() == 1 ? 0 : static_cast<size_t>(layer)];
+    spec.layer = layer;
+    return spec;
+  }
 };
 
 }  // namespace nibu::internal

@@ -3,23 +3,47 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/attention/mixers/reduction.h"
+#include "engine/attention/mixers/score.h"
+#include "engine/model/token_mixer.h"
 #include "engine/ops/row_kernels.h"
 
 namespace nibu::internal {
 
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
   const int inner = model_.config.inner_decoder();
-  int rows = 0;
-  for (const DecoderState* state : states) rows += state->source_length();
+  std::vector<int> lengths;
+  int positions = 0;
+  for (const DecoderState* state : states) {
+    lengths.push_back(state->source_length());
+    positions += lengths.back();
+  }
   const Arena::Mark mark = workspace_->arena.mark();
-  float* kv = workspace_->Rows(rows, 2 * inner);
+  float* const kv = workspace_->Rows(positions, 2 * inner);
+  const size_t stride = 2 * static_cast<size_t>(inner);
   for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
-    workspace_->matmul.Apply(model_.weights.decoder[l].cross.kv, encoded, rows, kv);
-    const float* row = kv;
-    for (DecoderState* state : states) {
-      state->StoreSource(static_cast<int>(l), row);
-      row += static_cast<size_t>(state->source_length()) * 2 * static_cast<size_t>(inner);
+    const DecoderLayerWeights& layer = model_.weights.decoder[l];
+    const AttentionSpec& spec = cross_specs_[l];
+    const Arena::Mark layer_mark = workspace_->arena.mark();
+    const float* in = encoded;
+    int rows = positions;
+    if (const auto* reduced = spec.mixer.As<ReducedAttention>()) {
+      rows = 0;
+      for (const int length : lengths) rows += spec.mixer.keys(length);
+      in = ReduceRows(model_.config, layer.mixer, reduced->reduction, encoded, lengths, workspace_);
     }
+    workspace_->matmul.Apply(layer.cross.kv, in, rows, kv);
+    if (!spec.mixer.dense) MapKeys(spec, stride, rows, kv);
+    float* row = kv;
+    for (DecoderState* state : states) {
+      const int keys = spec.mixer.keys(state->source_length());
+      if (const auto* mean = spec.mixer.As<MeanAttention>()) {
+        TakeMeans(row, stride, keys, stride, mean->reduction, row);
+      }
+      state->StoreSource(static_cast<int>(l), row);
+      row += static_cast<size_t>(keys) * stride;
+    }
+    workspace_->arena.Rewind(layer_mark);
   }
   workspace_->arena.Rewind(mark);
 }
@@ -67,7 +91,7 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
     }
     Sublayer(config, layer.cross.norm, workspace_, rows, x, [&](const float* in, float* out) {
       apply(layer.cross.q, in, qkv);
-      CrossAttention(inputs, static_cast<int>(l), qkv, context);
+      CrossAttention(inputs, static_cast<int>(l), in, qkv, context);
       apply(layer.cross.out, context, out);
     });
     Sublayer(config, layer.ffn.norm, workspace_, rows, x, [&](const float* in, float* out) {
@@ -153,25 +177,51 @@ void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
   for (size_t i = 0; i < n; ++i) input.attention[i] /= static_cast<float>(heads);
 }
 
-void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* q,
-                             float* out) {
+// The place that each row looks at; null unless the layer's mechanism predicts it.
+const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const float* in) const {
+  const auto l = static_cast<size_t>(layer);
+  if (!cross_specs_[l].mixer.Is<PredictedWindow>()) return nullptr;
+  std::vector<Lookers> lookers;
+  for (const Input& input : inputs) {
+    lookers.push_back({static_cast<int>(input.tokens.size()), input.state->source_length()});
+  }
+  return PredictCentres(model_.config, model_.weights.decoder[l].mixer, in, lookers, workspace_);
+}
+
+void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* in,
+                             const float* q, float* out) {
+  const float* centres = Centres(inputs, layer, in);
   ScopedTimer timer(&workspace_->profile.attention);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
+  const AttentionSpec& spec = cross_specs_[static_cast<size_t>(layer)];
+  const Attention attention(spec, &workspace_->arena);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     std::optional<Prefetcher> next;
     if (i + 1 < inputs.size()) next.emplace(shape_, inputs[i + 1].state->source(layer));
-    const Queries queries = {q, dim, static_cast<int>(input.tokens.size())};
+    Queries queries = {q, dim, static_cast<int>(input.tokens.size()), input.position(0)};
+    queries.step = input.consecutive ? 1 : 0;
+    queries.centres = centres;
     const bool asked = input.attention != nullptr && input.attention_layer == layer;
     const Arena::Mark mark = workspace_->arena.mark();
     float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
     if (input.maps != nullptr) weights = input.maps->cross[static_cast<size_t>(layer)].data();
-    cross_attention_.Run(queries, input.state->source(layer), {out, dim, weights},
-                         next.has_value() ? &*next : nullptr);
+    // Keys that are no positions have a matrix of their own, which the positions share.
+    const bool is_shared = weights != nullptr && spec.mixer.reduction() > 1;
+    const size_t matrix_rows = static_cast<size_t>(shape_.heads) * input.tokens.size();
+    const auto keys = static_cast<size_t>(input.state->source_keys(layer));
+    float* const matrix = is_shared ? workspace_->arena.Floats(matrix_rows * keys) : weights;
+    attention.Run(queries, input.state->source(layer), {out, dim, matrix},
+                  next.has_value() ? &*next : nullptr);
+    if (is_shared) {
+      ShareWeights(matrix, matrix_rows, input.state->source_length(), spec.mixer.reduction(),
+                   weights);
+    }
     if (asked) MeanOfHeads(weights, input);
     workspace_->arena.Rewind(mark);
     q += input.tokens.size() * dim;
     out += input.tokens.size() * dim;
+    if (centres != nullptr) centres += input.tokens.size();
   }
 }
 

@@ -1,6 +1,8 @@
 #ifndef NIBU_ENGINE_MODEL_DECODER_H_
 #define NIBU_ENGINE_MODEL_DECODER_H_
 
+#include <vector>
+
 #include "absl/types/span.h"
 #include "engine/model/attention_maps.h"
 #include "engine/model/kv_cache.h"
@@ -19,8 +21,14 @@ class Decoder {
         embedder_(embedder),
         workspace_(workspace),
         shape_(ShapeOf(model.config, model.config.heads_decoder)),
-        self_attention_({shape_, embedder.distance_bias()}, &workspace->arena),
-        cross_attention_({shape_}, &workspace->arena) {}
+        self_attention_({shape_, embedder.distance_bias()}, &workspace->arena) {
+    for (size_t l = 0; l < model.weights.decoder.size(); ++l) {
+      cross_specs_.push_back({shape_,
+                              {},
+                              model.config.cross_mixer(static_cast<int>(l)),
+                              model.weights.decoder[l].mixer.score_weights()});
+    }
+  }
 
   // Computes the keys and values of the sources, once a sentence. `encoded`: the encoder's output,
   // [sum of source lengths, D] with room for a matmul's padding rows. The states have been started
@@ -56,7 +64,10 @@ class Decoder {
  private:
   void SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv, float* out);
   void Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value, float* out);
-  void CrossAttention(absl::Span<const Input> inputs, int layer, const float* q, float* out);
+  // `in`: the rows that q is made of.
+  void CrossAttention(absl::Span<const Input> inputs, int layer, const float* in, const float* q,
+                      float* out);
+  const float* Centres(absl::Span<const Input> inputs, int layer, const float* in) const;
 
   float* MapScratch(const Input& input, int keys) const;
   void KeepMap(const float* weights, int position, const Input& input, int layer) const;
@@ -68,7 +79,7 @@ class Decoder {
   Workspace* workspace_;
   const AttentionShape shape_;
   const Attention self_attention_;
-  const Attention cross_attention_;
+  std::vector<AttentionSpec> cross_specs_;  // of each layer
 };
 
 }  // namespace nibu::internal

@@ -1,18 +1,63 @@
 #include "engine/model/encoder.h"
 
+#include <vector>
+
 #include "engine/attention/attention.h"
+#include "engine/attention/mixers/reduction.h"
 #include "engine/model/token_mixer.h"
 
 namespace nibu::internal {
 namespace {
 
-// Room for the attention of one layer more, [H, S, S]; null where there is no matrix.
+// Room for the attention of one part of a layer more, [H, S, S]; null where there is no matrix.
 float* AddMap(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
               AttentionMaps::Layers* maps) {
   std::vector<float>& map = maps->emplace_back();
   if (!mixer.has_matrix()) return nullptr;
   map.resize(static_cast<size_t>(config.heads_encoder) * positions * positions);
   return map.data();
+}
+
+// The places at which the queries of all sources look; null unless the mechanism predicts them.
+const float* Centres(const MixerCall& call, Workspace* workspace) {
+  if (!call.spec.Is<PredictedWindow>()) return nullptr;
+  std::vector<Lookers> lookers;
+  for (const auto& source : call.sources) {
+    const int n = static_cast<int>(source.size());
+    lookers.push_back({n, n});
+  }
+  return PredictCentres(call.config, call.layer.mixer, call.in, lookers, workspace);
+}
+
+// context [rows, I] = attention of the rows of `qkv` [rows, 3 I], each sentence's to itself.
+// `weights`: where the matrix of the first source goes, or null.
+void SelfAttention(const MixerCall& call, const Embedder& embedder, const float* qkv,
+                   Workspace* workspace, float* context, float* weights) {
+  const ModelConfig& config = call.config;
+  const auto inner = static_cast<size_t>(config.inner_encoder());
+  const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
+                             call.spec, call.layer.mixer.score_weights()},
+                            &workspace->arena);
+  const float* kv = KeyRows(call, qkv, workspace);
+  const float* centres = Centres(call, workspace);
+  for (const auto& source : call.sources) {
+    const int n = static_cast<int>(source.size());
+    const int keys = call.spec.keys(n);
+    const size_t matrix_rows = static_cast<size_t>(config.heads_encoder) * source.size();
+    // Keys that are no positions have a matrix of their own, which the positions share.
+    const bool is_shared = weights != nullptr && keys < n;
+    float* const matrix =
+        is_shared ? workspace->arena.Floats(matrix_rows * static_cast<size_t>(keys)) : weights;
+    Queries queries = {qkv, 3 * inner, n};
+    queries.centres = centres;
+    attention.Run(queries, KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys},
+                  {context, inner, matrix});
+    if (is_shared) ShareWeights(matrix, matrix_rows, n, call.spec.reduction(), weights);
+    qkv += source.size() * 3 * inner;
+    kv += static_cast<size_t>(keys) * 3 * inner;
+    context += source.size() * inner;
+    if (centres != nullptr) centres += n;
+  }
 }
 
 }  // namespace
@@ -34,44 +79,29 @@ float* Encode(const Model& model, const Embedder& embedder,
   }
   embedder.Normalize(x, rows);
 
-  const auto inner = static_cast<size_t>(config.inner_encoder());  // columns of all heads
-  float* qkv = workspace->Rows(rows, 3 * config.inner_encoder());
-  float* context = workspace->Rows(rows, config.inner_encoder());
-  Matmul& matmul = workspace->matmul;
-  for (size_t l = 0; l < model.weights.encoder.size(); ++l) {
-    const EncoderLayerWeights& layer = model.weights.encoder[l];
-    const MixerSpec mixer = config.mixer(static_cast<int>(l));
-    const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
-                               mixer, layer.mixer.score_weights()},
-                              &workspace->arena);
+  float* const qkv = workspace->Rows(rows, 3 * config.inner_encoder());
+  float* const context = workspace->Rows(rows, config.inner_encoder());
+  const auto run_part = [&](const EncoderPartWeights& part, const MixerSpec& mixer) {
     const Arena::Mark mark = workspace->arena.mark();
     float* const weights =
         maps == nullptr ? nullptr : AddMap(config, mixer, sources[0].size(), maps);
-    Sublayer(config, layer.self.norm, workspace, rows, x, [&](const float* in, float* out) {
-      const MixerCall call = {config, mixer, layer, sources, in};
+    Sublayer(config, part.self.norm, workspace, rows, x, [&](const float* in, float* out) {
+      const MixerCall call = {config, mixer, part, sources, in};
       if (!mixer.is_attention()) return MixTokens(call, workspace, out);
-      matmul.Apply(layer.self.qkv, in, rows, qkv);
-      const float* q = qkv;
-      const float* kv = KeyRows(call, qkv, workspace);
-      const float* centres = Centres(call, workspace);
-      float* to = context;
-      for (const auto& source : sources) {
-        const int n = static_cast<int>(source.size());
-        const int keys = mixer.keys(n);
-        attention.Run({q, 3 * inner, n, 0, centres},
-                      KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys},
-                      {to, inner, weights});
-        q += source.size() * 3 * inner;
-        kv += static_cast<size_t>(keys) * 3 * inner;
-        to += source.size() * inner;
-        if (centres != nullptr) centres += n;
-      }
-      matmul.Apply(layer.self.out, context, rows, out);
+      workspace->matmul.Apply(part.self.qkv, in, rows, qkv);
+      SelfAttention(call, embedder, qkv, workspace, context, weights);
+      workspace->matmul.Apply(part.self.out, context, rows, out);
     });
-    Sublayer(config, layer.ffn.norm, workspace, rows, x, [&](const float* in, float* out) {
-      FeedForward(config, layer.ffn, in, rows, workspace, out);
+    Sublayer(config, part.ffn.norm, workspace, rows, x, [&](const float* in, float* out) {
+      FeedForward(config, part.ffn, in, rows, workspace, out);
     });
     workspace->arena.Rewind(mark);
+  };
+  for (size_t l = 0; l < model.weights.encoder.size(); ++l) {
+    const EncoderLayerWeights& layer = model.weights.encoder[l];
+    const MixerSpec mixer = config.encoder_mixer(static_cast<int>(l));
+    run_part(layer, mixer.Part(0));
+    if (mixer.has_two_parts()) run_part(layer.grid, mixer.Part(1));
   }
   if (config.final_norm) Normalize(config, model.weights.encoder_norm, x, nullptr, rows, x);
   return x;

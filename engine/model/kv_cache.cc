@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/attention/mixers/stored.h"
 #include "engine/model/layers.h"
 
 namespace nibu::internal {
@@ -23,8 +24,16 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   dim_ = static_cast<size_t>(config.d_model);
   shape_ = ShapeOf(config, config.heads_decoder);
   layers_ = static_cast<size_t>(config.layers_decoder);
-  source_layer_ = SourceBytes(shape_, source_length, pool->type());
-  source_ = pool->Source(source_layer_);
+  sources_.clear();
+  size_t source_bytes = 0;
+  for (int l = 0; l < config.layers_decoder; ++l) {
+    const MixerSpec mixer = config.cross_mixer(l);
+    const int keys = (source_length + mixer.reduction() - 1) / mixer.reduction();
+    const CacheType type = StoredType(mixer, pool->type());
+    sources_.push_back({type, keys, source_bytes});
+    source_bytes += SourceBytes(shape_, keys, type);
+  }
+  source_ = pool->Source(source_bytes);
   cells_.resize(static_cast<size_t>(beam_size));
   next_cells_.resize(cells_.size());
   for (auto& cells : cells_) cells.clear();
@@ -89,13 +98,13 @@ void DecoderState::Store(int position, int h, int layer, const float* keys_value
 }
 
 void DecoderState::StoreSource(int layer, const float* keys_values) {
-  nibu::internal::StoreSource(shape_, keys_values, source_length_, pool_->type(),
-                              source_.get() + static_cast<size_t>(layer) * source_layer_);
+  const LayerSource& own = sources_[static_cast<size_t>(layer)];
+  nibu::internal::StoreSource(shape_, keys_values, own.keys, own.type, source_.get() + own.offset);
 }
 
 KeysValues DecoderState::source(int layer) const {
-  return ViewSource(shape_, source_length_, pool_->type(),
-                    source_.get() + static_cast<size_t>(layer) * source_layer_);
+  const LayerSource& own = sources_[static_cast<size_t>(layer)];
+  return ViewSource(shape_, own.keys, own.type, source_.get() + own.offset);
 }
 
 }  // namespace nibu::internal

@@ -36,8 +36,8 @@ class PagePool {
   MemoryPiece Page(size_t beam_size) {
     return TakePiece(memory_, LayerStride(beam_size) * layers_);
   }
-  // A layer's keys and values of a source take so many bytes.
-  MemoryPiece Source(size_t layer_bytes) { return TakePiece(memory_, layer_bytes * layers_); }
+  // Memory for the keys and values of a source.
+  MemoryPiece Source(size_t bytes) { return TakePiece(memory_, bytes); }
 
  private:
   CacheType type_;
@@ -86,7 +86,9 @@ class DecoderState {
   }
 
   int source_length() const { return source_length_; }
-  // Takes a decoder layer's keys and values of the source, [source_length, 2 I].
+  // Keys that a layer has of the source: fewer than positions if its cross-attention reduces them.
+  int source_keys(int layer) const { return sources_[static_cast<size_t>(layer)].keys; }
+  // Takes a decoder layer's keys and values of the source, [source_keys(layer), 2 I].
   void StoreSource(int layer, const float* keys_values);
   KeysValues source(int layer) const;
 
@@ -109,7 +111,13 @@ class DecoderState {
   int source_length_ = 0;
   size_t dim_ = 0;  // D
   AttentionShape shape_{};
-  size_t source_layer_ = 0;  // bytes of a layer's keys and values
+  // A layer's keys and values of the source, which begin `offset` bytes behind source_.
+  struct LayerSource {
+    CacheType type;
+    int keys;
+    size_t offset;
+  };
+  std::vector<LayerSource> sources_;
   MemoryPiece source_;
   std::vector<MemoryPiece> pages_;
   std::vector<std::vector<void*>> cells_;  // [hypothesis][position], of the first layer

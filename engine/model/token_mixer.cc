@@ -1,5 +1,7 @@
 #include "engine/model/token_mixer.h"
 
+#include <vector>
+
 #include "engine/attention/mixers/deformable.h"
 #include "engine/attention/mixers/local.h"
 #include "engine/attention/mixers/pool.h"
@@ -15,22 +17,10 @@ int KeysOf(const MixerCall& call) {
   return keys;
 }
 
-// [keys, D]: R neighbours each.
-const float* ReducedRows(const MixerCall& call, int reduction, int keys, Workspace* workspace) {
-  const int dim = call.config.d_model;
-  float* const joined = workspace->Rows(keys, reduction * dim);
-  const float* in = call.in;
-  float* to = joined;
-  for (const auto& source : call.sources) {
-    const int n = static_cast<int>(source.size());
-    JoinNeighbours(in, n, dim, reduction, to);
-    in += static_cast<ptrdiff_t>(n) * dim;
-    to += static_cast<ptrdiff_t>(call.spec.keys(n)) * reduction * dim;
-  }
-  float* const reduced = workspace->Rows(keys, dim);
-  workspace->matmul.Apply(call.layer.mixer.reduce, joined, keys, reduced);
-  Normalize(call.config, call.layer.mixer.reduce_norm, reduced, nullptr, keys, reduced);
-  return reduced;
+std::vector<int> LengthsOf(const MixerCall& call) {
+  std::vector<int> lengths;
+  for (const auto& source : call.sources) lengths.push_back(static_cast<int>(source.size()));
+  return lengths;
 }
 
 // [keys, D]: sampled where the queries say.
@@ -86,7 +76,8 @@ const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspa
   if (reduced == nullptr && sampled == nullptr) return qkv;
   const int keys = KeysOf(call);
   const float* const rows = reduced != nullptr
-                                ? ReducedRows(call, reduced->reduction, keys, workspace)
+                                ? ReduceRows(call.config, call.layer.mixer, reduced->reduction,
+                                             call.in, LengthsOf(call), workspace)
                                 : SampledRows(call, *sampled, qkv, keys, workspace);
   // Their queries are of no use: the maps are one matrix.
   float* const mapped = workspace->Rows(keys, 3 * call.config.inner_encoder());
@@ -94,21 +85,39 @@ const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspa
   return mapped;
 }
 
-const float* Centres(const MixerCall& call, Workspace* workspace) {
-  if (!call.spec.Is<PredictedWindow>()) return nullptr;
-  const int dim = call.config.d_model;
+const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
+                        const float* x, absl::Span<const int> lengths, Workspace* workspace) {
+  const int dim = config.d_model;
+  const auto keys_of = [=](int rows) { return (rows + reduction - 1) / reduction; };
+  int keys = 0;
+  for (const int rows : lengths) keys += keys_of(rows);
+  float* const joined = workspace->Rows(keys, reduction * dim);
+  float* to = joined;
+  for (const int rows : lengths) {
+    JoinNeighbours(x, rows, dim, reduction, to);
+    x += static_cast<ptrdiff_t>(rows) * dim;
+    to += static_cast<ptrdiff_t>(keys_of(rows)) * reduction * dim;
+  }
+  float* const reduced = workspace->Rows(keys, dim);
+  workspace->matmul.Apply(own.reduce, joined, keys, reduced);
+  Normalize(config, own.reduce_norm, reduced, nullptr, keys, reduced);
+  return reduced;
+}
+
+const float* PredictCentres(const ModelConfig& config, const MixerWeights& own, const float* x,
+                            absl::Span<const Lookers> lookers, Workspace* workspace) {
+  const int dim = config.d_model;
   int rows = 0;
-  for (const auto& source : call.sources) rows += static_cast<int>(source.size());
+  for (const Lookers& each : lookers) rows += each.rows;
   float* const centres = workspace->arena.Floats(static_cast<size_t>(rows));
   float* const mapped = workspace->Rows(rows, dim);
-  workspace->matmul.Apply(call.layer.mixer.centre, call.in, rows, mapped);
+  workspace->matmul.Apply(own.centre, x, rows, mapped);
   const float* from = mapped;
   float* to = centres;
-  for (const auto& source : call.sources) {
-    const int n = static_cast<int>(source.size());
-    FindCentres(from, call.layer.mixer.centre_vector.data(), n, static_cast<size_t>(dim), to);
-    from += static_cast<ptrdiff_t>(n) * dim;
-    to += n;
+  for (const Lookers& each : lookers) {
+    FindCentres(from, own.centre_vector.data(), each.rows, static_cast<size_t>(dim), each.keys, to);
+    from += static_cast<ptrdiff_t>(each.rows) * dim;
+    to += each.rows;
   }
   return centres;
 }

@@ -1,6 +1,6 @@
-// What an encoder layer's mixer needs beside the layer's maps and an attention (MixerSpec;
-// engine/attention/mixers has the definitions). All sentences of a batch at once, their rows one
-// after the other; each sentence's result is the same whatever else is in the call.
+// What a mixer (MixerSpec; engine/attention/mixers has the definitions) needs beside a layer's maps
+// and an attention. All sentences of a batch come at once, their rows one after the other; each
+// sentence's result is the same whatever else is in the call.
 //
 // Letters: D = d_model, I = columns of all heads.
 #ifndef NIBU_ENGINE_MODEL_TOKEN_MIXER_H_
@@ -12,25 +12,35 @@
 
 namespace nibu::internal {
 
-// A layer that mixes positions, and what.
+// A part of an encoder layer that mixes positions, and what it mixes.
 struct MixerCall {
   const ModelConfig& config;
   const MixerSpec& spec;
-  const EncoderLayerWeights& layer;
+  const EncoderPartWeights& layer;
   absl::Span<const absl::Span<const int>> sources;
   const float* in;  // [rows, D], of the sublayer
 };
 
-// Of a mixer that is no attention: out [rows, D].
+// out [rows, D]: what a mixer that is no attention makes of the rows.
 void MixTokens(const MixerCall& call, Workspace* workspace, float* out);
 
 // Rows [q, k, v] that have the keys and values, spec.keys(n) of them for a sentence of n tokens:
 // `qkv` [rows, 3 I], which has the queries, or others in the arena.
 const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace);
 
-// The place that the query of each row looks at, in the arena; null unless the mechanism is
-// PredictedWindow.
-const float* Centres(const MixerCall& call, Workspace* workspace);
+// LN(W [x_1; ...; x_R] + b) of every R neighbours of x [rows, D], which are sentences of `lengths`
+// rows: [keys, D] in the arena, ceil(n / R) for a sentence of n rows.
+const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
+                        const float* x, absl::Span<const int> lengths, Workspace* workspace);
+
+// Rows one after another that look at the keys of one sentence.
+struct Lookers {
+  int rows;
+  int keys;
+};
+// The place that each row of x [rows, D] looks at (PredictedWindow), in the arena.
+const float* PredictCentres(const ModelConfig& config, const MixerWeights& own, const float* x,
+                            absl::Span<const Lookers> lookers, Workspace* workspace);
 
 }  // namespace nibu::internal
 

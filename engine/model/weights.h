@@ -55,29 +55,41 @@ struct FeedForwardWeights {
   LayerNormWeights norm;
 };
 
-// Weights that a mixer has of its own (engine/attention/mixers defines them); empty: none.
+// Weights that a mixer has of its own (engine/attention/mixers defines them); empty: none. The
+// heads are those of the layer's stack; I = heads times the size of a head.
 struct MixerWeights {
   std::vector<float> score;          // W, the heads below each other: kGeneral [I, d],
                                      // kConcat [I, 2 d]
   std::vector<float> score_vector;   // v of kConcat: [H, d]
   Linear centre;                     // W_p of PredictedWindow: D -> D
   std::vector<float> centre_vector;  // v_p of PredictedWindow: [1, D]
-  Linear reduce;                     // kReduction: R D -> D
+  std::vector<float> relative_bias;  // of windows: [H, 2 W - 1], see MixerSpec::biased_width
+  std::vector<float> taps;           // of FactorizedAttention: [I, kernel]
+  std::vector<float> taps_bias;      // [1, I]
+  Linear reduce;                     // of ReducedAttention: R D -> D
   LayerNormWeights reduce_norm;      // [D]
-  std::vector<float> offset_taps;    // kDeformable: [I, K]
+  std::vector<float> offset_taps;    // of DeformableAttention: [I, K]
   std::vector<float> offset_bias;    // [1, I]
   LayerNormWeights offset_norm;      // [I]
   std::vector<float> offset;         // [1, I]
-  Linear up;                         // kTokenMlp: P -> F
+  Linear up;                         // of TokenMlp: P -> F
   Linear down;                       // F -> P
 
-  ScoreWeights score_weights() const { return {score.data(), score_vector.data()}; }
+  ScoreWeights score_weights() const {
+    return {score.data(), score_vector.data(), relative_bias.data(), taps.data(), taps_bias.data()};
+  }
 };
 
-struct EncoderLayerWeights {
+// An attention and a feed-forward of the encoder: a layer, as a rule.
+struct EncoderPartWeights {
   SelfAttentionWeights self;  // of a mixer that is no attention, the norm alone
   FeedForwardWeights ffn;
   MixerWeights mixer = {};
+};
+
+struct EncoderLayerWeights : EncoderPartWeights {
+  EncoderPartWeights grid =
+      {};  // the second part of a layer that has two (MixerSpec::has_two_parts)
 };
 
 struct DecoderLayerWeights {
@@ -85,6 +97,7 @@ struct DecoderLayerWeights {
   SsruWeights ssru;
   CrossAttentionWeights cross;
   FeedForwardWeights ffn;
+  MixerWeights mixer = {};  // of the cross-attention
 };
 
 struct EmbeddingWeights {
@@ -135,21 +148,29 @@ struct WeightShape {
   Activation activation = Activation::kNone;
 };
 
-// The part of the walk below that is a mixer's.
+// The part of the walk below that is a mixer's, in a stack of so many heads.
 template <typename Weights, typename Visitor>
-void ForEachMixerWeight(const ModelConfig& config, const MixerSpec& spec, const std::string& name,
-                        Weights& own, Visitor&& visit) {
+void ForEachMixerWeight(const ModelConfig& config, int heads, const MixerSpec& spec,
+                        const std::string& name, Weights& own, Visitor&& visit) {
   using Kind = WeightShape::Kind;
   const int d = config.d_model;
-  const int inner = config.inner_encoder();
-  const int head = config.head_dim(config.heads_encoder);
+  const int head = config.head_dim(heads);
+  const int inner = heads * head;
   if (spec.score == Score::kGeneral) {
     visit(name + "score", own.score, WeightShape{Kind::kTable, inner, head});
   }
   if (spec.score == Score::kConcat) {
     visit(name + "score", own.score, WeightShape{Kind::kTable, inner, 2 * head});
-    visit(name + "score_vector", own.score_vector,
-          WeightShape{Kind::kTable, config.heads_encoder, head});
+    visit(name + "score_vector", own.score_vector, WeightShape{Kind::kTable, heads, head});
+  }
+  if (const int width = spec.biased_width(); width > 0) {
+    visit(name + "relative_bias", own.relative_bias,
+          WeightShape{Kind::kTable, heads, 2 * width - 1});
+  }
+  if (const auto* factorized = spec.As<FactorizedAttention>();
+      factorized != nullptr && factorized->kernel > 0) {
+    visit(name + "taps", own.taps, WeightShape{Kind::kTable, inner, factorized->kernel});
+    visit(name + "taps_bias", own.taps_bias, WeightShape{Kind::kTable, 1, inner});
   }
   if (spec.Is<PredictedWindow>()) {
     visit(name + "centre", own.centre, WeightShape{Kind::kLinear, d, d});
@@ -213,22 +234,25 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
   };
   stack("encoder", weights.source, weights.encoder_norm, config.vocab_source, config.heads_encoder);
   stack("decoder", weights.target, weights.decoder_norm, config.vocab_target, config.heads_decoder);
+  const auto encoder_part = [&](const std::string& name, const MixerSpec& mixer, auto& part) {
+    if (mixer.is_attention()) {
+      attention(name, part.self, config.inner_encoder());
+    } else {
+      visit(name + "self.norm", part.self.norm, norm_shape);
+    }
+    ForEachMixerWeight(config, config.heads_encoder, mixer, name + "mixer.", part.mixer, visit);
+    feed_forward(name, part.ffn, config.ffn_encoder);
+  };
   for (size_t i = 0; i < weights.encoder.size(); ++i) {
     const std::string layer = absl::StrCat("encoder.", i, ".");
-    const MixerSpec mixer = config.mixer(static_cast<int>(i));
-    auto& self = weights.encoder[i].self;
-    if (mixer.is_attention()) {
-      attention(layer, self, config.inner_encoder());
-    } else {
-      visit(layer + "self.norm", self.norm, norm_shape);
-    }
-    ForEachMixerWeight(config, mixer, layer + "mixer.", weights.encoder[i].mixer, visit);
-    feed_forward(layer, weights.encoder[i].ffn, config.ffn_encoder);
+    const MixerSpec mixer = config.encoder_mixer(static_cast<int>(i));
+    encoder_part(layer, mixer, weights.encoder[i]);
+    if (mixer.has_two_parts()) encoder_part(layer + "grid.", mixer, weights.encoder[i].grid);
   }
   for (size_t i = 0; i < weights.decoder.size(); ++i) {
     const std::string layer = absl::StrCat("decoder.", i, ".");
     const int inner = config.inner_decoder();
-    auto& [self, ssru, cross, ffn] = weights.decoder[i];
+    auto& [self, ssru, cross, ffn, mixer] = weights.decoder[i];
     if (config.decoder_memory == DecoderMemory::kSsru) {
       visit(layer + "ssru.gate+value", ssru.gate_value, linear(d, 2 * d));
       visit(layer + "ssru.norm", ssru.norm, norm_shape);
@@ -239,6 +263,8 @@ void ForEachWeight(const ModelConfig& config, Weights& weights, Visitor&& visit)
     visit(layer + "cross.k+v", cross.kv, linear(d, 2 * inner));
     visit(layer + "cross.out", cross.out, linear(inner, d));
     visit(layer + "cross.norm", cross.norm, norm_shape);
+    ForEachMixerWeight(config, config.heads_decoder, config.cross_mixer(static_cast<int>(i)),
+                       layer + "mixer.", mixer, visit);
     feed_forward(layer, ffn, config.ffn_decoder);
   }
   visit(std::string("output"), weights.output, linear(d, config.vocab_target));

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/encoder_attention.h"
+#include "models/assembly/layer_attention.h"
 #include "models/assembly/model_defaults.h"
 #include "models/containers/weights_file.h"
 #include "models/files/foreign.h"
@@ -82,7 +82,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   return vocabulary;
 }
 
-// Of an encoder layer: those of plain maps and norms, and parameters.
+// Adds the names of what a layer's mixer has of its own: plain maps and norms, and parameters.
 void AddMixerNames(const std::string& layer, const std::string& prefix, NameTable* table) {
   table->Add(layer + "mixer.", prefix, {"weight", "bias"},
              {{"reduce", {"reduce.?"}},
@@ -91,10 +91,21 @@ void AddMixerNames(const std::string& layer, const std::string& prefix, NameTabl
               {"up", {"up.?"}},
               {"down", {"down.?"}}});
   table->AddTable(layer + "mixer.centre", prefix + "centre.weight");
-  for (const char* parameter :
-       {"score", "score_vector", "centre_vector", "offset_taps", "offset_bias", "offset"}) {
+  for (const char* parameter : {"score", "score_vector", "centre_vector", "relative_bias", "taps",
+                                "taps_bias", "offset_taps", "offset_bias", "offset"}) {
     table->AddTable(absl::StrCat(layer, "mixer.", parameter), absl::StrCat(prefix, parameter));
   }
+}
+
+// Adds the names of self-attention and feed-forward: a layer, but for its cross-attention.
+void AddPartNames(const std::string& part, const std::string& prefix, NameTable* table) {
+  table->Add(part, prefix, {"weight", "bias"},
+             {{"self.q+k+v", {"self_attn.q_proj.?", "self_attn.k_proj.?", "self_attn.v_proj.?"}},
+              {"self.out", {"self_attn.out_proj.?"}},
+              {"self.norm", {"self_attn_layer_norm.?"}},
+              {"ffn.up", {"fc1.?"}},
+              {"ffn.down", {"fc2.?"}},
+              {"ffn.norm", {"final_layer_norm.?"}}});
 }
 
 }  // namespace
@@ -109,18 +120,18 @@ void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, N
   ForEachLayer(config, [&](const char* stack, int i) {
     const std::string layer = absl::StrCat(stack, ".", i, ".");
     const std::string at = absl::StrCat(prefix, stack, ".layers.", i, ".");
+    AddPartNames(layer, at, table);
     table->Add(layer, at, spelling,
-               {{"self.q+k+v", {"self_attn.q_proj.?", "self_attn.k_proj.?", "self_attn.v_proj.?"}},
-                {"self.out", {"self_attn.out_proj.?"}},
-                {"self.norm", {"self_attn_layer_norm.?"}},
-                {"cross.q", {"encoder_attn.q_proj.?"}},
+               {{"cross.q", {"encoder_attn.q_proj.?"}},
                 {"cross.k+v", {"encoder_attn.k_proj.?", "encoder_attn.v_proj.?"}},
                 {"cross.out", {"encoder_attn.out_proj.?"}},
-                {"cross.norm", {"encoder_attn_layer_norm.?"}},
-                {"ffn.up", {"fc1.?"}},
-                {"ffn.down", {"fc2.?"}},
-                {"ffn.norm", {"final_layer_norm.?"}}});
-    AddMixerNames(layer, at + "self_attn.", table);
+                {"cross.norm", {"encoder_attn_layer_norm.?"}}});
+    const bool is_encoder = absl::string_view(stack) == "encoder";
+    AddMixerNames(layer, at + (is_encoder ? "self_attn." : "encoder_attn."), table);
+    if (!is_encoder) return;
+    // The second part of a layer that has two (MixerSpec::has_two_parts).
+    AddPartNames(layer + "grid.", at + "grid.", table);
+    AddMixerNames(layer + "grid.", at + "grid.self_attn.", table);
   });
 }
 
@@ -189,7 +200,8 @@ absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config
   NIBU_ASSIGN_OR_RETURN(model.layers_decoder, config.Int("decoder_layers", 12));
   NIBU_ASSIGN_OR_RETURN(model.vocab_source, config.Int("vocab_size", 58101));
   NIBU_ASSIGN_OR_RETURN(model.vocab_target, config.Int("decoder_vocab_size", model.vocab_source));
-  NIBU_ASSIGN_OR_RETURN(model.encoder_attention, ReadEncoderAttention(config));
+  NIBU_ASSIGN_OR_RETURN(model.encoder_attention, ReadLayerAttention(config, "encoder_attention"));
+  NIBU_ASSIGN_OR_RETURN(model.cross_attention, ReadLayerAttention(config, "cross_attention"));
   NIBU_ASSIGN_OR_RETURN(model.max_positions, config.Int("max_position_embeddings", 1024));
   NIBU_ASSIGN_OR_RETURN(model.activation, config.OneOf<Activation>("activation_function", "gelu",
                                                                    kHuggingFaceActivations));

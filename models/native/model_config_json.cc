@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/encoder_attention.h"
+#include "models/assembly/layer_attention.h"
 #include "models/assembly/mixer_text.h"
 
 namespace nibu::internal {
@@ -53,9 +53,9 @@ std::string WordFor(Enum value) {
   d_model, heads_encoder, heads_decoder, ffn_encoder, ffn_decoder, layers_encoder, layers_decoder, \
       vocab_source, vocab_target, d_head, activation, gated_ffn, attention_scale, norm_kind,       \
       norm_order, norm_epsilon, embedding_scale, output_scale, embedding_norm, final_norm,         \
-      decoder_memory, encoder_attention, alignment_layer, alignment_heads, position_kind,          \
-      position_offset, position_buckets, position_max_distance, max_positions, eos, unk,           \
-      unk_target, decoder_start, source_suffix, suppressed
+      decoder_memory, encoder_attention, cross_attention, alignment_layer, alignment_heads,        \
+      position_kind, position_offset, position_buckets, position_max_distance, max_positions, eos, \
+      unk, unk_target, decoder_start, source_suffix, suppressed
 #define NIBU_TEXT_OF(...) #__VA_ARGS__
 #define NIBU_TEXT(...) NIBU_TEXT_OF(__VA_ARGS__)
 
@@ -82,7 +82,7 @@ absl::StatusOr<Field> Read(const ConfigFile& json, const std::string& name, cons
   } else if constexpr (std::is_enum_v<Field>) {
     return json.OneOf<Field>(name, WordFor(absent), WordsOf(absent));
   } else if constexpr (std::is_same_v<Field, std::vector<MixerSpec>>) {
-    return ReadEncoderAttention(json);
+    return ReadLayerAttention(json, name);
   } else if (json.Find(name) == nullptr) {
     return absent;
   } else {

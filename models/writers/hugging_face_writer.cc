@@ -226,6 +226,9 @@ class Writer {
     if (!config_.encoder_attention.empty()) {
       config["encoder_attention"] = MixersToText(config_.encoder_attention);
     }
+    if (!config_.cross_attention.empty()) {
+      config["cross_attention"] = MixersToText(config_.cross_attention);
+    }
     if (config_.norm_epsilon != 1e-5f) config["layer_norm_eps"] = config_.norm_epsilon;
     NIBU_RETURN_IF_ERROR(WriteJson("config.json", config));
     Json generation = {{"bad_words_ids", bad_words},

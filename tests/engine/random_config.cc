@@ -39,4 +39,14 @@ ModelConfig RandomConfig(Random* random) {
   return config;
 }
 
+std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& config, int count,
+                                            int longest) {
+  std::vector<std::vector<int>> sources;
+  for (int i = 0; i < count; ++i) {
+    sources.emplace_back(static_cast<size_t>(random->Int(1, longest)));
+    for (int& token : sources.back()) token = random->Int(0, config.vocab_source - 1);
+  }
+  return sources;
+}
+
 }  // namespace nibu::internal

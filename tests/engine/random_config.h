@@ -1,6 +1,8 @@
 #ifndef NIBU_TESTS_ENGINE_RANDOM_CONFIG_H_
 #define NIBU_TESTS_ENGINE_RANDOM_CONFIG_H_
 
+#include <vector>
+
 #include "engine/model/config.h"
 #include "tests/engine/testing.h"
 
@@ -8,6 +10,10 @@ namespace nibu::internal {
 
 // A random small shape: odd sizes, any option.
 ModelConfig RandomConfig(Random* random);
+
+// Sources of 1 to `longest` random tokens.
+std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& config, int count,
+                                            int longest = 20);
 
 }  // namespace nibu::internal
 

@@ -37,8 +37,9 @@ absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
     return OpenModel(model.path);
   }
   NIBU_ASSIGN_OR_RETURN(ModelConfig config, ReadModelShape(model.path));
-  const std::vector<MixerSpec>& mixers = model.text.encoder_attention;
-  if (!mixers.empty()) config.encoder_attention = mixers;
+  const LayerAttention& asked = model.text.attention;
+  if (!asked.encoder.empty()) config.encoder_attention = asked.encoder;
+  if (!asked.cross.empty()) config.cross_attention = asked.cross;
   if (const absl::Status status = config.Validate(); !status.ok()) {
     return absl::Status(status.code(), absl::StrCat(model.path, ": ", status.message()));
   }

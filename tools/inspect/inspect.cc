@@ -278,8 +278,11 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
   for (const auto& [name, value] : model.facts) add(name.c_str(), {value, value});
   facts["config"] = ConfigToJson(model.config);
   add_line("architecture", ArchitectureText(facts["config"]));
-  const std::vector<MixerSpec>& mixers = model.config.encoder_attention;
-  add_line("attention", "encoder: " + (mixers.empty() ? "full" : MixersToText(mixers)));
+  const std::vector<MixerSpec>& encoder = model.config.encoder_attention;
+  const std::vector<MixerSpec>& cross = model.config.cross_attention;
+  add_line("attention",
+           absl::StrCat("encoder: ", encoder.empty() ? "full" : MixersToText(encoder),
+                        cross.empty() ? "" : absl::StrCat("; cross: ", MixersToText(cross))));
   add_line("alignment", AlignmentText(model.config));
   const int64_t parameters = Parameters(model);
   const int64_t stored_bytes =

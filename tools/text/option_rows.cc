@@ -53,6 +53,15 @@ absl::Span<const OptionRow> ModelOptionRows() {
                    "README of engine/attention/mixers lists the mechanisms.",
            .group = kModelGroup,
            .programs = "translate score bench inspect-attention convert serve"}),
+      Row<&ModelOptions::cross_attention>(
+          {.name = "cross_attention",
+           .help =
+               "Attention mechanism with which the decoder's layers see the source, in place of "
+               "full attention. It is full, local_m, local_p, mean or reduction. Examples are "
+               "local_m:width=16 and mean:2. As with --encoder_attention, one mechanism holds "
+               "for all layers, or one for each. Empty: the model's own attention.",
+           .group = kModelGroup,
+           .programs = "translate score bench inspect-attention convert serve"}),
       Row<&ModelOptions::compute_type>(
           {.name = "compute_type",
            .help = "Number type in which matrices are multiplied. auto: the fastest type on this "

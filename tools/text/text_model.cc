@@ -12,7 +12,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/exception_status.h"
 #include "engine/core/status_macros.h"
-#include "models/assembly/encoder_attention.h"
+#include "models/assembly/layer_attention.h"
 #include "models/assembly/mixer_text.h"
 #include "models/files/file_bytes.h"
 #include "models/files/gzip.h"
@@ -112,13 +112,16 @@ absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const Model
   NIBU_RETURN_IF_ERROR(CheckWeights(options.ensemble_weights, paths.size()));
   NIBU_RETURN_IF_ERROR(CheckValues(ModelOptionRows(), options));
   NIBU_ASSIGN_OR_RETURN(const ComputeType type, ChooseComputeType(options.compute_type));
-  NIBU_ASSIGN_OR_RETURN(std::vector<MixerSpec> mixers, ParseMixers(options.encoder_attention));
+  LayerAttention attention;
+  NIBU_ASSIGN_OR_RETURN(attention.encoder,
+                        ParseMixers(options.encoder_attention, "encoder_attention"));
+  NIBU_ASSIGN_OR_RETURN(attention.cross, ParseMixers(options.cross_attention, "cross_attention"));
   return ModelSource{paths[0],
                      type,
                      {options.sentencepiece,
                       options.shortlist,
                       options.draft_model.empty() ? "" : FindModel(options.draft_model),
-                      std::move(mixers),
+                      std::move(attention),
                       {paths.begin() + 1, paths.end()}}};
 }
 
@@ -132,8 +135,7 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
   } else if (!options.shortlist.empty()) {
     NIBU_RETURN_IF_ERROR(WithOption("shortlist", ReadGivenShortlist(options.shortlist, model)));
   }
-  if (options.encoder_attention.empty()) return absl::OkStatus();
-  return ReplaceEncoderAttention(options.encoder_attention, model);
+  return ReplaceLayerAttention(options.attention, model);
 }
 
 absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,

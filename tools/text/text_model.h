@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/request.h"
+#include "models/assembly/layer_attention.h"
 #include "models/load_model.h"
 #include "nibu/options.h"
 
@@ -19,7 +20,7 @@ struct TextModelOptions {
   std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]"
   std::string shortlist;      // Marian's, or a vmap.txt; "none": without the model's own, too
   std::string draft_model;    // a smaller model of the same vocabularies: see Drafter
-  std::vector<MixerSpec> encoder_attention;  // empty: the (first) model's own
+  LayerAttention attention;   // of the (first) model
   std::vector<std::string> ensemble;  // more models of the same vocabularies, as far as these go
 };
 

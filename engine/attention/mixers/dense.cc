@@ -85,10 +85,14 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
   std::vector<double> out(dim);
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
     HeadScore score(spec, memory, h);
+    const auto places = 2 * static_cast<size_t>(spec.mixer.biased_width()) - 1;
+    const float* const relative =
+        spec.mixer.biased_width() == 0 ? nullptr : spec.score.relative + h * places;
     for (int r = 0; r < queries.count; ++r) {
       const auto query = static_cast<size_t>(r);
-      const float centre = queries.centres == nullptr ? 0 : queries.centres[r];
-      FindKeys(spec.mixer, memory.positions, r, centre, &spans);
+      const float centre = queries.centre(r);
+      const int position = queries.position(r);
+      FindKeys(spec.mixer, memory.positions, {position, static_cast<int>(h), centre}, &spans);
       score.SetQuery(queries.rows + query * queries.stride + h * dim);
       const float* const bias = spec.bias.Of(h, static_cast<size_t>(queries.first) + query, 0);
       std::fill(weights.begin(), weights.end(), -HUGE_VAL);
@@ -97,6 +101,10 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
           const auto j = static_cast<size_t>(key);
           weights[j] = score.Of(j);
           if (bias != nullptr) weights[j] += static_cast<double>(bias[j]);
+          if (relative != nullptr) {
+            const int place = RelativePlace(spec.mixer, memory.positions, position, key);
+            weights[j] += static_cast<double>(relative[place]);
+          }
         }
       }
       const double most = *std::max_element(weights.begin(), weights.end());

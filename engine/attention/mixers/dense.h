@@ -7,7 +7,7 @@
 
 namespace nibu::internal {
 
-// Any score and any pattern. REQUIRES: with a pattern, as many queries as keys.
+// Attends by any score and any pattern.
 void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                  const AttentionOutput& output);
 

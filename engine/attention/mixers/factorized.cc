@@ -65,6 +65,26 @@ HWY_EXPORT(MultiplyKeysValues);
 HWY_EXPORT(MultiplyQuery);
 }  // namespace
 
+namespace {
+
+// out [D] += q * (conv(V) + b) for the query of position `query`, see the header.
+void AddConvolution(const AttentionSpec& spec, int kernel, const KeyValueRows& memory, int query,
+                    const float* q, float* out) {
+  const auto size = static_cast<size_t>(kernel);
+  const auto inner = static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  const int first = query - kernel / 2;
+  for (size_t c = 0; c < inner; ++c) {
+    float sum = spec.score.taps_bias[c];
+    for (int n = std::max(0, -first); n < std::min(kernel, memory.positions - first); ++n) {
+      sum += spec.score.taps[c * size + static_cast<size_t>(n)] *
+             memory.values[static_cast<size_t>(first + n) * memory.stride + c];
+    }
+    out[c] += q[c] * sum;
+  }
+}
+
+}  // namespace
+
 void AttendFactorized(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                       const AttentionOutput& output, Arena* arena) {
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
@@ -80,6 +100,12 @@ void AttendFactorized(const AttentionSpec& spec, const Queries& queries, const K
       (queries.rows + r * queries.stride + h * dim, spec.shape.Scale(), product, dim,
        output.rows + r * output.stride + h * dim);
     }
+  }
+  const int kernel = spec.mixer.As<FactorizedAttention>()->kernel;
+  for (int r = 0; kernel > 0 && r < queries.count; ++r) {
+    const auto row = static_cast<size_t>(r);
+    AddConvolution(spec, kernel, memory, queries.position(r), queries.rows + row * queries.stride,
+                   output.rows + row * output.stride);
   }
 }
 

@@ -4,8 +4,9 @@
 
 namespace nibu::internal {
 
-void FindCentres(const float* mapped, const float* v, int positions, size_t dim, float* centres) {
-  for (int i = 0; i < positions; ++i, mapped += dim) {
+void FindCentres(const float* mapped, const float* v, int rows, size_t dim, int positions,
+                 float* centres) {
+  for (int i = 0; i < rows; ++i, mapped += dim) {
     float sum = 0;
     for (size_t c = 0; c < dim; ++c) sum += v[c] * std::tanh(mapped[c]);
     const float centre = static_cast<float>(positions) / (1 + std::exp(-sum));
@@ -13,9 +14,11 @@ void FindCentres(const float* mapped, const float* v, int positions, size_t dim,
   }
 }
 
-double LocalWeight(double distance, int width) {
+double LocalWeight(double distance, int width) { return std::exp(LogLocalWeight(distance, width)); }
+
+double LogLocalWeight(double distance, int width) {
   const double sigma = width / 2.0;
-  return std::exp(-distance * distance / (2 * sigma * sigma));
+  return -distance * distance / (2 * sigma * sigma);
 }
 
 }  // namespace nibu::internal

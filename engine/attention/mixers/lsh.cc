@@ -26,13 +26,14 @@ float Normal(uint64_t seed, uint64_t round, uint64_t n) {
 
 class Hasher {
  public:
-  // For `positions` vectors of `dim` elements: about one bucket for each chunk.
-  Hasher(const LshAttention& lsh, int positions, size_t dim) : dim_(dim) {
+  // For `positions` vectors of `dim` elements: about one bucket for each chunk. Another seed has
+  // other directions.
+  Hasher(const LshAttention& lsh, uint64_t seed, int positions, size_t dim) : dim_(dim) {
     for (int64_t buckets = 1; buckets * lsh.bucket < positions; buckets *= 2) ++bits_;
     const size_t each = static_cast<size_t>(digits()) * dim * kDirections;
     directions_.resize(each * static_cast<size_t>(lsh.rounds));
     for (size_t i = 0; i < directions_.size(); ++i) {
-      directions_[i] = Normal(static_cast<uint64_t>(lsh.seed), i / each, i % each);
+      directions_[i] = Normal(seed, i / each, i % each);
     }
   }
 
@@ -121,12 +122,14 @@ void AttendLsh(const LshAttention& lsh, const AttentionSpec& spec, const Queries
   const auto positions = static_cast<size_t>(memory.positions);
   AttentionSpec one_head = spec;
   one_head.shape = {1, spec.shape.head_dim, spec.shape.Scale()};
-  const Hasher hasher(lsh, memory.positions, dim);
   float* const biases = arena->Floats(positions);
   float* const weights = arena->Floats(positions);
   std::vector<size_t> seen;
   std::vector<void*> cells;
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
+    const uint64_t seed =
+        HashOf(static_cast<uint64_t>(lsh.seed), static_cast<uint64_t>(spec.mixer.layer), h);
+    const Hasher hasher(lsh, seed, memory.positions, dim);
     HashedKeys keys(lsh, hasher, memory, h * dim, dim);
     for (int i = 0; i < queries.count; ++i) {
       const auto query = static_cast<size_t>(i);

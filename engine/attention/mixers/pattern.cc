@@ -10,6 +10,42 @@ namespace {
 
 int CeilDivide(int a, int b) { return (a + b - 1) / b; }
 
+// Positions from one member of a query's grid to the next; 1 where there is no grid.
+int GridStep(const MixerSpec& spec, int positions) {
+  const auto* const grid = spec.is_odd_layer() ? spec.As<BlockGrid>() : nullptr;
+  return grid == nullptr ? 1 : CeilDivide(positions, grid->width);
+}
+
+// The random blocks of keys that the block of queries `block` has, in any order: numbers of blocks
+// of own.block positions. Among the blocks that it may have, without repetition by Floyd's method
+// (Bentley and Floyd 1987).
+std::vector<int> RandomBlocks(const BigBird& own, int positions, int layer, int head, int block) {
+  // Not these: the blocks that `global` has a part of, and from `first_near` on those of the
+  // window.
+  const int64_t begin = static_cast<int64_t>(block) * own.block;
+  const int all = CeilDivide(positions, own.block);
+  const int global = std::min(CeilDivide(own.global, own.block), all);
+  const int first_near =
+      std::max(global, static_cast<int>(std::max<int64_t>(begin - own.window, 0) / own.block));
+  const int64_t last = begin + own.block - 1 + own.window;
+  const int end_near =
+      std::max(first_near, static_cast<int>(std::min<int64_t>(last / own.block + 1, all)));
+  const int count = first_near - global + all - end_near;
+  const uint64_t seed = HashOf(static_cast<uint64_t>(own.seed), static_cast<uint64_t>(layer),
+                               static_cast<uint64_t>(head));
+  std::vector<int> drawn;
+  for (int n = std::max(count - own.random, 0); n < count; ++n) {
+    const uint64_t hash = HashOf(seed, static_cast<uint64_t>(block), static_cast<uint64_t>(n));
+    const int pick = static_cast<int>(hash % static_cast<uint64_t>(n + 1));
+    drawn.push_back(std::find(drawn.begin(), drawn.end(), pick) == drawn.end() ? pick : n);
+  }
+  for (int& pick : drawn) {
+    pick += global;
+    if (pick >= first_near) pick += end_near - first_near;
+  }
+  return drawn;
+}
+
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
@@ -30,13 +66,19 @@ uint64_t HashOf(uint64_t seed, uint64_t a, uint64_t b) {
   return x;
 }
 
-void FindKeys(const MixerSpec& spec, int positions, int query, float centre,
+void FindKeys(const MixerSpec& spec, int positions, const QueryPlace& place,
               std::vector<KeySpan>* spans) {
+  const int query = place.position;
   spans->clear();
   // Within the positions; where that is nothing, the nearest of them.
   const auto add = [&](int begin, int end) {
     begin = std::clamp(begin, 0, positions - 1);
     spans->push_back({begin, std::clamp(end, begin + 1, positions)});
+  };
+  const auto add_around = [&](float centre, int width) {
+    const auto reach = static_cast<float>(width);
+    add(static_cast<int>(std::ceil(centre - reach)),
+        static_cast<int>(std::floor(centre + reach)) + 1);
   };
   // The window of `width` positions that has the query, where the first one ends at `shift`.
   const auto add_window = [&](int width, int shift) {
@@ -46,30 +88,27 @@ void FindKeys(const MixerSpec& spec, int positions, int query, float centre,
   std::visit(
       Overloaded{[&](const CausalAttention&) { add(0, query + 1); },
                  [&](const WindowAttention& own) { add(query - own.width, query + own.width + 1); },
-                 [&](const PredictedWindow& own) {
-                   const auto width = static_cast<float>(own.width);
-                   add(static_cast<int>(std::ceil(centre - width)),
-                       static_cast<int>(std::floor(centre + width)) + 1);
+                 [&](const MonotonicWindow& own) {
+                   const double p = static_cast<double>(query) * own.ratio / 100;
+                   add_around(static_cast<float>(std::min(p, positions - 1.0)), own.width);
                  },
+                 [&](const PredictedWindow& own) { add_around(place.centre, own.width); },
                  [&](const ShiftedWindows& own) {
-                   add_window(own.width, spec.odd_layer ? own.width / 2 : 0);
+                   const bool is_shifted = spec.is_odd_layer() && own.width < positions;
+                   add_window(own.width, is_shifted ? own.width / 2 : 0);
                  },
                  [&](const BlockGrid& own) {
-                   if (!spec.odd_layer) return add_window(own.width, 0);
-                   const int step = CeilDivide(positions, own.width);
+                   if (!spec.is_odd_layer()) return add_window(own.width, 0);
+                   const int step = GridStep(spec, positions);
                    spans->push_back({query % step, positions, step});
                  },
                  [&](const BigBird& own) {
                    if (query < own.global) return add(0, positions);
                    if (own.global > 0) add(0, own.global);
                    add(query - own.window, query + own.window + 1);
-                   const auto blocks = static_cast<uint64_t>(CeilDivide(positions, own.block));
-                   for (int r = 0; r < own.random; ++r) {
-                     const uint64_t hash =
-                         HashOf(static_cast<uint64_t>(own.seed),
-                                static_cast<uint64_t>(query / own.block), static_cast<uint64_t>(r));
-                     const int begin = static_cast<int>(hash % blocks) * own.block;
-                     add(begin, begin + own.block);
+                   for (const int block :
+                        RandomBlocks(own, positions, spec.layer, place.head, query / own.block)) {
+                     add(block * own.block, (block + 1) * own.block);
                    }
                  },
                  [&]([[maybe_unused]] const auto& own) {
@@ -81,9 +120,12 @@ void FindKeys(const MixerSpec& spec, int positions, int query, float centre,
       spec.mechanism);
 }
 
+int RelativePlace(const MixerSpec& spec, int positions, int query, int key) {
+  return (key - query) / GridStep(spec, positions) + spec.biased_width() - 1;
+}
+
 std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most) {
-  const auto* const grid = spec.odd_layer ? spec.As<BlockGrid>() : nullptr;
-  const int step = grid == nullptr ? 1 : CeilDivide(positions, grid->width);
+  const int step = GridStep(spec, positions);
   std::vector<QueryTile> tiles;
   for (int start = 0; start < std::min(step, positions); ++start) {
     const int all = CeilDivide(positions - start, step);

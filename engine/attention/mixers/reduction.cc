@@ -6,38 +6,52 @@
 #include "engine/attention/kernels.h"
 
 namespace nibu::internal {
+namespace {
+
+size_t KeysOf(int positions, int reduction) {
+  return static_cast<size_t>((positions + reduction - 1) / reduction);
+}
+
+}  // namespace
 
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
                  const KeyValueRows& memory, const AttentionOutput& output, Arena* arena) {
   const size_t inner =
       static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
-  const auto positions = static_cast<size_t>(memory.positions);
-  const auto each = static_cast<size_t>(reduction);
-  const size_t means = (positions + each - 1) / each;
-  const auto size_of = [=](size_t mean) { return std::min(each, positions - mean * each); };
-  float* const rows = arena->Floats(means * 2 * inner);
-  std::fill_n(rows, means * 2 * inner, 0.0f);
-  for (size_t j = 0; j < positions; ++j) {
-    const float part = 1.0f / static_cast<float>(size_of(j / each));
-    float* const row = rows + j / each * 2 * inner;
-    for (size_t i = 0; i < inner; ++i) row[i] += part * memory.keys[j * memory.stride + i];
-    for (size_t i = 0; i < inner; ++i) {
-      row[inner + i] += part * memory.values[j * memory.stride + i];
-    }
-  }
+  const size_t means = KeysOf(memory.positions, reduction);
+  float* const keys = arena->Floats(means * inner);
+  float* const values = arena->Floats(means * inner);
+  TakeMeans(memory.keys, memory.stride, memory.positions, inner, reduction, keys);
+  TakeMeans(memory.values, memory.stride, memory.positions, inner, reduction, values);
   AttentionSpec full = spec;
   full.mixer = {};
   AttentionOutput reduced = output;
   const size_t matrix_rows =
       static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(queries.count);
   if (output.weights != nullptr) reduced.weights = arena->Floats(matrix_rows * means);
-  AttendRows(full, queries, {rows, rows + inner, 2 * inner, static_cast<int>(means)}, reduced,
-             arena);
-  for (size_t n = 0; output.weights != nullptr && n < matrix_rows; ++n) {
-    for (size_t j = 0; j < positions; ++j) {
-      const size_t mean = j / each;
-      output.weights[n * positions + j] =
-          reduced.weights[n * means + mean] / static_cast<float>(size_of(mean));
+  AttendRows(full, queries, {keys, values, inner, static_cast<int>(means)}, reduced, arena);
+  if (output.weights == nullptr) return;
+  ShareWeights(reduced.weights, matrix_rows, memory.positions, reduction, output.weights);
+}
+
+void TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction,
+               float* out) {
+  for (int first = 0; first < positions; first += reduction, out += dim) {
+    const int count = std::min(reduction, positions - first);
+    const float part = 1.0f / static_cast<float>(count);
+    for (size_t i = 0; i < dim; ++i) out[i] = part * x[i];  // which may be where x is
+    x += stride;
+    for (int n = 1; n < count; ++n, x += stride) {
+      for (size_t i = 0; i < dim; ++i) out[i] += part * x[i];
+    }
+  }
+}
+
+void ShareWeights(const float* weights, size_t rows, int positions, int reduction, float* out) {
+  for (; rows > 0; --rows) {
+    for (int first = 0; first < positions; first += reduction, ++weights) {
+      const int count = std::min(reduction, positions - first);
+      out = std::fill_n(out, count, *weights / static_cast<float>(count));
     }
   }
 }

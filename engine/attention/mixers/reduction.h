@@ -16,6 +16,14 @@ namespace nibu::internal {
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
                  const KeyValueRows& memory, const AttentionOutput& output, Arena* arena);
 
+// out [ceil(positions / R), dim] = the means of R neighbours of x [positions, dim], whose rows are
+// `stride` floats apart. `out` may be x itself.
+void TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction, float* out);
+
+// out [rows, positions] = weights [rows, ceil(positions / R)], each shared equally among the R
+// neighbours that its key was made from.
+void ShareWeights(const float* weights, size_t rows, int positions, int reduction, float* out);
+
 // out [ceil(positions / R), R dim]: x [positions, dim], R rows side by side, zeros behind the last.
 void JoinNeighbours(const float* x, int positions, int dim, int reduction, float* out);
 

@@ -1,5 +1,8 @@
-// The general score, k^T W q (Luong et al. 2015), of each head: the plain product of k and the
-// mapped query W q.
+// The scores of Luong et al. 2015 that have weights. Each head has its own; d is its size.
+//   general  k^T W q, the plain product of a key and the mapped query W q
+//   concat   v^T tanh(W [k; q]) = v^T tanh(W_k k + W_q q), where W_k and W_q are the first and the
+//            last d columns of W: a map of the keys, a map of the queries, and a sum of tanh
+// A caller first maps queries and keys, once each, and then attends by the score.
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_SCORE_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_SCORE_H_
 
@@ -8,8 +11,19 @@
 
 namespace nibu::internal {
 
-// W q for all queries, in the arena. REQUIRES: spec.score.map.
+class Prefetcher;  // cache.h
+
+// Queries times what the score multiplies them by, in the arena; themselves if that is nothing.
 Queries MapQueries(const AttentionSpec& spec, const Queries& queries, Arena* arena);
+
+// Multiplies keys [positions, D], whose rows are `stride` floats apart, by what the score
+// multiplies them by; leaves them if that is nothing.
+void MapKeys(const AttentionSpec& spec, size_t stride, int positions, float* keys);
+
+// Attends to all positions of `memory` by any score and by spec.bias; queries and keys are mapped.
+// REQUIRES: with the concat score, float32.
+void AttendByScore(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
+                   const AttentionOutput& output, Arena* arena, Prefetcher* next);
 
 }  // namespace nibu::internal
 

@@ -7,15 +7,13 @@
 #include <vector>
 
 #include "engine/attention/kernels.h"
+#include "engine/attention/mixers/local.h"
 #include "engine/attention/mixers/pattern.h"
 
 namespace nibu::internal {
 namespace {
 
 constexpr int kMostQueries = 64;  // of a tile
-// Of a key that a query does not see: next to any score of one that it sees, its exponential is 0.
-// Not infinite, as a tile of keys may hold nothing else.
-constexpr float kHidden = -1e30f;
 
 int CountOf(const KeySpan& span) { return (span.end - span.begin + span.step - 1) / span.step; }
 
@@ -28,12 +26,14 @@ struct TileKeys {
   std::vector<KeySpan> all;  // ascending, disjoint
   std::vector<KeySpan> scratch;
 
-  void Find(const MixerSpec& mixer, int positions, const QueryTile& tile) {
+  void Find(const MixerSpec& mixer, int positions, const QueryTile& tile, int head,
+            const Queries& queries) {
     spans.clear();
     ends.clear();
     seen = 0;
     for (int r = 0; r < tile.count; ++r) {
-      FindKeys(mixer, positions, tile.first + r * tile.step, 0, &scratch);
+      const int query = tile.first + r * tile.step;
+      FindKeys(mixer, positions, {query, head, queries.centre(query)}, &scratch);
       Unite(&scratch);
       spans.insert(spans.end(), scratch.begin(), scratch.end());
       for (const KeySpan& span : scratch) seen += static_cast<size_t>(CountOf(span));
@@ -85,6 +85,13 @@ void ForEachColumn(const TileKeys& keys, const KeySpan* spans, const KeySpan* en
   }
 }
 
+// Calls f(column, key) for the keys that query r of the tile sees.
+template <typename F>
+void ForEachColumnOf(const TileKeys& keys, size_t r, F f) {
+  const KeySpan* const spans = keys.spans.data();
+  ForEachColumn(keys, spans + (r == 0 ? 0 : keys.ends[r - 1]), spans + keys.ends[r], f);
+}
+
 // The keys and values of `keys`, where they are if one span is all of them, else copied.
 KeyValueRows Gather(const TileKeys& keys, const KeyValueRows& memory, size_t inner, Arena* arena) {
   const KeySpan& first = keys.all[0];
@@ -104,53 +111,94 @@ KeyValueRows Gather(const TileKeys& keys, const KeyValueRows& memory, size_t inn
   return {rows, rows + inner, 2 * inner, count};
 }
 
-// The model's bias, and what hides keys; [1 or H, queries, columns].
-ScoreBias MakeBias(const AttentionSpec& spec, const QueryTile& tile, const TileKeys& keys,
-                   Arena* arena) {
-  if (spec.bias.values == nullptr && !keys.hides()) return {};
+// The model's bias, the mechanism's, and what hides keys; [1 or H, queries, columns].
+ScoreBias MakeBias(const AttentionSpec& spec, const Queries& queries, int positions,
+                   const QueryTile& tile, const TileKeys& keys, Arena* arena) {
+  const auto* const local = spec.mixer.As<PredictedWindow>();
+  const auto width = static_cast<size_t>(spec.mixer.biased_width());
+  const bool has_heads = spec.bias.values != nullptr || width > 0;
+  if (!has_heads && local == nullptr && !keys.hides()) return {};
   const auto columns = static_cast<size_t>(keys.count());
   const auto rows = static_cast<size_t>(tile.count);
-  const size_t heads = spec.bias.values == nullptr ? 1 : static_cast<size_t>(spec.shape.heads);
+  const size_t heads = has_heads ? static_cast<size_t>(spec.shape.heads) : 1;
   float* const values = arena->Floats(heads * rows * columns);
   std::fill_n(values, heads * rows * columns, kHidden);
   for (size_t h = 0; h < heads; ++h) {
     for (size_t r = 0; r < rows; ++r) {
-      const size_t query = static_cast<size_t>(tile.first) + r * static_cast<size_t>(tile.step);
-      const float* const bias = spec.bias.Of(h, query, 0);
+      const int query = tile.first + static_cast<int>(r) * tile.step;
+      const double centre = static_cast<double>(queries.centre(query));
+      const float* const bias = spec.bias.Of(h, static_cast<size_t>(query), 0);
+      const float* const relative =
+          width == 0 ? nullptr : spec.score.relative + h * (2 * width - 1);
       float* const row = values + (h * rows + r) * columns;
-      const KeySpan* const spans = keys.spans.data();
-      ForEachColumn(
-          keys, spans + (r == 0 ? 0 : keys.ends[r - 1]), spans + keys.ends[r],
-          [=](size_t column, size_t key) { row[column] = bias == nullptr ? 0.0f : bias[key]; });
+      ForEachColumnOf(keys, r, [&](size_t column, size_t key) {
+        float sum = bias == nullptr ? 0.0f : bias[key];
+        if (relative != nullptr) {
+          sum += relative[RelativePlace(spec.mixer, positions, query, static_cast<int>(key))];
+        }
+        if (local != nullptr) {
+          const double distance = static_cast<double>(key) - centre;
+          sum += static_cast<float>(LogLocalWeight(distance, local->width));
+        }
+        row[column] = sum;
+      });
     }
   }
   return {values, heads == 1 ? 0 : rows * columns, static_cast<ptrdiff_t>(columns)};
 }
 
-}  // namespace
+// Multiplies what a softmax with log g added has given for the queries of a tile by 1 / sum(b / g)
+// (local.h): rows and, if they are wanted, weights.
+void ScaleToLocal(const AttentionShape& shape, int width, const Queries& queries,
+                  const QueryTile& tile, const TileKeys& keys, const AttentionOutput& part) {
+  const auto rows = static_cast<size_t>(tile.count);
+  const auto columns = static_cast<size_t>(keys.count());
+  const auto dim = static_cast<size_t>(shape.head_dim);
+  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
+    for (size_t r = 0; r < rows; ++r) {
+      float* const weights = part.weights + (h * rows + r) * columns;
+      const int query = tile.first + static_cast<int>(r) * tile.step;
+      const double centre = static_cast<double>(queries.centre(query));
+      double sum = 0;
+      ForEachColumnOf(keys, r, [&](size_t column, size_t key) {
+        sum += static_cast<double>(weights[column]) /
+               LocalWeight(static_cast<double>(key) - centre, width);
+      });
+      const auto factor = static_cast<float>(1 / sum);
+      float* const out = part.rows + r * part.stride + h * dim;
+      for (size_t i = 0; i < dim; ++i) out[i] *= factor;
+      for (size_t i = 0; i < columns; ++i) weights[i] *= factor;
+    }
+  }
+}
 
-void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
-                  const AttentionOutput& output, Arena* arena) {
+// Attends with heads that see the same keys; `head`: the number of the first one.
+void AttendHeads(const AttentionSpec& spec, int head, const Queries& queries,
+                 const KeyValueRows& memory, const AttentionOutput& output, Arena* arena) {
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const size_t inner = heads * static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
+  const auto* const local = spec.mixer.As<PredictedWindow>();
   if (output.weights != nullptr) std::fill_n(output.weights, heads * positions * positions, 0.0f);
   TileKeys keys;
   for (const QueryTile& tile : TilesOf(spec.mixer, memory.positions, kMostQueries)) {
     const Arena::Mark mark = arena->mark();
-    keys.Find(spec.mixer, memory.positions, tile);
+    keys.Find(spec.mixer, memory.positions, tile, head, queries);
     const auto first = static_cast<size_t>(tile.first);
     const auto step = static_cast<size_t>(tile.step);
     const auto rows = static_cast<size_t>(tile.count);
     const KeyValueRows seen = Gather(keys, memory, inner, arena);
     const auto columns = static_cast<size_t>(seen.positions);
     AttentionSpec full = spec;
-    full.mixer = {};
-    full.bias = MakeBias(spec, tile, keys, arena);
+    full.mixer.mechanism = FullAttention();
+    full.bias = MakeBias(spec, queries, memory.positions, tile, keys, arena);
     AttentionOutput part = {output.rows + first * output.stride, step * output.stride};
-    if (output.weights != nullptr) part.weights = arena->Floats(heads * rows * columns);
+    if (output.weights != nullptr || local != nullptr) {
+      part.weights = arena->Floats(heads * rows * columns);
+    }
     AttendRows(full, {queries.rows + first * queries.stride, step * queries.stride, tile.count},
                seen, part, arena);
+    if (local != nullptr) ScaleToLocal(spec.shape, local->width, queries, tile, keys, part);
     for (size_t n = 0; output.weights != nullptr && n < heads * rows; ++n) {
       const size_t row = n / rows * positions + first + n % rows * step;
       ForEachColumn(keys, keys.all.data(), keys.all.data() + keys.all.size(),
@@ -159,6 +207,30 @@ void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyVa
                     });
     }
     arena->Rewind(mark);
+  }
+}
+
+}  // namespace
+
+void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
+                  const AttentionOutput& output, Arena* arena) {
+  if (!HasHeads(spec.mixer)) return AttendHeads(spec, 0, queries, memory, output, arena);
+  const auto dim = static_cast<size_t>(spec.shape.head_dim);
+  const auto positions = static_cast<size_t>(memory.positions);
+  AttentionSpec one = spec;
+  one.shape = {1, spec.shape.head_dim, spec.shape.Scale()};
+  for (int h = 0; h < spec.shape.heads; ++h) {
+    const auto head = static_cast<size_t>(h);
+    const size_t column = head * dim;
+    one.bias.values = spec.bias.Of(head, 0, 0);
+    if (spec.score.vector != nullptr) one.score.vector = spec.score.vector + column;
+    Queries own = queries;
+    own.rows += column;
+    AttendHeads(
+        one, h, own,
+        {memory.keys + column, memory.values + column, memory.stride, memory.positions},
+        {output.rows + column, output.stride, output.WeightsOf(head, 0, queries, positions)},
+        arena);
   }
 }
 

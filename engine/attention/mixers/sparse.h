@@ -9,6 +9,10 @@
 
 namespace nibu::internal {
 
+// The bias of a key that a query does not see: next to the score of any key that it sees, its
+// exponential is 0. It is not infinite, as a tile of keys may hold nothing else.
+constexpr float kHidden = -1e30f;
+
 // REQUIRES: as many queries as keys, from the first position on.
 void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                   const AttentionOutput& output, Arena* arena);

@@ -10,10 +10,10 @@
 
 namespace nibu::internal {
 
-inline MixerSpec Spec(const std::string& text, bool odd_layer = false) {
-  auto spec = ParseMixer(text);
+inline MixerSpec Spec(const std::string& text, int layer = 0) {
+  auto spec = ParseMixer(text, "encoder_attention");
   EXPECT_TRUE(spec.ok()) << spec.status();
-  spec->odd_layer = odd_layer;
+  spec->layer = layer;
   return *spec;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "models/assembly/mixer_text.h"
 #include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
@@ -40,9 +41,13 @@ TEST(AttentionMapsTest, EqualTheReference) {
   ForEachHighwayTarget([] {
     Random random(1);
     for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(40)); ++round) {
-      const ModelConfig config = RandomConfig(&random);
+      ModelConfig config = RandomConfig(&random);
+      if (round % 2 == 1) {
+        config.cross_attention = reference::RandomCrossAttention(&random, config.layers_decoder);
+      }
+      SCOPED_TRACE(MixersToText(config.cross_attention));
       const reference::Transformer reference(config, round);
-      const auto source = RandomIds(&random, random.Int(1, 20), config.vocab_source);
+      const auto source = RandomIds(&random, random.Int(1, 40), config.vocab_source);
       auto target = RandomIds(&random, random.Int(1, 20), config.vocab_target);
       target[0] = config.decoder_start;
       const auto maps = FindAttention(*reference.Build(ComputeType::kFloat32), source, target);

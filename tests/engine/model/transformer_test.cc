@@ -19,15 +19,6 @@
 namespace nibu::internal {
 namespace {
 
-std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& config, int count) {
-  std::vector<std::vector<int>> sources;
-  for (int i = 0; i < count; ++i) {
-    sources.emplace_back(static_cast<size_t>(random->Int(1, 20)));
-    for (int& token : sources.back()) token = random->Int(0, config.vocab_source - 1);
-  }
-  return sources;
-}
-
 TEST(EncoderTest, EqualsTheReference) {
   ForEachHighwayTarget([] {
     Random random(1);
@@ -66,7 +57,7 @@ TEST(EncoderTest, MixersDoNotDependOnTheBatch) {
     const auto built =
         reference.Build(random.Chance() ? ComputeType::kInt8 : ComputeType::kFloat32);
     Model model = *built;
-    model.config.encoder_attention = *ParseMixers(text);
+    model.config.encoder_attention = *ParseMixers(text, "encoder_attention");
     ASSERT_TRUE(model.config.Validate().ok()) << model.config.Validate();
     const Embedder embedder(config, model.weights.source, config.max_positions);
     const auto sources = RandomSources(&random, config, 6);
@@ -99,7 +90,11 @@ TEST(DecoderTest, EqualsTheReference) {
   ForEachHighwayTarget([] {
     Random random(2);
     for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(12)); ++round) {
-      const ModelConfig config = RandomConfig(&random);
+      ModelConfig config = RandomConfig(&random);
+      if (round % 2 == 1) {
+        config.cross_attention = reference::RandomCrossAttention(&random, config.layers_decoder);
+      }
+      SCOPED_TRACE(MixersToText(config.cross_attention));
       const reference::Transformer reference(config, round);
       const auto model = reference.Build(ComputeType::kFloat32);
       const Embedder source_embedder(config, model->weights.source, config.max_positions);
@@ -116,7 +111,7 @@ TEST(DecoderTest, EqualsTheReference) {
         std::vector<std::vector<int>> prefixes = {{}};
         std::vector<int> tokens;
       };
-      const auto sources = RandomSources(&random, config, 3);
+      const auto sources = RandomSources(&random, config, 3, config.max_positions);
       std::vector<Sentence> sentences(sources.size());
       for (int step = 0; step < 20; ++step) {
         workspace.arena.Rewind(0);
@@ -188,7 +183,7 @@ void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint3
   constexpr int kMost = 5;  // tokens a step
   PagePool pool(config, CacheTypeOf(*model), workspace.memory);
   Decoder decoder(*model, target_embedder, &workspace);
-  const std::vector<int> source = RandomSources(&random, config, 1)[0];
+  const std::vector<int> source = RandomSources(&random, config, 1, config.max_positions)[0];
   DecoderState one;
   DecoderState several;
   const auto start = [&](DecoderState* state) {
@@ -237,6 +232,9 @@ TEST(DecoderTest, ConsecutiveTokensAreStepsOfTheirOwn) {
     for (uint32_t round = 0; round < 12; ++round) {
       ModelConfig config = RandomConfig(&random);
       config.decoder_memory = round % 3 == 0 ? DecoderMemory::kSsru : DecoderMemory::kSelfAttention;
+      if (round % 2 == 1) {
+        config.cross_attention = reference::RandomCrossAttention(&random, config.layers_decoder);
+      }
       for (const ComputeType type :
            {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8}) {
         if (!IsSupported(type)) continue;

@@ -134,6 +134,7 @@ Transformer::Transformer(const ModelConfig& config, uint32_t seed) : config_(con
   }
   for (int i = 0; i < config.layers_decoder; ++i) {
     decoder_.push_back(RandomLayer(&random, config, config.inner_decoder(), config.ffn_decoder));
+    decoder_.back().mixer = {config, config.cross_mixer(i), seed + static_cast<uint32_t>(i)};
   }
   output_ = RandomMap(&random, dim, config.vocab_target);
 }
@@ -181,7 +182,7 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
                               Pack({&f.gate}, Activation::kNone, type),
                               Pack({&f.down}, Activation::kNone, type), Pack(f.norm)};
   };
-  for (const Layer& layer : encoder_) w.encoder.push_back({self(layer.self), ffn(layer.ffn)});
+  for (const Layer& layer : encoder_) w.encoder.push_back({{self(layer.self), ffn(layer.ffn)}});
   for (const Layer& layer : decoder_) {
     w.decoder.emplace_back();
     if (config_.decoder_memory == DecoderMemory::kSsru) {
@@ -191,6 +192,7 @@ std::shared_ptr<const Model> Transformer::Build(ComputeType type) const {
       w.decoder.back().self = self(layer.self);
     }
     w.decoder.back().cross = cross(layer.cross);
+    w.decoder.back().mixer = layer.mixer.Build(type);
     w.decoder.back().ffn = ffn(layer.ffn);
   }
   const TensorView bias = nibu::internal::View(output_.bias, {output_.out});
@@ -233,8 +235,7 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
   const Matrix k = ApplyRows(weights.k, memory);
   const Matrix v = ApplyRows(weights.v, memory);
   const auto dim = static_cast<size_t>(config_.head_dim(heads));
-  const double scale = config_.attention_scale > 0 ? static_cast<double>(config_.attention_scale)
-                                                   : 1 / std::sqrt(static_cast<double>(dim));
+  const double scale = Scale(heads);
   Matrix context(x.size(), std::vector<double>(q[0].size()));
   const auto bias = [&](size_t i, size_t j, size_t h) {
     if (biases == nullptr) return 0.0;
@@ -265,6 +266,21 @@ Matrix Transformer::Attend(const Attention& weights, const Matrix& x, const Matr
     }
   }
   return ApplyRows(weights.out, context);
+}
+
+double Transformer::Scale(int heads) const {
+  return config_.attention_scale > 0 ? static_cast<double>(config_.attention_scale)
+                                     : 1 / std::sqrt(static_cast<double>(config_.head_dim(heads)));
+}
+
+Matrix Transformer::AttendToSource(const Layer& layer, const Matrix& x, const Matrix& encoded,
+                                   std::vector<Matrix>* maps) const {
+  const Matrix rows = CrossRows(layer.mixer, config_, encoded);
+  const Matrix context =
+      CrossAttend(layer.mixer, Scale(config_.heads_decoder), x, ApplyRows(layer.cross.q, x),
+                  ApplyRows(layer.cross.k, rows), ApplyRows(layer.cross.v, rows),
+                  static_cast<int>(encoded.size()), maps);
+  return ApplyRows(layer.cross.out, context);
 }
 
 Matrix Transformer::Recur(const Attention& weights, const Matrix& x) const {
@@ -353,8 +369,7 @@ Transformer::Output Transformer::Decode(const Matrix& encoded,
                     relative ? &target_biases_ : nullptr, &output.self.emplace_back());
     });
     x = Sublayer(layer.cross.norm, x, [&](const Matrix& in) {
-      return Attend(layer.cross, in, encoded, config_.heads_decoder, /*causal=*/false, nullptr,
-                    &output.cross.emplace_back());
+      return AttendToSource(layer, in, encoded, &output.cross.emplace_back());
     });
     x = Sublayer(layer.ffn.norm, x, [&](const Matrix& in) { return Apply(layer.ffn, in); });
   }

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "engine/model/weights.h"
+#include "tests/engine/reference/cross_attention.h"
 
 namespace nibu::internal {
 namespace reference {
 
-using Matrix = std::vector<std::vector<double>>;  // rows
-using Maps = std::vector<std::vector<Matrix>>;    // [layer][head], 0 where masked
+using Maps = std::vector<std::vector<Matrix>>;  // [layer][head], 0 where masked
 
 struct Map {
   int in = 0;
@@ -41,6 +41,7 @@ struct Layer {
   Attention self;   // an SSRU's gate is q, its value k
   Attention cross;  // decoder only
   FeedForward ffn;
+  CrossMixer mixer = {};  // decoder only
 };
 
 // Random weights of a shape.
@@ -75,6 +76,10 @@ class Transformer {
   Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
                 bool causal, const std::vector<float>* biases,
                 std::vector<Matrix>* maps = nullptr) const;
+  Matrix AttendToSource(const Layer& layer, const Matrix& x, const Matrix& encoded,
+                        std::vector<Matrix>* maps) const;
+  // What the products of queries and keys are multiplied by.
+  double Scale(int heads) const;
   Matrix Recur(const Attention& weights, const Matrix& x) const;
   Matrix Apply(const FeedForward& weights, const Matrix& x) const;
   Matrix Normalize(const Norm& norm, const Matrix& x) const;

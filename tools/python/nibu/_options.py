@@ -69,6 +69,7 @@ class AllOptions(Options, total=False):
     pivot: str
     draft_model: str | PathLike[str]
     encoder_attention: str
+    cross_attention: str
     ensemble_weights: str | Sequence[float]
     threads: int
     batch_size: int

@@ -85,6 +85,8 @@ struct ModelOptions {
   // Mechanisms that replace full attention in the encoder, as in "window:64": one for all layers,
   // or one for each with semicolons between them.
   std::string encoder_attention;
+  // The same for what the decoder's layers see of the source, as in "local_m:16".
+  std::string cross_attention;
   // The weights of an ensemble's models, in order; empty: equal ones.
   std::vector<float> ensemble_weights;
 };

@@ -23,11 +23,11 @@ struct Result {
   Rows weights;  // [n, n]
 };
 
-Result Attend(const std::string& text, const Rows& q, const Rows& k, const Rows& v) {
+Result Attend(const std::string& text, const Rows& q, const Rows& k, const Rows& v, int layer = 0) {
   const auto n = static_cast<int>(q.size() / kDim);
   Result result{Rows(q.size()), Rows(static_cast<size_t>(n * n))};
   Arena arena;
-  Attention({{1, kDim}, {}, Spec(text)}, &arena)
+  Attention({{1, kDim}, {}, Spec(text, layer)}, &arena)
       .Run({q.data(), kDim, n}, KeyValueRows{k.data(), v.data(), kDim, n},
            {result.out.data(), kDim, result.weights.data()});
   return result;
@@ -111,6 +111,40 @@ TEST(LshTest, ARoundCutsTheKeysIntoChunks) {
                             [&](const auto& other) { return other.second == before; }));
   }
   EXPECT_EQ(without_a_chunk_before, 1);
+}
+
+// Layers and heads hash in directions of their own: what a query sees of the same vectors differs.
+TEST(LshTest, HashesDifferByLayerAndHead) {
+  Random random(4);
+  constexpr int kPositions = 60;
+  constexpr int kHeads = 3;
+  const Rows x = random.Floats(kPositions * kDim);
+  Rows rows;  // each head has the same vectors
+  for (int i = 0; i < kPositions; ++i) {
+    for (int h = 0; h < kHeads; ++h) {
+      rows.insert(rows.end(), x.begin() + i * kDim, x.begin() + (i + 1) * kDim);
+    }
+  }
+  constexpr size_t kMatrix = static_cast<size_t>(kPositions) * kPositions;
+  std::set<std::vector<bool>> different;
+  for (const int layer : {0, 1, 2}) {
+    Rows out(rows.size());
+    Rows weights(kHeads * kMatrix);
+    Arena arena;
+    Attention({{kHeads, kDim}, {}, Spec("lsh:bucket=6,rounds=1", layer)}, &arena)
+        .Run({rows.data(), kHeads * kDim, kPositions},
+             KeyValueRows{rows.data(), rows.data(), kHeads * kDim, kPositions},
+             {out.data(), kHeads * kDim, weights.data()});
+    for (size_t h = 0; h < kHeads; ++h) {
+      std::vector<bool> seen;
+      for (size_t n = 0; n < kMatrix; ++n) seen.push_back(weights[h * kMatrix + n] > 0);
+      different.insert(seen);
+    }
+    // The first head of several is an only head.
+    const Result one = Attend("lsh:bucket=6,rounds=1", x, x, x, layer);
+    for (size_t n = 0; n < kMatrix; ++n) ASSERT_EQ(weights[n], one.weights[n]);
+  }
+  EXPECT_EQ(different.size(), 9U);
 }
 
 // The share of the weight of full attention that lies on the keys seen. Keys lie around a few

@@ -83,7 +83,7 @@ void ExpectEqualsDefinition(const std::function<std::string(Random*)>& mixer,
     Random random(1);
     for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(40)); ++round) {
       const Layer layer(mixer(&random), round);
-      const MixerSpec spec = layer.config().mixer(0);
+      const MixerSpec spec = layer.config().encoder_mixer(0);
       SCOPED_TRACE(absl::StrCat(spec.ToText(), " ", round));
       const std::vector<int> source = RandomSource(&random);
       const Values encoded = layer.Encode({source});
@@ -288,9 +288,19 @@ TEST(MixerWeightsTest, MlpMixesColumns) {
   });
 }
 
-const char* const kMixers[] = {"window:5,score=general", "full:score=general", "full:score=concat",
-                               "full:score=dot",         "local_p:3",          "reduction:3",
-                               "deformable:3",           "mlp:32,hidden=7",    "pool:3"};
+const char* const kMixers[] = {"window:5,score=general",
+                               "full:score=general",
+                               "full:score=concat",
+                               "full:score=dot",
+                               "local_p:3",
+                               "reduction:3",
+                               "deformable:3",
+                               "mlp:32,hidden=7",
+                               "pool:3",
+                               "shifted:5,bias=1",
+                               "block_grid:4,bias=1,both=1",
+                               "factorized:kernel=3",
+                               "local_p:2,score=concat"};
 
 TEST(MixerWeightsTest, TheSameWhateverTheBatch) {
   for (const ComputeType type :

@@ -17,19 +17,24 @@
 namespace nibu::internal {
 namespace {
 
-// Whether query i sees key j: the definitions of attention. Of BigBird without random blocks.
+// Returns whether query i sees key j, by the definitions of attention; BigBird's without random
+// blocks.
 bool Sees(const MixerSpec& spec, int n, int i, int j) {
   if (spec.Is<CausalAttention>()) return j <= i;
   if (const auto* window = spec.As<WindowAttention>()) return std::abs(i - j) <= window->width;
+  if (const auto* local = spec.As<MonotonicWindow>()) {
+    const double p = std::min(i * local->ratio / 100.0, n - 1.0);
+    return std::abs(p - j) <= local->width || (local->width == 0 && j == std::ceil(p));
+  }
   if (const auto* shifted = spec.As<ShiftedWindows>()) {
     const int w = shifted->width;
-    const int shift = spec.odd_layer ? w - w / 2 : 0;
+    const int shift = spec.layer % 2 == 1 && n > w ? w - w / 2 : 0;
     return (i + shift) / w == (j + shift) / w;
   }
   if (const auto* blocks = spec.As<BlockGrid>()) {
     const int w = blocks->width;
     const int grid = static_cast<int>(std::ceil(static_cast<double>(n) / w));
-    return spec.odd_layer ? i % grid == j % grid : i / w == j / w;
+    return spec.layer % 2 == 1 ? i % grid == j % grid : i / w == j / w;
   }
   if (const auto* big = spec.As<BigBird>()) {
     return i < big->global || j < big->global || std::abs(i - j) <= big->window;
@@ -37,9 +42,9 @@ bool Sees(const MixerSpec& spec, int n, int i, int j) {
   return true;
 }
 
-std::set<int> KeysOf(const MixerSpec& spec, int n, int i) {
+std::set<int> KeysOf(const MixerSpec& spec, int n, int i, int head = 0) {
   std::vector<KeySpan> spans;
-  FindKeys(spec, n, i, 0, &spans);
+  FindKeys(spec, n, {i, head}, &spans);
   std::set<int> keys;
   for (const KeySpan& span : spans) {
     EXPECT_GE(span.begin, 0);
@@ -51,11 +56,15 @@ std::set<int> KeysOf(const MixerSpec& spec, int n, int i) {
 
 std::vector<MixerSpec> RandomPatterns(Random* random) {
   const auto number = [&](int low, int high) { return std::to_string(random->Int(low, high)); };
-  const bool odd = random->Chance();
-  return {Spec("causal"), Spec("window:" + number(0, 90)), Spec("shifted:" + number(2, 90), odd),
-          Spec("block_grid:" + number(2, 90), odd),
+  const int layer = random->Int(0, 5);
+  return {Spec("causal"),
+          Spec("window:" + number(0, 90)),
+          Spec("local_m:" + number(0, 90) + ",ratio=" + number(20, 300)),
+          Spec("shifted:" + number(2, 90), layer),
+          Spec("block_grid:" + number(2, 90), layer),
           Spec("bigbird:window=" + number(0, 20) + ",global=" + number(0, 9) +
-               ",random=" + number(0, 3) + ",block=" + number(1, 20) + ",seed=" + number(0, 99))};
+                   ",random=" + number(0, 3) + ",block=" + number(1, 20) + ",seed=" + number(0, 99),
+               layer)};
 }
 
 TEST(PatternTest, SpansAreWhatTheDefinitionsSay) {
@@ -82,32 +91,86 @@ TEST(PatternTest, SpansAreWhatTheDefinitionsSay) {
   }
 }
 
-// Whole blocks, as many as asked for at most, the same for a block of queries, others with others'
-// seeds.
-TEST(PatternTest, BigBirdsRandomBlocks) {
-  constexpr int kPositions = 400;
-  const MixerSpec spec = Spec("bigbird:window=0,global=0,random=3,block=10,seed=5");
-  const MixerSpec other = Spec("bigbird:window=0,global=0,random=3,block=10,seed=6");
-  int differ = 0;
-  size_t blocks = 0;
-  for (int i = 0; i < kPositions; ++i) {
-    std::set<int> keys = KeysOf(spec, kPositions, i);
-    std::set<int> first = KeysOf(spec, kPositions, i / 10 * 10);
-    if (KeysOf(other, kPositions, i) != keys) ++differ;
-    std::set<int> whole;
-    for (const int j : keys) whole.insert(j / 10);
-    for (const int block : whole) {
-      if (block == i / 10) continue;  // its own, of which it may see itself alone
-      ++blocks;
-      for (int j = block * 10; j < block * 10 + 10; ++j) EXPECT_TRUE(keys.count(j) > 0);
+// Beside window and global positions there are whole blocks, as many as asked for or as there are,
+// none of which the window or the global positions touch for any query of the block; the same for
+// a block of queries.
+TEST(PatternTest, BigBirdsRandomBlocksAreDrawnOutsideOfTheWindow) {
+  Random random(8);
+  for (int round = 0; round < 60; ++round) {
+    const int n = random.Int(1, 200);
+    const int layer = random.Int(0, 3);
+    const int head = random.Int(0, 3);
+    MixerSpec spec = RandomPatterns(&random).back();
+    spec.layer = layer;
+    const BigBird big = *spec.As<BigBird>();
+    MixerSpec without = spec;
+    std::get<BigBird>(without.mechanism).random = 0;
+    const int blocks = (n + big.block - 1) / big.block;
+    for (int first = 0; first < n; first += big.block) {
+      const int end = std::min(first + big.block, n);
+      std::set<int> touched;  // blocks that a query of this block sees a part of anyway
+      for (int i = first; i < end; ++i) {
+        if (i < big.global) continue;  // sees all
+        for (const int j : KeysOf(without, n, i)) touched.insert(j / big.block);
+      }
+      std::set<std::set<int>> drawn_by;
+      for (int i = std::max(first, big.global); i < end; ++i) {
+        std::set<int> drawn;
+        std::set<int> keys = KeysOf(spec, n, i, head);
+        for (const int j : KeysOf(without, n, i)) keys.erase(j);
+        for (const int j : keys) drawn.insert(j / big.block);
+        size_t members = 0;
+        for (const int block : drawn) {
+          EXPECT_EQ(touched.count(block), 0U);
+          members += static_cast<size_t>(std::min(n, (block + 1) * big.block) - block * big.block);
+        }
+        EXPECT_EQ(keys.size(), members) << "whole blocks";
+        drawn_by.insert(drawn);
+      }
+      if (drawn_by.empty()) continue;
+      ASSERT_EQ(drawn_by.size(), 1U) << "the queries of a block have the same blocks";
+      // Global queries of the block see the same window, which touches the same blocks.
+      for (int i = first; i < end; ++i) {
+        const int from = std::max(0, i - big.window);
+        for (int j = from; j < std::min(n, i + big.window + 1); ++j) touched.insert(j / big.block);
+      }
+      EXPECT_EQ(static_cast<int>(drawn_by.begin()->size()),
+                std::min(big.random, blocks - static_cast<int>(touched.size())));
     }
-    EXPECT_LE(whole.size(), 4U);
-    keys.insert(i / 10 * 10);
-    first.insert(i);
-    EXPECT_EQ(keys, first);
   }
-  EXPECT_GT(differ, kPositions * 9 / 10);
-  EXPECT_GT(blocks, 2U * kPositions);
+}
+
+// Layers, heads and seeds have random blocks of their own, and every block comes equally often.
+TEST(PatternTest, BigBirdsRandomBlocksDifferByLayerAndHead) {
+  constexpr int kPositions = 400;
+  constexpr int kBlocks = 40;
+  const auto drawn = [](int seed, int layer, int head) {
+    const MixerSpec spec =
+        Spec("bigbird:window=0,global=0,random=3,block=10,seed=" + std::to_string(seed), layer);
+    std::vector<std::set<int>> all;
+    for (int i = 0; i < kPositions; i += 10) all.push_back(KeysOf(spec, kPositions, i, head));
+    return all;
+  };
+  std::set<std::vector<std::set<int>>> different;
+  std::vector<int> count(kBlocks);
+  for (int seed = 0; seed < 4; ++seed) {
+    for (int layer = 0; layer < 6; ++layer) {
+      for (int head = 0; head < 8; ++head) {
+        const auto all = drawn(seed, layer, head);
+        EXPECT_EQ(all, drawn(seed, layer, head));
+        different.insert(all);
+        for (const std::set<int>& keys : all) {
+          std::set<int> blocks;
+          for (const int j : keys) blocks.insert(j / 10);
+          EXPECT_EQ(blocks.size(), 4U);  // three, and its own
+          for (const int block : blocks) ++count[static_cast<size_t>(block)];
+        }
+      }
+    }
+  }
+  EXPECT_EQ(different.size(), 4U * 6 * 8);
+  // 192 graphs of 40 queries with 3 of 39 blocks: 591 times each, and its own 192 times.
+  for (const int times : count) EXPECT_NEAR(times, 591 + 192, 120);
 }
 
 // Queries, keys and values of a sentence, [q | k | v] in a row.
@@ -161,12 +224,13 @@ struct Sentence {
     return weights;
   }
 
-  // `result` is the softmax over what sees(i, j) says.
-  void Expect(const Result& result, const std::function<bool(int, int)>& sees, double tolerance) {
+  // `result` is the softmax over what sees(h, i, j) says.
+  void Expect(const Result& result, const std::function<bool(int, int, int)>& sees,
+              double tolerance) {
     const auto n = static_cast<size_t>(positions);
     for (int h = 0; h < shape.heads; ++h) {
       for (int i = 0; i < positions; ++i) {
-        const auto expected = Weights(h, i, [&](int j) { return sees(i, j); });
+        const auto expected = Weights(h, i, [&](int j) { return sees(h, i, j); });
         const float* row =
             result.weights.data() + (static_cast<size_t>(h) * n + static_cast<size_t>(i)) * n;
         for (size_t j = 0; j < n; ++j) {
@@ -202,11 +266,15 @@ TEST(MixersTest, PatternsEqualTheirDefinition) {
       Sentence sentence(&random, random.Int(1, round % 4 == 0 ? 400 : 90));
       for (MixerSpec spec : RandomPatterns(&random)) {
         SCOPED_TRACE(spec.ToText());
-        std::vector<std::set<int>> keys;
-        for (int i = 0; i < sentence.positions; ++i) {
-          keys.push_back(KeysOf(spec, sentence.positions, i));
+        std::vector<std::set<int>> keys;  // [head][query]
+        for (int h = 0; h < sentence.shape.heads; ++h) {
+          for (int i = 0; i < sentence.positions; ++i) {
+            keys.push_back(KeysOf(spec, sentence.positions, i, h));
+          }
         }
-        const auto sees = [&](int i, int j) { return keys[static_cast<size_t>(i)].count(j) > 0; };
+        const auto sees = [&](int h, int i, int j) {
+          return keys[static_cast<size_t>(h * sentence.positions + i)].count(j) > 0;
+        };
         const auto result = sentence.Run(spec);
         sentence.Expect(result, sees, 2e-5);
         // Asking for weights changes nothing.
@@ -226,7 +294,10 @@ TEST(MixersTest, NothingLeaks) {
     for (const MixerSpec& spec : RandomPatterns(&random)) {
       const auto before = sentence.Run(spec);
       const int i = random.Int(0, sentence.positions - 1);
-      const std::set<int> keys = KeysOf(spec, sentence.positions, i);
+      std::set<int> keys;  // in any head
+      for (int h = 0; h < sentence.shape.heads; ++h) {
+        keys.merge(KeysOf(spec, sentence.positions, i, h));
+      }
       Sentence changed = sentence;
       changed.bias = {};
       if (sentence.bias.values != nullptr) {
@@ -258,17 +329,21 @@ TEST(MixersTest, LimitsAreFullAttention) {
                                         "full:tile=" + std::to_string(16 * random.Int(1, 9)),
                                         "full:dense=1",
                                         "window:150",
+                                        "local_m:150",
+                                        "local_m:150,ratio=70",
                                         "shifted:150",
                                         "block_grid:150",
                                         "bigbird:window=0,global=150",
-                                        "bigbird:window=0,global=0,random=1,block=150",
+                                        "bigbird:window=150,global=0",
                                         "lsh:150",
                                         "lsh:bucket=150,rounds=1"};
       if (sentence.bias.values == nullptr) texts.emplace_back("mean:1");
       for (const std::string& text : texts) {
         SCOPED_TRACE(text);
-        sentence.Expect(
-            sentence.Run(Spec(text)), [](int, int) { return true; }, 2e-5);
+        for (const int layer : {0, 1}) {
+          sentence.Expect(
+              sentence.Run(Spec(text, layer)), [](int, int, int) { return true; }, 2e-5);
+        }
       }
     }
   });

@@ -1,6 +1,6 @@
-// Mixers of encoder layers and their weights, in files: testdata/mixers has another one in each
-// layer.
-#include "models/assembly/encoder_attention.h"
+// How the layers of a model attend, and the weights of that, in files: each layer of
+// testdata/mixers has another encoder_attention, each of testdata/cross another cross_attention.
+#include "models/assembly/layer_attention.h"
 
 #include <functional>
 #include <memory>
@@ -31,6 +31,10 @@ const std::string& Mixers() {
   static const auto& path = *new std::string(TestdataPath("mixers"));
   return path;
 }
+const std::string& Cross() {
+  static const auto& path = *new std::string(TestdataPath("cross"));
+  return path;
+}
 
 std::vector<float> Scores(const std::shared_ptr<const Model>& model) {
   auto translator = Translator::Create(model, {});
@@ -55,19 +59,28 @@ std::vector<float> Scores(const std::string& path, ComputeType type) {
   return loaded.ok() ? Scores(loaded->model) : std::vector<float>();
 }
 
-// Of putting other mixers into a model, and building that.
-absl::StatusOr<LoadedModel> Replaced(const std::string& path, const std::string& mixers) {
+// Puts other mechanisms into a model, and builds it.
+absl::StatusOr<LoadedModel> Replaced(const std::string& path, const std::string& encoder,
+                                     const std::string& cross = "") {
   absl::StatusOr<OpenedModel> opened = OpenModel(path);
   EXPECT_TRUE(opened.ok()) << opened.status();
-  const absl::Status status = ReplaceEncoderAttention(*ParseMixers(mixers), &*opened);
+  const absl::Status status = ReplaceLayerAttention(
+      {*ParseMixers(encoder, "encoder_attention"), *ParseMixers(cross, "cross_attention")},
+      &*opened);
   if (!status.ok()) return status;
   return LoadModel(*std::move(opened), ComputeType::kFloat32);
 }
 
-TEST(EncoderAttention, WeightsAreWrittenAndRead) {
-  const std::vector<float> expected = Scores(Mixers(), ComputeType::kFloat32);
+class LayerAttentionFiles : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Models, LayerAttentionFiles, ::testing::Values(Mixers(), Cross()),
+                         [](const auto& test) {
+                           return test.param == Cross() ? "cross" : "mixers";
+                         });
+
+TEST_P(LayerAttentionFiles, WeightsAreWrittenAndRead) {
+  const std::vector<float> expected = Scores(GetParam(), ComputeType::kFloat32);
   const TempFolder folder;
-  const absl::Status written = WriteHuggingFace(*OpenModel(Mixers()), {}, folder / "hf");
+  const absl::Status written = WriteHuggingFace(*OpenModel(GetParam()), {}, folder / "hf");
   ASSERT_TRUE(written.ok()) << written;
   EXPECT_EQ(Scores(folder / "hf", ComputeType::kFloat32), expected);
   int number = 0;
@@ -76,15 +89,15 @@ TEST(EncoderAttention, WeightsAreWrittenAndRead) {
       NativeOptions options;
       if (packed) options.packed = type;
       const std::string path = folder / absl::StrCat(++number, ".nibu");
-      const absl::Status status = WriteNative(*OpenModel(Mixers()), options, path);
+      const absl::Status status = WriteNative(*OpenModel(GetParam()), options, path);
       ASSERT_TRUE(status.ok()) << status;
-      EXPECT_EQ(Scores(path, type), Scores(Mixers(), type));
+      EXPECT_EQ(Scores(path, type), Scores(GetParam(), type));
     }
   }
 }
 
-TEST(EncoderAttention, RandomModelsHaveThem) {
-  const absl::StatusOr<OpenedModel> mixers = OpenModel(Mixers());
+TEST_P(LayerAttentionFiles, RandomModelsHaveThem) {
+  const absl::StatusOr<OpenedModel> mixers = OpenModel(GetParam());
   ASSERT_TRUE(mixers.ok()) << mixers.status();
   absl::StatusOr<OpenedModel> random = OpenRandom(mixers->config, 1);
   ASSERT_TRUE(random.ok()) << random.status();
@@ -93,11 +106,17 @@ TEST(EncoderAttention, RandomModelsHaveThem) {
   EXPECT_FALSE(Scores(loaded->model).empty());
 }
 
-TEST(EncoderAttention, OtherMixersLeaveWeightsUnused) {
-  const auto replaced = Replaced(
-      Mixers(), "window:3;full;lsh;local_p:3;mean:2;factorized;mlp:positions=20,hidden=11;pool:5");
+TEST(LayerAttentionTest, OtherMixersLeaveWeightsUnused) {
+  const auto replaced =
+      Replaced(Mixers(),
+               "window:3;full;lsh;local_p:3;mean:2;factorized;mlp:positions=20,hidden=11;pool:5;"
+               "full;window:2;shifted:3;causal");
   ASSERT_TRUE(replaced.ok()) << replaced.status();
   EXPECT_NE(Scores(replaced->model), Scores(Mixers(), ComputeType::kFloat32));
+  const auto crossed =
+      Replaced(Cross(), "", "full;full;local_m:2;mean:3;local_p:9;full;full;local_m:5,score=dot");
+  ASSERT_TRUE(crossed.ok()) << crossed.status();
+  EXPECT_NE(Scores(crossed->model), Scores(Cross(), ComputeType::kFloat32));
   const TempFolder folder;
   TinyMarian().Write(folder);
   const auto pooled = Replaced(folder.path(), "pool:3");  // which leaves attention's own
@@ -107,7 +126,7 @@ TEST(EncoderAttention, OtherMixersLeaveWeightsUnused) {
   EXPECT_EQ(Scores(full->model), Scores(folder.path(), ComputeType::kFloat32));
 }
 
-TEST(EncoderAttention, RefusesWhatTheModelHasNoWeightsFor) {
+TEST(LayerAttentionTest, RefusesWhatTheModelHasNoWeightsFor) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   ASSERT_TRUE(WriteNative(*OpenModel(folder.path()), {}, folder / "tiny.nibu").ok());
@@ -121,13 +140,24 @@ TEST(EncoderAttention, RefusesWhatTheModelHasNoWeightsFor) {
                                                 mixer, "\"")));
     }
   }
+  for (const char* mixer : {"full:score=general", "full:score=concat", "local_p:width=3",
+                            "reduction:reduction=2", "local_m:width=2,score=general"}) {
+    const std::string error(Replaced(folder.path(), "", mixer).status().message());
+    EXPECT_THAT(error, HasSubstr(absl::StrCat("its decoder layer 0 has no weights for "
+                                              "cross_attention \"",
+                                              mixer, "\"")));
+  }
+  for (const char* mixer : {"window:3", "lsh", "causal", "pool", "factorized", "deformable:2"}) {
+    const std::string error(Replaced(folder.path(), "", mixer).status().message());
+    EXPECT_THAT(error, HasSubstr("cross-attention has full, local_m, local_p, mean and reduction"));
+  }
   EXPECT_THAT(std::string(Replaced(Mixers(), "full").status().message()),
               HasSubstr("layer 6 has no weights for encoder_attention \"full\" (no \"q+k+v\")"));
   EXPECT_THAT(std::string(Replaced(Mixers(), "full;full").status().message()),
               HasSubstr("config.json: model configuration: the length of encoder_attention is 2"));
 }
 
-TEST(EncoderAttention, ConfigurationAndTensorsMustAgree) {
+TEST(LayerAttentionTest, ConfigurationAndTensorsMustAgree) {
   const auto error = [](const std::function<void(TinyMarian*)>& change) {
     TinyMarian model;
     change(&model);

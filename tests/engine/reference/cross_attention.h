@@ -1,0 +1,48 @@
+// The mechanisms of cross-attention as they are defined (engine/attention/mixers/README.md): double
+// precision, whole matrices, one sentence.
+#ifndef NIBU_TESTS_ENGINE_REFERENCE_CROSS_ATTENTION_H_
+#define NIBU_TESTS_ENGINE_REFERENCE_CROSS_ATTENTION_H_
+
+#include <vector>
+
+#include "engine/attention/mixer_spec.h"
+#include "engine/model/config.h"
+#include "engine/model/weights.h"
+#include "tests/engine/testing.h"
+
+namespace nibu::internal {
+namespace reference {
+
+using Matrix = std::vector<std::vector<double>>;  // rows
+
+// The weights that a mechanism has of its own, whichever it needs.
+struct CrossMixer {
+  CrossMixer() = default;
+  CrossMixer(const ModelConfig& config, const MixerSpec& spec, uint32_t seed);
+  // The same for the engine.
+  MixerWeights Build(ComputeType type) const;
+
+  MixerSpec spec;
+  int heads = 0;
+  int dim = 0;  // of a head
+  int model_dim = 0;
+  std::vector<float> score, score_vector;
+  std::vector<float> centre, centre_bias, centre_vector;
+  std::vector<float> reduce, reduce_bias, gamma, beta;
+};
+
+// The rows that keys and values are made of: `encoded` itself, or what a reduction makes of it. The
+// norm is the model's.
+Matrix CrossRows(const CrossMixer& mixer, const ModelConfig& config, const Matrix& encoded);
+
+// The context of every row of `x`, which q is made of: [T, I]. `maps`: [head] [T, S], if not null.
+Matrix CrossAttend(const CrossMixer& mixer, double scale, const Matrix& x, const Matrix& q,
+                   const Matrix& k, const Matrix& v, int source_length, std::vector<Matrix>* maps);
+
+// Mechanisms at random, one for each layer.
+std::vector<MixerSpec> RandomCrossAttention(Random* random, int layers);
+
+}  // namespace reference
+}  // namespace nibu::internal
+
+#endif  // NIBU_TESTS_ENGINE_REFERENCE_CROSS_ATTENTION_H_
