@@ -12,10 +12,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "engine/attention/attention.h"
+#include "engine/attention/cache.h"
+#include "engine/attention/mixers/reduction.h"
+#include "engine/attention/mixers/score.h"
+#include "engine/attention/mixers/stored.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/model/encoder.h"
-#include "models/assembly/encoder_attention.h"
+#include "models/assembly/layer_attention.h"
 #include "models/assembly/mixer_text.h"
 #include "models/load_model.h"
 #include "models/random_model.h"
@@ -75,10 +79,21 @@ double Error(const std::vector<float>& out, const std::vector<float>& full) {
   return std::sqrt(square / all);
 }
 
+// What is measured: self-attention of a layer, a whole encoder, or a step of cross-attention.
+enum class Part : uint8_t { kSelf, kEncoder, kCross };
+constexpr const char* kPartNames[] = {"attention", "encoder", "cross-attention"};
+
+// What --cross measures unless --mechanisms says otherwise.
+constexpr absl::string_view kCrossMechanisms =
+    "full;local_m:16;local_p:16;mean:2;mean:4;reduction:4;full:score=general;full:score=concat";
+
+// Queries of a step of cross-attention: the hypotheses of a beam.
+constexpr int kBeam = 4;
+
 struct Settings {
   ModelConfig config;
-  ComputeType compute_type = ComputeType::kFloat32;  // of the encoder; attention alone has float32
-  bool encoder = false;
+  ComputeType compute_type = ComputeType::kFloat32;  // self-attention alone has float32
+  Part part = Part::kSelf;
   int repeat = 1;
   std::vector<int> lengths;  // from the shortest on
   std::vector<MixerSpec> mechanisms;
@@ -86,9 +101,18 @@ struct Settings {
 
 // Queries, keys and values alone say what it gives.
 bool IsOfALayerAlone(const MixerSpec& mixer) {
-  return mixer.is_attention() && !mixer.Is<PredictedWindow>() && !mixer.Is<ReducedAttention>() &&
-         !mixer.Is<DeformableAttention>() &&
+  const auto* const factorized = mixer.As<FactorizedAttention>();
+  return (factorized == nullptr || factorized->kernel == 0) && mixer.is_attention() &&
+         !mixer.Is<PredictedWindow>() && !mixer.Is<ReducedAttention>() &&
+         !mixer.Is<DeformableAttention>() && mixer.biased_width() == 0 && !mixer.has_two_parts() &&
          (mixer.score == Score::kScaledDot || mixer.score == Score::kDot);
+}
+
+std::vector<float> RandomFloats(size_t size, float spread, std::mt19937* random) {
+  std::normal_distribution<float> normal(0, spread);
+  std::vector<float> values(size);
+  for (float& value : values) value = normal(*random);
+  return values;
 }
 
 // Attention of random vectors, [length, I].
@@ -109,10 +133,9 @@ std::vector<float> Attend(const ModelConfig& config, const MixerSpec& mixer,
 Point RunLayer(const Settings& settings, const MixerSpec& mixer, int length,
                std::vector<float>* full) {
   std::mt19937 random(1);
-  std::normal_distribution<float> normal;
-  std::vector<float> qkv(static_cast<size_t>(length) * 3 *
-                         static_cast<size_t>(settings.config.inner_encoder()));
-  for (float& value : qkv) value = normal(random);
+  const std::vector<float> qkv = RandomFloats(
+      static_cast<size_t>(length) * 3 * static_cast<size_t>(settings.config.inner_encoder()), 1,
+      &random);
   std::vector<float> out;
   Point point = Measure(settings.repeat, [&] { out = Attend(settings.config, mixer, qkv); });
   if (full->empty()) *full = Attend(settings.config, {}, qkv);
@@ -120,11 +143,65 @@ Point RunLayer(const Settings& settings, const MixerSpec& mixer, int length,
   return point;
 }
 
+// One step of a decoder layer's attention to a source of `length` positions, whose keys and values
+// are random vectors, as are weights that the mechanism has. The bytes are those of the stored keys
+// and values. `full`: of this length, from the first call on.
+Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
+               std::vector<float>* full) {
+  const AttentionShape shape = ShapeOf(settings.config, settings.config.heads_decoder);
+  const auto inner = static_cast<size_t>(settings.config.inner_decoder());
+  const auto dim = static_cast<size_t>(shape.head_dim);
+  std::mt19937 random(1);
+  const std::vector<float> q = RandomFloats(kBeam * inner, 1, &random);
+  const std::vector<float> source =
+      RandomFloats(static_cast<size_t>(length) * 2 * inner, 1, &random);
+  const std::vector<float> map =
+      RandomFloats(inner * 2 * dim, 1 / std::sqrt(static_cast<float>(dim)), &random);
+  const std::vector<float> vector = RandomFloats(inner, 1, &random);
+  // The queries look at the source's middle.
+  const std::vector<float> centres(kBeam, static_cast<float>(length) / 2);
+  Queries queries = {q.data(), inner, kBeam, length / 2};
+  queries.step = 0;
+  queries.centres = centres.data();
+  const auto attend = [&](const MixerSpec& how, ComputeType type, bool measure, Point* point) {
+    const AttentionSpec spec = {shape, {}, how, {map.data(), vector.data()}};
+    std::vector<float> rows = source;
+    if (!how.dense) MapKeys(spec, 2 * inner, length, rows.data());
+    // Reduced keys are as many as means, and stand for any.
+    TakeMeans(rows.data(), 2 * inner, length, 2 * inner, how.reduction(), rows.data());
+    const int keys = (length + how.reduction() - 1) / how.reduction();
+    const CacheType stored_type = StoredType(how, type);
+    AlignedBuffer<char> stored(SourceBytes(shape, keys, stored_type));
+    StoreSource(shape, rows.data(), keys, stored_type, stored.data());
+    const KeysValues memory = ViewSource(shape, keys, stored_type, stored.data());
+    std::vector<float> out(q.size());
+    Arena arena;
+    const Attention attention(spec, &arena);
+    const auto run = [&] { attention.Run(queries, memory, {out.data(), inner}); };
+    run();
+    if (measure) {
+      // Many steps: one is too short for the clock.
+      const int steps = 1 + 1000000 / (length + 1000);
+      *point = Measure(settings.repeat, [&] {
+        for (int i = 0; i < steps; ++i) run();
+      });
+      point->seconds /= steps;
+      point->bytes = static_cast<int64_t>(stored.size());
+    }
+    return out;
+  };
+  Point point;
+  const std::vector<float> out = attend(mixer, settings.compute_type, /*measure=*/true, &point);
+  if (full->empty()) *full = attend({}, ComputeType::kFloat32, /*measure=*/false, &point);
+  if (!mixer.Is<ReducedAttention>()) point.error = Error(out, *full);
+  return point;
+}
+
 // The weights of `config` with `mixer` in every encoder layer, if it needs no others.
 absl::StatusOr<LoadedModel> LoadRandom(const ModelConfig& config, ComputeType type,
                                        const MixerSpec& mixer) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenRandom(config, /*seed=*/1));
-  NIBU_RETURN_IF_ERROR(ReplaceEncoderAttention({mixer}, &opened));
+  NIBU_RETURN_IF_ERROR(ReplaceLayerAttention({{mixer}, {}}, &opened));
   return LoadModel(std::move(opened), type);
 }
 
@@ -150,6 +227,13 @@ absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixe
   return point;
 }
 
+absl::StatusOr<Point> RunPart(const Settings& settings, const MixerSpec& mixer, int length,
+                              std::vector<float>* full) {
+  if (settings.part == Part::kEncoder) return UsageError(RunEncoder(settings, mixer, length));
+  if (settings.part == Part::kCross) return RunCross(settings, mixer, length, full);
+  return RunLayer(settings, mixer, length, full);
+}
+
 // The exponent e of time ~ length^e over long lengths, by least squares of the logarithms; NaN: of
 // fewer than two.
 double Growth(const std::map<int, double>& times) {
@@ -168,9 +252,19 @@ double Growth(const std::map<int, double>& times) {
 
 absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
   Settings settings;
-  settings.encoder = asked.bench.encoder;
-  if (settings.encoder) {
+  if (asked.bench.encoder && asked.bench.cross) {
+    return Invalid("--encoder and --cross are two measurements; give one of them");
+  }
+  settings.part = asked.bench.encoder ? Part::kEncoder
+                  : asked.bench.cross ? Part::kCross
+                                      : Part::kSelf;
+  if (settings.part != Part::kSelf) {
     NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
+  } else if (asked.model.compute_type != nibu::ComputeType::kAuto &&
+             asked.model.compute_type != nibu::ComputeType::kFloat32) {
+    return Invalid(
+        "--compute_type: a layer's self-attention has float32 alone; measure other types with "
+        "--encoder or --cross");
   }
   settings.repeat = asked.bench.repeat;
   ModelConfig& config = settings.config;
@@ -188,12 +282,18 @@ absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
     settings.lengths.push_back(std::stoi(value));  // ParseFlags has checked it
   }
   std::sort(settings.lengths.begin(), settings.lengths.end());
-  auto mechanisms = ParseMixers(asked.bench.mechanisms);
+  const bool is_cross = settings.part == Part::kCross;
+  const bool is_given = asked.bench.mechanisms != BenchOptions().mechanisms;
+  auto mechanisms = ParseMixers(is_cross && !is_given ? kCrossMechanisms : asked.bench.mechanisms,
+                                is_cross ? "cross_attention" : "encoder_attention");
   if (!mechanisms.ok()) return Invalid("--mechanisms: ", mechanisms.status().message());
   if (mechanisms->empty()) return Invalid("--mechanisms is empty");
   settings.mechanisms = *std::move(mechanisms);
   for (const MixerSpec& mixer : settings.mechanisms) {
-    if (settings.encoder || IsOfALayerAlone(mixer)) continue;
+    if (is_cross && !mixer.fits_cross_attention()) {
+      return Invalid("--mechanisms: ", mixer.ToText(), " is no mechanism of cross-attention");
+    }
+    if (settings.part != Part::kSelf || IsOfALayerAlone(mixer)) continue;
     return Invalid("--mechanisms: ", mixer.ToText(),
                    " is more than queries, keys and values; measure it with --encoder");
   }
@@ -220,7 +320,7 @@ absl::Status BenchAttention(int argc, char** argv) {
   ParseCommandLineOrExit(BenchAttentionProgram(&asked.bench, &asked.model), argc, argv);
   NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings(asked)));
   const bool json = asked.bench.json;
-  const char* const what = settings.encoder ? "encoder" : "attention";
+  const char* const what = kPartNames[static_cast<size_t>(settings.part)];
   if (!json) {
     absl::PrintF("%s, %d heads of %d, %s on %s, 1 thread\n%-44s %7s %12s %9s %12s %8s\n", what,
                  settings.config.heads_encoder,
@@ -236,9 +336,7 @@ absl::Status BenchAttention(int argc, char** argv) {
       const std::string name = mixer.ToText();
       std::map<int, double>& own = times[name];
       if (!own.empty() && own.rbegin()->second > kMostSeconds) continue;
-      NIBU_ASSIGN_OR_RETURN(const Point point, settings.encoder
-                                                   ? UsageError(RunEncoder(settings, mixer, length))
-                                                   : RunLayer(settings, mixer, length, &full_out));
+      NIBU_ASSIGN_OR_RETURN(const Point point, RunPart(settings, mixer, length, &full_out));
       own[length] = point.seconds;
       if (mixer.is_full() && full == 0) full = point.seconds;
       if (json) {

@@ -72,12 +72,18 @@ absl::Span<const OptionRow> BenchOptionRows() {
       Row<&BenchOptions::mechanisms>(
           {.name = "mechanisms",
            .help = "Mechanisms to measure, separated by semicolons. They have the forms of "
-                   "--encoder_attention in nibu-translate.",
+                   "--encoder_attention in nibu-translate, or with --cross of --cross_attention.",
            .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::encoder>(
           {.name = "encoder",
            .help = "Measure whole encoders with random weights, in place of one layer's attention.",
+           .group = kAttentionGroup,
+           .programs = "bench-attention"}),
+      Row<&BenchOptions::cross>(
+          {.name = "cross",
+           .help = "Measure one step of a decoder layer's cross-attention. A beam of 4 hypotheses "
+                   "looks at a source of each length.",
            .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::repeat>(

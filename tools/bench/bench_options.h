@@ -19,6 +19,7 @@ struct BenchOptions {
   int lengths = 1024;
   std::string mechanisms = "full;window:64;shifted:128;block_grid:64;bigbird;lsh;mean:4;factorized";
   bool encoder = false;
+  bool cross = false;
   int repeat = 1;
   bool json = false;
 };

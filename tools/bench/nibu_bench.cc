@@ -105,7 +105,7 @@ absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
   if (!random) return workload;
   // Random weights have no text, nor what it needs.
   TextModelOptions shape;
-  shape.encoder_attention = workload.model.text.encoder_attention;
+  shape.attention = workload.model.text.attention;
   workload.model = {config, true, workload.model.compute_type, std::move(shape)};
   return workload;
 }
