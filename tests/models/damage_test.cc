@@ -160,6 +160,7 @@ TEST(Damage, ReferenceModels) {
       {"opennmt-2", {"model_step_8.pt"}},
       {"opennmt-3", {"model_step_8.pt"}},
       {"mixers", {"config.json"}},
+      {"cross", {"config.json"}},
   };
   for (const auto& [model, files] : models) {
     SCOPED_TRACE(model);
