@@ -19,7 +19,7 @@ compare "$source/models/pretrained/en-de" \
   "Two young girls in blue dresses and a man with a big hat are standing in front of an old house."
 # Each of their layers attends in a way of its own.
 for model in mixers cross; do
-  for text in "a cat" "the cat sat on a mat" "the ape sat and a dog ate the man"; do
+  for text in "a cat" "the cat sat on a mat" "the ape sat and a dog"; do
     compare "$source/tests/testdata/$model" "$text" 1e-3  # they magnify what float32 rounds
   done
 done
