@@ -20,6 +20,7 @@ int Linear::out() const { return packed_->spec.out; }
 ComputeType Linear::compute_type() const { return packed_->spec.type; }
 Activation Linear::activation() const { return packed_->header().activation; }
 size_t Linear::bytes() const { return packed_->header().size; }
+bool Linear::has_bias() const { return packed_->header().has_bias != 0; }
 bool Linear::is_selected() const { return !packed_->is_lasting; }
 absl::string_view Linear::packed_bytes() const { return {packed_->blob, bytes()}; }
 

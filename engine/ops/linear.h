@@ -59,7 +59,8 @@ class Linear {
   int out() const;
   ComputeType compute_type() const;
   Activation activation() const;
-  size_t bytes() const;      // of the packed weights and the bias
+  size_t bytes() const;  // of the packed weights and the bias
+  bool has_bias() const;
   bool is_selected() const;  // made by Select: it ends with its sentence
   absl::string_view packed_bytes() const;
 

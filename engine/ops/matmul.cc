@@ -44,26 +44,23 @@ struct Matmul::State {
   const void* prepared = nullptr;    // the rows that the next products read
 
   // Our own kernels run on one thread.
-  bool IsOwn(const Linear::Packed& map) const {
-    return kernels == MatmulKernels::kAuto && onednn.threads() == 1 && Int8Backend::Has(map);
+  MatmulBackend& BackendFor(const Linear::Packed& map) {
+    const bool is_own =
+        kernels == MatmulKernels::kAuto && onednn.threads() == 1 && Int8Backend::Has(map);
+    return is_own ? static_cast<MatmulBackend&>(int8) : onednn;
   }
 
-  // Runs f, which multiplies, and tells the observer of it.
-  template <typename F>
-  void Observed(const Linear& linear, int rows, bool is_own, F f) {
-    if (observer == nullptr) return f();
+  // Multiplies, and tells the observer of it.
+  void Run(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y) {
+    const Linear::Packed& map = *linear.packed();
+    MatmulBackend& backend = BackendFor(map);
+    if (observer == nullptr) return backend.Run(map, x, rows, y);
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    f();
+    backend.Run(map, x, rows, y);
     const std::chrono::duration<double> seconds = Clock::now() - start;
-    observer->Observe({linear, rows, onednn.threads(), is_own, seconds.count()});
-  }
-
-  void Run(const Linear& linear, const MatmulInput& x, int rows, float* y) {
-    const Linear::Packed& map = *linear.packed();
-    const bool is_own = IsOwn(map);
-    MatmulBackend& backend = is_own ? static_cast<MatmulBackend&>(int8) : onednn;
-    Observed(linear, rows, is_own, [&] { backend.Run(map, x, rows, y); });
+    observer->Observe(
+        {linear, rows, y.dtype, onednn.threads(), &backend == &int8, seconds.count()});
   }
 
   // Row `first` of the prepared input and those behind it.
@@ -128,23 +125,23 @@ void Matmul::SetInput(const Linear& linear, const float* x, int rows) {
 }
 
 void Matmul::ApplyToInput(const Linear& linear, int first, int n, float* y) {
-  state_->Run(linear, state_->InputOf(*linear.packed(), static_cast<size_t>(first)), n, y);
+  state_->Run(linear, state_->InputOf(*linear.packed(), static_cast<size_t>(first)), n, {y});
 }
 
-void Matmul::Multiply(const Linear& linear, const MatmulInput& x, int rows, float* y) {
+void Matmul::Multiply(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y) {
   state_->Run(linear, x, rows, y);
 }
 
 // The hidden layer is made in the type that the second map reads. In int8, a few pieces go through
-// the first map and are quantized before all of them go through the second one; oneDNN itself
-// writes bfloat16.
+// the first map and are quantized before all of them go through the second one. A back end that
+// can writes bfloat16 itself.
 void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x, int rows,
                        float* y) {
   State& state = *state_;
   const Linear::Packed& up = *first.packed();
   const Linear::Packed& down = *second.packed();
   const bool is_int8 = up.spec.type == ComputeType::kInt8;
-  const bool is_bfloat16 = up.spec.type == ComputeType::kBFloat16 && up.parts.size() == 1;
+  const bool is_bfloat16 = state.BackendFor(up).WritesBFloat16(up);
   const int piece = PieceRows(first);
   const auto in = static_cast<size_t>(up.spec.in);
   const auto width = static_cast<size_t>(up.spec.out);
@@ -158,19 +155,17 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x
       state.hidden_input.Reserve(static_cast<size_t>(PaddedRows(n) + kInt8Rows) * width);
       auto* const next = reinterpret_cast<uint8_t*>(state.hidden_input.data());
       ForEachPiece(n, piece, [&](size_t from, int some) {
-        state.Run(first, state.InputOf(up, from), some, hidden);
+        state.Run(first, state.InputOf(up, from), some, {hidden});
         QuantizeRows(hidden, static_cast<size_t>(some), width, ActivationRange(CurrentIsa()),
                      down.header().static_scale, next + from * width,
                      state.row_scales.data() + from);
       });
       state.prepared = next;
     } else if (is_bfloat16) {
-      auto* const next = reinterpret_cast<uint16_t*>(hidden);
-      state.Observed(first, n, /*is_own=*/false,
-                     [&] { state.onednn.RunToBFloat16(up, state.InputOf(up, 0), n, next); });
-      state.prepared = next;
+      state.Run(first, state.InputOf(up, 0), n, {hidden, DType::kBFloat16});
+      state.prepared = hidden;
     } else {
-      state.Run(first, state.InputOf(up, 0), n, hidden);
+      state.Run(first, state.InputOf(up, 0), n, {hidden});
       state.Prepare(down, hidden, n);
     }
     ForEachPiece(n, piece, [&](size_t from, int some) {

@@ -30,6 +30,7 @@ enum class MatmulKernels : uint8_t {
 struct MatmulCall {
   const Linear& linear;
   int rows;            // at most Matmul::kMostRows
+  DType output;        // the type of the results, float32 or bfloat16
   int threads;         // OpenMP threads that it may use
   bool is_own_kernel;  // else oneDNN's
   double seconds;      // that it took
@@ -48,6 +49,8 @@ class Matmul {
  public:
   // The rows of a single product, at most. More are cut into pieces.
   static constexpr int kMostRows = internal::kMostRows;
+  // The rows that a product is padded to, at most.
+  static constexpr int kMostPaddedRows = internal::kMostPaddedRows;
   static int PieceRows(const Linear& linear);
   // The rows that the buffers of a call with `rows` rows must have room for.
   static int PaddedRows(int rows);
@@ -81,9 +84,10 @@ class Matmul {
   // type.
   void ApplyPair(const Linear& first, const Linear& second, const float* x, int rows, float* y);
 
-  // The product alone, of rows that are in the map's own type already: at most kMostRows, with room
-  // for the padding in x and y.
-  void Multiply(const Linear& linear, const MatmulInput& x, int rows, float* y);
+  // The product alone, of rows that are in the map's own type already, as MatmulObserver sees it.
+  // At most kMostRows; x and y have room for kMostPaddedRows rows. REQUIRES: y is float32, or
+  // bfloat16 where an observed call for the map was.
+  void Multiply(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y);
 
   // The number of oneDNN's primitives created so far (constant once warm).
   int primitives() const;

@@ -161,7 +161,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   // OpenMP's threads wait well only while there are no more of them than cores: those of the
   // workers end with them.
   translator.reset();
-  fastest.matmul_floor_seconds = MatmulFloor(products, options.kernels);
+  NIBU_ASSIGN_OR_RETURN(fastest.matmul_floor_seconds, MatmulFloor(products, options.kernels));
   fastest.weight_bytes = model_.loaded.model->weight_bytes() +
                          (model_.draft != nullptr ? model_.draft->weight_bytes() : 0);
   for (const auto& other : model_.ensemble) fastest.weight_bytes += other->weight_bytes();

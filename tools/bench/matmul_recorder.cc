@@ -5,46 +5,56 @@
 #include <thread>
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/exception_status.h"
 #include "engine/core/profile.h"
+#include "engine/core/status_macros.h"
 
 namespace nibu::internal {
-namespace {
-
-// Returns a map of the shape and type of another one.
-Linear StandIn(const Linear& linear) {
-  const std::vector<float> zeros(static_cast<size_t>(linear.in()) *
-                                 static_cast<size_t>(linear.out()));
-  const MatrixView matrix{
-      {DType::kFloat32, {linear.out(), linear.in()}, zeros.data()}, /*out_in=*/true, {}};
-  return *Linear::Create({matrix}, {}, Activation::kNone, linear.compute_type());
-}
-
-}  // namespace
 
 void MatmulRecorder::Clear() { *this = MatmulRecorder(); }
 
+// Runs within the measured run, so that it only notes what Replay has to know.
 void MatmulRecorder::Observe(const MatmulCall& call) {
   const Linear& linear = call.linear;
-  const void* const identity = linear.is_selected() ? nullptr : linear.packed().get();
-  const WeightsKey key(identity, linear.in(), linear.out(), linear.compute_type());
-  auto found = weights_.find(key);
-  if (found == weights_.end()) {
-    found = weights_.emplace(key, linear.is_selected() ? StandIn(linear) : linear).first;
+  const bool is_lasting = !linear.is_selected();
+  const WeightsKey key(is_lasting ? linear.packed().get() : nullptr, linear.in(), linear.out(),
+                       linear.compute_type(), linear.has_bias());
+  auto found = found_.find(key);
+  if (found == found_.end()) {
+    weights_.push_back({is_lasting ? std::optional(linear) : std::nullopt, linear.in(),
+                        linear.out(), linear.compute_type(), linear.has_bias()});
+    found = found_.emplace(key, weights_.size() - 1).first;
   }
-  order_.push_back({&found->second, call.rows, call.threads});
+  order_.push_back({found->second, call.rows, call.output, call.threads});
   own_calls_ += call.is_own_kernel ? 1 : 0;
   seconds_ += call.seconds;
 }
 
-double MatmulRecorder::Replay(MatmulKernels kernels) const {
+absl::StatusOr<Linear> MatmulRecorder::StandIn(const Weights& weights) {
+  const std::vector<float> zeros(static_cast<size_t>(weights.in) *
+                                 static_cast<size_t>(weights.out));
+  const MatrixView matrix{
+      {DType::kFloat32, {weights.out, weights.in}, zeros.data()}, /*out_in=*/true, {}};
+  std::vector<TensorView> biases;
+  if (weights.has_bias) biases.push_back({DType::kFloat32, {weights.out}, zeros.data()});
+  return Linear::Create({matrix}, biases, Activation::kNone, weights.type);
+}
+
+absl::StatusOr<double> MatmulRecorder::Replay(MatmulKernels kernels) const try {
   constexpr size_t kReplays = 3;       // of which the median counts
   constexpr double kLongEnough = 0.2;  // seconds of all of them
-  const auto rows = static_cast<size_t>(Matmul::PaddedRows(Matmul::kMostRows));
+  const auto rows = static_cast<size_t>(Matmul::kMostPaddedRows);
   size_t in = 0;
   size_t out = 0;
-  for (const auto& [key, linear] : weights_) {
-    in = std::max(in, static_cast<size_t>(linear.in()));
-    out = std::max(out, static_cast<size_t>(linear.out()));
+  std::vector<Linear> linears;
+  for (const Weights& weights : weights_) {
+    in = std::max(in, static_cast<size_t>(weights.in));
+    out = std::max(out, static_cast<size_t>(weights.out));
+    if (weights.lasting.has_value()) {
+      linears.push_back(*weights.lasting);
+    } else {
+      NIBU_ASSIGN_OR_RETURN(linears.emplace_back(), StandIn(weights));
+    }
   }
   AlignedBuffer<float> x(rows * in);
   AlignedBuffer<float> y(rows * out);
@@ -60,7 +70,8 @@ double MatmulRecorder::Replay(MatmulKernels kernels) const {
       ScopedTimer timer(&seconds);
       for (const Product& product : order_) {
         if (product.threads != threads) matmul.SetThreads(threads = product.threads);
-        matmul.Multiply(*product.linear, {x.data(), scales.data()}, product.rows, y.data());
+        matmul.Multiply(linears[product.weights], {x.data(), scales.data()}, product.rows,
+                        {y.data(), product.output});
       }
     }
     return seconds;
@@ -73,16 +84,27 @@ double MatmulRecorder::Replay(MatmulKernels kernels) const {
   if (replays.empty()) return 0;
   std::nth_element(replays.begin(), replays.begin() + replays.size() / 2, replays.end());
   return replays[replays.size() / 2];
+} catch (...) {
+  return StatusOfException();
 }
 
-double MatmulFloor(const std::vector<MatmulRecorder>& recorders, MatmulKernels kernels) {
-  std::vector<double> floors(recorders.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < floors.size(); ++i) {
-    threads.emplace_back([&, i] { floors[i] = recorders[i].Replay(kernels); });
+absl::StatusOr<double> MatmulFloor(const std::vector<MatmulRecorder>& recorders,
+                                   MatmulKernels kernels) try {
+  std::vector<absl::StatusOr<double>> floors(recorders.size(), 0.0);
+  {
+    std::vector<std::jthread> threads;  // which are joined here, even if one cannot be started
+    for (size_t i = 0; i < floors.size(); ++i) {
+      threads.emplace_back([&, i] { floors[i] = recorders[i].Replay(kernels); });
+    }
   }
-  for (std::thread& thread : threads) thread.join();
-  return floors.empty() ? 0 : *std::max_element(floors.begin(), floors.end());
+  double slowest = 0;
+  for (const absl::StatusOr<double>& floor : floors) {
+    NIBU_RETURN_IF_ERROR(floor.status());
+    slowest = std::max(slowest, *floor);
+  }
+  return slowest;
+} catch (...) {
+  return StatusOfException();
 }
 
 }  // namespace nibu::internal

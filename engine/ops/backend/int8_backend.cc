@@ -9,16 +9,19 @@
 namespace nibu::internal {
 
 // The kernels finish sums with ReLU or without an activation; others take another pass.
-void Int8Backend::Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) {
+void Int8Backend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
+                      const MatmulOutput& y) {
+  auto* const results = static_cast<float*>(y.rows);
   const bool fetches = map.int8_weights != std::exchange(in_l2_, map.int8_weights);
   const auto in = static_cast<size_t>(map.spec.in);
   const auto out = static_cast<size_t>(map.spec.out);
   const auto count = static_cast<size_t>(rows);
   const Dequantization finish = map.dequantization();
   MultiplyInt8(CurrentIsa(), {map.int8_weights, in, out}, fetches,
-               static_cast<const uint8_t*>(x.rows), count, finish, x.scales, y);
+               static_cast<const uint8_t*>(x.rows), count, finish, x.scales, results);
   if (FinishesInt8(finish.activation)) return;
-  DequantizeRows(finish, x.scales, count, out, reinterpret_cast<const int32_t*>(y), out, y, out);
+  DequantizeRows(finish, x.scales, count, out, static_cast<const int32_t*>(y.rows), out, results,
+                 out);
 }
 
 }  // namespace nibu::internal

@@ -16,12 +16,14 @@ class Int8Backend final : public MatmulBackend {
   // oneDNN prefers for inputs and outputs that are multiples of 64.
   static bool Has(const Linear::Packed& map) { return map.int8_weights != nullptr; }
 
+  bool WritesBFloat16(const Linear::Packed&) const override { return false; }
   // REQUIRES: Has(map).
-  void Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) override;
+  void Run(const Linear::Packed& map, const MatmulInput& x, int rows,
+           const MatmulOutput& y) override;
 
  private:
-  const int8_t* in_l2_ =
-      nullptr;  // the weights of the latest call, which need not be fetched again
+  // The weights of the latest call. They are in L2 and need not be fetched again.
+  const int8_t* in_l2_ = nullptr;
 };
 
 }  // namespace nibu::internal

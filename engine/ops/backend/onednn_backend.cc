@@ -89,20 +89,21 @@ void OneDnnBackend::Execute(Kernel& kernel, const void* x, const memory& weights
   if (status != dnnl_success) throw dnnl::error(status, "oneDNN failed in a matmul");
 }
 
+bool OneDnnBackend::WritesBFloat16(const Linear::Packed& map) const {
+  return map.spec.type == ComputeType::kBFloat16 && map.parts.size() == 1;
+}
+
 // int8: oneDNN 2 has no scales for each row, so that its sums are turned into floats here.
-void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) {
-  RunAll(map.spec, map, x.rows, rows, y);
+void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
+                        const MatmulOutput& y) {
+  MatmulSpec spec = map.spec;
+  spec.bfloat16_output = y.dtype == DType::kBFloat16;
+  RunAll(spec, map, x.rows, rows, y.rows);
   if (map.spec.type != ComputeType::kInt8) return;
   const auto columns = static_cast<size_t>(map.spec.out);
   DequantizeRows(map.dequantization(), x.scales, static_cast<size_t>(rows), columns,
-                 reinterpret_cast<const int32_t*>(y), columns, y, columns);
-}
-
-void OneDnnBackend::RunToBFloat16(const Linear::Packed& map, const MatmulInput& x, int rows,
-                                  uint16_t* y) {
-  MatmulSpec spec = map.spec;
-  spec.bfloat16_output = true;
-  RunAll(spec, map, x.rows, rows, y);
+                 static_cast<const int32_t*>(y.rows), columns, static_cast<float*>(y.rows),
+                 columns);
 }
 
 void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, const void* x,

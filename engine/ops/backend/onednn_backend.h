@@ -23,10 +23,10 @@ class OneDnnBackend final : public MatmulBackend {
   void SetThreads(int threads);
   int threads() const { return threads_; }
 
-  void Run(const Linear::Packed& map, const MatmulInput& x, int rows, float* y) override;
-  // The same with y in bfloat16, for a bfloat16 map whose inputs are not cut into parts. y has room
-  // for kMostPaddedRows rows.
-  void RunToBFloat16(const Linear::Packed& map, const MatmulInput& x, int rows, uint16_t* y);
+  // It can for bfloat16 maps whose inputs are not cut into parts, which are summed in float32.
+  bool WritesBFloat16(const Linear::Packed& map) const override;
+  void Run(const Linear::Packed& map, const MatmulInput& x, int rows,
+           const MatmulOutput& y) override;
 
   int primitives() const { return static_cast<int>(kernels_.size()); }
 

@@ -1,6 +1,8 @@
 #include "tools/bench/matmul_recorder.h"
 
 #include <memory_resource>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/core/aligned_buffer.h"
@@ -9,10 +11,14 @@
 namespace nibu::internal {
 namespace {
 
+static_assert(!std::is_copy_constructible_v<MatmulRecorder>);
+static_assert(std::is_nothrow_move_constructible_v<MatmulRecorder>);
+
 Linear Ones(int in, int out, ComputeType type) {
   const std::vector<float> w(static_cast<size_t>(in) * static_cast<size_t>(out), 1.0f);
   const MatrixView matrix{{DType::kFloat32, {out, in}, w.data()}, true, {}};
-  return *Linear::Create({matrix}, {}, Activation::kNone, type);
+  const TensorView bias{DType::kFloat32, {out}, w.data()};
+  return *Linear::Create({matrix}, {bias}, Activation::kNone, type);
 }
 
 // The products of many rows take longer than those of few, also when they are run again; weights
@@ -37,14 +43,44 @@ TEST(MatmulRecorderTest, RunsProductsAgain) {
     EXPECT_EQ(recorders[1].calls(), 51u);
     EXPECT_GT(recorders[0].calls(), 51u);  // in pieces
     EXPECT_GT(recorders[0].seconds(), recorders[1].seconds());
-    const double floor = recorders[0].Replay(MatmulKernels::kAuto);
-    EXPECT_GT(recorders[1].Replay(MatmulKernels::kOneDnn), 0);
-    EXPECT_GT(floor, recorders[1].Replay(MatmulKernels::kAuto));
-    EXPECT_GT(MatmulFloor(recorders, MatmulKernels::kAuto), 0);
+    const double floor = *recorders[0].Replay(MatmulKernels::kAuto);
+    EXPECT_GT(*recorders[1].Replay(MatmulKernels::kOneDnn), 0);
+    EXPECT_GT(floor, *recorders[1].Replay(MatmulKernels::kAuto));
+    EXPECT_GT(*MatmulFloor(recorders, MatmulKernels::kAuto), 0);
+    const MatmulRecorder moved = std::move(recorders[0]);
     recorders[0].Clear();
     EXPECT_EQ(recorders[0].calls(), 0u);
-    EXPECT_EQ(recorders[0].Replay(MatmulKernels::kAuto), 0);
+    EXPECT_EQ(*recorders[0].Replay(MatmulKernels::kAuto), 0);
+    EXPECT_GT(*moved.Replay(MatmulKernels::kAuto), 0);
   }
+}
+
+// Keeps the types in which the results of calls were wanted.
+class Outputs final : public MatmulObserver {
+ public:
+  void Observe(const MatmulCall& call) override {
+    all.push_back(call.output);
+    recorder.Observe(call);
+  }
+  std::vector<DType> all;
+  MatmulRecorder recorder;
+};
+
+// A bfloat16 hidden layer is written in bfloat16, which takes other products than float32.
+TEST(MatmulRecorderTest, RunsProductsWithTheirOutputType) {
+  const Linear up = Ones(64, 128, ComputeType::kBFloat16);
+  const Linear down = Ones(128, 64, ComputeType::kBFloat16);
+  Outputs outputs;
+  Matmul matmul;
+  matmul.SetObserver(&outputs);
+  const auto room = static_cast<size_t>(Matmul::PaddedRows(8));
+  AlignedBuffer<float> x(room * 64);
+  AlignedBuffer<float> y(room * 64);
+  for (size_t n = 0; n < x.size(); ++n) x[n] = 1;
+  matmul.ApplyPair(up, down, x.data(), 8, y.data());
+  EXPECT_EQ(outputs.all, std::vector<DType>({DType::kBFloat16, DType::kFloat32}));
+  EXPECT_EQ(outputs.recorder.own_calls(), 0u);
+  EXPECT_GT(*outputs.recorder.Replay(MatmulKernels::kAuto), 0);
 }
 
 }  // namespace
