@@ -153,10 +153,9 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   fastest.load_seconds = load_seconds;
   fastest.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
   for (const MatmulRecorder& recorder : products) {
-    if (recorder.seconds() < fastest.matmul_seconds) continue;
-    fastest.matmul_seconds = recorder.seconds();
-    fastest.matmul_calls = recorder.calls();
-    fastest.own_matmul_calls = recorder.own_calls();
+    fastest.matmul_seconds = std::max(fastest.matmul_seconds, recorder.seconds());
+    fastest.matmul_calls += recorder.calls();
+    fastest.own_matmul_calls += recorder.own_calls();
   }
   // OpenMP's threads wait well only while there are no more of them than cores: those of the
   // workers end with them.

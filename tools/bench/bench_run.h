@@ -52,11 +52,9 @@ struct BenchResult {
   int64_t peak_rss_bytes = 0;
   size_t weight_bytes = 0;
   Translator::Measurement measurement;
-  // Of the worker whose matrix products took the most time: their seconds in the run, and the
-  // number of products, those by our own kernels among them.
-  double matmul_seconds = 0;
-  size_t matmul_calls = 0;
-  size_t own_matmul_calls = 0;
+  double matmul_seconds = 0;        // of the worker whose matrix products took the most time
+  size_t matmul_calls = 0;          // matrix products of all workers
+  size_t own_matmul_calls = 0;      // those of them that our own kernels made
   double matmul_floor_seconds = 0;  // see MatmulFloor
 };
 
