@@ -95,7 +95,7 @@ SearchModel SearchModelOf(const ModelConfig& config, int positions) {
 }
 
 absl::Status CheckRequest(const Request& request, const DecodingOptions& options,
-                          const RequestLimits& limits) {
+                          const TokenLimits& limits) {
   NIBU_RETURN_IF_ERROR(
       CheckTokens("source", request.source, 1, limits.max_source_length, limits.vocab_source));
   NIBU_RETURN_IF_ERROR(CheckTokens("target_prefix", request.target_prefix, 0,

@@ -21,8 +21,8 @@ absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& conf
 // its frame.
 SearchModel SearchModelOf(const ModelConfig& config, int positions);
 
-// The bounds that the requests of a translator keep to.
-struct RequestLimits {
+// The token ids and lengths that the requests of a translator may have.
+struct TokenLimits {
   int vocab_source;
   int vocab_target;
   int max_source_length;  // without the frame
@@ -31,7 +31,7 @@ struct RequestLimits {
 
 // Checks a request's own part; its plan has been checked. InvalidArgument that says what is wrong.
 absl::Status CheckRequest(const Request& request, const DecodingOptions& options,
-                          const RequestLimits& limits);
+                          const TokenLimits& limits);
 
 }  // namespace nibu::internal
 
