@@ -106,6 +106,7 @@ absl::Status CheckRequest(const Request& request, const DecodingOptions& options
   }
   NIBU_RETURN_IF_ERROR(CheckConstraints(request, options, limits.vocab_target));
   return CheckOnStep(request, options);
+  NIBU_RETURN_IF_ERROR(CheckRange("max_length", request.max_length.value_or(0), 0));
 }
 
 }  // namespace nibu::internal

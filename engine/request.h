@@ -42,10 +42,11 @@ struct Request {
   // way share it. Null: Submit works `options` out for this request alone.
   std::shared_ptr<const SearchPlan> plan = nullptr;
   DecodingOptions options = {};  // counts only without a plan
-  // Above 0: at most so many generated tokens, the prefix included, even if the options allow more.
-  int max_length = 0;
-  // What a translation begins with: part of the result, counted in L and the length limits, not in
-  // S (see prefix_bias_beta, too).
+  // At most so many generated tokens, the prefix included, even if the options allow more. 0: the
+  // result is empty. nullopt: the options alone decide.
+  std::optional<int> max_length = std::nullopt;
+  // The beginning of the translation: part of the result, counted in L and the length limits, not
+  // in S (see prefix_bias_beta, too).
   std::vector<int> target_prefix = {};
   // What the result must have, as far as it can be had: at most kMostConstraints. Needs a beam.
   std::vector<Constraint> constraints = {};

@@ -21,7 +21,7 @@ SearchTask TaskOf(const Request& request, size_t source_tokens) {
                   .word_parts = request.word_parts.get(),
                   .no_repeat_ngram_size = request.plan->options().no_repeat_ngram_size,
                   .key = request.key};
-  if (request.max_length > 0) task.max_length = std::min(task.max_length, request.max_length);
+  task.max_length = std::min(task.max_length, request.max_length.value_or(task.max_length));
   if (request.target.has_value()) {
     task.target = &*request.target;
     return task;

@@ -5,12 +5,14 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/translator.h"
 #include "gtest/gtest.h"
+#include "tests/engine/asking.h"
 #include "tests/engine/reference/transformer.h"
 #include "tests/engine/small_model.h"
 
@@ -114,7 +116,7 @@ TEST(RequestsTest, OptionsOfTheirOwnInOneBatch) {
         }
         inbox.Await(sources.size());
         for (size_t i = 0; i < sources.size(); ++i) {
-          EXPECT_TRUE(SameBits({*inbox.at(i)}, {expected[i % many.size()][i]}))
+          EXPECT_TRUE(SameBits(Results{*inbox.at(i)}, Results{expected[i % many.size()][i]}))
               << "options " << i % many.size() << ", batch " << batch;
         }
       }
@@ -212,6 +214,32 @@ TEST(RequestsTest, AreCheckedAtTheDoor) {
   request.options = {};
   request.options.frame = Frame{{}, {}, {99}};
   EXPECT_EQ(refused(request), "frame.decoder_start has 99, expected -1 to 49");
+  EXPECT_EQ(refused({.source = {5}, .max_length = -1}).find("max_length"), 0u);
+}
+
+// A length limit of 0 is a limit; there is none where no value is given.
+TEST(RequestsTest, TheLengthMayBeLimitedToNothing) {
+  const auto lengths = [](const Request& request) {
+    std::vector<size_t> all;
+    const Result result = Ask(SmallModel(), request);
+    for (const Hypothesis& h : *result) all.push_back(h.tokens.size());
+    return all;
+  };
+  Request request{.source = {5, 9, 33, 7}};
+  for (const int beam : {1, 4}) {
+    request.options.beam_size = beam;
+    request.max_length = 0;
+    EXPECT_EQ(lengths(request), std::vector<size_t>({0}));
+    request.target_prefix = {4, 6};
+    EXPECT_EQ(lengths(request), std::vector<size_t>({0}));
+    request.max_length = 2;
+    EXPECT_EQ(lengths(request), std::vector<size_t>({2}));
+    request.target_prefix.clear();
+    request.max_length = std::nullopt;
+    request.options.min_decoding_length = 5;
+    EXPECT_GE(lengths(request).at(0), 5u);
+    request.options.min_decoding_length = 1;
+  }
 }
 
 // A server's way: each result brings the next request, on the thread that delivers.
