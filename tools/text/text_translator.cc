@@ -12,35 +12,10 @@
 #include "engine/core/status_macros.h"
 #include "tokenizer/unicode/characters.h"
 #include "tools/text/line_reader.h"
-#include "tools/text/pivot.h"
+#include "tools/text/pending_line.h"
 #include "tools/text/resources.h"
 
 namespace nibu::internal {
-
-// A line whose parts are being translated. Once they are submitted, the translators' callbacks have
-// it: those of each translator come one at a time.
-struct TextTranslator::Pending {
-  // A part on its way through two models.
-  struct PivotPart {
-    nibu::internal::Request next;  // for the second model, without a source
-    PivotSentence sentence = {};
-    std::vector<std::vector<Hypothesis>> hypotheses = {};  // of the sentence's parts
-    size_t missing = 0;
-    absl::Status status = {};  // of the first one that failed
-  };
-
-  Request request;
-  Done done;
-  LineParts line;
-  std::vector<PivotPart> pivots;  // with two models, one for each part
-  std::vector<Ticket> tickets;    // Submit's until is_submitted, then Cancel's
-  std::mutex mutex;               // guards what follows, and the last two fields of PivotPart
-  bool is_submitted = false;      // all parts are
-  size_t missing = 0;
-  absl::Status status;            // of the first part that failed
-  std::vector<Ticket> followers;  // of the second model
-  bool is_cancelled = false;
-};
 
 namespace {
 
@@ -217,74 +192,6 @@ void TextTranslator::Take(const std::shared_ptr<Pending>& pending, size_t part, 
   // This translator may be destroyed as soon as its last text is delivered: with two models in a
   // row, the second one's thread is here.
   Deliver(pending.get(), std::move(finished));
-}
-
-void TextTranslator::Continue(const std::shared_ptr<Pending>& pending, size_t part,
-                              const Hypothesis& translation) {
-  Pending::PivotPart& pivot = pending->pivots[part];
-  absl::StatusOr<PivotSentence> read =
-      ReadPivot(*pending->request.plan->pivot, pending->line.pivot_front,
-                pending->line.parts[part].source, translation);
-  if (!read.ok()) return Take(pending, part, read.status());
-  pivot.sentence = *std::move(read);
-  const size_t count = pivot.sentence.parts.size();
-  try {
-    pivot.hypotheses.resize(count);
-  } catch (...) {
-    return Take(pending, part, StatusOfException());
-  }
-  pivot.missing = 1 + count;
-  for (size_t i = 0; i < count; ++i) {
-    const absl::Status status = SubmitPivot(pending, part, i);
-    if (!status.ok()) TakePivot(pending, part, i, status);
-  }
-  TakePivot(pending, part, count, std::vector<Hypothesis>());
-}
-
-absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending, size_t part,
-                                         size_t index) try {
-  const PivotPlan& plan = *pending->request.plan->pivot;
-  const Pending::PivotPart& pivot = pending->pivots[part];
-  nibu::internal::Request request = pivot.next;
-  request.source = plan.second.coder.Ids(pivot.sentence.parts[index].pieces);
-  if (index > 0) {  // The prefix, and what depends on it, are those of the sentence's beginning.
-    request.target_prefix.clear();
-    request.constraints.clear();
-    request.plan = plan.second.searches.For(request.plan->options().return_attention,
-                                            /*has_alternatives=*/false);
-  }
-  {
-    const std::lock_guard<std::mutex> lock(pending->mutex);
-    pending->followers.reserve(pending->followers.size() + 1);  // Nothing throws behind Submit.
-  }
-  NIBU_ASSIGN_OR_RETURN(
-      const Ticket ticket,
-      plan.translator->Submit(std::move(request), [this, pending, part, index](uint64_t, Result r) {
-        TakePivot(pending, part, index, std::move(r));
-      }));
-  const std::lock_guard<std::mutex> lock(pending->mutex);
-  pending->followers.push_back(ticket);
-  if (pending->is_cancelled) plan.translator->Cancel(ticket);
-  return absl::OkStatus();
-} catch (...) {
-  return StatusOfException();
-}
-
-void TextTranslator::TakePivot(const std::shared_ptr<Pending>& pending, size_t part, size_t index,
-                               Result result) {
-  Pending::PivotPart& pivot = pending->pivots[part];
-  {
-    const std::lock_guard<std::mutex> lock(pending->mutex);
-    pivot.status.Update(result.status());
-    if (result.ok() && index < pivot.hypotheses.size()) {
-      pivot.hypotheses[index] = *std::move(result);
-    }
-    if (--pivot.missing > 0) return;
-  }
-  if (!pivot.status.ok()) return Take(pending, part, pivot.status);
-  Take(pending, part,
-       JoinPivot(*pending->request.plan->pivot, pending->line.parts[part].source, pivot.sentence,
-                 pivot.hypotheses));
 }
 
 absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pending,
