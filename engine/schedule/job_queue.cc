@@ -37,11 +37,12 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
     std::unique_lock<std::mutex> lock(mutex_);
     if (!job->request.continues) NIBU_RETURN_IF_ERROR(AwaitRoom(&lock, patience));
     if (closed_) return absl::FailedPreconditionError("the translator has ended");
-    job->order = {~job->request.priority, arrivals_ / kWindow,
-                  -static_cast<int64_t>(job->source.size()), arrivals_};
-    job->arrival = Clock::now();
+    QueueEntry& entry = job->entry;
+    entry.order_ = {~job->request.priority, arrivals_ / kWindow,
+                    -static_cast<int64_t>(job->source.size()), arrivals_};
+    entry.arrival_ = Clock::now();
     const Clock::time_point deadline = job->request.deadline;
-    jobs_.emplace(job->order, std::move(job));
+    jobs_.emplace(entry.order_, std::move(job));
     ++arrivals_;
     ++undelivered_;
     if (deadline < earliest_deadline_) {
@@ -56,7 +57,7 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
 void JobQueue::Cancel(const std::shared_ptr<Job>& job) {
   job->is_cancelled = true;
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto waiting = jobs_.find(job->order);
+  const auto waiting = jobs_.find(job->entry.order_);
   if (waiting != jobs_.end()) End(waiting, job->MustEnd(Clock::time_point::min()));
 }
 
@@ -126,7 +127,7 @@ JobList JobQueue::Take(Room room, bool wait, bool preferred) {
     room.source_tokens -= std::min(room.source_tokens, size);
     room.rows -= std::min(room.rows, rows);
     ++begun_;
-    waited_seconds_ += std::chrono::duration<double>(now - next->second->arrival).count();
+    waited_seconds_ += std::chrono::duration<double>(now - next->second->entry.arrival_).count();
     jobs.Append(std::move(next->second));
     jobs_.erase(next);
   }

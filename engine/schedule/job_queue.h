@@ -81,7 +81,7 @@ class JobQueue {
   // are no faster.
   static constexpr uint64_t kWindow = 256;
 
-  using Jobs = std::map<Job::Order, std::shared_ptr<Job>>;
+  using Jobs = std::map<QueueEntry::Order, std::shared_ptr<Job>>;
   // REQUIRES: `lock` holds mutex_.
   absl::Status AwaitRoom(std::unique_lock<std::mutex>* lock, std::chrono::nanoseconds patience);
   // Ends a waiting job; returns what follows it. REQUIRES: mutex_ held.
