@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -86,12 +87,13 @@ absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& conf
                     config.heads_decoder);
 }
 
-SearchModel SearchModelOf(const ModelConfig& config, int positions) {
+SearchModel SearchModelOf(const ModelConfig& config, Frame frame, int positions, uint64_t owner) {
   return {.eos = config.eos,
           .unk = config.unk_target,
           .suppressed = config.suppressed,
-          .frame = FrameFor({}, config),
-          .positions = positions};
+          .frame = std::move(frame),
+          .positions = positions,
+          .owner = owner};
 }
 
 absl::Status CheckRequest(const Request& request, const DecodingOptions& options,
@@ -104,9 +106,9 @@ absl::Status CheckRequest(const Request& request, const DecodingOptions& options
     NIBU_RETURN_IF_ERROR(
         CheckTokens("target", *request.target, 1, limits.max_target_length, limits.vocab_target));
   }
+  NIBU_RETURN_IF_ERROR(CheckRange("max_length", request.max_length.value_or(0), 0));
   NIBU_RETURN_IF_ERROR(CheckConstraints(request, options, limits.vocab_target));
   return CheckOnStep(request, options);
-  NIBU_RETURN_IF_ERROR(CheckRange("max_length", request.max_length.value_or(0), 0));
 }
 
 }  // namespace nibu::internal

@@ -2,6 +2,8 @@
 #ifndef NIBU_ENGINE_PLAN_H_
 #define NIBU_ENGINE_PLAN_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "engine/model/config.h"
 #include "engine/request.h"
@@ -17,9 +19,9 @@ Frame FrameFor(const DecodingOptions& options, const ModelConfig& config);
 // must have. InvalidArgument whose message begins with the option's name.
 absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& config);
 
-// Returns what a search has to know of a model whose decoder can generate `positions` tokens behind
-// its frame.
-SearchModel SearchModelOf(const ModelConfig& config, int positions);
+// Returns what a search has to know of a model. `frame`: FrameFor its options. `positions`: the
+// tokens that the decoder can generate behind the frame. `owner`: see SearchPlan::owner.
+SearchModel SearchModelOf(const ModelConfig& config, Frame frame, int positions, uint64_t owner);
 
 // The token ids and lengths that the requests of a translator may have.
 struct TokenLimits {

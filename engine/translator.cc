@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 #include <system_error>
@@ -31,6 +32,12 @@ constexpr size_t kDefaultTokens = 4096;
 constexpr size_t kDefaultQueue = 2048;
 // Positions for the frames of requests, beyond the longest sources and outputs.
 constexpr int kFramePositions = 64;
+
+// Returns another number for each translator of the process.
+uint64_t NextNumber() {
+  static std::atomic<uint64_t> count{0};
+  return ++count;
+}
 
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
@@ -140,6 +147,12 @@ class Translator::Impl {
     if (delivery.joinable()) delivery.join();
   }
 
+  // The longest source that a frame leaves room for.
+  int MaxSource(const Frame& frame) const {
+    return std::min(max_source, source_positions - frame.source_extra());
+  }
+
+  const uint64_t plan_owner = NextNumber();  // see SearchPlan::owner
   const std::shared_ptr<const Model> model;
   const std::shared_ptr<CoreBudget> cores;  // null: none
   const int max_source;
@@ -227,14 +240,15 @@ absl::StatusOr<std::shared_ptr<const SearchPlan>> Translator::Plan(
     // A frame of the model's own is not the other models'.
     NIBU_RETURN_IF_ERROR(
         ValidateFor(options, options.frame.has_value() ? impl_->vocabularies : config));
-    const Frame frame = FrameFor(options, config);
+    Frame frame = FrameFor(options, config);
     const int positions = impl_->target_positions - frame.target_extra();
     if (positions < 1) {
       return absl::InvalidArgumentError(
           absl::StrCat("frame.decoder_start has ", frame.decoder_start.size(),
                        " tokens, expected at most ", impl_->target_positions));
     }
-    return std::make_shared<const SearchPlan>(options, SearchModelOf(config, positions));
+    return std::make_shared<const SearchPlan>(
+        options, SearchModelOf(config, std::move(frame), positions, impl_->plan_owner));
   } catch (...) {
     return StatusOfException();
   }
@@ -243,14 +257,19 @@ absl::StatusOr<std::shared_ptr<const SearchPlan>> Translator::Plan(
 absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done done) const {
   if (request.plan == nullptr) {
     NIBU_ASSIGN_OR_RETURN(request.plan, Plan(request.options));
+    request.options = {};  // which the plan has
   }
   const SearchPlan& plan = *request.plan;
+  if (plan.owner() != impl_->plan_owner) {
+    return absl::InvalidArgumentError(
+        "plan is another translator's; make one with this one's Plan");
+  }
   const ModelConfig& common = impl_->vocabularies;
   NIBU_RETURN_IF_ERROR(
       CheckRequest(request, plan.options(),
                    {.vocab_source = common.vocab_source,
                     .vocab_target = common.vocab_target,
-                    .max_source_length = max_source_length(plan.options()),
+                    .max_source_length = impl_->MaxSource(plan.frame()),
                     .max_target_length = impl_->target_positions - plan.frame().target_extra()}));
   return std::make_shared<Job>(std::move(request), std::move(done));
 }
@@ -263,6 +282,8 @@ void Translator::Cancel(const Ticket& ticket) {
 absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translator::Translate(
     const std::vector<std::vector<int>>& sources, const DecodingOptions& options) {
   try {
+    NIBU_RETURN_IF_ERROR(impl_->CheckProcess());
+    NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const SearchPlan> plan, Plan(options));
     const auto all = std::make_shared<Gather<std::vector<Hypothesis>>>(sources.size());
     for (size_t i = 0; i < sources.size(); ++i) {
       if (sources[i].empty()) {
@@ -270,7 +291,7 @@ absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translator::Translate(
         continue;
       }
       const absl::StatusOr<Ticket> ticket = Submit(
-          {.source = sources[i], .options = options, .key = i},
+          {.source = sources[i], .plan = plan, .key = i},
           [all](uint64_t key, Result result) { all->Add(key, std::move(result)); },
           std::chrono::nanoseconds::max());
       if (!ticket.ok()) all->Add(i, ticket.status());
@@ -282,10 +303,7 @@ absl::StatusOr<std::vector<std::vector<Hypothesis>>> Translator::Translate(
 }
 
 int Translator::max_source_length(const DecodingOptions& options) const {
-  const int extra = options.frame.has_value()
-                        ? options.frame->source_extra()
-                        : static_cast<int>(impl_->model->config.source_suffix.size());
-  return std::min(impl_->max_source, impl_->source_positions - extra);
+  return impl_->MaxSource(FrameFor(options, impl_->model->config));
 }
 
 const Model& Translator::model() const { return *impl_->model; }

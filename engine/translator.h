@@ -30,17 +30,16 @@ class Translator {
   ~Translator();
 
   // Checks decoding options and works them out for Request::plan. InvalidArgument whose message
-  // begins with the option's name. The plan belongs to this translator: no other one may get it.
+  // begins with the option's name. The plan belongs to this translator: others refuse it.
   absl::StatusOr<std::shared_ptr<const SearchPlan>> Plan(const DecodingOptions& options) const;
 
   // Queues a request. OK: `done` is called exactly once, from a thread of the translator's that
   // decodes nothing, and may Submit in turn. Otherwise never: InvalidArgument: ids, lengths or
-  // options that make no sense; ResourceExhausted: no memory, or the queue has been full for
-  // `patience` (which must be 0 where `done` submits); FailedPrecondition: the translator has ended
-  // (its destructor has begun while a `done` submits), or is that of a parent
-  // process.
-  // Requests with different options share the decoder's steps. Waiting ones are taken by priority,
-  // then longest first within windows of arrival, so that workers end together.
+  // options that make no sense, or another translator's plan; ResourceExhausted: no memory, or the
+  // queue has been full for `patience` (which must be 0 where `done` submits); FailedPrecondition:
+  // the translator has ended (its destructor has begun while a `done` submits), or is that of a
+  // parent process. Requests with different options share the decoder's steps. Waiting ones are
+  // taken by priority, then longest first within windows of arrival, so that workers end together.
   absl::StatusOr<Ticket> Submit(Request request, Done done,
                                 std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
 

@@ -18,9 +18,10 @@ namespace nibu::internal {
 
 SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
     : options_(std::move(options)),
-      frame_(options_.frame.value_or(model.frame)),
+      frame_(model.frame),
       ends_(options_.end_tokens.empty() ? std::vector<int>{model.eos} : options_.end_tokens),
       positions_(model.positions),
+      owner_(model.owner),
       stop_rule_(StopRule::Make(options_)) {
   const auto add = [this](auto rule) {
     rules_.push_back(std::make_unique<const decltype(rule)>(std::move(rule)));

@@ -2,6 +2,7 @@
 #ifndef NIBU_ENGINE_SEARCH_SEARCH_PLAN_H_
 #define NIBU_ENGINE_SEARCH_SEARCH_PLAN_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct SearchModel {
   int eos = 0;                       // ends a hypothesis, unless options.end_tokens are given
   int unk = -1;                      // what options.disable_unk suppresses
   std::vector<int> suppressed = {};  // tokens that are never generated
-  Frame frame = {{}, {}, {-1}};      // the frame of its sentences, if the options have none
+  Frame frame = {{}, {}, {-1}};      // of its sentences: the options' own, if they have one
   int positions = 1 << 30;           // tokens that its decoder can generate, at most
+  uint64_t owner = 0;                // see SearchPlan::owner
 };
 
 // Immutable; threads may share it. It stays where it is, since its rules refer to it.
@@ -30,6 +32,9 @@ class SearchPlan {
   SearchPlan(const SearchPlan&) = delete;
   SearchPlan& operator=(const SearchPlan&) = delete;
 
+  // The number of the Translator that has made the plan. No other one may decode by it, since its
+  // ids and positions are those of that translator's models.
+  uint64_t owner() const { return owner_; }
   const DecodingOptions& options() const { return options_; }
   const Frame& frame() const { return frame_; }
   // The tokens that end a hypothesis.
@@ -50,6 +55,7 @@ class SearchPlan {
   const Frame frame_;
   const std::vector<int> ends_;
   const int positions_;
+  const uint64_t owner_;
   std::unique_ptr<const StopRule> stop_rule_;
   std::vector<std::unique_ptr<const LogitsRule>> rules_;
 };

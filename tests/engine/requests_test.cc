@@ -217,6 +217,19 @@ TEST(RequestsTest, AreCheckedAtTheDoor) {
   EXPECT_EQ(refused({.source = {5}, .max_length = -1}).find("max_length"), 0u);
 }
 
+// A plan has the ids and positions of one translator's models.
+TEST(RequestsTest, APlanIsOfOneTranslator) {
+  const auto model = SmallModel();
+  const auto translator = *Translator::Create(model, {});
+  const auto other = *Translator::Create(model, {});
+  const auto plan = *translator->Plan({});
+  const auto done = [](uint64_t, const Result& result) { EXPECT_TRUE(result.ok()); };
+  EXPECT_TRUE(translator->Submit({.source = {5}, .plan = plan}, done).ok());
+  const absl::Status status = other->Submit({.source = {5}, .plan = plan}, done).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message().find("plan is another translator's"), 0u) << status;
+}
+
 // A length limit of 0 is a limit; there is none where no value is given.
 TEST(RequestsTest, TheLengthMayBeLimitedToNothing) {
   const auto lengths = [](const Request& request) {
