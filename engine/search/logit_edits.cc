@@ -1,6 +1,7 @@
 #include "engine/search/logit_edits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "absl/algorithm/container.h"
@@ -18,6 +19,11 @@ void SuppressAll(absl::Span<const int> suppressed, const LogitTokens& tokens, fl
 }
 
 }  // namespace
+
+float BiasedLogProb(float log_prob, bool is_favoured, float beta) {
+  log_prob += std::log1p(-beta);
+  return is_favoured && log_prob > -kInfinity ? std::log(std::exp(log_prob) + beta) : log_prob;
+}
 
 void LogitEdits::Clear() {
   suppressed_.clear();

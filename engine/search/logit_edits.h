@@ -11,6 +11,10 @@
 
 namespace nibu::internal {
 
+// Returns the logarithm of p' = (1 - beta) p, plus beta for the token that is favoured. A token of
+// probability 0 stays one.
+float BiasedLogProb(float log_prob, bool is_favoured, float beta);
+
 // Filled by the rules before the row is computed, applied to each block of its logits as it comes.
 // Not thread-safe. Reused from row to row; allocates only while its lists grow.
 class LogitEdits {
@@ -26,8 +30,8 @@ class LogitEdits {
   void Penalize(absl::Span<const int> tokens, float penalty);
   // Asks for a token's log-probability, whether or not it is among the best.
   void Request(int token) { requested_.push_back(token); }
-  // Requests a token and makes it more probable: p' = (1 - beta) p for all tokens, plus beta for
-  // this one. A token of probability 0 stays one. Once a row, before any other request.
+  // Requests a token and makes it more probable: see BiasedLogProb. Once a row, before any other
+  // request.
   void Favour(int token, float beta);
   // Asks for samples instead of the best tokens: one for each noise.
   void Sample(const Sampling& sampling, const Noise& noise);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
+
+#include "engine/search/logit_edits.h"
 
 namespace nibu::internal {
 
@@ -75,8 +75,8 @@ void Passes::Rescore(std::vector<float> scores, Hypothesis* hypothesis) const {
     follows = target_[i] == prefix_[i];
     if (!task_.is_biased()) {
       score = 0;
-    } else if (score > -std::numeric_limits<float>::infinity()) {
-      score = follows ? std::log((1 - beta) * std::exp(score) + beta) : score + std::log1p(-beta);
+    } else {
+      score = BiasedLogProb(score, follows, beta);
     }
   }
   hypothesis->token_scores = std::move(scores);

@@ -73,9 +73,10 @@ void SearchRow::Merge(absl::Span<const Candidate> best) {
   }
   const float beta = edits_.beta();
   if (beta > 0) {
-    for (Candidate& c : merged_) c.log_prob += std::log1p(-beta);
-    float& favoured = merged_.front().log_prob;
-    if (favoured > -kInfinity) favoured = std::log(std::exp(favoured) + beta);
+    for (Candidate& c : merged_) {
+      const bool is_favoured = &c == merged_.data();  // requested before all others
+      c.log_prob = BiasedLogProb(c.log_prob, is_favoured, beta);
+    }
   }
   absl::c_sort(merged_, IsBetterCandidate);
 }
