@@ -19,7 +19,7 @@ class Alternatives final : public LogitsRule {
   }
 
  private:
-  const std::vector<int> ends_;
+  std::vector<int> ends_;
 };
 
 }  // namespace nibu::internal

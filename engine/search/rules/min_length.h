@@ -32,7 +32,7 @@ class MinLength final : public LogitsRule {
   }
 
   const size_t least_;
-  const std::vector<int> ends_;
+  std::vector<int> ends_;
 };
 
 }  // namespace nibu::internal

@@ -30,7 +30,7 @@ class SuppressSequences final : public LogitsRule {
   }
 
  private:
-  const std::vector<std::vector<int>> sequences_;
+  std::vector<std::vector<int>> sequences_;
 };
 
 }  // namespace nibu::internal

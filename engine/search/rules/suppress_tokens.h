@@ -20,7 +20,7 @@ class SuppressTokens final : public LogitsRule {
   }
 
  private:
-  const std::vector<int> tokens_;
+  std::vector<int> tokens_;
 };
 
 }  // namespace nibu::internal
