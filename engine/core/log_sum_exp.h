@@ -22,7 +22,6 @@ class LogSumExp {
 
   // log(sum of exp of all numbers so far); -infinity if they are all -infinity.
   float value() const { return largest_ + std::log(sum_); }
-  float largest() const { return largest_; }
 
  private:
   float sum_ = 0;  // of exp(x - largest_)

@@ -21,7 +21,6 @@ struct Sampling {
 // sample does not depend on the batch that it is decoded in.
 class Noise {
  public:
-  Noise() = default;
   // `key`: Request::key; `hypothesis`: which of the samples; `step`: tokens generated before.
   Noise(uint64_t seed, uint64_t key, size_t hypothesis, size_t step)
       : state_(Mix(Mix(Mix(Mix(seed) ^ key) ^ hypothesis) ^ step)) {}
@@ -38,7 +37,7 @@ class Noise {
     return x ^ x >> 31;
   }
 
-  uint64_t state_ = 0;
+  uint64_t state_;
 };
 
 }  // namespace nibu::internal

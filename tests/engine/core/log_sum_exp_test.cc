@@ -38,7 +38,6 @@ TEST(LogSumExpTest, EqualsTheDefinition) {
       } else {
         EXPECT_NEAR(sum.value(), std::log(expected), 1e-4);
       }
-      EXPECT_EQ(sum.largest(), largest);
     }
   });
 }
