@@ -33,13 +33,13 @@ struct SearchTask {
 
   const DecodingOptions& options() const { return plan->options(); }
 
-  // The open hypotheses of the beam, at most. Constraints have places of their own beside
-  // beam_size, as far as there is room.
+  // Returns how many open hypotheses the beam has at most. Constraints have places of their own
+  // beside beam_size, up to kMostBeamRows in all.
   size_t width() const {
     const auto beam = static_cast<size_t>(options().beam_size);
-    return std::min(std::max(kMostRows, beam), beam + CountTokens(constraints));
+    return std::min(std::max(kMostBeamRows, beam), beam + CountTokens(constraints));
   }
-  static constexpr size_t kMostRows = 32;
+  static constexpr size_t kMostBeamRows = 32;
 
   bool is_biased() const { return options().prefix_bias_beta > 0; }
   // The tokens at the beginning of every hypothesis for which no logits are computed.

@@ -67,7 +67,7 @@ void BM_Linear(benchmark::State& state, ComputeType type, MatmulKernels kernels,
     return;
   }
   const std::vector<Linear>& linears = **made;
-  Matmul context(kernels);
+  Matmul matmul(kernels);
   const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
   AlignedBuffer<float> x(room * static_cast<size_t>(in));
   AlignedBuffer<float> y(room * static_cast<size_t>(out));
@@ -75,7 +75,7 @@ void BM_Linear(benchmark::State& state, ComputeType type, MatmulKernels kernels,
   std::memcpy(x.data(), values.data(), x.size() * sizeof(float));
   size_t next = 0;
   for (auto _ : state) {
-    context.Apply(linears[next], x.data(), rows, y.data());
+    matmul.Apply(linears[next], x.data(), rows, y.data());
     next = next + 1 < linears.size() ? next + 1 : 0;
   }
   SetRates(state, 2.0 * rows * in * out, static_cast<double>(linears[0].bytes()));

@@ -25,15 +25,15 @@ Linear SmallLinear() {
 
 TEST(MatmulTest, CreatesPrimitivesOnce) {
   const Linear linear = SmallLinear();
-  Matmul context;
+  Matmul matmul;
   AlignedBuffer<float> x(static_cast<size_t>(Matmul::PaddedRows(300)) * 64);
   AlignedBuffer<float> y(x.size());
   std::memset(x.data(), 0, x.size() * sizeof(float));
-  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
-  const int warm = context.primitives();
+  for (int rows = 1; rows <= 300; ++rows) matmul.Apply(linear, x.data(), rows, y.data());
+  const int warm = matmul.primitives();
   EXPECT_LE(warm, 16);
-  for (int rows = 1; rows <= 300; ++rows) context.Apply(linear, x.data(), rows, y.data());
-  EXPECT_EQ(context.primitives(), warm);
+  for (int rows = 1; rows <= 300; ++rows) matmul.Apply(linear, x.data(), rows, y.data());
+  EXPECT_EQ(matmul.primitives(), warm);
 }
 
 // Which calls go to our own kernels is a rule; their results are oneDNN's bit for bit, whatever the
@@ -102,11 +102,11 @@ TEST(MatmulTest, WithoutAThreadToShareWith) {
     ASSERT_EQ(pthread_attr_setstacksize(&endless, size_t{1} << 47), 0);
     ASSERT_EQ(pthread_setattr_default_np(&endless), 0);
     EXPECT_THROW(std::thread([] {}), std::system_error);
-    Matmul context;
-    context.SetThreads(2);
+    Matmul matmul;
+    matmul.SetThreads(2);
     const std::vector<float> x(64 * Matmul::kMostRows, 1.0f);
     std::vector<float> y(x.size());
-    context.Apply(linear, x.data(), Matmul::kMostRows, y.data());
+    matmul.Apply(linear, x.data(), Matmul::kMostRows, y.data());
     EXPECT_EQ(y, std::vector<float>(x.size(), 32.0f));
     ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
   })
