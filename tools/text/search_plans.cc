@@ -10,14 +10,22 @@ absl::StatusOr<SearchPlans> SearchPlans::Make(const Translator& translator,
   SearchPlans made;
   for (const bool needs_attention : {false, true}) {
     for (const bool has_alternatives : {true, false}) {
-      DecodingOptions changed = options;
-      changed.return_attention |= needs_attention;
-      if (!has_alternatives && options.return_alternatives) {
-        changed.return_alternatives = false;
-        changed.num_hypotheses = 1;
+      const bool is_without = !has_alternatives && options.return_alternatives;
+      std::shared_ptr<const SearchPlan>& plan =
+          made.plans_[IndexOf(needs_attention, has_alternatives)];
+      if (needs_attention && options.return_attention) {
+        plan = made.For(/*needs_attention=*/false, has_alternatives);
+      } else if (!has_alternatives && !is_without) {
+        plan = made.For(needs_attention, /*has_alternatives=*/true);
+      } else {
+        DecodingOptions changed = options;
+        changed.return_attention |= needs_attention;
+        if (is_without) {
+          changed.return_alternatives = false;
+          changed.num_hypotheses = 1;
+        }
+        NIBU_ASSIGN_OR_RETURN(plan, translator.Plan(changed));
       }
-      NIBU_ASSIGN_OR_RETURN(made.plans_[IndexOf(needs_attention, has_alternatives)],
-                            translator.Plan(changed));
     }
   }
   return made;

@@ -14,7 +14,8 @@ namespace nibu::internal {
 
 class Translator;
 
-// Immutable; threads may share it. Copies share the plans.
+// Immutable; threads may share it. Copies share the plans, and so do forms that are equal for the
+// given options.
 class SearchPlans {
  public:
   SearchPlans() = default;  // without plans

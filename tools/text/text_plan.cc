@@ -162,9 +162,9 @@ absl::StatusOr<TextPlan> MakePivotPlan(const TextOptions& first_options,
       std::max({TranslatorOptions().max_source_length, options.max_input_length,
                 first_options.decoding.max_decoding_length});
   NIBU_ASSIGN_OR_RETURN(TextPlan second, MakeTextPlan(asked, model));
+  // The searches have this frame already. Here it tells readers of the options, who may know the
+  // first model alone.
   second.options.decoding.frame = FrameFor(second.options.decoding, model.loaded.model->config);
-  NIBU_ASSIGN_OR_RETURN(second.searches,
-                        SearchPlans::Make(*model.translator, second.options.decoding));
 
   TextPlan plan = first;
   plan.options = options;
