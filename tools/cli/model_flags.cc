@@ -10,7 +10,6 @@
 #include "models/random_model.h"
 #include "tools/cli/flags.h"
 #include "tools/text/model_paths.h"
-#include "tools/text/resources.h"
 
 namespace nibu::internal {
 
@@ -49,11 +48,7 @@ absl::StatusOr<OpenedModel> Open(const ModelFlags& model) {
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags(const SpeedOptions& speed,
                                                       const ModelOptions& model,
                                                       const Options& options) {
-  TranslatorOptions made;
-  made.threads = speed.threads > 0 ? speed.threads : UsableCores();
-  made.batch_size = speed.batch_size;
-  made.batch_type = static_cast<BatchType>(speed.batch_type);
-  made.kernels = static_cast<MatmulKernels>(speed.matmul);
+  TranslatorOptions made = MakeTranslatorOptions(speed);
   made.ensemble_weights = model.ensemble_weights;
   made.max_source_length = options.max_input_length;
   made.max_decoding_length = options.max_decoding_length.value_or(256);

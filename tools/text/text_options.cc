@@ -2,14 +2,18 @@
 
 #include "tools/text/text_options.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/linear.h"
+#include "engine/translator_options.h"
 #include "models/assembly/opened_model.h"
 #include "tools/text/option_table.h"
+#include "tools/text/resources.h"
 
 namespace nibu::internal {
 namespace {
@@ -97,6 +101,18 @@ absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelD
   made.glossary = options.glossary;
   NIBU_ASSIGN_OR_RETURN(made.protect, ParseProtect(options.protect));
   made.protect_pattern = options.protect_pattern;
+  return made;
+}
+
+TranslatorOptions MakeTranslatorOptions(const SpeedOptions& options) {
+  TranslatorOptions made;
+  made.threads = options.threads > 0 ? options.threads : std::min(UsableCores(), 1024);
+  made.batch_size = options.batch_size;
+  made.batch_type =
+      options.batch_type == nibu::BatchType::kTokens ? BatchType::kTokens : BatchType::kExamples;
+  made.kernels = options.matmul == nibu::MatmulKernels::kOneDnn ? MatmulKernels::kOneDnn
+                                                                : MatmulKernels::kAuto;
+  made.queue_size = static_cast<size_t>(options.queue_size);
   return made;
 }
 

@@ -19,6 +19,7 @@
 namespace nibu::internal {
 
 struct ModelDefaults;
+struct TranslatorOptions;
 
 // Parts of a text that are no words: they come out as they went in, once each.
 struct Protected {
@@ -72,6 +73,9 @@ DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults&
 // The shortlist is added by the caller. InvalidArgument with the option's name: a value makes no
 // sense.
 absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelDefaults& defaults);
+
+// The options of the engine's threads and kernels; the others are left as they are.
+TranslatorOptions MakeTranslatorOptions(const SpeedOptions& options);
 
 // The type of the matrix products on this CPU. InvalidArgument: the CPU cannot do it.
 absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type);

@@ -177,15 +177,8 @@ class Translator::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOptions& options) try {
-  TranslatorOptions speed;
   NIBU_RETURN_IF_ERROR(internal::CheckValues(internal::SpeedOptionRows(), options));
-  speed.threads = options.threads > 0 ? options.threads : std::min(internal::UsableCores(), 1024);
-  speed.batch_size = options.batch_size;
-  speed.batch_type = options.batch_type == BatchType::kTokens ? internal::BatchType::kTokens
-                                                              : internal::BatchType::kExamples;
-  speed.kernels = options.matmul == MatmulKernels::kOneDnn ? internal::MatmulKernels::kOneDnn
-                                                           : internal::MatmulKernels::kAuto;
-  speed.queue_size = static_cast<size_t>(options.queue_size);
+  TranslatorOptions speed = internal::MakeTranslatorOptions(options);
   speed.cores = std::make_shared<internal::CoreBudget>(speed.threads);
   NIBU_RETURN_IF_ERROR(speed.Validate());
   return std::unique_ptr<Translator>(new Translator(std::make_unique<Impl>(speed)));
