@@ -343,29 +343,5 @@ TEST(TranslatorTest, TakesSentencesFromSeveralThreadsAndFinishesThemAll) {
   }
 }
 
-TEST(TranslatorTest, MeasuresWhatHappened) {
-  class Counter final : public MatmulObserver {
-   public:
-    void Observe(const MatmulCall& call) override {
-      ++calls;
-      EXPECT_GE(call.rows, 1);
-      EXPECT_LE(call.rows, Matmul::kMostRows);
-      EXPECT_FALSE(call.is_own_kernel);  // float32
-    }
-    int calls = 0;
-  };
-  const auto model = reference::Transformer(SmallConfig(), 17).Build(ComputeType::kFloat32);
-  Counter counter;
-  TranslatorOptions options;
-  options.observers = {&counter};
-  auto translator = *Translator::Create(model, options);
-  translator->StartMeasuring();
-  EXPECT_TRUE(translator->Translate(RandomSources(200, 10, 50), {}).ok());
-  const Translator::Measurement measurement = translator->FinishMeasuring();
-  EXPECT_EQ(measurement.latencies.size(), 200u);
-  EXPECT_GT(measurement.profile.decoder_matmul, 0);
-  EXPECT_GT(counter.calls, 0);
-}
-
 }  // namespace
 }  // namespace nibu::internal

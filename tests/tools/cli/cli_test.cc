@@ -139,6 +139,19 @@ TEST(CliTest, ASingleLineIsTheSameWithAnyThreads) {
   }
 }
 
+TEST(CliTest, OneDnnAloneGivesTheSameInt8) {
+  NIBU_TOO_SLOW_FOR_SANITIZERS();
+  const std::string source = ReadFile(TestdataPath("multi30k.en")).substr(0, 1000);
+  const std::string flags = "--compute_type=int8 --print_scores --threads=1 --matmul=";
+  const Outcome expected = Translate(flags + "auto", source);
+  const Outcome outcome = Translate(flags + "onednn", source);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out, "");
+  EXPECT_EQ(outcome.out, expected.out);
+  ExpectOneLineError("nibu-translate", Translate("--matmul=mkl", ""), 2,
+                     "--matmul must be auto or onednn, not \"mkl\"");
+}
+
 // A matmul made for more threads than it gets would leave some of its output unwritten.
 TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
