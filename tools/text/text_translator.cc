@@ -210,6 +210,7 @@ absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pen
     NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(text.prefix));
     text.prefix_tokens = made.target_prefix.size();
   }
+  // May be 0: the model sees nothing of a prefix of protected parts alone.
   if (text.is_given && plan.options.decoding.prefix_bias_beta == 0) {
     made.max_length = static_cast<int>(text.prefix_tokens);
   }

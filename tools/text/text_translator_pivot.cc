@@ -43,6 +43,7 @@ absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending
   request.source = plan.second.coder.Ids(pivot.sentence.parts[index].pieces);
   if (index > 0) {  // The prefix, and what depends on it, are those of the sentence's beginning.
     request.target_prefix.clear();
+    request.max_length.reset();
     request.constraints.clear();
     request.plan = plan.second.searches.For(request.plan->options().return_attention,
                                             /*has_alternatives=*/false);

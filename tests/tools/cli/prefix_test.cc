@@ -76,6 +76,20 @@ TEST(TargetPrefixTest, StandsInFrontOfParts) {
   }
 }
 
+// A prefix that goes on in the next sentence is all of this one's translation. The model does not
+// see the emoji, so that this is nothing for it, and no reason to translate the sentence freely.
+TEST(TargetPrefixTest, MayHaveNothingForTheModel) {
+  const Outcome outcome =
+      Translate("--compute_type=float32 --input_format=jsonl --output_format=jsonl",
+                R"({"text":"😀 Good dog 😀. A dog runs.","prefix":"😀\rEin Tier"})"
+                "\n");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  const auto& best = json["hypotheses"][0];
+  EXPECT_EQ(best["text"], "😀😀 Ein Tier rennt.");
+  EXPECT_EQ(best["tokens"][0], "▁Ein");
+}
+
 TEST(TargetPrefixTest, StaysAsItWasGiven) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* prefix : {"[Ein", "Ein {0} Mann", "\u2167 Ein", "Ein  Mann"}) {

@@ -242,8 +242,8 @@ TEST(PivotTest, ASentenceWithoutTextInBetweenKeepsTheHypothesesOfOthers) {
   }
 }
 
-// The second model has fewer positions than the first one's translations have pieces.
-TEST(PivotTest, CutsWhatIsTooLongForTheSecondModel) {
+// Loads a German-English model of 12 positions, fewer than translations have pieces.
+std::shared_ptr<const Model> LoadNarrow() {
   const internal::testing::TempFolder folder;
   const std::string path = folder.path() + "/de-en";
   std::filesystem::copy(TestdataPath("de-en"), path);
@@ -251,7 +251,11 @@ TEST(PivotTest, CutsWhatIsTooLongForTheSecondModel) {
   const std::string config((std::istreambuf_iterator<char>(in)), {});
   std::ofstream(path + "/config.json") << absl::StrReplaceAll(
       config, {{"\"max_position_embeddings\": 512", "\"max_position_embeddings\": 12"}});
-  const std::shared_ptr<const Model> narrow = Load(path);
+  return Load(path);
+}
+
+TEST(PivotTest, CutsWhatIsTooLongForTheSecondModel) {
+  const std::shared_ptr<const Model> narrow = LoadNarrow();
   const auto translator = Threads(1);
   const std::vector<std::string> lines = Captions(12);
   const Options options = With({{"split_sentences", "false"}, {"alignment", "soft"}});
@@ -266,6 +270,24 @@ TEST(PivotTest, CutsWhatIsTooLongForTheSecondModel) {
     EXPECT_FALSE(both[i].too_long);
   }
   EXPECT_GT(cut, 0);
+}
+
+// The prefix is all of the first sentence's first part; it limits no other part.
+TEST(PivotTest, APrefixEndsOnlyThePartThatItBegins) {
+  const auto translator = Threads(1);
+  const auto plan = *translator->Prepare(*Model::Pivot(EnglishGerman(), LoadNarrow()));
+  const std::string line =
+      "A man in a red shirt is riding a very old bicycle down the long street. A dog runs.";
+  Request request;
+  request.target_prefix = "Two. A";
+  std::promise<absl::StatusOr<Result>> answer;
+  const auto done = [&](uint64_t, absl::StatusOr<Result> result) {
+    answer.set_value(std::move(result));
+  };
+  ASSERT_TRUE(translator->Submit(line, plan, request, done).ok());
+  const absl::StatusOr<Result> result = answer.get_future().get();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->hypotheses[0].text, "Two. The very old bicycles down the street. A dog runs.");
 }
 
 TEST(PivotTest, ModelsShareThreadsAndWaitForNoOne) {
