@@ -121,9 +121,10 @@ absl::Span<const OptionRow> SpeedOptionRows() {
            .programs = kModels}),
       Row<&SpeedOptions::matmul>(
           {.name = "matmul",
-           .help = "Kernels that multiply matrices. auto: nibu's own int8 kernels where they are "
-                   "faster (x86-64 with AVX-512 VNNI or AMX), oneDNN's elsewhere. onednn: oneDNN's "
-                   "alone. int8 results are the same bit for bit.",
+           .help = "Kernels that multiply matrices. auto: nibu's own int8 kernels where there are "
+                   "some (x86-64 with AVX-512 VNNI or AMX), oneDNN's elsewhere and in matmuls with "
+                   "several threads. onednn: oneDNN's alone. int8 results are the same bit for "
+                   "bit.",
            .group = kSpeedGroup,
            .values = "auto onednn",
            .programs = kModels}),

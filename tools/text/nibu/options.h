@@ -27,8 +27,9 @@ enum class ComputeType : uint8_t { kAuto, kFloat32, kBFloat16, kInt8 };
 // The unit of SpeedOptions::batch_size: sentences, or tokens of their sources.
 enum class BatchType : uint8_t { kExamples, kTokens };
 
-// The kernels that multiply matrices. kAuto: nibu's own int8 kernels where they are faster,
-// oneDNN's elsewhere. kOneDnn: oneDNN's alone. Both give the same int8 results, bit for bit.
+// The kernels that multiply matrices. kAuto: nibu's own int8 kernels where there are some
+// (x86-64 with AVX-512 VNNI or AMX), oneDNN's elsewhere and in matmuls with several threads.
+// kOneDnn: oneDNN's alone. Both give the same int8 results, bit for bit.
 enum class MatmulKernels : uint8_t { kAuto, kOneDnn };
 
 // The system whose rules say when a beam search ends, and which hypotheses it keeps.
