@@ -36,6 +36,8 @@ ProgramInfo Program(Settings* settings) {
       "[flags]",
       "Measures throughput, latency, memory, the time of each part, and the matmul floor. This\n"
       "is the time of exactly the matrix products of a run, replayed with nothing between them.\n"
+      "The column kernels (matmul_kernels in JSON) says whose kernels multiplied: nibu's own,\n"
+      "oneDNN's, or both.\n"
       "--compute_type, --threads, --beam_size, --batch_size and --source_length may be lists, "
       "such\n"
       "as 1,8,64; every combination is a run, which is printed as it ends. nibu-bench attention\n"
