@@ -1,4 +1,4 @@
-// What a Translator is asked, and what it answers.
+// A Translator's requests and results.
 #ifndef NIBU_ENGINE_REQUEST_H_
 #define NIBU_ENGINE_REQUEST_H_
 
@@ -48,7 +48,7 @@ struct Request {
   // The beginning of the translation: part of the result, counted in L and the length limits, not
   // in S (see prefix_bias_beta, too).
   std::vector<int> target_prefix = {};
-  // What the result must have, as far as it can be had: at most kMostConstraints. Needs a beam.
+  // Phrases that the result must have, as far as it can: at most kMostConstraints. Needs a beam.
   std::vector<Constraint> constraints = {};
   // By token id, whether it goes on with the word in front of it: then what stands there is no
   // phrase of a constraint but part of another word. Null, or beyond its end: it does not.

@@ -13,15 +13,16 @@
 
 namespace nibu::internal {
 
-// The output layer of a few tokens, ascending: those worth it for a sentence.
+// The output layer of a few tokens, ascending: those that a shortlist has for a sentence.
 struct OutputSubset {
   std::vector<int> tokens;
   std::vector<Linear> linears;  // of each model; several subsets may share them
   std::vector<int> columns;     // of the linears, each token's
 };
 
-// Of a model, or of an ensemble, whose log-probabilities are the weighted means of its models'. One
-// worker's; not thread-safe. May throw what a Matmul throws, and can be used again.
+// Computes the logits of a model, or of an ensemble, whose log-probabilities are the weighted means
+// of its models'. One worker's; not thread-safe. May throw what a Matmul throws, and can be used
+// again.
 class OutputLayer {
  public:
   struct Part {

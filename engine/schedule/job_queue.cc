@@ -170,7 +170,8 @@ void JobQueue::Delivered() {
     const std::lock_guard<std::mutex> lock(mutex_);
     --undelivered_;
   }
-  room_.notify_all();  // of one alone, memory might run out
+  // All are woken: the memory of a single one might not suffice for its request.
+  room_.notify_all();
 }
 
 }  // namespace nibu::internal

@@ -43,10 +43,10 @@ class JobQueue {
   // Blocks until no job is left and every worker waits for the next one. REQUIRES: not closed.
   void AwaitIdle();
 
-  // Whether no job is left and all workers but the caller wait for one.
+  // Returns whether no job is left and all workers but the caller wait for one.
   bool Alone();
 
-  // What a worker can take at most.
+  // The most that a worker can take.
   struct Room {
     size_t sentences;
     size_t source_tokens;

@@ -120,7 +120,8 @@ void Worker::Start() {
   }
 }
 
-// The next of taken_ to live_: all that its decoding begins with, but for the encoder's part.
+// Moves the next job of taken_ into a slot of live_ and prepares its decoding, except for what the
+// encoder gives.
 void Worker::AddSlot() {
   std::unique_ptr<Slot> slot;
   if (free_.empty()) {

@@ -1,3 +1,4 @@
+// The decoding loop of one thread of a translator.
 #ifndef NIBU_ENGINE_SCHEDULE_WORKER_H_
 #define NIBU_ENGINE_SCHEDULE_WORKER_H_
 
@@ -27,7 +28,7 @@ struct WorkerOptions {
   CoreBudget* cores = nullptr;           // null: the worker may always decode
   // Threads that a matmul may use while there is a single sentence, and no other worker has one.
   int solo_threads = 1;
-  // What is decoded together; a single sentence may have more tokens and rows.
+  // The most that is decoded together; a single sentence may have more tokens and rows.
   JobQueue::Room most;
   int vocab_target = 0;  // of all models
   MatmulKernels kernels = MatmulKernels::kAuto;
@@ -43,8 +44,8 @@ class Worker {
   Worker(absl::Span<const std::unique_ptr<const PreparedModel>> models,
          const WorkerOptions& options, JobQueue* queue);
 
-  // Until the queue is closed and empty. Throws nothing: where a step fails, its sentences are
-  // decoded once more, one by one, and the one that fails alone ends with that status.
+  // Decodes until the queue is closed and empty. Throws nothing: where a step fails, its sentences
+  // are decoded once more, one by one, and the one that fails alone ends with that status.
   void Run() noexcept;
 
   // While the worker waits: start a new profile; then return the seconds that each sentence took

@@ -20,8 +20,8 @@ namespace nibu::internal {
 struct Frame {
   std::vector<int> source_prefix;
   std::vector<int> source_suffix;
-  // What the decoder is given before it generates, at least one (-1: a zero vector). In neither the
-  // result nor its score.
+  // The tokens that the decoder is given before it generates, at least one (-1: a zero vector). In
+  // neither the result nor its score.
   std::vector<int> decoder_start;
 
   // Positions of the source that are not its text.
@@ -30,14 +30,15 @@ struct Frame {
   int target_extra() const { return static_cast<int>(decoder_start.size()) - 1; }
 };
 
-// Whose rules say when a beam search ends, and what it keeps: see BeamSearch.
+// The program by whose rules a beam search ends and keeps hypotheses: see StopRule.
 enum class SearchCompat : uint8_t { kNibu, kCTranslate2, kMarian, kHuggingFace };
 
-// What becomes of the best hypothesis where it is caught in a loop.
+// The treatment of a best hypothesis that repeats itself again and again.
 enum class OnRepetition : uint8_t {
   kKeep,
-  // Once more with no_repeat_ngram_size; the better one by the plain score is taken. Of an n-best
-  // list the others stay. Neither with alternatives nor with several samples.
+  // The sentence is decoded once more with no_repeat_ngram_size, and the better hypothesis by the
+  // plain score is taken. The others of an n-best list stay. It goes neither with alternatives nor
+  // with several samples.
   kRetry,
 };
 
@@ -49,8 +50,9 @@ struct DecodingOptions {
   float patience = 1.0f;
   int num_hypotheses = 1;
   SearchCompat search_compat = SearchCompat::kNibu;
-  // Of kHuggingFace alone, its early_stopping: true, or false. ("never", which compares with the
-  // best score that a live hypothesis may have at max_length, is taken for false.)
+  // The early_stopping of kHuggingFace, which alone reads it: true, or false. ("never", which
+  // compares with the best score that a live hypothesis may have at max_length, is taken for
+  // false.)
   bool early_stopping = false;
 
   // score = (S - word_penalty * L) / L^length_penalty
@@ -106,7 +108,7 @@ struct DecodingOptions {
   absl::Status Validate() const;
   // Searches of one sentence, each for a hypothesis of its own.
   int branches() const { return return_alternatives || sampling.is_on() ? num_hypotheses : 1; }
-  // Whether Request::constraints may go with them.
+  // Returns whether Request::constraints may go with them.
   bool allow_constraints() const;
   bool needs_attention() const { return return_attention || coverage_penalty != 0; }
 };

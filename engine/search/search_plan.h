@@ -14,7 +14,7 @@
 
 namespace nibu::internal {
 
-// What a search has to know of a model.
+// The facts about a model that a search needs.
 struct SearchModel {
   int eos = 0;                       // ends a hypothesis, unless options.end_tokens are given
   int unk = -1;                      // what options.disable_unk suppresses

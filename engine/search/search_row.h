@@ -53,7 +53,7 @@ class SearchRow final : public LogitSink {
   TopK best_;
   Sampler sampler_;  // used instead of best_ if the edits ask for samples
   LogSumExp sum_;
-  std::optional<float> log_sum_;  // set from outside
+  std::optional<float> log_sum_;  // set by SetLogSum; takes the place of sum_
   std::vector<Candidate> samples_;
   std::vector<Candidate> requested_;
   std::vector<Candidate> merged_;

@@ -1,4 +1,4 @@
-// What a search has to find for one sentence.
+// The part of a search that belongs to one sentence.
 #ifndef NIBU_ENGINE_SEARCH_SEARCH_TASK_H_
 #define NIBU_ENGINE_SEARCH_SEARCH_TASK_H_
 

@@ -27,14 +27,16 @@ class StopRule {
   static std::unique_ptr<const StopRule> Make(const DecodingOptions& options);
   virtual ~StopRule() = default;
 
-  // Whether greedy search ends at the first end token, so that it needs only the best continuation.
+  // Returns whether greedy search ends at the first end token, so that it needs only the best
+  // continuation.
   virtual bool ends_greedy_at_once() const = 0;
-  // Whether the next best continuation takes the place of one that has ended.
+  // Returns whether the next best continuation takes the place of one that has ended.
   virtual bool refills_beam() const = 0;
-  // Whether step max_length finishes the best continuations as they are. Otherwise the step is one
-  // like all others, after which the open hypotheses are finished unless the sentence is done.
+  // Returns whether step max_length finishes the best continuations as they are. Otherwise the step
+  // is one like all others, after which the open hypotheses are finished unless the sentence is
+  // done.
   virtual bool finishes_continuations() const = 0;
-  // Whether the sentence is done after a step. `length`: tokens of each open hypothesis.
+  // Returns whether the sentence is done after a step. `length`: tokens of each open hypothesis.
   virtual bool IsDone(const Beam& beam, int length) const = 0;
 };
 

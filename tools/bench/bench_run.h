@@ -1,4 +1,4 @@
-// What nibu-bench measures, one model, many ways to run it; and how it shows that.
+// Measures a model in many ways to run it, and formats the results: the work of nibu-bench.
 #ifndef NIBU_TOOLS_BENCH_BENCH_RUN_H_
 #define NIBU_TOOLS_BENCH_BENCH_RUN_H_
 
@@ -18,7 +18,7 @@
 
 namespace nibu::internal {
 
-// What stays the same through a sweep.
+// The settings that stay the same through a sweep.
 struct BenchWorkload {
   ModelFlags model;
   TextOptions text;       // languages and lengths

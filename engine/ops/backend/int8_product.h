@@ -23,19 +23,19 @@ struct Int8Weights {
   size_t out;
 };
 
-constexpr int kInt8Rows = 16;  // of an AMX tile
+constexpr int kInt8Rows = 16;  // rows of an AMX tile
 
-// Whether there are such products for an instruction set.
+// Returns whether there are such products for an instruction set.
 constexpr bool HasInt8Product(Isa isa) { return isa >= Isa::kAvx512Vnni; }
 
-// y [rows, out] = x [rows, in] W as DequantizeRows finishes it, but for activations other than
-// ReLU: then y gets the sums' bits. Rows of x up to a multiple of kInt8Rows are read. `fetches`:
+// y [rows, out] = x [rows, in] W as DequantizeRows finishes it. With an activation other than
+// ReLU, y gets the sums' bits instead. Rows of x up to a multiple of kInt8Rows are read. `fetches`:
 // whether the weights may be missing in L2. REQUIRES: HasInt8Product(isa), this CPU has it, and the
 // process may use AMX if that is it (oneDNN has asked for it).
 void MultiplyInt8(Isa isa, const Int8Weights& weights, bool fetches, const uint8_t* x, size_t rows,
                   const Dequantization& dequantization, const float* row_scales, float* y);
 
-// Whether it finishes sums with this activation.
+// Returns whether it finishes sums with this activation.
 constexpr bool FinishesInt8(Activation activation) {
   return activation == Activation::kNone || activation == Activation::kRelu;
 }

@@ -1,4 +1,4 @@
-// What differs between oneDNN 2.6 and 3, in one place. Internal to engine/ops: includes dnnl.hpp.
+// Hides the differences between oneDNN 2.6 and 3. Internal to engine/ops: includes dnnl.hpp.
 #ifndef NIBU_ENGINE_OPS_BACKEND_ONEDNN_H_
 #define NIBU_ENGINE_OPS_BACKEND_ONEDNN_H_
 

@@ -18,7 +18,7 @@
 
 namespace nibu::internal {
 
-// What one oneDNN matmul needs to know. x [rows, in] is float32, bfloat16 or u8; y [rows, out]
+// The description of one oneDNN matmul. x [rows, in] is float32, bfloat16 or u8; y [rows, out]
 // float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which are finished by kernels
 // of ours, since oneDNN 2 has no scales for each row.
 struct MatmulSpec {
