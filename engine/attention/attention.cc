@@ -14,7 +14,11 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
   if (const auto* history = std::get_if<CellHistory>(&memory)) {
     AttendCells(spec_, queries, *history, output, arena_, next);
   } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
-    AttendStored(spec_, queries, *stored, output, arena_, next);
+    if (spec_.mixer.is_full()) {
+      AttendPacked(spec_, queries, *stored, output, arena_, next);
+    } else {
+      AttendStored(spec_, queries, *stored, output, arena_, next);
+    }
   } else if (const auto& rows = std::get<KeyValueRows>(memory); spec_.mixer.is_full()) {
     AttendRows(spec_, queries, rows, output, arena_);
   } else {

@@ -16,6 +16,8 @@ class Attention {
  public:
   Attention(const AttentionSpec& spec, Arena* arena) : spec_(spec), arena_(arena) {}
 
+  const AttentionSpec& spec() const { return spec_; }
+
   // A result row depends on its own query, its keys and S alone, never on R. Asking for the weights
   // changes no bit of it. `next` prefetches what the next call reads; rows do not use it.
   // REQUIRES: at least one key.

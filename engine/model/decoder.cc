@@ -23,7 +23,7 @@ void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states
   const size_t stride = 2 * static_cast<size_t>(inner);
   for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
     const DecoderLayerWeights& layer = model_.weights.decoder[l];
-    const AttentionSpec& spec = cross_specs_[l];
+    const AttentionSpec& spec = cross_attention_[l].spec();
     const Arena::Mark layer_mark = workspace_->arena.mark();
     const float* in = encoded;
     int rows = positions;
@@ -180,7 +180,7 @@ void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
 // The place that each row looks at; null unless the layer's mechanism predicts it.
 const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const float* in) const {
   const auto l = static_cast<size_t>(layer);
-  if (!cross_specs_[l].mixer.Is<PredictedWindow>()) return nullptr;
+  if (!cross_attention_[l].spec().mixer.Is<PredictedWindow>()) return nullptr;
   std::vector<Lookers> lookers;
   for (const Input& input : inputs) {
     lookers.push_back({static_cast<int>(input.tokens.size()), input.state->source_length()});
@@ -193,8 +193,8 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   const float* centres = Centres(inputs, layer, in);
   ScopedTimer timer(&workspace_->profile.attention);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
-  const AttentionSpec& spec = cross_specs_[static_cast<size_t>(layer)];
-  const Attention attention(spec, &workspace_->arena);
+  const Attention& attention = cross_attention_[static_cast<size_t>(layer)];
+  const MixerSpec& mixer = attention.spec().mixer;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     std::optional<Prefetcher> next;
@@ -207,15 +207,14 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
     float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
     if (input.maps != nullptr) weights = input.maps->cross[static_cast<size_t>(layer)].data();
     // Keys that are no positions have a matrix of their own, which the positions share.
-    const bool is_shared = weights != nullptr && spec.mixer.reduction() > 1;
+    const bool is_shared = weights != nullptr && mixer.reduction() > 1;
     const size_t matrix_rows = static_cast<size_t>(shape_.heads) * input.tokens.size();
     const auto keys = static_cast<size_t>(input.state->source_keys(layer));
     float* const matrix = is_shared ? workspace_->arena.Floats(matrix_rows * keys) : weights;
     attention.Run(queries, input.state->source(layer), {out, dim, matrix},
                   next.has_value() ? &*next : nullptr);
     if (is_shared) {
-      ShareWeights(matrix, matrix_rows, input.state->source_length(), spec.mixer.reduction(),
-                   weights);
+      ShareWeights(matrix, matrix_rows, input.state->source_length(), mixer.reduction(), weights);
     }
     if (asked) MeanOfHeads(weights, input);
     workspace_->arena.Rewind(mark);

@@ -23,10 +23,10 @@ class Decoder {
         shape_(ShapeOf(model.config, model.config.heads_decoder)),
         self_attention_({shape_, embedder.distance_bias()}, &workspace->arena) {
     for (size_t l = 0; l < model.weights.decoder.size(); ++l) {
-      cross_specs_.push_back({shape_,
-                              {},
-                              model.config.cross_mixer(static_cast<int>(l)),
-                              model.weights.decoder[l].mixer.score_weights()});
+      const MixerSpec mixer = model.config.cross_mixer(static_cast<int>(l));
+      const AttentionSpec spec = {
+          shape_, {}, mixer, model.weights.decoder[l].mixer.score_weights()};
+      cross_attention_.emplace_back(spec, &workspace->arena);
     }
   }
 
@@ -79,7 +79,7 @@ class Decoder {
   Workspace* workspace_;
   const AttentionShape shape_;
   const Attention self_attention_;
-  std::vector<AttentionSpec> cross_specs_;  // of each layer
+  std::vector<Attention> cross_attention_;  // one for each layer
 };
 
 }  // namespace nibu::internal
