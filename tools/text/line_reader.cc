@@ -250,7 +250,9 @@ class LineReader {
     const auto prefix = absl::string_view(prefix_).substr(prefix_end_, end - prefix_end_);
     prefix_end_ = end;
     if (IsBlank(prefix)) return;
-    line_.parts[line_.expanded].is_given = newest_ != line_.expanded;
+    // A part that has had a prefix so far has all of its translation.
+    LinePart& before = line_.parts[line_.expanded];
+    before.is_given = newest_ != line_.expanded && !before.prefix.empty();
     LinePart& part = line_.parts[newest_];
     part.prefix += WithNamesOf(part.marked, std::string(prefix));
     absl::StripLeadingAsciiWhitespace(&part.prefix);

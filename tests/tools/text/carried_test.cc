@@ -246,6 +246,12 @@ TEST(CarriedTest, AlongWithOtherOptions) {
             absl::StrCat("Ein Mann liest www.x.org/", std::string(5000, 'a'), ".\n"));
   const std::string prefix = TestFile("carried_prefix", "Auf einer Bank liest {book}\n");
   EXPECT_EQ(Count(Translate(absl::StrCat("--target_prefix=", prefix), line).out, "{book}"), 1u);
+  // The prefix is the last segment's; the one in front of it is translated freely.
+  const std::string ein = TestFile("carried_segments", "Ein\n");
+  EXPECT_EQ(Translate(absl::StrCat("--split_sentences=false --markup=html --target_prefix=", ein),
+                      "<p>A dog runs.</p><p>A man sleeps.</p>\n")
+                .out,
+            "<p>Ein Hund rennt.</p><p>Ein Mann schläft.</p>\n");
   for (const char* flags :
        {"--num_hypotheses=3 --output_format=nbest", "--replace_unknowns", "--alignment=soft",
         "--return_alternatives --num_hypotheses=2 --output_format=nbest", "--sampling_topk=5",
