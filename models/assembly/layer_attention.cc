@@ -1,12 +1,16 @@
 #include "models/assembly/layer_attention.h"
 
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "engine/core/errors.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
@@ -16,18 +20,20 @@
 namespace nibu::internal {
 namespace {
 
-constexpr absl::string_view kEncoderField = "encoder_attention";
-constexpr absl::string_view kCrossField = "cross_attention";
-
 // Returns true if a layer's mixer decides whether there is such a weight.
 bool IsOfMixer(absl::string_view weight, absl::string_view field) {
-  if (field == kCrossField) {
+  if (field == kCrossAttention) {
     return absl::StartsWith(weight, "decoder.") && absl::StrContains(weight, ".mixer.");
   }
   return absl::StartsWith(weight, "encoder.") &&
          (absl::StrContains(weight, ".mixer.") || absl::StrContains(weight, ".self.") ||
           absl::StrContains(weight, ".grid."));
 }
+
+int64_t Elements(const TensorView& view) {
+  return std::accumulate(view.shape.begin(), view.shape.end(), int64_t{1}, std::multiplies<>());
+}
+int64_t Elements(const WeightShape& shape) { return int64_t{1} * shape.rows * shape.columns; }
 
 absl::Status Unfit(const OpenedModel& model, absl::string_view field, absl::string_view why) {
   return InvalidOption(field, " does not fit ", model.config_file, ": ", why);
@@ -49,16 +55,24 @@ absl::Status Replace(absl::string_view field, std::vector<MixerSpec> mixers,
     }
   }
   for (const ListedWeight& weight : ListWeights(config)) {
-    if (!IsOfMixer(weight.name, field) || model->source->Has(names.Tensor(weight.name))) continue;
+    if (!IsOfMixer(weight.name, field)) continue;
+    const StoredTensor* const tensor = model->source->Find(names.Tensor(weight.name));
+    if (tensor != nullptr && (!absl::StrContains(weight.name, ".mixer.") ||
+                              Elements(tensor->view) == Elements(weight))) {
+      continue;
+    }
     // "encoder.3.mixer.score", "encoder.3.grid.self.out"
-    const std::vector<std::string> parts = absl::StrSplit(weight.name, absl::MaxSplits('.', 3));
+    const std::vector<std::string> parts = absl::StrSplit(weight.name, absl::MaxSplits('.', 2));
     int layer = 0;
     if (!absl::SimpleAtoi(parts[1], &layer)) continue;
-    const bool is_cross = field == kCrossField;
+    const bool is_cross = field == kCrossAttention;
     const MixerSpec mixer = is_cross ? config.cross_mixer(layer) : config.encoder_mixer(layer);
+    const absl::string_view lacks =
+        tensor == nullptr ? "no weights" : "weights of another size than are needed";
     return Unfit(*model, field,
-                 absl::StrCat("its ", parts[0], " layer ", layer, " has no weights for ", field,
-                              " \"", mixer.ToText(), "\" (no \"", parts[3],
+                 absl::StrCat("its ", parts[0], " layer ", layer, " has ", lacks, " for ", field,
+                              " \"", mixer.ToText(), "\" (", tensor == nullptr ? "no \"" : "\"",
+                              absl::StripPrefix(parts[2], "mixer."),
                               "\"); choose another one, or a model trained with it"));
   }
   return absl::OkStatus();
@@ -78,10 +92,10 @@ absl::Status ReplaceLayerAttention(LayerAttention attention, OpenedModel* model)
   ModelConfig& config = model->config;
   if (!attention.encoder.empty()) {
     NIBU_RETURN_IF_ERROR(
-        Replace(kEncoderField, std::move(attention.encoder), &config.encoder_attention, model));
+        Replace(kEncoderAttention, std::move(attention.encoder), &config.encoder_attention, model));
   }
   if (attention.cross.empty()) return absl::OkStatus();
-  return Replace(kCrossField, std::move(attention.cross), &config.cross_attention, model);
+  return Replace(kCrossAttention, std::move(attention.cross), &config.cross_attention, model);
 }
 
 }  // namespace nibu::internal

@@ -1,5 +1,4 @@
 #include "models/assembly/mixer_text.h"
-#include "engine/core/option_error.h"
 
 #include <optional>
 #include <type_traits>
@@ -12,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
+#include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu::internal {
@@ -43,7 +43,9 @@ absl::StatusOr<MixerSpec::Mechanism> FindMechanism(const Given& given, absl::str
   std::vector<absl::string_view> names;
   ForEachMechanism([&](const auto& mechanism) {
     using M = std::decay_t<decltype(mechanism)>;
-    names.push_back(M::kName);
+    MixerSpec spec;
+    spec.mechanism = mechanism;
+    if (given.option != kCrossAttention || spec.fits_cross_attention()) names.push_back(M::kName);
     if (name == M::kName) found = mechanism;
     return found.has_value();
   });

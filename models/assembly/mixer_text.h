@@ -19,6 +19,10 @@
 
 namespace nibu::internal {
 
+// The names of the options, and of the fields of configurations, that have such texts.
+inline constexpr absl::string_view kEncoderAttention = "encoder_attention";
+inline constexpr absl::string_view kCrossAttention = "cross_attention";
+
 // Reads one mechanism; MixerSpec::ToText is the inverse. InvalidArgument, which begins with
 // `option`, the name by which the text was given, quotes the text and says what is wrong with it.
 absl::StatusOr<MixerSpec> ParseMixer(absl::string_view text, absl::string_view option);

@@ -151,8 +151,17 @@ TEST(LayerAttentionTest, RefusesWhatTheModelHasNoWeightsFor) {
     const std::string error(Replaced(folder.path(), "", mixer).status().message());
     EXPECT_THAT(error, HasSubstr("cross-attention has full, local_m, local_p, mean and reduction"));
   }
-  EXPECT_THAT(std::string(Replaced(Mixers(), "full").status().message()),
-              HasSubstr("layer 6 has no weights for encoder_attention \"full\" (no \"q+k+v\")"));
+  EXPECT_THAT(
+      std::string(Replaced(Mixers(), "full").status().message()),
+      HasSubstr("layer 6 has no weights for encoder_attention \"full\" (no \"self.q+k+v\")"));
+  EXPECT_THAT(std::string(Replaced(folder.path(), "block_grid:4,both=1").status().message()),
+              HasSubstr("(no \"grid.self.q+k+v\")"));
+  // Weights of the same names that are for other parameters.
+  EXPECT_THAT(std::string(Replaced(Cross(), "", "full;full;full;full;full;full;reduction:4;full")
+                              .status()
+                              .message()),
+              HasSubstr("its decoder layer 6 has weights of another size than are needed for "
+                        "cross_attention \"reduction:reduction=4\" (\"reduce\")"));
   EXPECT_THAT(std::string(Replaced(Mixers(), "full;full").status().message()),
               HasSubstr("config.json: model configuration: the length of encoder_attention is 2"));
 }

@@ -53,7 +53,7 @@ TEST(MixerTextTest, TextIsReadAndWritten) {
 
 TEST(MixerTextTest, WhatMakesNoSenseIsRefused) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"nope", "there are full, causal"},
+      {"nope", "there are full, local_m, local_p, mean, reduction"},
       {"", "no such mechanism"},
       {"window", "it needs width"},
       {"window:", "it needs width"},
