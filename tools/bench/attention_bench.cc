@@ -13,9 +13,6 @@
 #include "absl/strings/str_format.h"
 #include "engine/attention/attention.h"
 #include "engine/attention/cache.h"
-#include "engine/attention/mixers/reduction.h"
-#include "engine/attention/mixers/score.h"
-#include "engine/attention/mixers/stored.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "engine/model/encoder.h"
@@ -83,7 +80,9 @@ double Error(const std::vector<float>& out, const std::vector<float>& full) {
 enum class Part : uint8_t { kSelf, kEncoder, kCross };
 constexpr const char* kPartNames[] = {"attention", "encoder", "cross-attention"};
 
-// What --cross measures unless --mechanisms says otherwise.
+// The mechanisms that are measured unless --mechanisms names others.
+constexpr absl::string_view kSelfMechanisms =
+    "full;window:64;shifted:128;block_grid:64;bigbird;lsh;mean:4;factorized";
 constexpr absl::string_view kCrossMechanisms =
     "full;local_m:16;local_p:16;mean:2;mean:4;reduction:4;full:score=general;full:score=concat";
 
@@ -166,11 +165,9 @@ Point RunCross(const Settings& settings, const MixerSpec& mixer, int length,
   const auto attend = [&](const MixerSpec& how, ComputeType type, bool measure, Point* point) {
     const AttentionSpec spec = {shape, {}, how, {map.data(), vector.data()}};
     std::vector<float> rows = source;
-    if (!how.dense) MapKeys(spec, 2 * inner, length, rows.data());
-    // Reduced keys are as many as means, and stand for any.
-    TakeMeans(rows.data(), 2 * inner, length, 2 * inner, how.reduction(), rows.data());
-    const int keys = (length + how.reduction() - 1) / how.reduction();
-    const CacheType stored_type = StoredType(how, type);
+    // Reduced keys are any.
+    const int keys = PrepareSource(spec, how.mapped_keys(length), rows.data());
+    const CacheType stored_type = SourceType(how, type);
     AlignedBuffer<char> stored(SourceBytes(shape, keys, stored_type));
     StoreSource(shape, rows.data(), keys, stored_type, stored.data());
     const KeysValues memory = ViewSource(shape, keys, stored_type, stored.data());
@@ -283,11 +280,10 @@ absl::StatusOr<Settings> ReadSettings(const Asked& asked) {
   }
   std::sort(settings.lengths.begin(), settings.lengths.end());
   const bool is_cross = settings.part == Part::kCross;
-  const bool is_given = asked.bench.mechanisms != BenchOptions().mechanisms;
-  auto mechanisms = ParseMixers(is_cross && !is_given ? kCrossMechanisms : asked.bench.mechanisms,
+  const absl::string_view standard = is_cross ? kCrossMechanisms : kSelfMechanisms;
+  auto mechanisms = ParseMixers(asked.bench.mechanisms.empty() ? standard : asked.bench.mechanisms,
                                 is_cross ? "cross_attention" : "encoder_attention");
   if (!mechanisms.ok()) return Invalid("--mechanisms: ", mechanisms.status().message());
-  if (mechanisms->empty()) return Invalid("--mechanisms is empty");
   settings.mechanisms = *std::move(mechanisms);
   for (const MixerSpec& mixer : settings.mechanisms) {
     if (is_cross && !mixer.fits_cross_attention()) {
@@ -320,13 +316,13 @@ absl::Status BenchAttention(int argc, char** argv) {
   ParseCommandLineOrExit(BenchAttentionProgram(&asked.bench, &asked.model), argc, argv);
   NIBU_ASSIGN_OR_RETURN(const Settings settings, UsageError(ReadSettings(asked)));
   const bool json = asked.bench.json;
+  const bool is_cross = settings.part == Part::kCross;
   const char* const what = kPartNames[static_cast<size_t>(settings.part)];
+  const int heads = is_cross ? settings.config.heads_decoder : settings.config.heads_encoder;
   if (!json) {
     absl::PrintF("%s, %d heads of %d, %s on %s, 1 thread\n%-44s %7s %12s %9s %12s %8s\n", what,
-                 settings.config.heads_encoder,
-                 settings.config.head_dim(settings.config.heads_encoder),
-                 ComputeTypeName(settings.compute_type), InstructionSet(), "mechanism", "length",
-                 "ms", "x full's", "bytes/token", "error");
+                 heads, settings.config.head_dim(heads), ComputeTypeName(settings.compute_type),
+                 InstructionSet(), "mechanism", "length", "ms", "x full's", "bytes/token", "error");
   }
   std::map<std::string, std::map<int, double>> times;  // by mechanism and length
   for (const int length : settings.lengths) {
@@ -346,7 +342,7 @@ absl::Status BenchAttention(int argc, char** argv) {
                                        {"isa", InstructionSet()},
                                        {"length", length},
                                        {"seconds", point.seconds},
-                                       {"peak_bytes", point.bytes}};
+                                       {is_cross ? "stored_bytes" : "peak_bytes", point.bytes}};
         if (point.error.has_value()) line["error"] = *point.error;
         absl::PrintF("%s\n", line.dump());
       } else {

@@ -72,7 +72,8 @@ absl::Span<const OptionRow> BenchOptionRows() {
       Row<&BenchOptions::mechanisms>(
           {.name = "mechanisms",
            .help = "Mechanisms to measure, separated by semicolons. They have the forms of "
-                   "--encoder_attention in nibu-translate, or with --cross of --cross_attention.",
+                   "--encoder_attention in nibu-translate, or with --cross of --cross_attention. "
+                   "Empty: full, and others that need no weights of a model.",
            .group = kAttentionGroup,
            .programs = "bench-attention"}),
       Row<&BenchOptions::encoder>(

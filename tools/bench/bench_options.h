@@ -17,7 +17,7 @@ struct BenchOptions {
   int source_length = 0;
   int output_length = 0;
   int lengths = 1024;
-  std::string mechanisms = "full;window:64;shifted:128;block_grid:64;bigbird;lsh;mean:4;factorized";
+  std::string mechanisms;
   bool encoder = false;
   bool cross = false;
   int repeat = 1;

@@ -293,6 +293,22 @@ TEST(AttentionBenchTest, EveryMechanismAtEveryLength) {
     for (size_t i = 6; i < 8; ++i)
       EXPECT_TRUE(nlohmann::json::parse(lines[i]).contains("exponent"));
   }
+  for (const char* type : {"float32", "int8"}) {
+    const Outcome cross = BenchAttention(
+        absl::StrCat("--cross --json --repeat=1 --lengths=20,40 --compute_type=", type));
+    ASSERT_EQ(cross.status, 0) << cross.err;
+    std::set<std::string> mechanisms;
+    for (const std::string& line : Lines(cross.out)) {
+      const auto point = nlohmann::json::parse(line);
+      EXPECT_EQ(point["what"], "cross-attention");
+      mechanisms.insert(point["mechanism"]);
+      EXPECT_GT(point["stored_bytes"], 0);
+      if (point["mechanism"] == "full" && std::string(type) == "float32") {
+        EXPECT_EQ(point["error"], 0);
+      }
+    }
+    EXPECT_EQ(mechanisms.size(), 8U);
+  }
   const Outcome table = BenchAttention("--lengths=8 --mechanisms='window:8'");
   EXPECT_EQ(table.status, 0);
   EXPECT_THAT(table.out, HasSubstr("window:width=8"));
@@ -312,7 +328,9 @@ TEST(AttentionBenchTest, WrongUsage) {
       {"--lengths=0", "--lengths must be 1 to 65536"},
       {"--lengths=x", "--lengths"},
       {"--mechanisms=x", "--mechanisms: encoder_attention \"x\": no such mechanism"},
-      {"--mechanisms=", "--mechanisms is empty"},
+      {"--cross --mechanisms=window:4", "is no mechanism of cross-attention"},
+      {"--cross --encoder", "--encoder and --cross are two measurements"},
+      {"--compute_type=int8", "measure other types with --encoder or --cross"},
       {"--mechanisms=pool", "measure it with --encoder"},
       {"--repeat=0", "--repeat must be at least 1"},
       {"--model=x", "unknown flag --model"}};
