@@ -4,13 +4,49 @@
 
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/mixers.h"
+#include "engine/attention/mixers/reduction.h"
+#include "engine/attention/mixers/score.h"
 #include "engine/attention/mixers/stored.h"
 
 namespace nibu::internal {
+namespace {
+
+int KeysOf(const AttentionMemory& memory) {
+  if (const auto* history = std::get_if<CellHistory>(&memory)) {
+    return static_cast<int>(history->cells.size());
+  }
+  if (const auto* stored = std::get_if<KeysValues>(&memory)) return stored->positions;
+  return std::get<KeyValueRows>(memory).positions;
+}
+
+}  // namespace
+
+CacheType SourceType(const MixerSpec& mixer, CacheType type) { return StoredType(mixer, type); }
+
+int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values) {
+  const size_t stride = 2 * static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  if (!spec.mixer.dense) MapKeys(spec, stride, positions, keys_values);
+  const auto* const mean = spec.mixer.As<MeanAttention>();
+  if (mean == nullptr) return positions;
+  return TakeMeans(keys_values, stride, positions, stride, mean->reduction, keys_values);
+}
 
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,
                     const AttentionOutput& output, Prefetcher* next) const {
   const Arena::Mark mark = arena_->mark();
+  if (const int keys = KeysOf(memory); output.weights != nullptr && keys < output.positions) {
+    const auto rows = static_cast<size_t>(spec_.shape.heads * queries.count);
+    float* const weights = arena_->Floats(rows * static_cast<size_t>(keys));
+    RunForKeys(queries, memory, {output.rows, output.stride, weights}, next);
+    ShareWeights(weights, rows, output.positions, spec_.mixer.reduction(), output.weights);
+  } else {
+    RunForKeys(queries, memory, output, next);
+  }
+  arena_->Rewind(mark);
+}
+
+void Attention::RunForKeys(const Queries& queries, const AttentionMemory& memory,
+                           const AttentionOutput& output, Prefetcher* next) const {
   if (const auto* history = std::get_if<CellHistory>(&memory)) {
     AttendCells(spec_, queries, *history, output, arena_, next);
   } else if (const auto* stored = std::get_if<KeysValues>(&memory)) {
@@ -24,7 +60,6 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
   } else {
     AttendByMixer(spec_, queries, rows, output, arena_);
   }
-  arena_->Rewind(mark);
 }
 
 }  // namespace nibu::internal

@@ -10,6 +10,15 @@ namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
+// The element type in which the keys and values of a source are stored for a mechanism of
+// cross-attention, in a model of type `type`: float32 where its algorithm wants that.
+CacheType SourceType(const MixerSpec& mixer, CacheType type);
+
+// Makes of the keys and values of a source, [positions, 2 D], what is stored of them (StoreSource,
+// cache.h): keys mapped as the score wants them, and the means of neighbours. Works in place, and
+// returns the number of keys. The keys of ReducedAttention are reduced when they come.
+int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values);
+
 // Attends with the scratch memory of one worker, which outlives it, and is as thread-safe as that.
 // A call may throw std::bad_alloc, and the object can be used again.
 class Attention {
@@ -25,6 +34,10 @@ class Attention {
            Prefetcher* next = nullptr) const;
 
  private:
+  // Writes the weights of keys.
+  void RunForKeys(const Queries& queries, const AttentionMemory& memory,
+                  const AttentionOutput& output, Prefetcher* next) const;
+
   AttentionSpec spec_;
   Arena* arena_;
 };

@@ -40,9 +40,9 @@ struct ScoreBias {
   }
 };
 
-// The weights of scores that have any, and of mechanisms that Attention::Run computes; those of the
-// heads lie below each other.
-struct ScoreWeights {
+// The weights that scores and mechanisms have of their own, as far as Attention::Run computes with
+// them. Those of the heads lie below each other.
+struct MechanismWeights {
   const float* map = nullptr;        // W: of kGeneral [H d, d], of kConcat [H d, 2 d]
   const float* vector = nullptr;     // v of kConcat: [H, d]
   const float* relative = nullptr;   // biases within windows (pattern.h): [H, 2 W - 1]
@@ -57,7 +57,7 @@ struct AttentionSpec {
   // With KeyValueRows, every mechanism; they are those of the queries' own positions. With
   // KeysValues, those of MixerSpec::fits_cross_attention.
   MixerSpec mixer = {};
-  ScoreWeights score = {};
+  MechanismWeights weights = {};
 };
 
 // q [R, D], rows `stride` floats apart: the queries of positions first, first + step, ... (which a
@@ -115,11 +115,14 @@ struct AttentionOutput {
   size_t stride;  // floats from one row to the next
   // [H, R, S], what values are summed with; null: not wanted, or the mixer has no matrix.
   float* weights = nullptr;
+  // S, if there are fewer keys than positions, which then share their keys' weights equally
+  // (MixerSpec::reduction); 0: as many as keys.
+  int positions = 0;
 
   // The row of a head and a query; null: not wanted.
-  float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t positions) const {
+  float* WeightsOf(size_t h, size_t query, const Queries& queries, size_t columns) const {
     const size_t row = h * static_cast<size_t>(queries.count) + query;
-    return weights == nullptr ? nullptr : weights + row * positions;
+    return weights == nullptr ? nullptr : weights + row * columns;
   }
 };
 

@@ -10,8 +10,11 @@ namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
-// Packs the keys of plain rows and attends to them as AttendByScore (mixers/score.h) does. Takes
-// memory from the arena, which the caller rewinds.
+// Packs the keys of plain rows into the arena, which the caller rewinds.
+KeysValues PackRows(const AttentionShape& shape, const KeyValueRows& memory, Arena* arena);
+
+// Packs the keys of plain rows and attends to them as AttendPacked does. Takes memory from the
+// arena, which the caller rewinds.
 void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                 const AttentionOutput& output, Arena* arena);
 

@@ -8,11 +8,6 @@
 #include "engine/core/status_macros.h"
 
 namespace nibu::internal {
-namespace {
-
-int CeilDivide(int a, int b) { return (a + b - 1) / b; }
-
-}  // namespace
 
 std::string MixerSpec::ToText() const {
   return std::visit(
@@ -78,9 +73,9 @@ int MixerSpec::reduction() const {
   return 1;
 }
 
-int MixerSpec::keys(int count) const {
-  if (const auto* reduced = As<ReducedAttention>()) return CeilDivide(count, reduced->reduction);
-  if (const auto* places = As<DeformableAttention>()) return CeilDivide(count, places->reduction);
+int MixerSpec::mapped_keys(int count) const {
+  if (const auto* reduced = As<ReducedAttention>()) return CeilOf(count, reduced->reduction);
+  if (const auto* places = As<DeformableAttention>()) return CeilOf(count, places->reduction);
   return count;
 }
 

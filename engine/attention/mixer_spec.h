@@ -18,6 +18,9 @@
 
 namespace nibu::internal {
 
+// a / b, rounded up: keys made of `b` neighbours, windows of `b` positions.
+inline int CeilOf(int a, int b) { return (a + b - 1) / b; }
+
 // score(q, k), Luong et al. 2015.
 enum class Score : uint8_t {
   kScaledDot,  // k . q / sqrt(d)
@@ -268,8 +271,10 @@ struct MixerSpec {
   bool is_odd_layer() const { return layer % 2 != 0; }
   // Neighbouring positions that become one key; 1: each has its own.
   int reduction() const;
-  // Keys and values that a layer's maps make for a sentence of `count` positions.
-  int keys(int count) const;
+  // Keys and values that a layer's maps make for a sentence of `count` positions, and those that
+  // cross-attention stores: means are taken in between.
+  int mapped_keys(int count) const;
+  int stored_keys(int count) const { return CeilOf(count, reduction()); }
   // Returns true if each key is that of a position: there is place for a distance bias.
   bool keeps_positions() const { return is_pattern() || Is<LshAttention>(); }
   // Returns true if it says how a query weighs positions.

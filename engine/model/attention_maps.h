@@ -16,7 +16,8 @@ struct AttentionMaps {
   // Of each layer the softmax of its heads; empty: the layer has none (an SSRU, pooling, ...).
   using Layers = std::vector<std::vector<float>>;
 
-  Layers encoder;  // [H, S, S]
+  // [H, S, S]; a layer of two parts (MixerSpec::has_two_parts) has 2 H heads, the windows' first.
+  Layers encoder;
   Layers decoder;  // [H, T, T]: row t's token says what is next; 0 above the diagonal
   Layers cross;    // [H, T, S]
 };

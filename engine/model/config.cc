@@ -30,7 +30,7 @@ absl::Status Divisible(const char* field, int value, const char* by_field, int b
   return Check(value % by == 0, field, value, "not a multiple of ", by_field, ", ", by);
 }
 
-// Above 0.
+// Requires a number above 0.
 absl::Status Scale(const char* field, float value) {
   return Check(std::isfinite(value) && value > 0, field, value, "expected above 0");
 }
@@ -39,7 +39,7 @@ absl::Status Scale(const char* field, float value) {
 absl::Status OneOrAll(absl::string_view field, const std::vector<MixerSpec>& mixers, int layers) {
   NIBU_RETURN_IF_ERROR(Check(mixers.size() < 2 || mixers.size() == static_cast<size_t>(layers),
                              absl::StrCat("the length of ", field), mixers.size(),
-                             "one, or one for each layer, expected"));
+                             "expected 1, or ", layers, ", one for each layer"));
   for (const MixerSpec& mixer : mixers) NIBU_RETURN_IF_ERROR(mixer.Validate(field));
   return absl::OkStatus();
 }

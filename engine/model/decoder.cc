@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/attention/mixers/reduction.h"
-#include "engine/attention/mixers/score.h"
-#include "engine/model/token_mixer.h"
 #include "engine/ops/row_kernels.h"
 
 namespace nibu::internal {
@@ -29,19 +26,16 @@ void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states
     int rows = positions;
     if (const auto* reduced = spec.mixer.As<ReducedAttention>()) {
       rows = 0;
-      for (const int length : lengths) rows += spec.mixer.keys(length);
+      for (const int length : lengths) rows += spec.mixer.mapped_keys(length);
       in = ReduceRows(model_.config, layer.mixer, reduced->reduction, encoded, lengths, workspace_);
     }
     workspace_->matmul.Apply(layer.cross.kv, in, rows, kv);
-    if (!spec.mixer.dense) MapKeys(spec, stride, rows, kv);
     float* row = kv;
     for (DecoderState* state : states) {
-      const int keys = spec.mixer.keys(state->source_length());
-      if (const auto* mean = spec.mixer.As<MeanAttention>()) {
-        TakeMeans(row, stride, keys, stride, mean->reduction, row);
-      }
+      const int made = spec.mixer.mapped_keys(state->source_length());
+      PrepareSource(spec, made, row);
       state->StoreSource(static_cast<int>(l), row);
-      row += static_cast<size_t>(keys) * stride;
+      row += static_cast<size_t>(made) * stride;
     }
     workspace_->arena.Rewind(layer_mark);
   }
@@ -177,15 +171,16 @@ void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
   for (size_t i = 0; i < n; ++i) input.attention[i] /= static_cast<float>(heads);
 }
 
-// The place that each row looks at; null unless the layer's mechanism predicts it.
-const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const float* in) const {
+// Predicts the place that each row looks at. Returns null if the layer's mechanism does not.
+const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const float* in) {
   const auto l = static_cast<size_t>(layer);
   if (!cross_attention_[l].spec().mixer.Is<PredictedWindow>()) return nullptr;
-  std::vector<Lookers> lookers;
+  ScopedTimer timer(&workspace_->profile.decoder_matmul);
+  queries_.clear();
   for (const Input& input : inputs) {
-    lookers.push_back({static_cast<int>(input.tokens.size()), input.state->source_length()});
+    queries_.push_back({static_cast<int>(input.tokens.size()), input.state->source_length()});
   }
-  return PredictCentres(model_.config, model_.weights.decoder[l].mixer, in, lookers, workspace_);
+  return PredictCentres(model_.config, model_.weights.decoder[l].mixer, in, queries_, workspace_);
 }
 
 void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* in,
@@ -194,7 +189,6 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
   ScopedTimer timer(&workspace_->profile.attention);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   const Attention& attention = cross_attention_[static_cast<size_t>(layer)];
-  const MixerSpec& mixer = attention.spec().mixer;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     std::optional<Prefetcher> next;
@@ -206,16 +200,9 @@ void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const fl
     const Arena::Mark mark = workspace_->arena.mark();
     float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
     if (input.maps != nullptr) weights = input.maps->cross[static_cast<size_t>(layer)].data();
-    // Keys that are no positions have a matrix of their own, which the positions share.
-    const bool is_shared = weights != nullptr && mixer.reduction() > 1;
-    const size_t matrix_rows = static_cast<size_t>(shape_.heads) * input.tokens.size();
-    const auto keys = static_cast<size_t>(input.state->source_keys(layer));
-    float* const matrix = is_shared ? workspace_->arena.Floats(matrix_rows * keys) : weights;
-    attention.Run(queries, input.state->source(layer), {out, dim, matrix},
+    attention.Run(queries, input.state->source(layer),
+                  {out, dim, weights, input.state->source_length()},
                   next.has_value() ? &*next : nullptr);
-    if (is_shared) {
-      ShareWeights(matrix, matrix_rows, input.state->source_length(), mixer.reduction(), weights);
-    }
     if (asked) MeanOfHeads(weights, input);
     workspace_->arena.Rewind(mark);
     q += input.tokens.size() * dim;

@@ -7,6 +7,7 @@
 #include "engine/model/attention_maps.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
+#include "engine/model/token_mixer.h"
 #include "engine/model/weights.h"
 
 namespace nibu::internal {
@@ -25,7 +26,7 @@ class Decoder {
     for (size_t l = 0; l < model.weights.decoder.size(); ++l) {
       const MixerSpec mixer = model.config.cross_mixer(static_cast<int>(l));
       const AttentionSpec spec = {
-          shape_, {}, mixer, model.weights.decoder[l].mixer.score_weights()};
+          shape_, {}, mixer, model.weights.decoder[l].mixer.mechanism_weights()};
       cross_attention_.emplace_back(spec, &workspace->arena);
     }
   }
@@ -67,7 +68,7 @@ class Decoder {
   // `in`: the rows that q is made of.
   void CrossAttention(absl::Span<const Input> inputs, int layer, const float* in, const float* q,
                       float* out);
-  const float* Centres(absl::Span<const Input> inputs, int layer, const float* in) const;
+  const float* Centres(absl::Span<const Input> inputs, int layer, const float* in);
 
   float* MapScratch(const Input& input, int keys) const;
   void KeepMap(const float* weights, int position, const Input& input, int layer) const;
@@ -80,6 +81,7 @@ class Decoder {
   const AttentionShape shape_;
   const Attention self_attention_;
   std::vector<Attention> cross_attention_;  // one for each layer
+  std::vector<QueryGroup> queries_;         // scratch of Centres
 };
 
 }  // namespace nibu::internal

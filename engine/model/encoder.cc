@@ -3,30 +3,31 @@
 #include <vector>
 
 #include "engine/attention/attention.h"
-#include "engine/attention/mixers/reduction.h"
 #include "engine/model/token_mixer.h"
 
 namespace nibu::internal {
 namespace {
 
-// Room for the attention of one part of a layer more, [H, S, S]; null where there is no matrix.
-float* AddMap(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
-              AttentionMaps::Layers* maps) {
-  std::vector<float>& map = maps->emplace_back();
+// Makes room for the matrices of one part of a layer behind those of the parts before it: [H, S,
+// S]. Returns null where the mechanism has none.
+float* AddMatrices(const ModelConfig& config, const MixerSpec& mixer, size_t positions,
+                   std::vector<float>* layer) {
   if (!mixer.has_matrix()) return nullptr;
-  map.resize(static_cast<size_t>(config.heads_encoder) * positions * positions);
-  return map.data();
+  const size_t size = static_cast<size_t>(config.heads_encoder) * positions * positions;
+  layer->resize(layer->size() + size);
+  return layer->data() + layer->size() - size;
 }
 
-// The places at which the queries of all sources look; null unless the mechanism predicts them.
+// Predicts the places at which the queries of all sources look. Returns null unless the mechanism
+// predicts them.
 const float* Centres(const MixerCall& call, Workspace* workspace) {
   if (!call.spec.Is<PredictedWindow>()) return nullptr;
-  std::vector<Lookers> lookers;
+  std::vector<QueryGroup> groups;
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
-    lookers.push_back({n, n});
+    groups.push_back({n, n});
   }
-  return PredictCentres(call.config, call.layer.mixer, call.in, lookers, workspace);
+  return PredictCentres(call.config, call.layer.mixer, call.in, groups, workspace);
 }
 
 // context [rows, I] = attention of the rows of `qkv` [rows, 3 I], each sentence's to itself.
@@ -36,23 +37,17 @@ void SelfAttention(const MixerCall& call, const Embedder& embedder, const float*
   const ModelConfig& config = call.config;
   const auto inner = static_cast<size_t>(config.inner_encoder());
   const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
-                             call.spec, call.layer.mixer.score_weights()},
+                             call.spec, call.layer.mixer.mechanism_weights()},
                             &workspace->arena);
   const float* kv = KeyRows(call, qkv, workspace);
   const float* centres = Centres(call, workspace);
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
-    const int keys = call.spec.keys(n);
-    const size_t matrix_rows = static_cast<size_t>(config.heads_encoder) * source.size();
-    // Keys that are no positions have a matrix of their own, which the positions share.
-    const bool is_shared = weights != nullptr && keys < n;
-    float* const matrix =
-        is_shared ? workspace->arena.Floats(matrix_rows * static_cast<size_t>(keys)) : weights;
+    const int keys = call.spec.mapped_keys(n);
     Queries queries = {qkv, 3 * inner, n};
     queries.centres = centres;
     attention.Run(queries, KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys},
-                  {context, inner, matrix});
-    if (is_shared) ShareWeights(matrix, matrix_rows, n, call.spec.reduction(), weights);
+                  {context, inner, weights, n});
     qkv += source.size() * 3 * inner;
     kv += static_cast<size_t>(keys) * 3 * inner;
     context += source.size() * inner;
@@ -84,7 +79,7 @@ float* Encode(const Model& model, const Embedder& embedder,
   const auto run_part = [&](const EncoderPartWeights& part, const MixerSpec& mixer) {
     const Arena::Mark mark = workspace->arena.mark();
     float* const weights =
-        maps == nullptr ? nullptr : AddMap(config, mixer, sources[0].size(), maps);
+        maps == nullptr ? nullptr : AddMatrices(config, mixer, sources[0].size(), &maps->back());
     Sublayer(config, part.self.norm, workspace, rows, x, [&](const float* in, float* out) {
       const MixerCall call = {config, mixer, part, sources, in};
       if (!mixer.is_attention()) return MixTokens(call, workspace, out);
@@ -100,6 +95,7 @@ float* Encode(const Model& model, const Embedder& embedder,
   for (size_t l = 0; l < model.weights.encoder.size(); ++l) {
     const EncoderLayerWeights& layer = model.weights.encoder[l];
     const MixerSpec mixer = config.encoder_mixer(static_cast<int>(l));
+    if (maps != nullptr) maps->emplace_back();
     run_part(layer, mixer.Part(0));
     if (mixer.has_two_parts()) run_part(layer.grid, mixer.Part(1));
   }

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/attention/mixers/stored.h"
+#include "engine/attention/attention.h"
 #include "engine/model/layers.h"
 
 namespace nibu::internal {
@@ -28,8 +28,8 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   size_t source_bytes = 0;
   for (int l = 0; l < config.layers_decoder; ++l) {
     const MixerSpec mixer = config.cross_mixer(l);
-    const int keys = (source_length + mixer.reduction() - 1) / mixer.reduction();
-    const CacheType type = StoredType(mixer, pool->type());
+    const int keys = mixer.stored_keys(source_length);
+    const CacheType type = SourceType(mixer, pool->type());
     sources_.push_back({type, keys, source_bytes});
     source_bytes += SourceBytes(shape_, keys, type);
   }

@@ -86,9 +86,8 @@ class DecoderState {
   }
 
   int source_length() const { return source_length_; }
-  // Keys that a layer has of the source: fewer than positions if its cross-attention reduces them.
-  int source_keys(int layer) const { return sources_[static_cast<size_t>(layer)].keys; }
-  // Takes a decoder layer's keys and values of the source, [source_keys(layer), 2 I].
+  // Takes a decoder layer's keys and values of the source, [K, 2 I], as PrepareSource (attention.h)
+  // leaves them: K is source_length, or less if the layer's cross-attention reduces them.
   void StoreSource(int layer, const float* keys_values);
   KeysValues source(int layer) const;
 

@@ -13,7 +13,8 @@ namespace {
 
 int KeysOf(const MixerCall& call) {
   int keys = 0;
-  for (const auto& source : call.sources) keys += call.spec.keys(static_cast<int>(source.size()));
+  for (const auto& source : call.sources)
+    keys += call.spec.mapped_keys(static_cast<int>(source.size()));
   return keys;
 }
 
@@ -41,7 +42,7 @@ const float* SampledRows(const MixerCall& call, const DeformableAttention& spec,
   float* to = sampled;
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
-    const int count = call.spec.keys(n);
+    const int count = call.spec.mapped_keys(n);
     FindPlaces(spec, weights, {qkv, stride, n}, inner, &workspace->arena, places);
     SampleRows(in, n, dim, places, count, to);
     qkv += static_cast<size_t>(n) * stride;
@@ -88,15 +89,14 @@ const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspa
 const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
                         const float* x, absl::Span<const int> lengths, Workspace* workspace) {
   const int dim = config.d_model;
-  const auto keys_of = [=](int rows) { return (rows + reduction - 1) / reduction; };
   int keys = 0;
-  for (const int rows : lengths) keys += keys_of(rows);
+  for (const int rows : lengths) keys += CeilOf(rows, reduction);
   float* const joined = workspace->Rows(keys, reduction * dim);
   float* to = joined;
   for (const int rows : lengths) {
     JoinNeighbours(x, rows, dim, reduction, to);
     x += static_cast<ptrdiff_t>(rows) * dim;
-    to += static_cast<ptrdiff_t>(keys_of(rows)) * reduction * dim;
+    to += static_cast<ptrdiff_t>(CeilOf(rows, reduction)) * reduction * dim;
   }
   float* const reduced = workspace->Rows(keys, dim);
   workspace->matmul.Apply(own.reduce, joined, keys, reduced);
@@ -105,16 +105,16 @@ const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int 
 }
 
 const float* PredictCentres(const ModelConfig& config, const MixerWeights& own, const float* x,
-                            absl::Span<const Lookers> lookers, Workspace* workspace) {
+                            absl::Span<const QueryGroup> groups, Workspace* workspace) {
   const int dim = config.d_model;
   int rows = 0;
-  for (const Lookers& each : lookers) rows += each.rows;
+  for (const QueryGroup& each : groups) rows += each.rows;
   float* const centres = workspace->arena.Floats(static_cast<size_t>(rows));
   float* const mapped = workspace->Rows(rows, dim);
   workspace->matmul.Apply(own.centre, x, rows, mapped);
   const float* from = mapped;
   float* to = centres;
-  for (const Lookers& each : lookers) {
+  for (const QueryGroup& each : groups) {
     FindCentres(from, own.centre_vector.data(), each.rows, static_cast<size_t>(dim), each.keys, to);
     from += static_cast<ptrdiff_t>(each.rows) * dim;
     to += each.rows;

@@ -24,8 +24,8 @@ struct MixerCall {
 // out [rows, D]: what a mixer that is no attention makes of the rows.
 void MixTokens(const MixerCall& call, Workspace* workspace, float* out);
 
-// Rows [q, k, v] that have the keys and values, spec.keys(n) of them for a sentence of n tokens:
-// `qkv` [rows, 3 I], which has the queries, or others in the arena.
+// Rows [q, k, v] that have the keys and values, spec.mapped_keys(n) of them for a sentence of n
+// tokens: `qkv` [rows, 3 I], which has the queries, or others in the arena.
 const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace);
 
 // LN(W [x_1; ...; x_R] + b) of every R neighbours of x [rows, D], which are sentences of `lengths`
@@ -33,14 +33,14 @@ const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspa
 const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
                         const float* x, absl::Span<const int> lengths, Workspace* workspace);
 
-// Rows one after another that look at the keys of one sentence.
-struct Lookers {
+// Rows one after another, the queries to the keys of one sentence.
+struct QueryGroup {
   int rows;
   int keys;
 };
-// The place that each row of x [rows, D] looks at (PredictedWindow), in the arena.
+// Predicts the place that each row of x [rows, D] looks at (PredictedWindow); in the arena.
 const float* PredictCentres(const ModelConfig& config, const MixerWeights& own, const float* x,
-                            absl::Span<const Lookers> lookers, Workspace* workspace);
+                            absl::Span<const QueryGroup> groups, Workspace* workspace);
 
 }  // namespace nibu::internal
 

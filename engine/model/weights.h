@@ -75,7 +75,7 @@ struct MixerWeights {
   Linear up;                         // of TokenMlp: P -> F
   Linear down;                       // F -> P
 
-  ScoreWeights score_weights() const {
+  MechanismWeights mechanism_weights() const {
     return {score.data(), score_vector.data(), relative_bias.data(), taps.data(), taps_bias.data()};
   }
 };

@@ -98,11 +98,13 @@ def lsh(spec, q, k, layer, head):
     while 2 ** bits * spec["bucket"] < n:
         bits += 1
     digits = math.ceil(bits / 4)
-    seed = hash_of(spec["seed"], layer, head)
+    mirror = hash_of(spec["seed"], layer, head)
+    signs = np.array([-1 if hash_of(mirror, c // 64, 0) >> c % 64 & 1 else 1 for c in range(d)])
+    q, k = q * signs, k * signs
     seen = np.zeros((n, n), bool)
 
     def normal(round_, place):
-        h = hash_of(seed, round_, place)
+        h = hash_of(spec["seed"], round_, place)
         u = ((h >> 32) + 1) / 4294967296.0
         return math.sqrt(-2 * math.log(u)) * math.cos((h & 0xffffffff) * (2 * math.pi / 4294967296.0))
 
@@ -321,11 +323,14 @@ class Model:
         x = self.embed("encoder", source)
         for l, spec in enumerate(encoder):
             parts = [("", l)] if not spec.values.get("both") else [("", 0), ("grid.", 1)]
+            matrices = []
             for part, number in parts:
                 at = "model.encoder.layers.%d.%s" % (l, part)
                 x = self.sublayer(at + "self_attn_layer_norm", x, lambda y: self.mix(
-                    at + "self_attn", spec, number, y, maps["encoder"]))
+                    at + "self_attn", spec, number, y, matrices))
                 x = self.sublayer(at + "final_layer_norm", x, lambda y: self.feed_forward(at, y))
+            # A layer of two parts has the heads of both.
+            maps["encoder"].append(None if matrices[0] is None else np.concatenate(matrices))
         memory = self.stack_end("encoder", x)
 
         def kept(kind, result):

@@ -20,7 +20,10 @@ namespace {
 constexpr size_t kMostWeights = size_t{1} << 23;
 
 absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) {
-  const int encoder = config.layers_encoder * config.heads_encoder;
+  int encoder = config.layers_encoder * config.heads_encoder;
+  for (int l = 0; l < config.layers_encoder; ++l) {
+    if (config.encoder_mixer(l).has_two_parts()) encoder += config.heads_encoder;
+  }
   const int decoder = config.layers_decoder * config.heads_decoder;
   const size_t weights = static_cast<size_t>(encoder) * source * source +
                          static_cast<size_t>(decoder) * target * (target + source);
@@ -30,7 +33,7 @@ absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) 
                  "); give a shorter text");
 }
 
-// With its end, if it reached one.
+// Translates the source. The tokens include the end token, if the translation reached one.
 absl::StatusOr<std::vector<int>> Translation(const std::shared_ptr<const Model>& model,
                                              const DecodingOptions& decoding,
                                              const std::vector<int>& source) {

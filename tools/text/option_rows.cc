@@ -59,7 +59,9 @@ absl::Span<const OptionRow> ModelOptionRows() {
                "Attention mechanism with which the decoder's layers see the source, in place of "
                "full attention. It is full, local_m, local_p, mean or reduction. Examples are "
                "local_m:width=16 and mean:2. As with --encoder_attention, one mechanism holds "
-               "for all layers, or one for each. Empty: the model's own attention.",
+               "for all layers, or one for each; an ensemble uses it in its first model. Empty: "
+               "the "
+               "model's own attention.",
            .group = kModelGroup,
            .programs = "translate score bench inspect-attention convert serve"}),
       Row<&ModelOptions::compute_type>(

@@ -35,7 +35,7 @@ struct ModelSource {
 // name: a value makes no sense.
 absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const ModelOptions& options);
 
-// Puts the SentencePiece models, the shortlist and the encoder's attention in place of the model's
+// Puts the SentencePiece models, the shortlist and the layers' attention in place of the model's
 // own. Errors name the file, or begin with sentencepiece (InvalidArgument).
 absl::Status Complete(const TextModelOptions& options, OpenedModel* model);
 

@@ -28,8 +28,8 @@ class HeadScore {
         keys_(memory.keys + head * dim_),
         stride_(memory.stride),
         columns_(score_ == Score::kConcat ? 2 * dim_ : dim_),
-        map_(spec.score.map == nullptr ? nullptr : spec.score.map + head * dim_ * columns_),
-        vector_(spec.score.vector == nullptr ? nullptr : spec.score.vector + head * dim_),
+        map_(spec.weights.map == nullptr ? nullptr : spec.weights.map + head * dim_ * columns_),
+        vector_(spec.weights.vector == nullptr ? nullptr : spec.weights.vector + head * dim_),
         query_(dim_) {
     if (score_ != Score::kConcat) return;
     mapped_keys_.resize(static_cast<size_t>(memory.positions) * dim_);
@@ -87,7 +87,7 @@ void AttendDense(const AttentionSpec& spec, const Queries& queries, const KeyVal
     HeadScore score(spec, memory, h);
     const auto places = 2 * static_cast<size_t>(spec.mixer.biased_width()) - 1;
     const float* const relative =
-        spec.mixer.biased_width() == 0 ? nullptr : spec.score.relative + h * places;
+        spec.mixer.biased_width() == 0 ? nullptr : spec.weights.relative + h * places;
     for (int r = 0; r < queries.count; ++r) {
       const auto query = static_cast<size_t>(r);
       const float centre = queries.centre(r);

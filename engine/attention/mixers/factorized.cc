@@ -63,9 +63,6 @@ namespace nibu::internal {
 namespace {
 HWY_EXPORT(MultiplyKeysValues);
 HWY_EXPORT(MultiplyQuery);
-}  // namespace
-
-namespace {
 
 // out [D] += q * (conv(V) + b) for the query of position `query`, see the header.
 void AddConvolution(const AttentionSpec& spec, int kernel, const KeyValueRows& memory, int query,
@@ -74,9 +71,9 @@ void AddConvolution(const AttentionSpec& spec, int kernel, const KeyValueRows& m
   const auto inner = static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
   const int first = query - kernel / 2;
   for (size_t c = 0; c < inner; ++c) {
-    float sum = spec.score.taps_bias[c];
+    float sum = spec.weights.taps_bias[c];
     for (int n = std::max(0, -first); n < std::min(kernel, memory.positions - first); ++n) {
-      sum += spec.score.taps[c * size + static_cast<size_t>(n)] *
+      sum += spec.weights.taps[c * size + static_cast<size_t>(n)] *
              memory.values[static_cast<size_t>(first + n) * memory.stride + c];
     }
     out[c] += q[c] * sum;

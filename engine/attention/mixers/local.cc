@@ -14,11 +14,30 @@ void FindCentres(const float* mapped, const float* v, int rows, size_t dim, int 
   }
 }
 
-double LocalWeight(double distance, int width) { return std::exp(LogLocalWeight(distance, width)); }
-
-double LogLocalWeight(double distance, int width) {
+double LocalWeight(double distance, int width) {
   const double sigma = width / 2.0;
-  return -distance * distance / (2 * sigma * sigma);
+  return std::exp(-distance * distance / (2 * sigma * sigma));
+}
+
+LocalWindow::LocalWindow(int begin, int end, double centre, int width, Arena* arena)
+    : begin_(begin),
+      count_(end - begin),
+      logs_(arena->Floats(static_cast<size_t>(count_))),
+      inverse_(arena->Floats(static_cast<size_t>(count_))) {
+  for (int i = 0; i < count_; ++i) {
+    const double g = LocalWeight(begin + i - centre, width);
+    logs_[i] = static_cast<float>(std::log(g));
+    inverse_[i] = static_cast<float>(1 / g);
+  }
+}
+
+void LocalWindow::Scale(const float* b, size_t dim, float* row, size_t columns,
+                        float* weights) const {
+  float sum = 0;
+  for (int i = 0; i < count_; ++i) sum += b[i] * inverse_[i];
+  const float factor = 1 / sum;
+  for (size_t i = 0; i < dim; ++i) row[i] *= factor;
+  for (size_t i = 0; i < columns; ++i) weights[i] *= factor;
 }
 
 }  // namespace nibu::internal

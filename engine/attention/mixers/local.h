@@ -12,15 +12,35 @@
 
 #include <cstddef>
 
+#include "engine/core/arena.h"
+
 namespace nibu::internal {
 
 // centres [rows], from h mapped by W_p [rows, dim] and v [dim] = v_p, for `positions` keys.
 void FindCentres(const float* mapped, const float* v, int rows, size_t dim, int positions,
                  float* centres);
 
-// g of a key at a distance from p, and its logarithm.
+// g of a key at a distance from p.
 double LocalWeight(double distance, int width);
-double LogLocalWeight(double distance, int width);
+
+// The window of one query, whose keys lie side by side. Its arrays are the arena's.
+class LocalWindow {
+ public:
+  // Keys begin .. end - 1 around p = `centre`.
+  LocalWindow(int begin, int end, double centre, int width, Arena* arena);
+
+  // log g of a key of the window.
+  float log_weight(int key) const { return logs_[key - begin_]; }
+  // Multiplies the row [dim] that a softmax with log g added has given, and its weights
+  // [columns], by 1 / sum(b / g). `b` [end - begin], a part of the weights, is the window's.
+  void Scale(const float* b, size_t dim, float* row, size_t columns, float* weights) const;
+
+ private:
+  int begin_;
+  int count_;
+  float* logs_;
+  float* inverse_;  // 1 / g
+};
 
 }  // namespace nibu::internal
 

@@ -26,31 +26,44 @@ float Normal(uint64_t seed, uint64_t round, uint64_t n) {
 
 class Hasher {
  public:
-  // For `positions` vectors of `dim` elements: about one bucket for each chunk. Another seed has
-  // other directions.
-  Hasher(const LshAttention& lsh, uint64_t seed, int positions, size_t dim) : dim_(dim) {
+  // For `positions` vectors of `dim` elements: about one bucket for each chunk.
+  Hasher(const LshAttention& lsh, int positions, size_t dim) : dim_(dim), signed_(dim) {
     for (int64_t buckets = 1; buckets * lsh.bucket < positions; buckets *= 2) ++bits_;
     const size_t each = static_cast<size_t>(digits()) * dim * kDirections;
     directions_.resize(each * static_cast<size_t>(lsh.rounds));
     for (size_t i = 0; i < directions_.size(); ++i) {
-      directions_[i] = Normal(seed, i / each, i % each);
+      const auto digit = static_cast<int>(i % each / (dim * kDirections));
+      if (i % kDirections >= DirectionsOf(digit)) continue;  // no bit asks for it
+      directions_[i] = Normal(static_cast<uint64_t>(lsh.seed), i / each, i % each);
     }
   }
 
-  uint64_t operator()(int round, const float* x) const {
+  // Turns all directions for a layer's head: each element keeps its sign or changes it. Mirrored
+  // normal vectors are normal again, so that every head has random directions, drawn once.
+  void Turn(uint64_t seed) {
+    signs_.clear();
+    for (size_t i = 0; i < dim_; ++i) {
+      const uint64_t bits = HashOf(seed, i / 64, 0);
+      signs_.push_back((bits >> i % 64 & 1) != 0 ? -1.0f : 1.0f);
+    }
+  }
+
+  uint64_t operator()(int round, const float* vector) {
+    for (size_t i = 0; i < dim_; ++i) signed_[i] = vector[i] * signs_[i];
     uint64_t bucket = 0;
     const auto digit_size = dim_ * kDirections;
     const float* directions =
         directions_.data() + static_cast<size_t>(round * digits()) * digit_size;
-    for (int bits = bits_; bits > 0; bits -= kDigitBits, directions += digit_size) {
-      const int size = std::min(bits, kDigitBits);
-      bucket = bucket << size | Digit(directions, size_t{1} << (size - 1), x);
+    for (int digit = 0; digit < digits(); ++digit, directions += digit_size) {
+      bucket = bucket << BitsOf(digit) | Digit(directions, DirectionsOf(digit), signed_.data());
     }
     return bucket;
   }
 
  private:
-  int digits() const { return (bits_ + kDigitBits - 1) / kDigitBits; }
+  int digits() const { return CeilOf(bits_, kDigitBits); }
+  int BitsOf(int digit) const { return std::min(bits_ - digit * kDigitBits, kDigitBits); }
+  size_t DirectionsOf(int digit) const { return size_t{1} << (BitsOf(digit) - 1); }
 
   // argmax([x R; -x R]) of the first `count` directions.
   uint64_t Digit(const float* directions, size_t count, const float* x) const {
@@ -69,6 +82,8 @@ class Hasher {
   size_t dim_;
   int bits_ = 0;                   // of a hash
   std::vector<float> directions_;  // [rounds][digits][d][kDirections]
+  std::vector<float> signs_;       // [d]
+  std::vector<float> signed_;      // a vector times the signs
 };
 
 // A vector's place among others: by its hash, then its position.
@@ -82,8 +97,8 @@ struct HashedKeys {
   std::vector<std::vector<uint64_t>> sorted;  // a round's places
   std::vector<int> seen_by;                   // the last query that has a key
 
-  HashedKeys(const LshAttention& lsh, const Hasher& hasher, const KeyValueRows& memory,
-             size_t column, size_t dim)
+  HashedKeys(const LshAttention& lsh, Hasher* hasher, const KeyValueRows& memory, size_t column,
+             size_t dim)
       : cells(static_cast<size_t>(memory.positions) * 2 * dim),
         sorted(static_cast<size_t>(lsh.rounds)),
         seen_by(static_cast<size_t>(memory.positions), -1) {
@@ -93,7 +108,7 @@ struct HashedKeys {
       std::copy_n(memory.keys + from, dim, cell);
       std::copy_n(memory.values + from, dim, cell + dim);
       for (int r = 0; r < lsh.rounds; ++r) {
-        sorted[static_cast<size_t>(r)].push_back(PlaceOf(hasher(r, cell), j));
+        sorted[static_cast<size_t>(r)].push_back(PlaceOf((*hasher)(r, cell), j));
       }
     }
     for (auto& places : sorted) std::sort(places.begin(), places.end());
@@ -122,15 +137,15 @@ void AttendLsh(const LshAttention& lsh, const AttentionSpec& spec, const Queries
   const auto positions = static_cast<size_t>(memory.positions);
   AttentionSpec one_head = spec;
   one_head.shape = {1, spec.shape.head_dim, spec.shape.Scale()};
+  Hasher hasher(lsh, memory.positions, dim);
   float* const biases = arena->Floats(positions);
   float* const weights = arena->Floats(positions);
   std::vector<size_t> seen;
   std::vector<void*> cells;
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
-    const uint64_t seed =
-        HashOf(static_cast<uint64_t>(lsh.seed), static_cast<uint64_t>(spec.mixer.layer), h);
-    const Hasher hasher(lsh, seed, memory.positions, dim);
-    HashedKeys keys(lsh, hasher, memory, h * dim, dim);
+    hasher.Turn(
+        HashOf(static_cast<uint64_t>(lsh.seed), static_cast<uint64_t>(spec.mixer.layer), h));
+    HashedKeys keys(lsh, &hasher, memory, h * dim, dim);
     for (int i = 0; i < queries.count; ++i) {
       const auto query = static_cast<size_t>(i);
       const float* const q = queries.rows + query * queries.stride + h * dim;

@@ -6,10 +6,10 @@
 // rounds' log-sum-exp is the one softmax over all keys seen that is computed here. In the paper
 // queries are the keys; here they need not be.
 //
-// Directions are drawn for each layer and head anew. Hashes are functions of the seed, the layer,
-// the head, the round and the vector, the sorting of the sentence: nothing depends on what else is
-// translated. A hash of many buckets is made of digits of up to 16
-// directions each, so that time grows as N log N.
+// Every layer and head has directions of its own: those of the seed, mirrored in random elements.
+// Hashes are functions of the seed, the layer, the head, the round and the vector, the sorting of
+// the sentence: nothing depends on what else is translated. A hash of many buckets is made of
+// digits of up to 16 directions each, so that time grows as N log N.
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_LSH_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_LSH_H_
 

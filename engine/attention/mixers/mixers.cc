@@ -48,7 +48,8 @@ void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyV
   if (mixer.is_pattern() && !mixer.Is<FullAttention>()) {
     return AttendSparse(spec, mapped_queries, mapped, output, arena);
   }
-  AttendRows(spec, mapped_queries, mapped, output, arena);
+  AttendByScore(spec, mapped_queries, PackRows(spec.shape, mapped, arena), output, arena,
+                /*next=*/nullptr);
 }
 
 }  // namespace nibu::internal

@@ -40,10 +40,14 @@ struct QueryPlace {
 };
 
 // Finds what a query sees of `positions` keys, as spans in any order, which may overlap. `spans` is
-// cleared first. There is at least one key: a query sees itself, or the nearest to p. A mechanism
-// that is no pattern sees all keys.
+// cleared first. There is at least one key: a query sees itself; a window around p in which no
+// position lies (local_m with a width of 0) shows the first one behind p. A mechanism that is no
+// pattern sees all keys.
 void FindKeys(const MixerSpec& spec, int positions, const QueryPlace& query,
               std::vector<KeySpan>* spans);
+
+// The keys within a window around p: those of a query of local_m or local_p.
+KeySpan WindowOf(const MixerSpec& spec, int positions, const QueryPlace& query);
 
 // Returns true if heads see different keys.
 inline bool HasHeads(const MixerSpec& spec) { return spec.Is<BigBird>(); }

@@ -6,19 +6,12 @@
 #include "engine/attention/kernels.h"
 
 namespace nibu::internal {
-namespace {
-
-size_t KeysOf(int positions, int reduction) {
-  return static_cast<size_t>((positions + reduction - 1) / reduction);
-}
-
-}  // namespace
 
 void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& queries,
                  const KeyValueRows& memory, const AttentionOutput& output, Arena* arena) {
   const size_t inner =
       static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
-  const size_t means = KeysOf(memory.positions, reduction);
+  const auto means = static_cast<size_t>(CeilOf(memory.positions, reduction));
   float* const keys = arena->Floats(means * inner);
   float* const values = arena->Floats(means * inner);
   TakeMeans(memory.keys, memory.stride, memory.positions, inner, reduction, keys);
@@ -34,8 +27,7 @@ void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& querie
   ShareWeights(reduced.weights, matrix_rows, memory.positions, reduction, output.weights);
 }
 
-void TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction,
-               float* out) {
+int TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction, float* out) {
   for (int first = 0; first < positions; first += reduction, out += dim) {
     const int count = std::min(reduction, positions - first);
     const float part = 1.0f / static_cast<float>(count);
@@ -45,6 +37,7 @@ void TakeMeans(const float* x, size_t stride, int positions, size_t dim, int red
       for (size_t i = 0; i < dim; ++i) out[i] += part * x[i];
     }
   }
+  return CeilOf(positions, reduction);
 }
 
 void ShareWeights(const float* weights, size_t rows, int positions, int reduction, float* out) {

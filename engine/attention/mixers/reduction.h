@@ -17,8 +17,8 @@ void AttendMeans(int reduction, const AttentionSpec& spec, const Queries& querie
                  const KeyValueRows& memory, const AttentionOutput& output, Arena* arena);
 
 // out [ceil(positions / R), dim] = the means of R neighbours of x [positions, dim], whose rows are
-// `stride` floats apart. `out` may be x itself.
-void TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction, float* out);
+// `stride` floats apart. `out` may be x itself. Returns the number of means.
+int TakeMeans(const float* x, size_t stride, int positions, size_t dim, int reduction, float* out);
 
 // out [rows, positions] = weights [rows, ceil(positions / R)], each shared equally among the R
 // neighbours that its key was made from.

@@ -72,7 +72,7 @@ void MapHeads(const AttentionSpec& spec, size_t first, const float* x, float* ou
   const size_t columns = spec.mixer.score == Score::kConcat ? 2 * dim : dim;
   for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
     HWY_DYNAMIC_DISPATCH(MapVector)
-    (spec.score.map + h * dim * columns + first, columns, x + h * dim, dim, out + h * dim);
+    (spec.weights.map + h * dim * columns + first, columns, x + h * dim, dim, out + h * dim);
   }
 }
 
@@ -92,7 +92,7 @@ ScoreBias ConcatBias(const AttentionSpec& spec, const Queries& queries, size_t r
       if (bias != nullptr) std::copy_n(bias, positions, scores);
       HWY_DYNAMIC_DISPATCH(AddConcatScores)
       (static_cast<const float*>(memory.keys) + h * memory.head_stride * dim,
-       queries.rows + r * queries.stride + h * dim, spec.score.vector + h * dim, dim,
+       queries.rows + r * queries.stride + h * dim, spec.weights.vector + h * dim, dim,
        padded / kKeyBlock, scores);
     }
   }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/local.h"
 #include "engine/attention/mixers/pattern.h"
+#include "engine/attention/mixers/score.h"
 
 namespace nibu::internal {
 namespace {
@@ -111,64 +113,69 @@ KeyValueRows Gather(const TileKeys& keys, const KeyValueRows& memory, size_t inn
   return {rows, rows + inner, 2 * inner, count};
 }
 
+// The window of a query whose place is predicted; none of another mechanism.
+std::optional<LocalWindow> LocalOf(const MixerSpec& mixer, const Queries& queries, int query,
+                                   int positions, Arena* arena) {
+  const auto* const local = mixer.As<PredictedWindow>();
+  if (local == nullptr) return std::nullopt;
+  const float centre = queries.centre(query);
+  const KeySpan window = WindowOf(mixer, positions, {query, 0, centre});
+  return LocalWindow(window.begin, window.end, static_cast<double>(centre), local->width, arena);
+}
+
 // The model's bias, the mechanism's, and what hides keys; [1 or H, queries, columns].
 ScoreBias MakeBias(const AttentionSpec& spec, const Queries& queries, int positions,
                    const QueryTile& tile, const TileKeys& keys, Arena* arena) {
-  const auto* const local = spec.mixer.As<PredictedWindow>();
+  const bool is_local = spec.mixer.Is<PredictedWindow>();
   const auto width = static_cast<size_t>(spec.mixer.biased_width());
   const bool has_heads = spec.bias.values != nullptr || width > 0;
-  if (!has_heads && local == nullptr && !keys.hides()) return {};
+  if (!has_heads && !is_local && !keys.hides()) return {};
   const auto columns = static_cast<size_t>(keys.count());
   const auto rows = static_cast<size_t>(tile.count);
   const size_t heads = has_heads ? static_cast<size_t>(spec.shape.heads) : 1;
   float* const values = arena->Floats(heads * rows * columns);
   std::fill_n(values, heads * rows * columns, kHidden);
-  for (size_t h = 0; h < heads; ++h) {
-    for (size_t r = 0; r < rows; ++r) {
-      const int query = tile.first + static_cast<int>(r) * tile.step;
-      const double centre = static_cast<double>(queries.centre(query));
+  for (size_t r = 0; r < rows; ++r) {
+    const Arena::Mark mark = arena->mark();
+    const int query = tile.first + static_cast<int>(r) * tile.step;
+    const std::optional<LocalWindow> local = LocalOf(spec.mixer, queries, query, positions, arena);
+    for (size_t h = 0; h < heads; ++h) {
       const float* const bias = spec.bias.Of(h, static_cast<size_t>(query), 0);
       const float* const relative =
-          width == 0 ? nullptr : spec.score.relative + h * (2 * width - 1);
+          width == 0 ? nullptr : spec.weights.relative + h * (2 * width - 1);
       float* const row = values + (h * rows + r) * columns;
       ForEachColumnOf(keys, r, [&](size_t column, size_t key) {
         float sum = bias == nullptr ? 0.0f : bias[key];
         if (relative != nullptr) {
           sum += relative[RelativePlace(spec.mixer, positions, query, static_cast<int>(key))];
         }
-        if (local != nullptr) {
-          const double distance = static_cast<double>(key) - centre;
-          sum += static_cast<float>(LogLocalWeight(distance, local->width));
-        }
+        if (local.has_value()) sum += local->log_weight(static_cast<int>(key));
         row[column] = sum;
       });
     }
+    arena->Rewind(mark);
   }
   return {values, heads == 1 ? 0 : rows * columns, static_cast<ptrdiff_t>(columns)};
 }
 
-// Multiplies what a softmax with log g added has given for the queries of a tile by 1 / sum(b / g)
-// (local.h): rows and, if they are wanted, weights.
-void ScaleToLocal(const AttentionShape& shape, int width, const Queries& queries,
-                  const QueryTile& tile, const TileKeys& keys, const AttentionOutput& part) {
+// Scales what a softmax with log g added has given for the queries of a tile (local.h).
+void ScaleToLocal(const AttentionSpec& spec, const Queries& queries, int positions,
+                  const QueryTile& tile, const TileKeys& keys, const AttentionOutput& part,
+                  Arena* arena) {
   const auto rows = static_cast<size_t>(tile.count);
   const auto columns = static_cast<size_t>(keys.count());
-  const auto dim = static_cast<size_t>(shape.head_dim);
-  for (size_t h = 0; h < static_cast<size_t>(shape.heads); ++h) {
-    for (size_t r = 0; r < rows; ++r) {
+  const auto dim = static_cast<size_t>(spec.shape.head_dim);
+  for (size_t r = 0; r < rows; ++r) {
+    const Arena::Mark mark = arena->mark();
+    const int query = tile.first + static_cast<int>(r) * tile.step;
+    size_t first = columns;  // the window's first column; the others are behind it
+    ForEachColumnOf(keys, r, [&](size_t column, size_t) { first = std::min(first, column); });
+    const std::optional<LocalWindow> local = LocalOf(spec.mixer, queries, query, positions, arena);
+    for (size_t h = 0; h < static_cast<size_t>(spec.shape.heads); ++h) {
       float* const weights = part.weights + (h * rows + r) * columns;
-      const int query = tile.first + static_cast<int>(r) * tile.step;
-      const double centre = static_cast<double>(queries.centre(query));
-      double sum = 0;
-      ForEachColumnOf(keys, r, [&](size_t column, size_t key) {
-        sum += static_cast<double>(weights[column]) /
-               LocalWeight(static_cast<double>(key) - centre, width);
-      });
-      const auto factor = static_cast<float>(1 / sum);
-      float* const out = part.rows + r * part.stride + h * dim;
-      for (size_t i = 0; i < dim; ++i) out[i] *= factor;
-      for (size_t i = 0; i < columns; ++i) weights[i] *= factor;
+      local->Scale(weights + first, dim, part.rows + r * part.stride + h * dim, columns, weights);
     }
+    arena->Rewind(mark);
   }
 }
 
@@ -178,7 +185,7 @@ void AttendHeads(const AttentionSpec& spec, int head, const Queries& queries,
   const auto heads = static_cast<size_t>(spec.shape.heads);
   const size_t inner = heads * static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
-  const auto* const local = spec.mixer.As<PredictedWindow>();
+  const bool is_local = spec.mixer.Is<PredictedWindow>();
   if (output.weights != nullptr) std::fill_n(output.weights, heads * positions * positions, 0.0f);
   TileKeys keys;
   for (const QueryTile& tile : TilesOf(spec.mixer, memory.positions, kMostQueries)) {
@@ -193,12 +200,12 @@ void AttendHeads(const AttentionSpec& spec, int head, const Queries& queries,
     full.mixer.mechanism = FullAttention();
     full.bias = MakeBias(spec, queries, memory.positions, tile, keys, arena);
     AttentionOutput part = {output.rows + first * output.stride, step * output.stride};
-    if (output.weights != nullptr || local != nullptr) {
+    if (output.weights != nullptr || is_local) {
       part.weights = arena->Floats(heads * rows * columns);
     }
-    AttendRows(full, {queries.rows + first * queries.stride, step * queries.stride, tile.count},
-               seen, part, arena);
-    if (local != nullptr) ScaleToLocal(spec.shape, local->width, queries, tile, keys, part);
+    AttendByScore(full, {queries.rows + first * queries.stride, step * queries.stride, tile.count},
+                  PackRows(spec.shape, seen, arena), part, arena, /*next=*/nullptr);
+    if (is_local) ScaleToLocal(spec, queries, memory.positions, tile, keys, part, arena);
     for (size_t n = 0; output.weights != nullptr && n < heads * rows; ++n) {
       const size_t row = n / rows * positions + first + n % rows * step;
       ForEachColumn(keys, keys.all.data(), keys.all.data() + keys.all.size(),
@@ -223,7 +230,7 @@ void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyVa
     const auto head = static_cast<size_t>(h);
     const size_t column = head * dim;
     one.bias.values = spec.bias.Of(head, 0, 0);
-    if (spec.score.vector != nullptr) one.score.vector = spec.score.vector + column;
+    if (spec.weights.vector != nullptr) one.weights.vector = spec.weights.vector + column;
     Queries own = queries;
     own.rows += column;
     AttendHeads(

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
+#include <optional>
 
 #include "engine/attention/cache.h"
 #include "engine/attention/kernels.h"
@@ -15,28 +15,23 @@
 namespace nibu::internal {
 namespace {
 
-// The keys that a query sees of a source.
-KeySpan WindowOf(const MixerSpec& mixer, const Queries& queries, int r, int positions,
-                 std::vector<KeySpan>* scratch) {
-  FindKeys(mixer, positions, {queries.position(r), 0, queries.centre(r)}, scratch);
-  return scratch->front();
-}
-
 // Queries first .. end - 1, which see the keys of `window`, in the blocks of keys that hold it.
 void AttendToWindow(const AttentionSpec& spec, const Queries& queries, int first, int end,
                     const KeySpan& window, const KeysValues& memory, const AttentionOutput& output,
                     Arena* arena) {
-  const auto* const local = spec.mixer.As<PredictedWindow>();
-  const double centre = static_cast<double>(queries.centre(first));
+  std::optional<LocalWindow> local;
+  if (const auto* predicted = spec.mixer.As<PredictedWindow>()) {
+    local.emplace(window.begin, window.end, static_cast<double>(queries.centre(first)),
+                  predicted->width, arena);
+  }
   const int begin = window.begin / kKeyBlock * kKeyBlock;
-  const int last = (window.end + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
+  const int last = CeilOf(window.end, kKeyBlock) * kKeyBlock;
   const KeysValues slice = SliceSource(spec.shape, memory, begin, std::min(last, memory.positions));
   const auto columns = static_cast<size_t>(slice.positions);
   float* const bias = arena->Floats(columns);
   std::fill_n(bias, columns, kHidden);
   for (int key = window.begin; key < window.end; ++key) {
-    bias[key - begin] =
-        local == nullptr ? 0 : static_cast<float>(LogLocalWeight(key - centre, local->width));
+    bias[key - begin] = local.has_value() ? local->log_weight(key) : 0;
   }
   AttentionSpec full = spec;
   full.mixer.mechanism = FullAttention();
@@ -46,7 +41,7 @@ void AttendToWindow(const AttentionSpec& spec, const Queries& queries, int first
   const auto row = static_cast<size_t>(first);
   const auto count = static_cast<size_t>(end - first);
   AttentionOutput part = {output.rows + row * output.stride, output.stride};
-  if (output.weights != nullptr || local != nullptr) {
+  if (output.weights != nullptr || local.has_value()) {
     part.weights = arena->Floats(heads * count * columns);
   }
   AttendByScore(full, {queries.rows + row * queries.stride, queries.stride, end - first}, slice,
@@ -54,15 +49,9 @@ void AttendToWindow(const AttentionSpec& spec, const Queries& queries, int first
   for (size_t n = 0; part.weights != nullptr && n < heads * count; ++n) {
     const size_t h = n / count;
     float* const weights = part.weights + n * columns;
-    if (local != nullptr) {  // see local.h
-      double sum = 0;
-      for (int key = window.begin; key < window.end; ++key) {
-        sum += static_cast<double>(weights[key - begin]) / LocalWeight(key - centre, local->width);
-      }
-      const auto factor = static_cast<float>(1 / sum);
-      float* const out = part.rows + n % count * part.stride + h * dim;
-      for (size_t i = 0; i < dim; ++i) out[i] *= factor;
-      for (size_t i = 0; i < columns; ++i) weights[i] *= factor;
+    if (local.has_value()) {
+      local->Scale(weights + (window.begin - begin), dim,
+                   part.rows + n % count * part.stride + h * dim, columns, weights);
     }
     if (output.weights == nullptr) continue;
     const auto positions = static_cast<size_t>(memory.positions);
@@ -94,9 +83,8 @@ void AttendStored(const AttentionSpec& spec, const Queries& queries, const KeysV
   if (!mixer.Is<MonotonicWindow>() && !mixer.Is<PredictedWindow>()) {
     return AttendByScore(spec, mapped, memory, output, arena, next);
   }
-  std::vector<KeySpan> scratch;
   const auto window_of = [&](int r) {
-    return WindowOf(mixer, mapped, r, memory.positions, &scratch);
+    return WindowOf(mixer, memory.positions, {mapped.position(r), 0, mapped.centre(r)});
   };
   for (int first = 0, end = 0; first < mapped.count; first = end) {
     const KeySpan window = window_of(first);

@@ -9,6 +9,7 @@
 #include "engine/schedule/drafter.h"
 #include "engine/search/search_row.h"
 #include "gtest/gtest.h"
+#include "tests/engine/attention/spec.h"
 #include "tests/engine/memory_hooks.h"
 #include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
@@ -45,6 +46,9 @@ int64_t BareAllocations(Matmul* context, const Model& model, int rows) {
                                  &layer.ffn.up, &layer.ffn.gate, &layer.ffn.down}) {
       bare += BareAllocations(context, *linear, rows);
     }
+    if (model.config.cross_mixer(0).Is<PredictedWindow>()) {
+      bare += BareAllocations(context, layer.mixer.centre, rows);
+    }
   }
   for (const Linear& block : model.weights.output.blocks) {
     bare += BareAllocations(context, block, rows);
@@ -70,6 +74,8 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   config.decoder_memory = DecoderMemory::kSelfAttention;
   config.position_kind = PositionKind::kRelative;
   config.gated_ffn = true;
+  // A mechanism with a map of its own, windows and mapped queries.
+  config.cross_attention = {Spec("local_p:width=5,score=concat")};
   const auto model = reference::Transformer(config, 1).Build(type);
   const Embedder source(config, model->weights.source, 64);
   const Embedder target(config, model->weights.target, 64);

@@ -118,7 +118,7 @@ void ExpectFull(const ModelConfig& config, const Model& full, const Model& own,
   const auto actual = Decode(own, sources);
   for (size_t n = 0; n < sources.size(); ++n) {
     for (size_t i = 0; i < expected[n].size(); ++i) {
-      ASSERT_NEAR(actual[n][i], expected[n][i], 2e-3)
+      ASSERT_NEAR(actual[n][i], expected[n][i], 1e-4)
           << MixersToText(config.cross_attention) << " row " << i / expected[n].size();
     }
   }

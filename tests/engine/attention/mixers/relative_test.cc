@@ -26,7 +26,7 @@ struct Sentence {
     return static_cast<double>(rows[static_cast<size_t>((position * 3 + part) * inner + c)]);
   }
   // [positions, I], as the engine has it.
-  std::vector<float> Run(const MixerSpec& mixer, const ScoreWeights& weights) const {
+  std::vector<float> Run(const MixerSpec& mixer, const MechanismWeights& weights) const {
     std::vector<float> out(static_cast<size_t>(positions * inner));
     const auto stride = 3 * static_cast<size_t>(inner);
     Arena arena;
@@ -76,7 +76,7 @@ TEST(RelativeTest, BiasesOfWindowsGoByTheDistance) {
       const int heads = sentence.shape.heads;
       const int places = 2 * width - 1;
       const auto table = random.Floats(static_cast<size_t>(heads * places), 2.0f);
-      ScoreWeights weights;
+      MechanismWeights weights;
       weights.relative = table.data();
       const std::vector<float> out = sentence.Run(Spec(text, layer), weights);
       const int d = sentence.shape.head_dim;
@@ -116,7 +116,7 @@ TEST(RelativeTest, ConvolutionIsAddedToFactorizedAttention) {
     const int kernel = 2 * random.Int(0, 5) + 1;
     const auto taps = random.Floats(static_cast<size_t>(sentence.inner * kernel));
     const auto bias = random.Floats(static_cast<size_t>(sentence.inner));
-    ScoreWeights weights;
+    MechanismWeights weights;
     weights.taps = taps.data();
     weights.taps_bias = bias.data();
     const std::vector<float> without = sentence.Run(Spec("factorized"), weights);
