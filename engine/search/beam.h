@@ -11,24 +11,26 @@
 namespace nibu::internal {
 
 struct OpenHypothesis {
-  int node = TokenTree::kRoot;
+  int node = TokenTree::kRoot;  // of its newest token
   float log_prob = 0;           // S, the sum of its tokens' log-probabilities
-  bool follows_prefix = false;  // its tokens are those of the prefix that it is biased to
+  bool follows_prefix = false;  // so far, its tokens are those of the prefix that it is biased to
   Met met = 0;                  // the constraints that its tokens meet
-  Met met_before = 0;           // the same without its newest token
+  Met met_before = 0;           // those that they meet without the newest one
 };
 
 struct FinishedHypothesis {
-  int node;
+  int node;  // of its last token
   float log_prob;
   int length;  // tokens, the end token included
   Met met;
 };
 
 struct Beam {
-  std::vector<OpenHypothesis> open;  // best first
+  // Best first, except that a continuation which takes the place of one that has ended stands in
+  // that place.
+  std::vector<OpenHypothesis> open;
   std::vector<FinishedHypothesis> finished;
-  size_t width = 0;            // open hypotheses, at most
+  size_t width = 0;            // the most open hypotheses that the beam may have
   bool best_finished = false;  // in some step, the best continuation was an end token
 
   void Reset(size_t most_open) {

@@ -1,3 +1,5 @@
+// Greedy and beam search. beam_search.h describes a step; AdvanceBranch and the functions before it
+// take its parts in the same order.
 #include "engine/search/beam_search.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ void BeamSearch::Reset(const SearchTask& task) {
   got_there_ = 0;
   root.open.push_back({.follows_prefix = task.is_biased() && !task.prefix.empty()});
   OpenHypothesis& open = root.open[0];
+  // The tokens of a forced prefix count in L, but add nothing to S.
   for (size_t i = 0; i < task.forced(); ++i, ++length_) {
     open.node = AddNode(open.node, {task.prefix[i], 0.0f}, 0);
     ++attention_row_;
@@ -37,6 +40,8 @@ void BeamSearch::Reset(const SearchTask& task) {
   done_ = true;
 }
 
+// A beam of `width` hypotheses may be filled from a single one of them, which may have a
+// continuation for each end token beside those. So each gives as many as Rank looks at.
 int BeamSearch::candidates(size_t ahead) const {
   if (expanding_ && ahead == 0) return options().num_hypotheses;
   if (options().beam_size == 1 && task_.plan->stop_rule().ends_greedy_at_once()) return 1;
@@ -83,6 +88,9 @@ void BeamSearch::Advance(absl::Span<const absl::Span<const Candidate>> candidate
   done_ = live_.empty();
 }
 
+// Replaces the only branch by one for each candidate, which becomes its first token. Of
+// alternatives, it leaves out those that are too improbable, except for the first; of samples, it
+// keeps all that are possible. If nothing is left, the sentence ends with the tokens that it has.
 void BeamSearch::BranchOut(absl::Span<const Candidate> candidates) {
   const OpenHypothesis root = branches_[0].open[0];
   count_ = 0;
@@ -104,7 +112,8 @@ void BeamSearch::BranchOut(absl::Span<const Candidate> candidates) {
   if (count_ == 0) AddBranch().finished.push_back({root.node, 0.0f, length_ - 1, 0});
 }
 
-// Puts the continuations that a step looks at into ranked_, the best ones first.
+// Part 1 of a step: puts the continuations that the step looks at into ranked_, the best ones
+// first. Impossible tokens are left out. With constraints, ShareOut orders them in its own way.
 void BeamSearch::Rank(const Beam& branch,
                       absl::Span<const absl::Span<const Candidate>> candidates) {
   ranked_.clear();
@@ -123,8 +132,8 @@ void BeamSearch::Rank(const Beam& branch,
   ranked_.resize(n);
 }
 
-// A token that continues a word takes back what the word's beginning met: it was no phrase, but a
-// part of another word.
+// A token that continues a word takes back what the word's beginning has met: what looked like a
+// phrase is a part of another word. An end token changes nothing.
 std::pair<Met, Met> BeamSearch::Meet(const OpenHypothesis& parent,
                                      absl::Span<const int> tokens) const {
   if (task_.plan->is_end(tokens.back())) return {parent.met, parent.met};
@@ -132,8 +141,9 @@ std::pair<Met, Met> BeamSearch::Meet(const OpenHypothesis& parent,
   return {MetBy(task_.constraints, before, tokens), before};
 }
 
-// Puts all of ranked_ into the order of dynamic beam allocation: those that the beam keeps, best
-// first, then the others, which may take the place of hypotheses that end.
+// Puts ranked_ into the order of dynamic beam allocation: the continuations that the beam keeps,
+// best first, then the others, which may take the place of hypotheses that end. Drops the ends of
+// hypotheses that have not met all constraints, unless the search has given up on them.
 void BeamSearch::ShareOut(const Beam& branch) {
   const bool given_up = length_ - got_there_ > kPatience;
   const Met all = ~Met{0} >> (kMostConstraints - task_.constraints.size());
@@ -149,6 +159,7 @@ void BeamSearch::ShareOut(const Beam& branch) {
     std::tie(r.met, r.met_before) = Meet(parent, tokens);
     ranked.push_back(r);
     bank.push_back(BankOf(task_.constraints, r.met, tokens));
+    // A higher bank than any before is progress: see kPatience.
     if (bank.back() <= furthest_) continue;
     furthest_ = bank.back();
     got_there_ = length_;
@@ -165,6 +176,7 @@ void BeamSearch::ShareOut(const Beam& branch) {
   ranked_.insert(ranked_.end(), rest.begin(), rest.end());
 }
 
+// The new token's row of attention is that of its parent in this step.
 OpenHypothesis BeamSearch::Continue(const Beam& branch, const Ranked& with, size_t first) {
   const OpenHypothesis& parent = branch.open[static_cast<size_t>(with.parent)];
   const auto length = static_cast<size_t>(length_);
@@ -180,6 +192,7 @@ OpenHypothesis BeamSearch::Continue(const Beam& branch, const Ranked& with, size
 void BeamSearch::AdvanceBranch(Beam* branch,
                                absl::Span<const absl::Span<const Candidate>> candidates,
                                size_t first) {
+  // 1. Rank the continuations.
   Rank(*branch, candidates);
   const size_t n = ranked_.size();
   if (n == 0) return branch->FinishOpen(length_ - 1);  // no token can follow
@@ -187,10 +200,11 @@ void BeamSearch::AdvanceBranch(Beam* branch,
   const bool last = steps_left() == 0;
   const bool cuts = last && rule.finishes_continuations();
   const size_t beam = branch->width;
-  // Right behind a hard prefix, only the best continuation may be an end.
+  // Right behind a forced prefix, only the best continuation may be an end.
   const bool is_first = task_.forced() > 0 && length_ == static_cast<int>(task_.forced()) + 1;
   next_.clear();
   const auto live_before = live_.size();
+  // 2. Take the first `beam` continuations: finish those that end, continue the others.
   size_t spare = beam;  // the next continuation that may take the place of one that ends
   for (size_t k = 0; k < std::min(beam, n); ++k) {
     size_t chosen = k;
@@ -212,14 +226,19 @@ void BeamSearch::AdvanceBranch(Beam* branch,
     live_.push_back({static_cast<int>(first) + r.parent, r.token});
   }
   branch->open.swap(next_);
-  if (!rule.refills_beam()) branch->width = branch->open.size();
+  if (!rule.refills_beam()) branch->width = branch->open.size();  // the beam shrinks
+  // 3. Ask whether the branch is done. 4. If not, what has been added to live_ stays there.
   const bool is_done = rule.IsDone(*branch, length_);
   if (!last && !is_done) return;
+  // When the rule ends the branch, hypotheses that are still open are dropped. When only max_length
+  // does, they are finished as they are.
   if (!is_done) branch->FinishOpen(length_);
   branch->open.clear();
   live_.resize(live_before);
 }
 
+// A branch that is done has a new token only if it ended in the last step: `finished` of a branch
+// that ended before has a smaller length.
 void BeamSearch::NewTokens(std::vector<NewToken>* tokens) const {
   tokens->clear();
   for (size_t b = 0; b < count_; ++b) {
@@ -250,10 +269,13 @@ void BeamSearch::Take(absl::Span<const Candidate> tokens) {
   done_ = true;
 }
 
+// Makes the result of a finished hypothesis: reads its tokens off the tree, from the last one to
+// the first, and its attention off their rows.
 Hypothesis BeamSearch::Make(const FinishedHypothesis& finished, const float* attention,
                             size_t positions) const {
   Hypothesis h;
-  std::vector<int> rows;
+  std::vector<int> rows;  // of attention, one for each token
+  // An end token within a forced prefix has not ended the hypothesis.
   h.finished = static_cast<size_t>(finished.length) > task_.forced() &&
                task_.plan->is_end(tree_[finished.node].token);
   if (h.finished) h.end_token = tree_[finished.node].token;
@@ -276,6 +298,7 @@ Hypothesis BeamSearch::Make(const FinishedHypothesis& finished, const float* att
         h.attention.insert(h.attention.end(), row, row + positions);
       }
     }
+    // coverage = coverage_penalty * sum over source positions of log min(attention, 1)
     if (options().coverage_penalty != 0) {
       float sum = 0;
       for (const float c : covered) {
@@ -291,8 +314,10 @@ Hypothesis BeamSearch::Make(const FinishedHypothesis& finished, const float* att
   return h;
 }
 
+// Each branch of alternatives gives its best hypothesis; otherwise those of all branches are ranked
+// together.
 std::vector<Hypothesis> BeamSearch::Finish(const float* attention, size_t positions) const {
-  const bool by_sum = !task_.constraints.empty();
+  const bool by_sum = !task_.constraints.empty();  // by S, not by score: see the header
   const auto best_first = [by_sum](std::vector<Hypothesis>* list, size_t most) {
     std::stable_sort(list->begin(), list->end(),
                      [by_sum](const Hypothesis& a, const Hypothesis& b) {

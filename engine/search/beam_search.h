@@ -9,20 +9,32 @@
 //   search.Finish();
 //
 // S is the sum of the log-probabilities of a hypothesis' generated tokens, the end token included;
-// L is their number. decoding_options.h has the score that is made of them.
+// L is their number, the prefix included. decoding_options.h has the score that is made of them.
 //
-//  * A step ranks all continuations by S + log p and looks at the best 2 * beam of them. An end
-//    token among the first `beam` finishes a hypothesis, and the next best continuation of the
-//    second half that is no end token takes its place (unless the StopRule says otherwise). End
-//    tokens beyond the first `beam` are ignored.
-//  * A StopRule says when the sentence is done: see stop_rule.h. All end tokens among the first
-//    `beam` of the last step are still taken.
-//  * Ties: the lower beam index comes first, then the lower token.
-//  * Constraints: the beam is shared out (see constraints.h). A hypothesis ends only when it has
-//    met all of them, unless none has come any further for kPatience steps. Finished hypotheses are
-//    ranked by the number of constraints they meet, then by S. They are not ranked by score, since
-//    length normalization would prefer those that append the phrases after the sentence is
-//    complete.
+// A branch is a search with a beam of its own. A sentence has one branch, unless it asks for
+// alternatives or samples: then the first step makes a branch of each of its num_hypotheses
+// candidates. In every other step, Advance does this for each branch that has open hypotheses:
+//
+//  1. It ranks the continuations of all open hypotheses by S + log p. Ties: the lower beam index
+//     comes first, then the lower token. Only the best (1 + end tokens) * beam continuations are
+//     looked at. That is 2 * beam for a model with one end token, and enough to have `beam` among
+//     them that do not end.
+//  2. It takes the first `beam` of them. A continuation by an end token is finished, and the next
+//     best one beyond the first `beam` that does not end takes its place, unless the StopRule
+//     shrinks the beam instead. End tokens beyond the first `beam` are ignored. At step max_length,
+//     a StopRule may finish the first `beam` as they are. Right behind a forced prefix, an end
+//     token finishes a hypothesis only if it is the best continuation of all.
+//  3. It asks the StopRule whether the branch is done (see stop_rule.h). By then, all end tokens
+//     among the first `beam` have been taken. A branch is also done at step max_length.
+//  4. Unless the branch is done, its new open hypotheses are live in the next step.
+//
+// The sentence is done when no branch has a live hypothesis. Finish then ranks what has finished.
+//
+// With constraints, dynamic beam allocation (constraints.h) puts the `beam` continuations that it
+// keeps first in step 1. A hypothesis may end only when it has met all constraints, unless no
+// hypothesis has come any further for kPatience steps. Finished hypotheses are ranked by the number
+// of constraints they meet, then by S. They are not ranked by score, since length normalization
+// would prefer those that append the phrases after the sentence is complete.
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 
@@ -51,30 +63,33 @@ class BeamSearch {
   BeamSearch() = default;
   explicit BeamSearch(const SearchTask& task) { Reset(task); }
 
-  // Starts a sentence with one live hypothesis, which has no tokens or those of the prefix.
+  // Starts a sentence with one live hypothesis, which has the tokens of the forced prefix, if there
+  // is one. The search is done at once if max_length leaves no room for another token.
   void Reset(const SearchTask& task);
 
-  // How many of the best continuations of a live hypothesis are needed, `ahead` steps from now.
+  // Returns how many of the best continuations of each live hypothesis Advance needs, `ahead` steps
+  // from now.
   int candidates(size_t ahead = 0) const;
 
-  // `candidates[h]`: continuations of live hypothesis h, best first (ties: lower token first);
-  // fewer than candidates() where the vocabulary has no more. In the step that begins several
-  // branches: one for each. REQUIRES: !done(), one list for each live hypothesis.
+  // Makes one step. `candidates[h]`: continuations of live hypothesis h, best first (ties: lower
+  // token first), fewer than candidates() where the vocabulary has no more. In the step that makes
+  // the branches: one continuation for each branch. REQUIRES: !done(), one list for each live
+  // hypothesis.
   void Advance(absl::Span<const absl::Span<const Candidate>> candidates);
 
-  // The newest token of each branch that got one in the last step. With a beam of 1, each
-  // hypothesis is a branch.
+  // Sets `tokens` to the newest token of each branch that got one in the last step. With a beam of
+  // 1, each hypothesis is a branch.
   struct NewToken {
     size_t branch;
     Candidate token;
     bool is_last;  // the branch has ended
   };
   void NewTokens(std::vector<NewToken>* tokens) const;
-  // Ends all hypotheses as they are.
+  // Finishes all open hypotheses as they are and ends the search.
   void Stop();
 
-  // Takes the tokens of a given translation, with their scores, as the only hypothesis. It replaces
-  // all steps of a search.
+  // Makes a given translation the only hypothesis: its tokens with their scores. It replaces all
+  // steps of a search.
   void Take(absl::Span<const Candidate> tokens);
 
   bool done() const { return done_; }
@@ -83,16 +98,21 @@ class BeamSearch {
   int length() const { return length_; }
   // The number of steps that may follow.
   int steps_left() const { return task_.max_length - length_; }
-  // The live hypotheses, in beam order. After Reset: one, with parent 0 and token -1.
+  // The live hypotheses, branch by branch, each branch in the order of its beam. After Reset: one,
+  // with parent 0 and token -1.
   absl::Span<const Live> live() const { return live_; }
-  // Live hypothesis h for the rules, with tokens `ahead` that it has not got yet. See RowContext.
+  // Returns what the rules see of live hypothesis h, as if it had the tokens `ahead` already. See
+  // RowContext.
   RowContext Context(size_t h, absl::Span<const int> ahead, std::vector<int>* scratch) const;
 
-  // The row of attention that belongs to the next step's first live hypothesis.
+  // The sentence's attention has a row for each row of its decoder steps. In the next step, live
+  // hypothesis h has row attention_row() + h.
   int attention_row() const { return attention_row_; }
 
-  // The best num_hypotheses (or as many as there are), best score first; alternatives in their
-  // order. `attention`: rows of `positions` numbers each; null: none. REQUIRES: done().
+  // Returns the best num_hypotheses of those that have finished (or as many as there are), best
+  // first. Of alternatives, it returns the best of each branch, in the order of the branches.
+  // `attention`: the weights of cross-attention, rows of `positions` numbers each; null: none.
+  // REQUIRES: done().
   std::vector<Hypothesis> Finish(const float* attention = nullptr, size_t positions = 0) const;
 
  private:
@@ -100,8 +120,8 @@ class BeamSearch {
   struct Ranked {
     int parent;  // the hypothesis' index in its beam
     int token;
-    float log_prob;
-    float score;  // S with the token
+    float log_prob;  // of the token
+    float score;     // S with the token
     Met met = 0;
     Met met_before = 0;
 
@@ -111,9 +131,10 @@ class BeamSearch {
       return a.token < b.token;
     }
   };
+  // The steps without progress after which hypotheses may end although constraints are missing.
   static constexpr int kPatience = 32;
 
-  // Where a live hypothesis is.
+  // Says that a live hypothesis is branches_[branch].open[open].
   struct Place {
     size_t branch;
     size_t open;
@@ -128,10 +149,12 @@ class BeamSearch {
   }
   void BranchOut(absl::Span<const Candidate> candidates);
   void Rank(const Beam& branch, absl::Span<const absl::Span<const Candidate>> candidates);
-  // The constraints that a hypothesis meets with one token more, and without it. `tokens`: with it.
+  // Returns the constraints that a hypothesis meets with one token more, and those without it (see
+  // OpenHypothesis). `tokens`: all of the hypothesis' tokens, the new one last.
   std::pair<Met, Met> Meet(const OpenHypothesis& parent, absl::Span<const int> tokens) const;
   void ShareOut(const Beam& branch);
-  // Continues an open hypothesis. `first`: the row of the branch's first one.
+  // Returns the hypothesis that a continuation makes of its parent, and adds its token to the tree.
+  // `first`: the index of the branch's first hypothesis among all live ones.
   OpenHypothesis Continue(const Beam& branch, const Ranked& with, size_t first);
   void AdvanceBranch(Beam* branch, absl::Span<const absl::Span<const Candidate>> candidates,
                      size_t first);
@@ -140,14 +163,14 @@ class BeamSearch {
 
   SearchTask task_;
   bool done_ = false;
-  bool expanding_ = false;  // the next step begins the branches
+  bool expanding_ = false;  // the next step makes the branches of alternatives or samples
   int length_ = 0;
   int attention_row_ = 0;
-  size_t furthest_ = 0;  // the highest bank of constraints that a hypothesis has reached
+  size_t furthest_ = 0;  // the highest bank (see BankOf) that a hypothesis has reached
   int got_there_ = 0;    // the length at which it did
   TokenTree tree_;
   std::vector<Beam> branches_;
-  size_t count_ = 0;  // how many of branches_ are in use
+  size_t count_ = 0;  // the first so many of branches_ are in use; the others keep their memory
   std::vector<Live> live_;
   // Scratch of Advance.
   std::vector<Ranked> ranked_;
