@@ -1,3 +1,4 @@
+// Makes a job of a request: adds the frame to the source and describes the first pass.
 #include "engine/schedule/job.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::vector<int> WithFrame(const Frame& frame, const std::vector<int>& source) {
   return all;
 }
 
-// The first pass. `source_tokens`: with the frame.
+// Returns the task of the first pass. `source_tokens`: their number, the frame included.
 SearchTask TaskOf(const Request& request, size_t source_tokens) {
   SearchTask task{.plan = request.plan.get(),
                   .max_length = request.plan->MaxLength(source_tokens),

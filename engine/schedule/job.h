@@ -1,4 +1,4 @@
-// A request on its way through a translator.
+// A request on its way through a translator, and lists of such requests.
 #ifndef NIBU_ENGINE_SCHEDULE_JOB_H_
 #define NIBU_ENGINE_SCHEDULE_JOB_H_
 
@@ -19,21 +19,24 @@ namespace nibu::internal {
 
 struct Job;
 
-// A job's place in the JobQueue and in a JobList, which alone read and write it. Each job has its
-// own, so that moving a job from list to list takes no memory and cannot fail.
+// A job's place in the JobQueue and in a JobList, which alone read and write it. Each job has an
+// entry of its own, so that moving a job from list to list takes no memory and cannot fail.
 class QueueEntry {
  private:
   friend class JobQueue;
   friend class JobList;
   using Order = std::tuple<int64_t, uint64_t, int64_t, uint64_t>;
 
-  Order order_;  // ~priority, window, -length, arrival
+  // ~priority, window of arrivals, -(source tokens), number of the arrival: jobs are taken in
+  // ascending order. The last one makes it unique.
+  Order order_;
   Request::Clock::time_point arrival_;
-  std::shared_ptr<Job> next_;  // in a JobList
+  std::shared_ptr<Job> next_;  // the job behind it in a JobList
 };
 
-// The caller's request, and the state of its decoding. One thread has it at a time: the queue, a
-// worker, and the thread that delivers its result.
+// The caller's request, and the state of its decoding. Its owners follow each other: the queue, a
+// worker, the queue again, and the thread that delivers its result. Only the owner touches it,
+// except for is_cancelled.
 struct Job {
   using Clock = Request::Clock;
 
@@ -43,24 +46,26 @@ struct Job {
   Job& operator=(const Job&) = delete;
 
   const Request request;
-  const std::vector<int> source;  // the request's, with its frame
+  const std::vector<int> source;  // the request's tokens, with their frame
   Passes passes;
-  const size_t rows;  // of the decoder's steps, at most
+  const size_t rows;  // the most rows that its decoder steps may have
   StepReporter steps;
   Done done;
   Result result;
 
-  // Set by any thread: the job is to end with Cancelled.
+  // Any thread may set it: the job is then to end with Cancelled.
   std::atomic<bool> is_cancelled{false};
 
   QueueEntry entry;
 
   const SearchPlan& plan() const { return *request.plan; }
-  // Cancelled or DeadlineExceeded if the job is to end now. Without messages, which take memory.
+  // Returns Cancelled or DeadlineExceeded if the job is to end now. The status has no message,
+  // since a message takes memory.
   absl::Status MustEnd(Clock::time_point now) const;
 };
 
-// Jobs one after the other. A job is in one list at a time.
+// A first-in, first-out list of jobs, linked through their entries: it allocates nothing. A job is
+// in one list at a time. Not thread-safe.
 class JobList {
  public:
   bool empty() const { return first_ == nullptr; }

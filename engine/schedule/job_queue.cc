@@ -1,3 +1,5 @@
+// The queue of a translator. The functions follow the steps in job_queue.h; those that end jobs
+// which no worker has taken stand behind Push.
 #include "engine/schedule/job_queue.h"
 
 #include <algorithm>
@@ -32,6 +34,8 @@ absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
       absl::StrCat("the queue is full: it has room for ", capacity_, " sentences; try again"));
 }
 
+// Step 1. A job with an earlier deadline than all others wakes the thread that delivers, which
+// watches deadlines.
 absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -42,7 +46,7 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
                     -static_cast<int64_t>(job->source.size()), arrivals_};
     entry.arrival_ = Clock::now();
     const Clock::time_point deadline = job->request.deadline;
-    jobs_.emplace(entry.order_, std::move(job));
+    jobs_.emplace(entry.order_, std::move(job));  // nothing has changed here if this throws
     ++arrivals_;
     ++undelivered_;
     if (deadline < earliest_deadline_) {
@@ -50,6 +54,7 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
       ended_.notify_one();
     }
   }
+  // All workers are woken, since a single one might leave the job to the preferred worker.
   arrived_.notify_all();
   return absl::OkStatus();
 }
@@ -76,6 +81,7 @@ JobQueue::Jobs::iterator JobQueue::End(Jobs::iterator waiting, absl::Status stat
   return jobs_.erase(waiting);
 }
 
+// Also works out the earliest deadline of those that are left.
 void JobQueue::EndLate(Clock::time_point now) {
   if (now < earliest_deadline_) return;
   earliest_deadline_ = kNever;
@@ -104,6 +110,8 @@ void JobQueue::AwaitIdle() {
   idle_.wait(lock, [this] { return jobs_.empty() && waiting_ == workers_; });
 }
 
+// Step 2. A job that does not fit ends the list: if smaller ones behind it were taken instead, it
+// might wait for ever.
 JobList JobQueue::Take(Room room, bool wait, bool preferred) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (wait) {
@@ -139,12 +147,14 @@ Activity JobQueue::activity() {
   return {jobs_.size(), begun_, waited_seconds_, steps_, step_sentences_};
 }
 
+// Step 3.
 void JobQueue::Finish(std::shared_ptr<Job> job) {
   const std::lock_guard<std::mutex> lock(mutex_);
   finished_.Append(std::move(job));
   ended_.notify_one();
 }
 
+// Step 4.
 std::shared_ptr<Job> JobQueue::TakeFinished() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (finished_.empty()) {
@@ -170,7 +180,8 @@ void JobQueue::Delivered() {
     const std::lock_guard<std::mutex> lock(mutex_);
     --undelivered_;
   }
-  // All are woken: the memory of a single one might not suffice for its request.
+  // All are woken: if only one were, and its Push failed for lack of memory, nobody would use the
+  // room.
   room_.notify_all();
 }
 

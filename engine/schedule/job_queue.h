@@ -1,4 +1,22 @@
-// Requests on their way: waiting for a worker, or done and waiting to be delivered.
+// The queue of a translator: jobs that wait for a worker, and jobs that are done and wait to be
+// delivered. A job passes through it in four steps:
+//
+//  1. Push waits until fewer than `capacity` jobs are under way, and adds the job to jobs_.
+//  2. Take hands the next jobs to a worker: as many as fit into the worker's room, but no more than
+//     its share, (waiting jobs) / (workers) rounded up, so that every worker gets some.
+//  3. Finish adds the job with its result to finished_. A job that is cancelled, or past its
+//     deadline, while it waits in jobs_ comes here at once, without a worker. A job that a worker
+//     has taken is ended by that worker (Job::MustEnd).
+//  4. TakeFinished hands the job to the thread that delivers results, in the order in which they
+//     came. That thread then calls Delivered, which makes room for another job.
+//
+// The order of jobs_ (QueueEntry::Order): higher priorities come first; of one priority, windows of
+// kWindow consecutive arrivals come one after the other, so that no sentence waits for ever; within
+// a window, the longest sentence comes first, so that workers do not end on a long one; of equally
+// long ones, the first to arrive. Take never passes over a job for one that would fit.
+//
+// The end: after Close, nothing can be pushed and Take returns no jobs once jobs_ is empty. When
+// all workers have ended, CloseFinished makes TakeFinished return null once finished_ is empty.
 #ifndef NIBU_ENGINE_SCHEDULE_JOB_QUEUE_H_
 #define NIBU_ENGINE_SCHEDULE_JOB_QUEUE_H_
 
@@ -16,46 +34,46 @@
 
 namespace nibu::internal {
 
-// Thread-safe. Higher priorities come first. Within a window of kWindow consecutive arrivals the
-// longest sentence comes first, so that workers do not end on a long one; windows come in order, so
-// that no sentence waits for ever.
+// Thread-safe. After Push, moving a job takes no memory, so that every job can end.
 class JobQueue {
  public:
   using Clock = Job::Clock;
 
-  // `workers`: threads that take from the queue. `capacity`: jobs that were pushed and are not yet
-  // delivered, at most.
+  // `workers`: how many threads call Take. `capacity`: the most jobs under way, which are those
+  // that were pushed and are not yet delivered.
   JobQueue(int workers, size_t capacity)
       : workers_(static_cast<size_t>(workers)), capacity_(capacity) {}
 
-  // Waits for room as long as `patience`. ResourceExhausted: there is none; FailedPrecondition:
-  // closed.
+  // Waits for room, as long as `patience`. ResourceExhausted: there was none. FailedPrecondition:
+  // the queue is closed.
   absl::Status AwaitRoom(std::chrono::nanoseconds patience);
-  // The same, and takes the job; one that continues another takes no room. Throws std::bad_alloc,
-  // and has done nothing then.
+  // Waits for room as AwaitRoom does and takes the job. A job that continues another
+  // (Request::continues) is taken without waiting, even if the queue is full; it counts as one
+  // under way. When it throws std::bad_alloc, the job has not been taken.
   absl::Status Push(std::shared_ptr<Job> job, std::chrono::nanoseconds patience);
-  // Ends a waiting job; one that is with a worker is told to end.
+  // Ends a job with Cancelled: at once if it waits, before its next step if a worker has it.
   void Cancel(const std::shared_ptr<Job>& job);
   // Cancels all jobs that no worker has taken.
   void CancelWaiting();
-  // No more jobs will come.
+  // Says that no more jobs will come: Push refuses them from now on.
   void Close();
   // Blocks until no job is left and every worker waits for the next one. REQUIRES: not closed.
   void AwaitIdle();
 
-  // Returns whether no job is left and all workers but the caller wait for one.
+  // Returns whether no job waits and all workers but the caller wait for one. REQUIRES: the caller
+  // is a worker.
   bool Alone();
 
   // The most that a worker can take.
   struct Room {
     size_t sentences;
     size_t source_tokens;
-    size_t rows;  // of the decoder's steps: the sum of the beams
+    size_t rows;  // of the decoder's steps: the sum of Job::rows
   };
-  // When few jobs are waiting, takes a fair share of them, so that every worker gets some. With
-  // `wait`, blocks until there is one and takes it whatever its length and beam; an empty result
-  // then means that the queue is closed and empty. One of the workers may be the `preferred` one: a
-  // single job is left to it if it waits, too.
+  // Takes the next jobs for a worker: see step 2 above. With `wait`, it blocks until there is a job
+  // and takes the first one whatever its length and beam; an empty list then means that the queue
+  // is closed and empty. One of the workers may be the `preferred` one, which alone can use threads
+  // for a single sentence: while it waits, the others leave a single job to it.
   JobList Take(Room room, bool wait, bool preferred = false);
 
   // Counts a step of a worker's decoder with so many sentences.
@@ -65,44 +83,48 @@ class JobQueue {
   }
   Activity activity();
 
-  // Hands a job with its result on to whoever delivers it.
+  // Hands a job, whose result has been set, to the thread that delivers.
   void Finish(std::shared_ptr<Job> job);
 
-  // For the one thread that delivers: blocks until a job is done, or has waited here beyond its
-  // deadline. Null: after CloseFinished, when nothing is left.
+  // For the one thread that delivers: blocks until a job is finished and returns it. While it
+  // waits, it also ends the jobs of jobs_ whose deadlines pass. Returns null after CloseFinished,
+  // when no finished job is left.
   std::shared_ptr<Job> TakeFinished();
-  // Nothing will be finished any more.
+  // Says that no more jobs will be finished.
   void CloseFinished();
-  // Its result has been delivered: there is room for another.
+  // Makes room for another job, since the result of one has been delivered.
   void Delivered();
 
  private:
-  // Output comes in the order of input, so a window is also what a reader waits for; larger ones
-  // are no faster.
+  // Callers deliver translations in the order of the input, so the first line of a window may have
+  // to wait for the whole window. Larger windows were no faster.
   static constexpr uint64_t kWindow = 256;
 
   using Jobs = std::map<QueueEntry::Order, std::shared_ptr<Job>>;
   // REQUIRES: `lock` holds mutex_.
   absl::Status AwaitRoom(std::unique_lock<std::mutex>* lock, std::chrono::nanoseconds patience);
-  // Ends a waiting job; returns what follows it. REQUIRES: mutex_ held.
+  // Moves a waiting job with this status to finished_ and returns the job behind it. REQUIRES:
+  // mutex_ held.
   Jobs::iterator End(Jobs::iterator waiting, absl::Status status);
+  // Ends the waiting jobs whose deadlines have passed. REQUIRES: mutex_ held.
   void EndLate(Clock::time_point now);
 
   const size_t workers_;
   const size_t capacity_;
   std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::condition_variable idle_;
-  std::condition_variable room_;
-  std::condition_variable ended_;
-  size_t waiting_ = 0;  // workers that wait in Take
+  std::condition_variable arrived_;  // workers wait for jobs_
+  std::condition_variable idle_;     // AwaitIdle waits for the workers
+  std::condition_variable room_;     // Push waits for Delivered
+  std::condition_variable ended_;    // TakeFinished waits for finished_ or a deadline
+  size_t waiting_ = 0;               // workers that wait in Take
   bool preferred_waits_ = false;
   Jobs jobs_;
-  Clock::time_point earliest_deadline_ = Clock::time_point::max();  // of jobs_, or before it
+  // No job of jobs_ has an earlier deadline.
+  Clock::time_point earliest_deadline_ = Clock::time_point::max();
   JobList finished_;
-  size_t undelivered_ = 0;
-  uint64_t arrivals_ = 0;
-  uint64_t begun_ = 0;
+  size_t undelivered_ = 0;  // jobs under way
+  uint64_t arrivals_ = 0;   // jobs pushed so far
+  uint64_t begun_ = 0;      // jobs taken so far
   double waited_seconds_ = 0;
   std::atomic<uint64_t> steps_{0};
   std::atomic<uint64_t> step_sentences_{0};
