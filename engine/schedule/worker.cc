@@ -1,3 +1,4 @@
+// The decoding loop: Run, Fill, Start, Step and RemoveEnded are the steps described in worker.h.
 #include "engine/schedule/worker.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 namespace nibu::internal {
 namespace {
 
-// Source tokens encoded in one call: enough rows for the matmuls' best speed, few enough that
-// activations stay in the cache.
+// The source tokens encoded in one call: enough rows for the matmuls' best speed, and few enough
+// that activations stay in the cache.
 constexpr size_t kEncoderTokens = 256;
 
 std::vector<OutputLayer::Part> PartsOf(
@@ -42,12 +43,12 @@ void Worker::Run() noexcept {
       // Sentences may have been cancelled, or be late, since the worker gave its core away.
       if (core_.Share()) RemoveEnded();
       if (!Fill()) return;
-      if (live_.empty()) continue;  // what was taken had ended
+      if (live_.empty()) continue;  // the jobs that were taken had to end at once
       const bool solo = IsSolo();
       SetThreads(solo && solo_threads_.Next());
       const size_t sentences = live_.size();
       const auto start = std::chrono::steady_clock::now();
-      // With more sentences a step has enough rows already.
+      // Guesses add rows to a step. With several sentences, a step has enough rows already.
       if (live_.size() == 1 && live_[0]->is_drafted()) live_[0]->Guess(drafter_.get());
       Step();
       queue_->CountStep(sentences);
@@ -59,11 +60,10 @@ void Worker::Run() noexcept {
   }
 }
 
-// Waits for a sentence when there is nothing to do. Otherwise lets some room gather first, so that
-// the encoder too gets several sentences at a time.
+// Step 1. While jobs are set back, no others are taken, so that each of them is alone.
 bool Worker::Fill() {
   const bool idle = live_.empty() && again_.empty();
-  if (!again_.empty()) {  // into the room that they had
+  if (!again_.empty()) {  // these return into the room that they had
     while (!again_.empty()) taken_.Append(again_.TakeFront());
   } else if (!set_back_.empty()) {
     if (idle) taken_.Append(set_back_.TakeFront());
@@ -87,10 +87,11 @@ bool Worker::Fill() {
   return true;
 }
 
+// Step 2. A job stays in taken_ until its slot has it, so that Recover finds it in one of the two.
 void Worker::Start() {
   while (!taken_.empty()) {
     core_.Share();  // a call of the encoder may take as long as several steps of the decoder
-    // As many sentences as fit into one encoder call, at least one.
+    // Take as many sentences as fit into one call of the encoder, at least one.
     std::vector<absl::Span<const int>> sources;
     const size_t before = live_.size();
     size_t tokens = 0;
@@ -107,6 +108,7 @@ void Worker::Start() {
     }
     if (sources.empty()) return;
     SelectOutputs(before);
+    // The encoder uses threads if they have been found to pay in the decoder's steps.
     SetThreads(IsSolo() && solo_threads_.pay());
     ScopedTimer timer(&workspace_.profile.encoder);
     for (size_t m = 0; m < members_.size(); ++m) {
@@ -120,8 +122,8 @@ void Worker::Start() {
   }
 }
 
-// Moves the next job of taken_ into a slot of live_ and prepares its decoding, except for what the
-// encoder gives.
+// Moves the next job of taken_ into a slot of live_ and prepares its decoding, as far as this does
+// not need the encoder's output.
 void Worker::AddSlot() {
   std::unique_ptr<Slot> slot;
   if (free_.empty()) {
@@ -150,6 +152,8 @@ void Worker::SelectOutputs(size_t first) {
   if (!subsets.empty()) output_layer_.Select(subsets);
 }
 
+// Step 4. The rows of a slot lie side by side, in the order of live_, both in the decoder's R rows
+// and in rows_, which has only those that need logits.
 void Worker::Step() {
   workspace_.arena.Rewind(0);
   queries_.clear();
@@ -161,6 +165,7 @@ void Worker::Step() {
     slot->Ask(first_row, absl::MakeSpan(rows_).subspan(queries_.size(), slot->asked()), &queries_);
     first_row += slot->rows();
   }
+  // The models of an ensemble read the same rows; the output layer averages their results.
   hidden_.clear();
   for (size_t m = 0; m < members_.size(); ++m) {
     inputs_.clear();
@@ -180,6 +185,8 @@ void Worker::Step() {
   RemoveEnded();
 }
 
+// Step 5. Whatever may throw for a sentence comes before its job changes, since Recover needs the
+// job as it was.
 void Worker::RemoveEnded() {
   const auto now = std::chrono::steady_clock::now();
   bool any = false;
@@ -192,7 +199,7 @@ void Worker::RemoveEnded() {
     const bool is_done = slot->done();
     std::vector<Hypothesis> found;
     if (is_done) found = slot->Finish();
-    slot->Release();  // may throw, too: before the job changes
+    slot->Release();  // may throw
     Job* const job = slot->mutable_job();
     if (is_done && job->passes.NeedsAnotherPass(std::move(found))) {
       again_.Append(slot->TakeJob());
@@ -210,14 +217,16 @@ void Worker::RemoveEnded() {
   live_.erase(ended, live_.end());
 }
 
+// All slots are dropped, since the failure may have left them half changed: their sentences start
+// again. With several sentences, nothing says which one has failed, and a lack of memory may need
+// all of them. So each is tried alone, and ends with the status only if it fails then.
 void Worker::Recover(const absl::Status& status) noexcept {
-  // What is half done goes with its slot.
   for (const auto& slot : live_) {
     if (!slot->is_free()) taken_.Append(slot->TakeJob());
   }
   live_.clear();
   free_.clear();
-  if (taken_.empty()) return;  // all have ended
+  if (taken_.empty()) return;  // all sentences had ended already
   std::shared_ptr<Job> job = taken_.TakeFront();
   if (taken_.empty()) return End(std::move(job), status);
   set_back_.Append(std::move(job));
