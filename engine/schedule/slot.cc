@@ -1,3 +1,4 @@
+// A sentence that a worker decodes. slot.h describes its step and the rows that it has.
 #include "engine/schedule/slot.h"
 
 #include <limits>
@@ -5,7 +6,7 @@
 namespace nibu::internal {
 namespace {
 
-// Returns tokens that a shortlist must have for a sentence.
+// Returns the tokens that a sentence's shortlist must have so that its request can be answered.
 std::vector<int> NeededTokens(const Request& request) {
   std::vector<int> needed = request.plan->ends();
   const auto add = [&needed](const std::vector<int>& tokens) {
@@ -26,11 +27,13 @@ void Slot::Begin(std::shared_ptr<Job> job, const Drafter* drafter, int vocab_tar
   job_ = std::move(job);
   const SearchTask& pass = task();
   const DecodingOptions& options = pass.options();
-  // Nobody guesses where each step's tokens are reported, or are biased to a prefix.
+  // A target is scored in one step anyway. Verify reports no tokens to on_step. With a biased
+  // prefix, the rules cannot know whether a guess follows it (OpenHypothesis::follows_prefix).
   is_drafted_ = drafter != nullptr && job_->rows == 1 && pass.target == nullptr &&
                 !job_->steps.is_on() && !pass.is_biased();
   search_.Reset(pass);
   job_->steps.ReportPrefix(&search_);
+  // The rows of the first step.
   tokens_ = pass.plan->frame().decoder_start;
   forced_ = tokens_.size() - 1 + pass.forced();
   if (pass.target != nullptr) {
@@ -38,7 +41,8 @@ void Slot::Begin(std::shared_ptr<Job> job, const Drafter* drafter, int vocab_tar
   }
   tokens_.insert(tokens_.end(), pass.prefix.begin(),
                  pass.prefix.begin() + static_cast<long>(pass.forced()));
-  if (search_.done()) forced_ = tokens_.size();  // a prefix may leave nothing to ask
+  // If the prefix fills the whole length, the step still runs, but needs no logits.
+  if (search_.done()) forced_ = tokens_.size();
   if (options.shortlist != nullptr) {
     output_.tokens =
         options.shortlist->Candidates(job_->source, vocab_target, NeededTokens(job_->request));
@@ -72,12 +76,14 @@ absl::Span<const int> Slot::Ahead(size_t i) const {
 }
 
 void Slot::Guess(Drafter* drafter) {
-  // The token that follows the guesses is one of those that are left, too.
+  // The step yields one token more than it has right guesses, which must not exceed the steps left.
   const int most = search_.steps_left() - 1;
   task().plan->FindEdits(search_.Context(0, {}, &history_), &edits_);
   drafter->Guess(&draft_, most, edits_, &tokens_);
 }
 
+// Step 3. The first model's attention is the sentence's. The other models of an ensemble begin with
+// a start token of their own, unless the options give a frame.
 Decoder::Input Slot::Input(size_t m, const ModelConfig& config) {
   DecoderState& state = states_[m];
   const DecodingOptions& options = task().options();
@@ -91,6 +97,7 @@ Decoder::Input Slot::Input(size_t m, const ModelConfig& config) {
     }
   } else if (options.needs_attention()) {
     const auto positions = static_cast<size_t>(state.source_length());
+    // The first step has rows for the start tokens and the prefix, too, from row 0 on.
     const auto before = state.length() == 0 ? 0 : static_cast<size_t>(search_.attention_row());
     attention_.resize((before + tokens_.size()) * positions);
     input.attention = attention_.data() + before * positions;
@@ -101,6 +108,7 @@ Decoder::Input Slot::Input(size_t m, const ModelConfig& config) {
   return input;
 }
 
+// Step 2. Greedy search without scores does not need log-probabilities: logits have the same order.
 void Slot::Ask(size_t first_row, absl::Span<SearchRow> rows,
                std::vector<OutputLayer::Query>* queries) {
   const DecodingOptions& options = task().options();
@@ -117,6 +125,7 @@ void Slot::Ask(size_t first_row, absl::Span<SearchRow> rows,
   }
 }
 
+// Step 4.
 void Slot::Advance(absl::Span<SearchRow> rows) {
   candidates_.clear();
   for (SearchRow& row : rows) candidates_.push_back(row.Finish());
@@ -135,6 +144,7 @@ void Slot::Advance(absl::Span<SearchRow> rows) {
   for (DecoderState& state : states_) state.Reorder(parents_);
 }
 
+// Row i has the logits of target token i. A token that no model has a logit for is impossible.
 void Slot::TakeScores(absl::Span<const SearchRow> rows) {
   std::vector<Candidate> scores;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -145,13 +155,18 @@ void Slot::TakeScores(absl::Span<const SearchRow> rows) {
   search_.Take(scores);
 }
 
+// tokens_ are the rows without logits, if this is the first step, then the newest token t (row
+// `behind`), then guesses g_1, g_2, ... The search advances by t's row to a token a_1. As long as
+// a_i = g_i, the row of g_i is that of the true hypothesis, and the search advances by it to
+// a_(i+1).
 void Slot::Verify() {
   const size_t behind = std::exchange(forced_, 0);
-  size_t row = behind;  // up to here the guesses are right
+  size_t row = behind;  // the tokens in front of it are right
   do {
     search_.Advance(absl::MakeConstSpan(candidates_).subspan(row++ - behind, 1));
     if (search_.done()) return;
   } while (row < tokens_.size() && search_.live()[0].token == tokens_[row]);
+  // Drop the keys and values of the wrong guesses; the next step begins with the newest token.
   for (DecoderState& state : states_) {
     state.Truncate(state.length() - static_cast<int>(tokens_.size() - row));
   }
