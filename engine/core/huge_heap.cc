@@ -1,3 +1,4 @@
+// Allocation and deallocation in the steps that huge_heap.h lists.
 #include "engine/core/huge_heap.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 constexpr size_t kBlock = size_t{8} << 20;
 constexpr size_t kLine = 64;
 
-// Returns the size of a piece: whole cache lines, and room for a Range once it is free.
+// Step 1 of an allocation: returns the bytes that a piece takes up, whole cache lines. A
+// deallocation rounds in the same way. The limit keeps the sum from overflowing.
 size_t RoomOf(size_t bytes) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   return (std::max<size_t>(bytes, 1) + kLine - 1) / kLine * kLine;
@@ -26,6 +28,7 @@ size_t RoomOf(size_t bytes) {
 void* HugeHeap::do_allocate(size_t bytes, size_t alignment) {
   if (alignment > kLine) throw std::bad_alloc();
   const size_t room = RoomOf(bytes);
+  // Step 4. `at` points to the pointer to the range, so that the list can be changed there.
   const auto cut = [room](Range** at) -> void* {
     Range* const range = *at;
     if (range->bytes == room) {
@@ -36,6 +39,7 @@ void* HugeHeap::do_allocate(size_t bytes, size_t alignment) {
     }
     return range;
   };
+  // Step 2.
   Range** best = nullptr;
   for (Block& block : blocks_) {
     for (Range** at = &block.first; *at != nullptr; at = &(*at)->next) {
@@ -44,7 +48,8 @@ void* HugeHeap::do_allocate(size_t bytes, size_t alignment) {
     }
   }
   if (best != nullptr) return cut(best);
-  blocks_.reserve(blocks_.size() + 1);  // nothing throws once the block is mapped
+  // Step 3.
+  blocks_.reserve(blocks_.size() + 1);  // so that nothing throws once the block is mapped
   const size_t block = std::max(room, kBlock);
   std::shared_ptr<char> memory = MapHuge(block);
   Range* const all = new (memory.get()) Range{nullptr, block};
@@ -52,12 +57,13 @@ void* HugeHeap::do_allocate(size_t bytes, size_t alignment) {
   return cut(&blocks_.back().first);
 }
 
-// Joins the piece with the free ranges that it touches.
 void HugeHeap::do_deallocate(void* piece, size_t bytes, size_t /*alignment*/) noexcept {
+  // Step 1.
   char* const start = static_cast<char*>(piece);
   const auto block = absl::c_find_if(blocks_, [start](const Block& b) {
     return start >= b.memory.get() && start < b.memory.get() + b.bytes;
   });
+  // Step 2: `before` and `after` are the free ranges on both sides of the piece, null for none.
   Range* before = nullptr;
   Range* after = block->first;
   while (after != nullptr && reinterpret_cast<char*>(after) < start) {
@@ -75,6 +81,7 @@ void HugeHeap::do_deallocate(void* piece, size_t bytes, size_t /*alignment*/) no
   } else {
     before->next = range;
   }
+  // Step 3.
   if (block->is_free() &&
       absl::c_count_if(blocks_, [](const Block& b) { return b.is_free(); }) > 1) {
     blocks_.erase(block);

@@ -1,3 +1,4 @@
+// Memory in huge pages, by mmap and madvise (transparent huge pages).
 #include "engine/core/huge_memory.h"
 
 #include <sys/mman.h>
@@ -18,10 +19,12 @@ size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * u
 
 }  // namespace
 
+// mmap aligns to 4 KB, so a huge page more is mapped, and the block begins at the first address in
+// it that is a multiple of 2 MB.
 std::shared_ptr<char> MapHuge(size_t bytes) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   const size_t size = RoundUp(std::max<size_t>(bytes, 1), kHugePage);
-  const size_t mapped = size + kHugePage;  // with what is before the first border
+  const size_t mapped = size + kHugePage;
   void* const map =
       mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) throw std::bad_alloc();
@@ -35,6 +38,8 @@ std::shared_ptr<char> MapHuge(size_t bytes) {
 
 void ProbeMemory(size_t bytes) { MapHuge(bytes); }
 
+// The current block is held weakly: it dies with the last piece of it. The mutex and the pointer
+// are never destroyed, so that threads may allocate until the process ends.
 std::shared_ptr<char> AllocateHuge(size_t bytes) {
   static std::mutex& mutex = *new std::mutex();
   static std::weak_ptr<char>& current = *new std::weak_ptr<char>();
@@ -46,7 +51,7 @@ std::shared_ptr<char> AllocateHuge(size_t bytes) {
   std::shared_ptr<char> block = current.lock();
   if (block == nullptr || size - used < bytes) {
     const size_t room = RoundUp(std::max(bytes, kBlock), kHugePage);
-    block = MapHuge(room);  // which may throw
+    block = MapHuge(room);  // may throw, so nothing has changed before
     current = block;
     size = room;
     used = 0;

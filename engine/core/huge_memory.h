@@ -8,17 +8,17 @@
 
 namespace nibu::internal {
 
-// Returns `bytes` bytes from the system: zeros, aligned to a huge page, and in huge pages where
-// there are any. They go back to the system. Thread-safe. Throws std::bad_alloc.
+// Returns `bytes` bytes from the system: zeros, aligned to 2 MB, in huge pages if the system has
+// any. Its last owner gives them back to the system. Thread-safe. Throws std::bad_alloc.
 std::shared_ptr<char> MapHuge(size_t bytes);
 
-// Returns `bytes` bytes, 64-byte aligned, cut from large blocks of such memory, for what lives as
-// long as a model: a block lives as long as anything that was cut from it. Thread-safe. Throws
-// std::bad_alloc.
+// Returns `bytes` bytes, 64-byte aligned, cut from blocks of 32 MB (or of `bytes`, if that is more)
+// that MapHuge gives. It is for what lives as long as a model, since a block lives as long as
+// anything that was cut from it. Thread-safe. Throws std::bad_alloc.
 std::shared_ptr<char> AllocateHuge(size_t bytes);
 
-// Throws std::bad_alloc if the system would not give `bytes` bytes now. It is called before code of
-// others that does not survive a failed allocation of its own.
+// Throws std::bad_alloc if the system would not give `bytes` bytes now. Call it before code of
+// other libraries that does not survive a failed allocation of its own.
 void ProbeMemory(size_t bytes);
 
 }  // namespace nibu::internal
