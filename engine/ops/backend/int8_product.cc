@@ -1,3 +1,15 @@
+// int8 kernels for AMX and AVX-512 VNNI. int8_product.h has the equation and the layout of weights.
+//
+// Both go through the weights once, block by block of 64 outputs, so that a block stays in the
+// caches for all rows.
+//
+//   AMX   for each block of 64 outputs, each group of 32 rows, each half of the block's outputs:
+//           sums [32, 32] = x [32, in] W [in, 32] in four tiles, 64 inputs a step (MultiplyTiles)
+//         In each step, it also prefetches weights 64 KB ahead (Ahead), and turns a few rows of the
+//         sums before these into floats (Pending).
+//   VNNI  for each block of 64 outputs, each group of up to 6 rows:
+//           sums [6, 64] in registers, 4 inputs a step (MultiplyRows)
+//         In each step, it also prefetches a few lines of the next block (Stream).
 #include "engine/ops/backend/int8_product.h"
 
 #if defined(__x86_64__)
@@ -19,21 +31,21 @@ namespace nibu::internal {
 
 namespace {
 
-constexpr size_t kTile = 16;               // rows; outputs, of 4 bytes
-constexpr size_t kPair = 2 * kTile;        // rows and outputs that are summed at a time
-constexpr size_t kBlock = 64;              // outputs of the weights' blocks; inputs of a tile
-constexpr size_t kStep = kBlock * kBlock;  // bytes of a block's weights for a tile's inputs
-constexpr size_t kLine = 64;
-// Bytes of weights that are on their way. Twice as many, or half of it, make no difference.
+constexpr size_t kTile = 16;               // rows of a tile, and its columns of 4 bytes
+constexpr size_t kPair = 2 * kTile;        // rows and outputs that AMX sums at a time
+constexpr size_t kBlock = 64;              // outputs of a block; inputs of a step on AMX
+constexpr size_t kStep = kBlock * kBlock;  // bytes of a block's weights in a step on AMX
+constexpr size_t kLine = 64;               // bytes of a cache line
+// AMX fetches weights so many bytes ahead. Twice or half as many made no difference.
 constexpr size_t kAhead = size_t{64} << 10;
 
-// 16 sums and what finishes those of their outputs.
+// What turns the sums of 16 outputs into floats.
 struct Columns {
   __m512i zero_sums;
   __m512 scales;
   __m512 bias;
-  __mmask16 relu;  // which are rectified: all or none
-  bool is_finished;
+  __mmask16 relu;    // the outputs that are rectified: all or none
+  bool is_finished;  // false: sums are stored as they are
 };
 
 __attribute__((target("avx512f"))) inline Columns LoadColumns(const Dequantization& all,
@@ -48,14 +60,14 @@ __attribute__((target("avx512f"))) inline void StoreSums(__m512i sums, const Col
                                                          float row_scale, float* y) {
   if (!columns.is_finished) return _mm512_storeu_si512(y, sums);
   const __m512 scale = _mm512_mul_ps(columns.scales, _mm512_set1_ps(row_scale));
-  // With masks, as GCC 12 warns of what the other intrinsics are made of.
+  // The intrinsics with masks are used because GCC 12 warns of undefined values in the others.
   const __m512 value =
       _mm512_fmadd_ps(_mm512_maskz_cvtepi32_ps(0xffff, _mm512_sub_epi32(sums, columns.zero_sums)),
                       scale, columns.bias);
   _mm512_storeu_ps(y, _mm512_mask_max_ps(value, columns.relu, value, _mm512_setzero_ps()));
 }
 
-// What LDTILECFG reads (Intel's manual).
+// The operand of the instruction LDTILECFG, as Intel's manual describes it.
 struct alignas(64) TileConfig {
   uint8_t palette = 1;
   uint8_t start_row = 0;
@@ -64,8 +76,8 @@ struct alignas(64) TileConfig {
   uint8_t rows[16] = {};
 };
 
-// Sums that are still to be finished. Done little by little between tiles' products, the stores'
-// waits cost less.
+// Sums of the previous group of rows and outputs that are not in y yet. They are finished little by
+// little between the products of the next group, where waiting for the stores costs less.
 struct Pending {
   const int32_t* sums = nullptr;  // [rows, kPair]
   size_t rows = 0;
@@ -76,7 +88,7 @@ struct Pending {
   size_t stride = 0;
 };
 
-// The first rows of them, at most so many.
+// Finishes the next rows of `pending`, `most` at most, and takes them off it.
 NIBU_AMX inline void Finish(size_t most, Pending* pending) {
   const size_t rows = std::min(most, pending->rows);
   if (rows == 0) return;
@@ -96,8 +108,9 @@ NIBU_AMX inline void Finish(size_t most, Pending* pending) {
   pending->y += rows * stride;
 }
 
-// The lines of weights that a pass fetches: in each of its `steps`, `bytes` of as many as the step
-// reads.
+// The weights that a call of MultiplyTiles prefetches into L2. The calls for one block share out
+// the weights kAhead bytes further on: in each step, a call fetches `bytes` of the kStep bytes that
+// lie there.
 struct Ahead {
   const int8_t* first = nullptr;
   size_t steps = 0;
@@ -112,12 +125,17 @@ struct Ahead {
   }
 };
 
-// sums [16 kRowTiles, kPair] of kPair of a block's outputs.
+// sums [16 kRowTiles, kPair] = x [16 kRowTiles, in] W [in, kPair]. `block`: the weights of the
+// first of these outputs in their block. The tiles, with 16 rows, outputs and fours of inputs each:
+//
+//   6, 7: 64 inputs of W for the first and the last 16 outputs
+//   4: x, rows 0 .. 15      0, 1: their sums
+//   5: x, rows 16 .. 31     2, 3: their sums
 template <int kRowTiles>
 NIBU_AMX void MultiplyTiles(const uint8_t* x, size_t in, const int8_t* block, const Ahead& ahead,
                             Pending* pending, int32_t* sums) {
   const size_t steps = in / kBlock;
-  const size_t share = (pending->rows + steps - 1) / steps;
+  const size_t share = (pending->rows + steps - 1) / steps;  // pending rows to finish in a step
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
@@ -145,19 +163,23 @@ NIBU_AMX void MultiplyTiles(const uint8_t* x, size_t in, const int8_t* block, co
   }
 }
 
+// The sums of two calls of MultiplyTiles lie side by side in `sums`: those that are being computed,
+// and those that are pending.
 NIBU_AMX void MultiplyOnAmx(const Int8Weights& weights, bool fetches, const uint8_t* x, size_t rows,
                             const Dequantization& dequantization, const float* row_scales,
                             float* y) {
   TileConfig config;
   std::fill_n(config.row_bytes, 8, uint16_t{4 * kTile});
   std::fill_n(config.rows, 8, uint8_t{kTile});
-  // Only the first tiles may have fewer rows. Beyond `rows` others hold anything.
+  // Fewer than 16 rows make the tiles of the first rows smaller. Otherwise the last tiles also
+  // compute padding rows, whose sums are not stored in y.
   for (const int tile : {0, 1, 4}) config.rows[tile] = static_cast<uint8_t>(std::min(rows, kTile));
-  asm volatile("" : : "r"(&config) : "memory");  // GCC 12 sees only 8 bytes of it being read
+  // Keep all of `config`: GCC 12 believes that only 8 bytes of it are read.
+  asm volatile("" : : "r"(&config) : "memory");
   _tile_loadconfig(&config);
   const size_t in = weights.in;
-  const size_t passes = (rows + kPair - 1) / kPair * 2;  // over a block
-  const size_t lines = (kStep / kLine + passes - 1) / passes;
+  const size_t passes = (rows + kPair - 1) / kPair * 2;        // calls of MultiplyTiles for a block
+  const size_t lines = (kStep / kLine + passes - 1) / passes;  // that each fetches in a step
   const size_t block_bytes = in * kBlock;
   size_t left = in * weights.out;  // bytes of weights from here on
   alignas(64) int32_t sums[2][kPair * kPair];
@@ -171,7 +193,7 @@ NIBU_AMX void MultiplyOnAmx(const Int8Weights& weights, bool fetches, const uint
       const auto multiply = rows - first > kTile ? MultiplyTiles<2> : MultiplyTiles<1>;
       for (size_t c = n; c < n + kBlock; c += kPair, turn ^= 1, ahead.first += ahead.bytes) {
         multiply(x + first * in, in, block + 4 * (c - n), ahead, &pending, sums[turn]);
-        Finish(kPair, &pending);
+        Finish(kPair, &pending);  // what the steps have left
         pending = {sums[turn],         std::min(rows - first, kPair), dequantization, c,
                    row_scales + first, y + first * weights.out + c,   weights.out};
       }
@@ -181,12 +203,12 @@ NIBU_AMX void MultiplyOnAmx(const Int8Weights& weights, bool fetches, const uint
   _tile_release();
 }
 
-// Weights that are asked for while a pass multiplies by others, a line or a few at a time: of a
-// burst that finds no buffer left, a CPU may drop the rest (Zen 5 does).
+// The weights of the next block that a call of MultiplyRows prefetches into L2, a line or a few in
+// each step. A CPU may drop prefetches that come in a burst and find no buffer left (Zen 5 does).
 struct Stream {
   const int8_t* next;
   const int8_t* end;
-  size_t each;  // bytes
+  size_t each;  // bytes in a step
 
   void Advance() {
     if (next >= end) return;
@@ -195,15 +217,18 @@ struct Stream {
   }
 };
 
-// Rows that are summed at a time with VNNI: all registers but those of weights and inputs.
+// The most rows that VNNI sums at a time: 6 x 4 vectors of sums, 4 of weights and one of inputs are
+// 29 of the 32 registers.
 constexpr size_t kVnniRows = 6;
-constexpr size_t kVectors = kBlock / kTile;  // of a block's outputs
-// From so many rows on products fetch weights themselves.
+constexpr size_t kVectors = kBlock / kTile;  // of 16 outputs, in a block
+// The fewest rows with which VNNI prefetches weights.
 constexpr size_t kLeastStreamRows = 4;
-// Not __m512i: GCC 12 keeps arrays of what it has to convert in memory.
+// The type of 16 sums. It is not __m512i, because GCC 12 keeps an array in memory, not in
+// registers, if it has to convert its elements.
 using SumVector = int32_t __attribute__((vector_size(64)));
 
-// Calls f(0) ... f(n - 1) with constants.
+// Calls f(0) ... f(n - 1) with constants: a loop that is always unrolled, so that arrays of vectors
+// stay in registers.
 template <size_t n, typename F>
 NIBU_VNNI_INLINE inline void Each(F f) {
   [&]<size_t... i>(std::index_sequence<i...>) NIBU_VNNI_INLINE {
@@ -212,7 +237,8 @@ NIBU_VNNI_INLINE inline void Each(F f) {
   (std::make_index_sequence<n>());
 }
 
-// y [kRows, kBlock] of a block's outputs, `first` and the next.
+// Computes y [kRows, kBlock] for a block of weights, whose first output is `first`. `y` points to
+// that output; its rows are `stride` apart.
 template <size_t kRows>
 NIBU_VNNI void MultiplyRows(const uint8_t* x, size_t in, const int8_t* block, Stream ahead,
                             const Dequantization& dequantization, size_t first,
@@ -221,6 +247,7 @@ NIBU_VNNI void MultiplyRows(const uint8_t* x, size_t in, const int8_t* block, St
   Each<kRows>([&](auto r) NIBU_VNNI_INLINE {
     Each<kVectors>([&](auto c) NIBU_VNNI_INLINE { sums[r][c] = SumVector{}; });
   });
+  // Each step multiplies four inputs of all rows by the weights of four inputs and 64 outputs.
   for (const uint8_t* const end = x + in; x < end; x += 4, block += 4 * kBlock) {
     ahead.Advance();
     __m512i weights[kVectors];
@@ -245,16 +272,19 @@ NIBU_VNNI void MultiplyRows(const uint8_t* x, size_t in, const int8_t* block, St
   });
 }
 
+// Rows are shared out evenly to the groups: 8 rows are two groups of 4, not of 6 and 2.
 void MultiplyWithVnni(const Int8Weights& weights, bool fetches, const uint8_t* x, size_t rows,
                       const Dequantization& dequantization, const float* row_scales, float* y) {
   constexpr decltype(&MultiplyRows<1>) kMultiply[] = {MultiplyRows<1>, MultiplyRows<2>,
                                                       MultiplyRows<3>, MultiplyRows<4>,
                                                       MultiplyRows<5>, MultiplyRows<6>};
-  const size_t passes = (rows + kVnniRows - 1) / kVnniRows;  // over a block
+  const size_t passes = (rows + kVnniRows - 1) / kVnniRows;  // groups of rows, over each block
   const size_t block_bytes = weights.in * kBlock;
-  // Fewer rows wait for weights whatever is done, and the hardware follows those by itself.
+  // With fewer rows, products wait for memory whatever is done, and the hardware's prefetcher
+  // follows the weights by itself.
   const bool streams = fetches && rows >= kLeastStreamRows;
-  // A pass's share of the next block, and that of each of its steps, which read kVectors lines.
+  // The bytes of the next block that a pass fetches, and that each of its steps fetches. A step
+  // reads kVectors lines, so the steps of all passes together fetch at least as many.
   const size_t share = (block_bytes / kLine + passes - 1) / passes * kLine;
   const size_t each = (kVectors + passes - 1) / passes * kLine;
   for (size_t n = 0; n < weights.out; n += kBlock) {
