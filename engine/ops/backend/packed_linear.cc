@@ -1,3 +1,4 @@
+// Packed weights: oneDNN's description of their matmuls, their layout, their blob and its views.
 #include "engine/ops/backend/packed_linear.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using dnnl::memory;
 
 namespace {
 
-// oneDNN's, by Activation.
+// oneDNN's name and parameter of each Activation, in the order of that enum.
 struct Eltwise {
   dnnl::algorithm algorithm;
   float alpha;
@@ -76,7 +77,7 @@ MatmulKind KindOf(const MatmulSpec& spec, bool blocked) {
   return {spec.type, spec.in, spec.out, blocked, CurrentIsa(), kOneDnnMajor};
 }
 
-// Offset of the weights in a blob.
+// Returns the offset of the weights in a blob: header and vectors stand before them.
 size_t WeightsOffset(const PackedHeader& header) {
   const size_t vector = RoundUp(static_cast<size_t>(header.out) * sizeof(float));
   const int vectors = (header.has_bias != 0 ? 1 : 0) + (header.type == ComputeType::kInt8 ? 2 : 0);
@@ -85,7 +86,7 @@ size_t WeightsOffset(const PackedHeader& header) {
 
 }  // namespace
 
-// Where the parts of the weights lie, and how.
+// How this CPU wants the weights of a map, part by part.
 struct Linear::Packed::Layout {
   explicit Layout(const MatmulSpec& spec) {
     const int part_inputs = RuleFor(KindOf(spec, /*blocked=*/true)).part_inputs;
@@ -97,8 +98,10 @@ struct Linear::Packed::Layout {
     rule = RuleFor(KindOf(spec, blocked));
   }
 
-  // gemm kernels read plain rows of outputs. Rows are an odd number of cache lines apart: a power
-  // of two puts a column's values into the same few sets of the cache, up to four times slower.
+  // Adds the layout of a part: oneDNN's own choice if it has a brgemm kernel for it. Its gemm
+  // kernels read plain rows of outputs; these lie an odd number of cache lines apart, since a power
+  // of two would put a column's values into the same few sets of the cache, which made products up
+  // to four times slower.
   void Add(const MatmulSpec& part) {
     const memory::dims dims = {part.in, part.out};
     const auto type = WeightType(part.type);
@@ -116,8 +119,8 @@ struct Linear::Packed::Layout {
     return sum;
   }
 
-  // A hash (FNV-1a) of what decides how the blob's bytes are understood: the order of the weights
-  // and the zero point in the sums.
+  // Returns a hash (FNV-1a) of what decides how the blob's bytes are understood: the order of the
+  // weights, and the zero point of activations, which is a factor of the zero sums.
   uint64_t Code() const {
     uint64_t hash = 14695981039346656037u;
     const auto add = [&hash](int64_t value) {
@@ -129,7 +132,8 @@ struct Linear::Packed::Layout {
     add(ActivationRange(CurrentIsa()).zero);
     for (const memory::desc& part : descriptions) {
       const Blocking blocking = BlockingOf(part);
-      add(static_cast<int64_t>(part.get_size()));  // more than the elements: oneDNN's own sums
+      // The size may be more than that of the elements: oneDNN adds sums of its own.
+      add(static_cast<int64_t>(part.get_size()));
       for (const auto* values : {&blocking.dims, &blocking.padded_dims, &blocking.strides,
                                  &blocking.block_sizes, &blocking.block_dims}) {
         for (const int64_t value : *values) add(value);
@@ -138,7 +142,7 @@ struct Linear::Packed::Layout {
     return hash;
   }
 
-  absl::InlinedVector<memory::desc, 1> descriptions;
+  absl::InlinedVector<memory::desc, 1> descriptions;  // of each part
   MatmulRule rule;
   bool blocked = false;  // brgemm kernels with blocked weights, else gemm
 };
@@ -183,6 +187,7 @@ MatmulSpec Linear::Packed::PartSpec(size_t part) const {
   return result;
 }
 
+// Walks over the blob in the order of its parts and points the members to them.
 void Linear::Packed::SetViews(const Layout& layout) {
   rule = layout.rule;
   char* next = blob + sizeof(PackedHeader);
@@ -212,6 +217,7 @@ void Linear::Packed::SetViews(const Layout& layout) {
   }
 }
 
+// The header is checked before it is believed, since the bytes may come from any file.
 absl::Status CheckPacked(absl::string_view bytes) {
   PackedHeader header;
   if (bytes.size() < sizeof(header)) return absl::InvalidArgumentError("a packed weight is cut");
@@ -222,7 +228,7 @@ absl::Status CheckPacked(absl::string_view bytes) {
       header.weights_offset > header.size || !(header.static_scale >= 0)) {
     return absl::InvalidArgumentError("a packed weight is damaged");
   }
-  // Before oneDNN is asked: int8, the smallest type, bounds the sizes.
+  // oneDNN is asked only for sizes that the blob can have: an element takes at least a byte.
   const auto elements = static_cast<uint64_t>(header.in) * static_cast<uint64_t>(header.out);
   if (elements > header.size) return absl::InvalidArgumentError("a packed weight is damaged");
   const Linear::Packed::Layout layout(SpecOf(header));

@@ -1,4 +1,25 @@
 // Packed weights: what a Linear is made of. Internal to engine/ops, since it includes dnnl.hpp.
+//
+// A packed weight is one blob of bytes and oneDNN's views of it:
+//
+//   PackedHeader | bias f32 [out], if any | int8: scales f32 [out], zero sums s32 [out] | weights
+//
+// Every part is 64-byte aligned, and numbers are little-endian, so that a blob can be written to a
+// file, mapped into memory and used there.
+//
+//  * Layout: oneDNN chooses the order of the weights for this CPU, for kPackRows rows. Kernels for
+//    all row counts then read that order. If oneDNN would use its gemm kernels, the weights are
+//    plain rows [in, out] instead.
+//  * Parts: where a rule says so (MatmulRule::part_inputs), the inputs are cut into parts, W =
+//    [W_1; W_2; ...], each of which is packed as a matrix of its own: y = act(x_1 W_1 + b + x_2 W_2
+//    + ...).
+//  * Code: the header holds a hash of the layout (Layout::Code). A blob from a file is used only if
+//    this CPU and this oneDNN would choose the same layout; CheckPacked compares them.
+//  * int8: `int8_weights` points to the weights if our own kernels can read them, which want
+//    oneDNN's layout BA16a64b4a and multiples of 64 inputs and outputs.
+//
+// Linear::Create and Linear::Select make room with the first constructor and then fill in bias,
+// scales, zero sums and weights. Linear::FromPacked uses the second on a blob of a file.
 #ifndef NIBU_ENGINE_OPS_BACKEND_PACKED_LINEAR_H_
 #define NIBU_ENGINE_OPS_BACKEND_PACKED_LINEAR_H_
 
@@ -19,8 +40,8 @@
 namespace nibu::internal {
 
 // The description of one oneDNN matmul. x [rows, in] is float32, bfloat16 or u8; y [rows, out]
-// float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which are finished by kernels
-// of ours, since oneDNN 2 has no scales for each row.
+// float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which our own kernels turn
+// into floats, since oneDNN 2 has no scales for each row.
 struct MatmulSpec {
   ComputeType type;
   int in;
@@ -28,25 +49,22 @@ struct MatmulSpec {
   bool bias = false;  // bias and activation are applied by oneDNN; never set for int8
   Activation activation = Activation::kNone;
   bool bfloat16_output = false;
-  bool adds = false;  // onto what y holds, before the activation
+  bool adds = false;  // the product is added to what y holds, before the activation
 
   auto operator<=>(const MatmulSpec&) const =
       default;  // NOLINT(modernize-use-nullptr): 0 is not ours
 };
 
-// `weights`: a fixed layout, or format_tag::any to let oneDNN choose. Throws dnnl::error.
+// Returns oneDNN's description of such a matmul of `rows` rows. `weights`: a fixed layout, or
+// format_tag::any to let oneDNN choose. Throws dnnl::error.
 dnnl::matmul::primitive_desc DescribeMatmul(const MatmulSpec& spec, int rows,
                                             const dnnl::memory::desc& weights);
 
-// Element type of x and the weights.
+// Return oneDNN's element types of x and of the weights.
 dnnl::memory::data_type SourceType(ComputeType type);
 dnnl::memory::data_type WeightType(ComputeType type);
 
-// Everything about a packed weight that lies in memory is one blob, which can be written to a file
-// and used from there (little-endian, every part 64-byte aligned):
-//
-//   PackedHeader | bias f32[out], if any | int8: scales f32[out], zero sums s32[out] | weights,
-//   a part of the inputs after the other
+// The beginning of a blob.
 struct PackedHeader {
   uint32_t magic;
   ComputeType type;
@@ -55,35 +73,39 @@ struct PackedHeader {
   uint8_t reserved;
   int32_t in;
   int32_t out;
-  float static_scale;       // of the activations; 0: each row its own
+  float static_scale;       // int8: the scale of all activations; 0: each row has one of its own
   uint32_t weights_offset;  // from the blob's start
-  uint64_t size;            // of the blob
+  uint64_t size;            // bytes of the blob
   uint64_t layout;          // of the weights: see Layout::Code
   char padding[24];
 };
 static_assert(sizeof(PackedHeader) == 64);
 
-// InvalidArgument: the bytes are no whole blob. FailedPrecondition: they are laid out for another
-// CPU or oneDNN. Throws dnnl::error where the sizes are beyond oneDNN.
+// Checks that bytes are a blob that the second constructor can use. InvalidArgument: they are no
+// whole blob. FailedPrecondition: they are laid out for another CPU or oneDNN. Throws dnnl::error
+// where the sizes are beyond oneDNN.
 absl::Status CheckPacked(absl::string_view bytes);
 
+// Immutable once it has been filled in; threads may then share it.
 struct Linear::Packed {
-  // Makes room in `blob` for the layout that oneDNN prefers on this CPU. The memory comes from a
-  // resource that outlives it; null: from AllocateHuge, for weights that live as long as a model.
-  // Throws dnnl::error.
+  // Makes room for a blob and its views and writes the header, whose sizes and layout it works out
+  // itself. Bias, scales, zero sums and padding are 0. The memory comes from `from`, which outlives
+  // it; null: from AllocateHuge, for weights that live as long as a model. Throws dnnl::error and
+  // std::bad_alloc.
   Packed(PackedHeader header, std::pmr::memory_resource* from);
-  // Uses the blob at `bytes`, which `owner` keeps alive. Throws dnnl::error.
+  // Makes views of the blob at `bytes`, which `owner` keeps alive. REQUIRES: CheckPacked is OK.
+  // Throws dnnl::error and std::bad_alloc.
   Packed(char* bytes, std::shared_ptr<const void> owner);
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(blob); }
 
-  // Returns what the matmul of a part of the inputs is to do (see MatmulRule). The bias comes with
-  // the first part, the activation with the last one.
+  // Returns the matmul of a part of the inputs. The first part adds the bias, all others add to y
+  // what the parts before them have put there, and the last one applies the activation.
   MatmulSpec PartSpec(size_t part) const;
   // Returns null for a part without bias.
   dnnl_memory_t BiasOf(size_t part) const { return part == 0 ? bias.get(true) : nullptr; }
 
-  // int8: turns its sums into floats.
+  // int8: returns what turns the sums into floats.
   Dequantization dequantization() const {
     return {scales, zero_sums, bias_data, header().activation};
   }
@@ -91,19 +113,19 @@ struct Linear::Packed {
   MatmulSpec spec;
   MatmulRule rule;
   bool is_lasting = true;             // lives as long as the model; else as long as a sentence
-  std::shared_ptr<const void> owner;  // of the blob
+  std::shared_ptr<const void> owner;  // keeps the blob alive
   char* blob = nullptr;
-  // Parts of the blob; null: not there.
+  // Vectors [out] in the blob; null: it does not have them.
   float* bias_data = nullptr;
-  float* scales = nullptr;  // int8: see Dequantization
-  int32_t* zero_sums = nullptr;
-  // int8: the weights, if they lie as our own kernels want them and this CPU has such kernels; else
+  float* scales = nullptr;       // int8: see Dequantization
+  int32_t* zero_sums = nullptr;  // int8: see Dequantization
+  // int8: the weights, if this CPU has kernels of ours and the weights lie as these want them; else
   // null.
   const int8_t* int8_weights = nullptr;
   // Views of the blob. They are made once, since setting a data handle writes to a layout's
   // padding.
-  absl::InlinedVector<dnnl::memory, 1> parts;  // of the weights
-  dnnl::memory bias;
+  absl::InlinedVector<dnnl::memory, 1> parts;  // the weights, a view for each part of the inputs
+  dnnl::memory bias;                           // empty for int8, whose bias comes later
 
   struct Layout;
 
