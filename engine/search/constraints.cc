@@ -1,3 +1,5 @@
+// Constraints of a search: the phrases that a hypothesis has met and begun, and the shares of a
+// beam.
 #include "engine/search/constraints.h"
 
 #include <algorithm>
@@ -5,7 +7,8 @@
 namespace nibu::internal {
 namespace {
 
-// How many of a phrase's first tokens, but not all, `tokens` end with, from `most` on down.
+// Returns the largest n, at most `most` and less than the phrase's length, so that `tokens` end
+// with the first n tokens of the phrase.
 size_t Begun(absl::Span<const int> phrase, absl::Span<const int> tokens, size_t most) {
   size_t n = std::min({most, phrase.size() - 1, tokens.size()});
   while (n > 0 && tokens.last(n) != phrase.first(n)) --n;
@@ -27,7 +30,7 @@ size_t CountTokens(absl::Span<const Constraint> constraints) {
 }
 
 Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens) {
-  std::vector<absl::Span<const int>> used;
+  std::vector<absl::Span<const int>> used;  // phrases that have met a constraint in this step
   for (size_t c = 0; c < constraints.size(); ++c) {
     if (IsMet(met, c)) continue;
     for (const std::vector<int>& phrase : constraints[c]) {
@@ -44,6 +47,8 @@ Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const in
   return met;
 }
 
+// What is begun counts less than the shortest phrase: a constraint that is not met never counts as
+// much as one that is.
 size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens) {
   size_t done = 0;
   size_t begun = 0;
@@ -62,6 +67,8 @@ size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<cons
   return done + begun;
 }
 
+// A hypothesis may have begun a phrase in several ways ("a b a" and the phrase "a b a c"): each n
+// that Begun finds gives a token, down to n = 0, which is the phrase's first one.
 void FindNext(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens,
               std::vector<int>* next) {
   for (size_t c = 0; c < constraints.size(); ++c) {
@@ -77,9 +84,11 @@ void FindNext(absl::Span<const Constraint> constraints, Met met, absl::Span<cons
   next->erase(std::unique(next->begin(), next->end()), next->end());
 }
 
+// Each bank gets an equal share of the beam, and the highest one at least one place unless the beam
+// has only one. The best candidates of a bank take its share; the places that are then left go to
+// the best of all others.
 std::vector<size_t> AllocateBeam(size_t beam, absl::Span<const size_t> bank) {
   const size_t highest = bank.empty() ? 0 : *std::max_element(bank.begin(), bank.end());
-  // Each bank has its share, the highest one at least one place; what is left goes to the best.
   std::vector<size_t> share(highest + 1, beam / (highest + 1));
   share[highest] = std::max<size_t>(share[highest], beam > 1 ? 1 : 0);
   std::vector<bool> kept(bank.size());

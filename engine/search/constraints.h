@@ -1,5 +1,11 @@
-// Phrases that a translation must have, by dynamic beam allocation (Post and Vilar 2018): the beam
-// is shared out to hypotheses by how much of the constraints they have met.
+// Phrases that a translation must have, by dynamic beam allocation (Post and Vilar 2018, "Fast
+// Lexically Constrained Decoding with Dynamic Beam Allocation for Neural Machine Translation").
+//
+// The bank of a hypothesis is the number of tokens of its constraints that it has generated: all
+// tokens of those that it meets, and those of a phrase that it has begun. In each step, every bank
+// gets an equal share of the beam (AllocateBeam), so that hypotheses with more of the phrases are
+// kept although their scores are lower. The tokens that continue or begin a phrase are always among
+// the candidates (FindNext).
 #ifndef NIBU_ENGINE_SEARCH_CONSTRAINTS_H_
 #define NIBU_ENGINE_SEARCH_CONSTRAINTS_H_
 
@@ -11,31 +17,33 @@
 
 namespace nibu::internal {
 
-// One of these phrases (token ids) is to appear; one at least, none of them empty.
+// The phrases (token ids) of which one is to appear. There is at least one, and none is empty.
 using Constraint = std::vector<std::vector<int>>;
 
-// What a hypothesis has met: a bit for each constraint.
+// The constraints that a hypothesis has met: a bit for each.
 using Met = uint64_t;
 constexpr size_t kMostConstraints = 64;
 inline bool IsMet(Met met, size_t constraint) { return (met >> constraint & 1) != 0; }
 
-// Of the shortest phrase of each.
+// Returns the number of tokens of all constraints. Each counts as its shortest phrase.
 size_t CountTokens(absl::Span<const Constraint> constraints);
 
-// The constraints that `tokens` meet, where `met` are those of all but the newest token. A phrase
-// that several constraints ask for meets one of them each time that it appears.
+// Returns the constraints that `tokens` meet, where `met` are those that they meet without their
+// last token. A phrase that several constraints ask for meets one of them each time that it
+// appears.
 Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens);
 
-// The bank of a hypothesis: tokens of phrases that are met (as CountTokens counts them),
-// and those of the longest one begun.
+// Returns the bank of a hypothesis with these tokens: the tokens of the constraints in `met`
+// (counted as by CountTokens), and those of the longest phrase begun of the others.
 size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens);
 
-// The tokens that begin a phrase or go on with one begun; appended to `next`.
+// Sets `next` to its tokens and those that begin a phrase, or continue one that `tokens` end in the
+// middle of: ascending, each once. Constraints in `met` are left out.
 void FindNext(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens,
               std::vector<int>* next);
 
-// Which `beam` of the candidates, best first, a beam shared out to the banks keeps: their numbers,
-// ascending. `bank`: of each candidate.
+// Returns the numbers of the candidates that a beam keeps, `beam` of them at most, ascending.
+// `bank`: the bank of each candidate, best candidate first.
 std::vector<size_t> AllocateBeam(size_t beam, absl::Span<const size_t> bank);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Checks of decoding options: their ranges, and combinations that are impossible.
 #include "engine/search/decoding_options.h"
 
 #include "absl/strings/str_cat.h"
@@ -9,13 +10,13 @@
 namespace nibu::internal {
 namespace {
 
-// Of numbers that may not be 0.
+// Checks a number that must be above 0.
 absl::Status CheckPositive(absl::string_view name, float value, float most) {
   if (value > 0 && value <= most) return absl::OkStatus();
   return InvalidOption(name, " must be more than 0 and at most ", most, ", not ", value);
 }
 
-// What cannot be asked for at a time.
+// Refuses combinations of options that exclude each other.
 absl::Status CheckTogether(const DecodingOptions& options) {
   const auto refuse = [](bool both, absl::string_view option, absl::string_view what) {
     return both ? InvalidOption(option, what) : absl::OkStatus();
