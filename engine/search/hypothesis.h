@@ -14,11 +14,11 @@ struct Hypothesis {
   float log_prob = 0;               // S, the sum of the generated tokens' log-probabilities
   float coverage = 0;               // coverage_penalty's part of the score
   float score = 0;
-  bool finished = true;     // false: cut before its end
-  int end_token = -1;       // the token that ended it
+  bool finished = true;     // false: it was cut before its end
+  int end_token = -1;       // the token that ended it; -1: none
   bool repetition = false;  // an n-gram follows itself again and again: see HasLoop
   Met met = 0;              // the constraints that it meets
-  // With return_attention: [tokens, source with its frame], the weights of cross-attention.
+  // With return_attention: the weights of cross-attention, [tokens, source with its frame].
   std::vector<float> attention;
 };
 

@@ -1,3 +1,4 @@
+// Collects the edits of a row of logits and applies them to its blocks.
 #include "engine/search/logit_edits.h"
 
 #include <algorithm>

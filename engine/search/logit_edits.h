@@ -1,4 +1,5 @@
-// The edits that the rules of a search make to one row of logits, and what else they ask of it.
+// The edits that the rules of a search make to one row of logits, and the tokens or samples that
+// they ask for.
 #ifndef NIBU_ENGINE_SEARCH_LOGIT_EDITS_H_
 #define NIBU_ENGINE_SEARCH_LOGIT_EDITS_H_
 
@@ -11,29 +12,30 @@
 
 namespace nibu::internal {
 
-// Returns the logarithm of p' = (1 - beta) p, plus beta for the token that is favoured. A token of
-// probability 0 stays one.
+// Returns the logarithm of p' = (1 - beta) p, plus beta for the token that is favoured. A
+// probability of 0 stays 0.
 float BiasedLogProb(float log_prob, bool is_favoured, float beta);
 
-// Filled by the rules before the row is computed, applied to each block of its logits as it comes.
-// Not thread-safe. Reused from row to row; allocates only while its lists grow.
+// The rules fill it before the row is computed; it is then applied to each block of logits as the
+// block comes. Not thread-safe. Reused from row to row; it allocates only while its lists grow.
 class LogitEdits {
  public:
   void Clear();
 
-  // The token gets probability 0. More often than once is the same as once.
+  // Gives the token probability 0. Repeated calls are the same as one.
   void Suppress(int token) { suppressed_.push_back(token); }
-  // All of these do. `tokens` outlive the row.
+  // Does so for all of these tokens, which outlive the row.
   void Suppress(absl::Span<const int> tokens) { suppressed_lists_.push_back(tokens); }
   // Multiplies the logits of these tokens by `penalty` if they are negative, and divides them by it
-  // otherwise; a token that is listed several times, once. Once a row.
+  // otherwise. A token that is listed several times is changed once. At most one call for a row.
   void Penalize(absl::Span<const int> tokens, float penalty);
   // Asks for a token's log-probability, whether or not it is among the best.
   void Request(int token) { requested_.push_back(token); }
-  // Requests a token and makes it more probable: see BiasedLogProb. Once a row, before any other
-  // request.
+  // Requests a token and makes it more probable: see BiasedLogProb. At most one call for a row,
+  // before any other request.
   void Favour(int token, float beta);
-  // Asks for samples instead of the best tokens: one for each noise.
+  // Asks for a sample, which this noise decides, instead of the best tokens. Each call adds one.
+  // `sampling` outlives the row.
   void Sample(const Sampling& sampling, const Noise& noise);
 
   // Suppresses and penalizes the logits of a block.

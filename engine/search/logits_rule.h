@@ -1,5 +1,5 @@
-// Rules about the token that follows a hypothesis. Each is a class of its own in rules/; SearchPlan
-// makes those that its options ask for, in the order in which they are applied.
+// Rules about the token that follows a hypothesis. Each is a class of its own in rules/. SearchPlan
+// makes those that its options ask for and applies them in a fixed order.
 #ifndef NIBU_ENGINE_SEARCH_LOGITS_RULE_H_
 #define NIBU_ENGINE_SEARCH_LOGITS_RULE_H_
 
@@ -18,9 +18,9 @@ struct SearchTask;
 // The hypothesis whose next token a row of logits is for, and what the search knows about it.
 class RowContext {
  public:
-  // The hypothesis has the `length` tokens of the path to `open.node` in the tree, then those
+  // The hypothesis has the `length` tokens of the path to `hypothesis.node` in the tree, then those
   // `ahead` of the search: a draft model's guesses, or a part of a target. `scratch` holds its
-  // tokens once a rule reads them. All outlive the context.
+  // tokens once a rule reads them. All arguments outlive the context.
   RowContext(const SearchTask& of, const TokenTree& tree, const OpenHypothesis& hypothesis,
              size_t length, absl::Span<const int> ahead, std::vector<int>* scratch)
       : task_(of),
@@ -29,8 +29,8 @@ class RowContext {
         path_(length),
         ahead_(ahead),
         scratch_(scratch) {}
-  // `branch`: which of the searches of the sentence the hypothesis belongs to. `is_expansion`: the
-  // next tokens begin those searches.
+  // `branch`: the branch of the search that the hypothesis belongs to (see BeamSearch).
+  // `is_expansion`: the next tokens begin the branches.
   void SetBranch(size_t branch, bool is_expansion) {
     branch_ = branch;
     is_expansion_ = is_expansion;
@@ -40,9 +40,9 @@ class RowContext {
   const OpenHypothesis& open() const { return open_; }
   size_t branch() const { return branch_; }
   bool is_expansion() const { return is_expansion_; }
-  // The number of its tokens, the prefix included.
+  // The number of the hypothesis' tokens, the prefix included.
   size_t length() const { return path_ + ahead_.size(); }
-  // Its tokens.
+  // The hypothesis' tokens. They are read off the tree by the first call.
   absl::Span<const int> tokens() const {
     if (!has_tokens_) {
       tree_.Path(open_.node, path_, scratch_);
@@ -64,7 +64,7 @@ class RowContext {
   bool is_expansion_ = false;
 };
 
-// Immutable; threads share it. What it says depends on the context alone, never on other sentences
+// Immutable; threads share it. A rule's edits depend on the context alone, never on other sentences
 // or rows.
 class LogitsRule {
  public:

@@ -1,3 +1,4 @@
+// From a row of logits to candidates: best tokens, samples, requested tokens, log-probabilities.
 #include "engine/search/search_row.h"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ void SearchRow::Take(const LogitTokens& tokens, const float* logits) {
   if (normalize_) sum_.Add({logits, static_cast<size_t>(tokens.count())}, largest);
 }
 
-// A difference that is beyond the range of floats counts as probability 0.
+// logit - log_sum is NaN if both are infinite, as when every token is suppressed. It counts as
+// probability 0.
 void SearchRow::Normalize(float log_sum, std::vector<Candidate>* candidates) const {
   if (!normalize_) return;
   for (Candidate& c : *candidates) {
@@ -65,6 +67,8 @@ absl::Span<const Candidate> SearchRow::Finish() {
   return merged_;
 }
 
+// With a bias, the favoured token is the first requested one (see LogitEdits::Favour). The bias
+// keeps the order of all others, so that the k best without it are enough.
 void SearchRow::Merge(absl::Span<const Candidate> best) {
   merged_ = requested_;
   for (const Candidate& c : best) {
@@ -74,7 +78,7 @@ void SearchRow::Merge(absl::Span<const Candidate> best) {
   const float beta = edits_.beta();
   if (beta > 0) {
     for (Candidate& c : merged_) {
-      const bool is_favoured = &c == merged_.data();  // requested before all others
+      const bool is_favoured = &c == merged_.data();
       c.log_prob = BiasedLogProb(c.log_prob, is_favoured, beta);
     }
   }

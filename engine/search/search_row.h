@@ -1,4 +1,4 @@
-// A row of logits on its way to the candidates that a search ranks.
+// Turns a row of logits, which arrives in blocks, into the candidates that a search ranks.
 #ifndef NIBU_ENGINE_SEARCH_SEARCH_ROW_H_
 #define NIBU_ENGINE_SEARCH_SEARCH_ROW_H_
 
@@ -15,20 +15,23 @@
 
 namespace nibu::internal {
 
-// Not thread-safe. Used again from row to row; allocates only while its lists grow.
+// Not thread-safe. Reused from row to row; it allocates only while its lists grow.
 //
 //   plan.FindEdits(context, &row.edits());
 //   row.Start(k, normalize);
 //   ...                       // the output layer calls Edit and Take for each block of logits
 //   row.Finish();
+//
+// For each block, Edit applies the edits of the rules; Take then keeps the best tokens (TopK) or
+// samples (Sampler), the requested tokens, and the running sum of exp(logit). Finish turns logits
+// into log-probabilities, applies the bias to a prefix and merges the requested tokens in.
 class SearchRow final : public LogitSink {
  public:
   LogitEdits& edits() { return edits_; }
 
-  // Starts a row with the edits that it has now. `k`: how many of the best tokens are wanted.
-  // `normalize`: whether the candidates get log-probabilities, which are
-  // logit - log(sum of exp of all logits). Otherwise they keep their logits, unless an edit needs
-  // probabilities.
+  // Starts a row with the edits that it has now. `k`: the number of best tokens to be returned.
+  // `normalize`: the candidates get log-probabilities, logit - log(sum of exp of all logits).
+  // Otherwise they keep their logits, unless an edit needs probabilities.
   void Start(int k, bool normalize);
 
   void Edit(const LogitTokens& tokens, float* logits) const override {
@@ -37,10 +40,12 @@ class SearchRow final : public LogitSink {
   void Take(const LogitTokens& tokens, const float* logits) override;
   void SetLogSum(float log_sum) override { log_sum_ = log_sum; }
 
-  // After the last block: the k best tokens (fewer if there are no more) and the requested ones,
-  // best first, the lower token first among equals; or the samples, in the order of their noises.
+  // Returns the k best tokens (fewer if there are no more) and the requested ones, best first, the
+  // lower token first among equals; or the samples, in the order of their noises. To be called
+  // once, after the last block. The candidates are valid until the next Start.
   absl::Span<const Candidate> Finish();
-  // After Finish: the requested tokens alone, as far as the row has logits for them.
+  // Returns the requested tokens alone, as far as the row has logits for them. To be called after
+  // Finish.
   absl::Span<const Candidate> requested() const { return requested_; }
 
  private:

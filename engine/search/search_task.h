@@ -13,16 +13,17 @@
 
 namespace nibu::internal {
 
-// A sentence's part of the search; what it has in common with others is in the plan. It owns
-// nothing: all that it points to outlives the search.
+// What a search needs to know of one sentence; what sentences have in common is in the plan. It
+// owns nothing: everything that it points to outlives the search.
 struct SearchTask {
   const SearchPlan* plan = nullptr;
-  // Tokens of a hypothesis at most, the prefix and the end token included; each is one step.
+  // The most tokens of a hypothesis, the prefix and the end token included.
   int max_length = 256;
-  // Every hypothesis begins with it, or, with prefix_bias_beta, is biased to it.
+  // Every hypothesis begins with the prefix, or, with prefix_bias_beta, is biased to it.
   absl::Span<const int> prefix = {};
   absl::Span<const Constraint> constraints = {};
-  // By token id: whether the token continues a word (Request::word_parts). Null: none does.
+  // Says of each token id whether the token continues a word (Request::word_parts). Null: none
+  // does.
   const std::vector<bool>* word_parts = nullptr;
   // The tokens that are to be scored instead of a search; then there are neither a prefix nor
   // constraints. Null: there is a search.
@@ -33,8 +34,8 @@ struct SearchTask {
 
   const DecodingOptions& options() const { return plan->options(); }
 
-  // Returns how many open hypotheses the beam has at most. Constraints have places of their own
-  // beside beam_size, up to kMostBeamRows in all.
+  // Returns the most open hypotheses that a beam may have. Each token of the constraints adds a
+  // place to beam_size, as long as there are no more than kMostBeamRows in all.
   size_t width() const {
     const auto beam = static_cast<size_t>(options().beam_size);
     return std::min(std::max(kMostBeamRows, beam), beam + CountTokens(constraints));
@@ -42,7 +43,7 @@ struct SearchTask {
   static constexpr size_t kMostBeamRows = 32;
 
   bool is_biased() const { return options().prefix_bias_beta > 0; }
-  // The tokens at the beginning of every hypothesis for which no logits are computed.
+  // Returns the number of tokens with which every hypothesis begins. They need no logits.
   size_t forced() const { return is_biased() ? 0 : prefix.size(); }
   bool is_word_part(int token) const {
     const auto id = static_cast<size_t>(token);

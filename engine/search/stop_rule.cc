@@ -1,3 +1,4 @@
+// The stop rules: a class for each, in the order of stop_rule.h, which describes them.
 #include "engine/search/stop_rule.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ class HuggingFaceStopRule final : public StopRule {
     const auto most = static_cast<size_t>(options_.beam_size);
     if (beam.finished.size() < most) return false;
     if (options_.early_stopping) return true;
+    // Compare the worst of the best `most` finished hypotheses with the best open one.
     std::vector<float> scores;
     for (const FinishedHypothesis& f : beam.finished) {
       scores.push_back(HypothesisScore(options_, f.log_prob, static_cast<size_t>(f.length)));

@@ -1,4 +1,4 @@
-// When a beam search ends, by the rules of nibu, Marian or Hugging Face (SearchCompat).
+// Decides when a beam search ends, by the rules of nibu, Marian or Hugging Face (SearchCompat).
 //
 //  * nibu, and CTranslate2: the next best continuation takes the place of one that has ended. The
 //    sentence stops in the step in which round(beam_size * patience) hypotheses have finished, or,

@@ -8,7 +8,7 @@
 
 namespace nibu::internal {
 
-// Not thread-safe. Allocates only while it grows beyond its largest size so far.
+// Not thread-safe. It allocates only while it grows beyond its largest size so far.
 class TokenTree {
  public:
   // The parent of a hypothesis' first token.

@@ -1,3 +1,5 @@
+// A running top-k. Almost all logits are worse than the k best so far, so a vector loop (FindAbove)
+// skips them; only the others are inserted.
 #include "engine/search/top_k.h"
 
 #include <algorithm>
@@ -13,6 +15,8 @@ namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Looks at four vectors at a time until one of them has a number above the threshold, then finds
+// its place vector by vector; the rest of the array is looked at number by number.
 size_t FindAbove(const float* x, size_t start, size_t n, float threshold) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
@@ -55,7 +59,7 @@ void TopK::Reset(int k) {
   best_.clear();
 }
 
-// In the list, a token goes behind its equals, since tokens come in ascending order.
+// Tokens come in ascending order, so that a token goes behind its equals in the list.
 void TopK::Insert(int token, float logit) {
   size_t i = best_.size();
   best_.push_back({token, logit});
@@ -72,7 +76,8 @@ void TopK::Insert(int token, float logit) {
   if (best_.size() > k_) best_.pop_back();
 }
 
-// Only logits above the worst one kept are looked at; the largest one is among them.
+// The threshold is the worst logit kept, once there are k. The largest logit is always found, so
+// that largest_ is right.
 void TopK::Update(const float* logits, const LogitTokens& tokens) {
   constexpr float kNone = -std::numeric_limits<float>::infinity();
   const auto size = static_cast<size_t>(tokens.count());

@@ -1,4 +1,4 @@
-// The best tokens of a row of logits that arrives in blocks, without storing the row.
+// Finds the best tokens of a row of logits that arrives in blocks, without storing the row.
 #ifndef NIBU_ENGINE_SEARCH_TOP_K_H_
 #define NIBU_ENGINE_SEARCH_TOP_K_H_
 
@@ -14,13 +14,13 @@ namespace nibu::internal {
 // Returns the first i in [start, n) with x[i] > threshold, or n.
 size_t FindAbove(const float* x, size_t start, size_t n, float threshold);
 
-// A running top-k. Not thread-safe. Allocates only when k grows.
+// A running top-k. Not thread-safe. It allocates only when k grows.
 class TopK {
  public:
-  // For Reset: keep all tokens, whose order Finish does not define then.
+  // As k: all tokens are kept, and Finish returns them in no particular order.
   static constexpr int kAll = std::numeric_limits<int>::max();
 
-  // Starts a row, of which the k best tokens are kept. REQUIRES: k >= 1.
+  // Starts a row whose k best tokens are kept. REQUIRES: k >= 1.
   void Reset(int k);
 
   // Takes the logits of a block. A token with a logit of -infinity is never kept.
@@ -29,8 +29,8 @@ class TopK {
   // The largest logit so far; -infinity if there is none.
   float largest() const { return largest_; }
 
-  // The k best tokens, or as many as there are, the best one first; of equals, the lower token
-  // first. Their log_prob is the logit. The caller may change them.
+  // Returns the k best tokens, or as many as there are, in the order of IsBetterCandidate. Their
+  // log_prob is the logit. The caller may change them.
   std::vector<Candidate>& Finish();
 
  private:
@@ -41,7 +41,7 @@ class TopK {
   std::vector<Candidate> best_;
 };
 
-// The order of Finish.
+// Returns whether a comes before b: the larger log_prob first; of equals, the lower token.
 inline bool IsBetterCandidate(const Candidate& a, const Candidate& b) {
   return a.log_prob != b.log_prob ? a.log_prob > b.log_prob : a.token < b.token;
 }
