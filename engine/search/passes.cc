@@ -1,3 +1,5 @@
+// Whether a sentence is decoded again. Each function does everything that may throw before it
+// changes a member.
 #include "engine/search/passes.h"
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 namespace nibu::internal {
 
-// Nothing may throw once a member has changed.
 bool Passes::NeedsAnotherPass(std::vector<Hypothesis> found) {
   constexpr int kForbiddenNgram = 3;
   if (!found.empty() && DropMissedConstraints(found[0].met)) return true;
@@ -65,7 +66,7 @@ void Passes::BeginScoring(std::vector<Hypothesis> found) {
 }
 
 // A search would have given the prefix' tokens other scores than the model does: 0 to those of a
-// hard prefix, and the probability with the bias to those of a soft one.
+// forced prefix, and the log-probability with the bias to those of a biased one.
 void Passes::Rescore(std::vector<float> scores, Hypothesis* hypothesis) const {
   const float beta = task_.options().prefix_bias_beta;
   const size_t most = std::min(prefix_.size(), scores.size());

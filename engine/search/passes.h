@@ -18,40 +18,41 @@
 
 namespace nibu::internal {
 
-// Not thread-safe. It stays where it is, since its tasks point into it.
+// Not thread-safe. It cannot be moved, since its tasks point into it.
 class Passes {
  public:
-  // `task`: the first pass.
+  // `task`: the task of the first pass.
   explicit Passes(const SearchTask& task) : prefix_(task.prefix), task_(task) {}
   Passes(const Passes&) = delete;
   Passes& operator=(const Passes&) = delete;
 
-  // The pass that comes next. Valid until the next call of NeedsAnotherPass.
+  // The task of the pass that comes next. Valid until the next call of NeedsAnotherPass.
   const SearchTask& task() const { return task_; }
 
-  // Accepts what a pass has found, best first, and returns whether another one is needed. Throws
-  // std::bad_alloc, and has not changed anything then.
+  // Accepts the hypotheses that a pass has found, best first, and returns whether another pass is
+  // needed. If it throws std::bad_alloc, it has not changed anything.
   bool NeedsAnotherPass(std::vector<Hypothesis> found);
 
-  // The hypotheses of the sentence, once no other pass is needed.
+  // Returns the hypotheses of the sentence, once no other pass is needed.
   std::vector<Hypothesis> TakeResult() { return std::move(result_); }
 
  private:
   enum class Stage : uint8_t { kSearch, kWithoutRepetition, kScore };
 
+  // Drops the constraints that are not in `met` and returns whether there were any.
   bool DropMissedConstraints(Met met);
   // Begins the pass that scores `found`.
   void BeginScoring(std::vector<Hypothesis> found);
-  // Gives the hypothesis the scores of the last pass.
+  // Gives the hypothesis the scores of the pass that scored it, as a search would have given them.
   void Rescore(std::vector<float> scores, Hypothesis* hypothesis) const;
 
   const absl::Span<const int> prefix_;
   SearchTask task_;
   Stage stage_ = Stage::kSearch;
-  std::vector<Constraint> constraints_;  // those left, once some have been dropped
-  std::vector<int> target_;              // of the pass that scores
-  std::vector<Hypothesis> result_;       // of the first pass, then the better ones
-  std::vector<Hypothesis> without_repetition_;
+  std::vector<Constraint> constraints_;         // those left, once some have been dropped
+  std::vector<int> target_;                     // the tokens that the last pass scores
+  std::vector<Hypothesis> result_;              // of the first pass; in the end, the better ones
+  std::vector<Hypothesis> without_repetition_;  // of the second pass
 };
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Detects translations that loop.
 #ifndef NIBU_ENGINE_SEARCH_REPETITION_H_
 #define NIBU_ENGINE_SEARCH_REPETITION_H_
 
@@ -5,8 +6,8 @@
 
 namespace nibu::internal {
 
-// Whether some n-gram of up to 16 tokens follows itself again and again: at least three times more,
-// over at least 16 tokens.
+// Returns whether some n-gram of up to 16 tokens is followed by at least three more copies of
+// itself, and the run of copies has at least 16 tokens.
 bool HasLoop(absl::Span<const int> tokens);
 
 }  // namespace nibu::internal

@@ -1,3 +1,5 @@
+// Samples by the Gumbel-max trick. With topk or topp, the tokens to draw from are collected first
+// and Finish draws; otherwise each block is drawn from as it comes.
 #include "engine/search/sampler.h"
 
 #include <algorithm>
@@ -19,8 +21,8 @@ namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// noisy[i] = scale * x[i] + the Gumbel noise of token first + i, which is -log(-log(u)) for a u of
-// 23 bits made by MurmurHash3's finalizer.
+// noisy[i] = scale * x[i] + the Gumbel noise of token first + i. The noise is -log(-log(u)), where
+// MurmurHash3's finalizer makes the 23 bits of u from the token and `noise`.
 void AddGumbel(const float* x, size_t n, float scale, uint32_t noise, uint32_t first,
                float* noisy) {
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
@@ -72,7 +74,7 @@ void Sampler::Update(const float* logits, const LogitTokens& tokens) {
   for (int i = 0; i < tokens.count(); ++i) largest_ = std::max(largest_, logits[i]);
 }
 
-// Noise is added to runs of consecutive tokens: a whole block, or parts of a list.
+// AddGumbel takes runs of consecutive tokens: a whole block, or the runs that a list consists of.
 void Sampler::Draw(const float* logits, const LogitTokens& tokens) {
   const auto count = static_cast<size_t>(tokens.count());
   noisy_.resize(std::max(noisy_.size(), count));

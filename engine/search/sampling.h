@@ -1,4 +1,4 @@
-// Options of sampling, and the noise that decides a sample.
+// The options of sampling, and the noise that decides a sample.
 #ifndef NIBU_ENGINE_SEARCH_SAMPLING_H_
 #define NIBU_ENGINE_SEARCH_SAMPLING_H_
 
@@ -7,7 +7,7 @@
 
 namespace nibu::internal {
 
-// Tokens are drawn at random, by their probabilities, instead of the best ones being taken.
+// With sampling, each token is drawn at random, by the tokens' probabilities.
 struct Sampling {
   int topk = 1;              // draw from this many of the best tokens; 0: from all; 1: no sampling
   float topp = 1.0f;         // draw from the best tokens that together have this probability
@@ -21,11 +21,12 @@ struct Sampling {
 // sample does not depend on the batch that it is decoded in.
 class Noise {
  public:
-  // `key`: Request::key; `hypothesis`: which of the samples; `step`: tokens generated before.
+  // `key`: Request::key. `hypothesis`: the number of the sample. `step`: the number of tokens in
+  // front of the one that is drawn.
   Noise(uint64_t seed, uint64_t key, size_t hypothesis, size_t step)
       : state_(Mix(Mix(Mix(Mix(seed) ^ key) ^ hypothesis) ^ step)) {}
 
-  // The seed of the noise of all tokens.
+  // The seed from which the noise of each token is made.
   uint32_t seed() const { return static_cast<uint32_t>(state_ >> 32); }
 
  private:

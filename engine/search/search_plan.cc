@@ -1,3 +1,4 @@
+// Makes the rules of a search from its options, in the order in which they are applied.
 #include "engine/search/search_plan.h"
 
 #include <algorithm>
@@ -42,6 +43,8 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
   add(ScoreTarget());
 }
 
+// The product of factor and length is compared as a float before it becomes an int, since it may be
+// beyond the range of int.
 int SearchPlan::MaxLength(size_t source_tokens) const {
   const int most = std::min(options_.max_decoding_length, positions_);
   if (options_.max_length_factor <= 0) return most;

@@ -1,3 +1,5 @@
+// Collects the candidates of a sentence in a bit set. Ids that the vocabulary does not have are
+// ignored.
 #include "engine/search/shortlist.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Which target tokens are worth the output layer's time, given the source.
+// Lexical shortlists: the target tokens that may translate a source. The output layer of a sentence
+// computes only their logits.
 #ifndef NIBU_ENGINE_SEARCH_SHORTLIST_H_
 #define NIBU_ENGINE_SEARCH_SHORTLIST_H_
 
@@ -11,24 +12,26 @@
 
 namespace nibu::internal {
 
-// A lexical shortlist: some tokens always, and for each source token, or sequence of source tokens,
-// those that may translate it. Immutable once filled; threads may share it.
+// Some tokens are always candidates; for each source token, or sequence of source tokens, there are
+// others that may translate it. Immutable once it has been filled; threads may share it.
 struct Shortlist {
   // Tokens 0 ... first - 1 are always candidates, and so are those of `always`.
   int first = 0;
   std::vector<int> always;
-  // Source and target share their vocabulary: the source's own tokens are candidates.
+  // Source and target share their vocabulary, so the source's own tokens are candidates, too.
   bool copy_source = false;
-  // Candidates of source token s: ids[offsets[s]] ... ids[offsets[s + 1] - 1], those there are.
+  // The candidates of source token s are ids[offsets[s]] ... ids[offsets[s + 1] - 1]. A token
+  // beyond the end of `offsets` has none.
   std::vector<uint32_t> offsets;
   std::vector<int> ids;
-  // Candidates of longer sequences of source tokens, none longer than longest_phrase.
+  // The candidates of longer sequences of source tokens, none longer than longest_phrase.
   std::unordered_map<std::vector<int>, std::vector<int>, absl::Hash<std::vector<int>>> phrases;
   int longest_phrase = 1;
 
-  // The candidates of one sentence (never of a batch: results must not depend on it) out of a
-  // vocabulary: ascending, each once, their number a multiple of 8 where the vocabulary allows
-  // (tokens from `first` on fill it up). Those `needed` are always among them.
+  // Returns the candidates of one sentence (never of a batch, on which results must not depend) out
+  // of a vocabulary: ascending, each once. The tokens `needed` are always among them. The number of
+  // candidates is a multiple of 8, if the vocabulary is large enough: the lowest other tokens fill
+  // it up.
   std::vector<int> Candidates(absl::Span<const int> source, int vocabulary,
                               absl::Span<const int> needed) const;
 };

@@ -1,4 +1,4 @@
-// DecodingOptions::return_alternatives.
+// The rule behind DecodingOptions::return_alternatives: no alternative is an end token.
 #ifndef NIBU_ENGINE_SEARCH_RULES_ALTERNATIVES_H_
 #define NIBU_ENGINE_SEARCH_RULES_ALTERNATIVES_H_
 
@@ -10,7 +10,7 @@
 
 namespace nibu::internal {
 
-// No alternative is an end token: suppresses them in the step that chooses the alternatives.
+// Suppresses the end tokens in the step that chooses the alternatives.
 class Alternatives final : public LogitsRule {
  public:
   explicit Alternatives(std::vector<int> ends) : ends_(std::move(ends)) {}

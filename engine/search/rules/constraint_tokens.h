@@ -1,4 +1,4 @@
-// The tokens that the constraints of a request want next.
+// The rule behind Request::constraints: tokens of their phrases are always candidates.
 #ifndef NIBU_ENGINE_SEARCH_RULES_CONSTRAINT_TOKENS_H_
 #define NIBU_ENGINE_SEARCH_RULES_CONSTRAINT_TOKENS_H_
 

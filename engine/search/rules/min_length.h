@@ -1,4 +1,4 @@
-// DecodingOptions::min_decoding_length: a hypothesis does not end too early.
+// The rule behind DecodingOptions::min_decoding_length: a hypothesis does not end too early.
 #ifndef NIBU_ENGINE_SEARCH_RULES_MIN_LENGTH_H_
 #define NIBU_ENGINE_SEARCH_RULES_MIN_LENGTH_H_
 

@@ -1,4 +1,4 @@
-// DecodingOptions::no_repeat_ngram_size.
+// The rule behind DecodingOptions::no_repeat_ngram_size: no n-gram comes twice.
 #ifndef NIBU_ENGINE_SEARCH_RULES_NO_REPEAT_NGRAM_H_
 #define NIBU_ENGINE_SEARCH_RULES_NO_REPEAT_NGRAM_H_
 

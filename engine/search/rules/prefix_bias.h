@@ -1,4 +1,4 @@
-// DecodingOptions::prefix_bias_beta.
+// The rule behind DecodingOptions::prefix_bias_beta: a prefix is favoured, but not forced.
 #ifndef NIBU_ENGINE_SEARCH_RULES_PREFIX_BIAS_H_
 #define NIBU_ENGINE_SEARCH_RULES_PREFIX_BIAS_H_
 

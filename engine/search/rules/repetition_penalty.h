@@ -1,4 +1,4 @@
-// DecodingOptions::repetition_penalty.
+// The rule behind DecodingOptions::repetition_penalty: tokens that come again are less probable.
 #ifndef NIBU_ENGINE_SEARCH_RULES_REPETITION_PENALTY_H_
 #define NIBU_ENGINE_SEARCH_RULES_REPETITION_PENALTY_H_
 

@@ -1,4 +1,4 @@
-// DecodingOptions::sampling.
+// The rule behind DecodingOptions::sampling: tokens are drawn at random.
 #ifndef NIBU_ENGINE_SEARCH_RULES_SAMPLES_H_
 #define NIBU_ENGINE_SEARCH_RULES_SAMPLES_H_
 

@@ -1,4 +1,4 @@
-// The scores of a given translation.
+// The rule behind Request::target: it finds the scores of a given translation.
 #ifndef NIBU_ENGINE_SEARCH_RULES_SCORE_TARGET_H_
 #define NIBU_ENGINE_SEARCH_RULES_SCORE_TARGET_H_
 

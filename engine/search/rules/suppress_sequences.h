@@ -1,4 +1,4 @@
-// DecodingOptions::suppress_sequences.
+// The rule behind DecodingOptions::suppress_sequences: these sequences are never generated.
 #ifndef NIBU_ENGINE_SEARCH_RULES_SUPPRESS_SEQUENCES_H_
 #define NIBU_ENGINE_SEARCH_RULES_SUPPRESS_SEQUENCES_H_
 

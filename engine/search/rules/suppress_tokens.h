@@ -1,4 +1,4 @@
-// Tokens that are never generated.
+// The rule about tokens that are never generated.
 #ifndef NIBU_ENGINE_SEARCH_RULES_SUPPRESS_TOKENS_H_
 #define NIBU_ENGINE_SEARCH_RULES_SUPPRESS_TOKENS_H_
 
