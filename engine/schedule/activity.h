@@ -1,4 +1,4 @@
-// Counts of the work that a translator's threads have done so far.
+// Counts the work that a translator's threads have done so far.
 #ifndef NIBU_ENGINE_SCHEDULE_ACTIVITY_H_
 #define NIBU_ENGINE_SCHEDULE_ACTIVITY_H_
 

@@ -1,3 +1,4 @@
+// A counting semaphore with a line of waiting threads, each with a condition variable of its own.
 #include "engine/schedule/core_budget.h"
 
 #include <unistd.h>
@@ -32,9 +33,9 @@ void CoreBudget::Acquire(std::unique_lock<std::mutex>* lock) {
   waiter.woken.wait(*lock, [&waiter] { return waiter.has_core; });
 }
 
-// The core goes from hand to hand while held_ stays as it is: a thread that asks in the meantime
-// cannot overtake the one that is about to wake up. The notification comes under the lock, because
-// the waiter is gone as soon as its thread runs.
+// The core goes straight to the waiter, and held_ stays as it is: a thread that asks in the
+// meantime cannot overtake the one that is about to wake up. The notification comes under the lock,
+// because the waiter's memory is gone once its thread runs.
 void CoreBudget::PassOn() {
   if (first_ == nullptr) {
     --held_;

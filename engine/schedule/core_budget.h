@@ -22,8 +22,8 @@ class CoreBudget {
   // a request to one of five busy models waits no more than about 0.1 s for a core.
   static constexpr std::chrono::milliseconds kSlice{20};
 
-  // `cores`: at least 1; Translator::Create refuses a budget with another number. `slice`: for
-  // tests.
+  // `cores`: at least 1; Translator::Create refuses a budget with fewer. `slice`: other than kSlice
+  // in tests alone.
   explicit CoreBudget(int cores, std::chrono::nanoseconds slice = kSlice);
   CoreBudget(const CoreBudget&) = delete;
   CoreBudget& operator=(const CoreBudget&) = delete;
@@ -39,7 +39,8 @@ class CoreBudget {
   // One worker's use of a budget. Not thread-safe: it belongs to the worker's thread.
   class Holder {
    public:
-    // `budget` outlives the holder. Null: the worker may always run, and no call does anything.
+    // `budget` outlives the holder. With a null budget the worker may always run, and calls do
+    // nothing.
     explicit Holder(CoreBudget* budget) : budget_(budget) {}
     ~Holder() { GiveBack(); }
     Holder(const Holder&) = delete;
@@ -47,7 +48,8 @@ class CoreBudget {
 
     // Blocks until the worker holds a core. Does nothing if it holds one already.
     void Take();
-    // Does nothing if the worker holds none.
+    // Gives the core to the first worker in line, or back to the budget. Does nothing if the worker
+    // holds none.
     void GiveBack();
     // Gives the core to the first worker in line, if there is one and this one has held its core
     // for a slice or longer, and takes one again behind the others. Returns whether it did so. Call
@@ -64,7 +66,8 @@ class CoreBudget {
   };
 
  private:
-  // A thread in the line. It lies on that thread's stack.
+  // A thread in the line of those that wait. It lies on that thread's stack, so that the line takes
+  // no memory.
   struct Waiter {
     std::condition_variable woken;
     bool has_core = false;
@@ -80,7 +83,7 @@ class CoreBudget {
   const pid_t process_;
   mutable std::mutex mutex_;
   int held_ = 0;
-  Waiter* first_ = nullptr;  // of the line; not null only while all cores are held
+  Waiter* first_ = nullptr;  // the head of the line; null unless all cores are held
   Waiter* last_ = nullptr;
 };
 

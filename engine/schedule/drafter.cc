@@ -1,3 +1,4 @@
+// Guesses by a draft model: a decoder and an output layer of its own, in the worker's workspace.
 #include "engine/schedule/drafter.h"
 
 #include <algorithm>
@@ -17,9 +18,9 @@ void Drafter::Sentence::Start(const std::vector<int>& decoder_start, absl::Span<
   most_ = kMostGuesses;
 }
 
+// The guesses that were right stay, with their keys and values; the others are replaced.
 void Drafter::Sentence::Append(absl::Span<const int> tokens) {
-  // The guesses that were right stay as they are.
-  size_t right = generated_;
+  size_t right = generated_;  // tokens_ in front of it are right
   size_t next = 0;
   while (next < tokens.size() && right < tokens_.size() && tokens_[right] == tokens[next]) {
     ++right;
@@ -54,6 +55,8 @@ std::vector<int> Drafter::StartFor(const SearchPlan& plan) const {
   return {draft_.model->config.decoder_start};
 }
 
+// A source that is longer than the draft model's positions gets no guesses, nor do positions of the
+// target beyond them.
 void Drafter::Guess(Sentence* sentence, int most, const LogitEdits& edits,
                     std::vector<int>* tokens) {
   if (sentence->source_.size() > static_cast<size_t>(draft_.source_positions)) return;
@@ -83,6 +86,8 @@ void Drafter::Encode(Sentence* sentence) {
       {&sentence->state_});
 }
 
+// Runs the decoder on all tokens whose keys and values are not held yet, in one step. The logits of
+// the last of them give the next token.
 int Drafter::Next(Sentence* sentence, const LogitEdits& edits) {
   workspace_->arena.Rewind(0);
   const auto held = static_cast<size_t>(sentence->state_.length());

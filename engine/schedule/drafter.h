@@ -1,7 +1,7 @@
 // Draft-and-verify decoding, the greedy case (Leviathan et al. 2023, "Fast inference from
 // Transformers via speculative decoding"): a second, smaller model guesses the next tokens of a
-// sentence one by one, and the model itself checks them all in one step. What is generated does not
-// depend on the guesses, how fast it is does.
+// sentence one by one, and the model itself checks them all in one step (Slot::Verify). The guesses
+// never change a translation, only the time that it takes.
 #ifndef NIBU_ENGINE_SCHEDULE_DRAFTER_H_
 #define NIBU_ENGINE_SCHEDULE_DRAFTER_H_
 
@@ -22,23 +22,26 @@
 
 namespace nibu::internal {
 
-// Guesses for one worker's sentences. Not thread-safe. Allocates nothing in a warm Guess.
+// Guesses tokens of one worker's sentences. Not thread-safe. Guess allocates nothing once it has
+// warmed up.
 class Drafter {
  public:
-  // Tokens guessed for a step, at most: matmuls of four rows take little longer than those of one.
-  // One less after a wrong guess, down to one, so that a draft that is often wrong costs little.
+  // The most tokens guessed for a step: matmuls of four rows take little longer than those of one.
+  // A sentence gets one guess less after a wrong one, down to one, so that a draft model that is
+  // often wrong costs little, and one more after a step in which all were right.
   static constexpr int kMostGuesses = 3;
 
-  // A sentence, reused from one to the next.
+  // What the draft model keeps of a sentence. Reused from one sentence to the next.
   class Sentence {
    public:
-    // `decoder_start`: see Frame. `source` and `shortlist` (the tokens that are worth it; empty:
-    // all) outlive the sentence.
+    // `decoder_start`: see Frame. `shortlist`: the tokens that may be generated; empty: all.
+    // `source` and `shortlist` outlive the sentence.
     void Start(const std::vector<int>& decoder_start, absl::Span<const int> source,
                absl::Span<const int> shortlist);
-    // `tokens` have been generated behind those before; they need not be what was guessed.
+    // Says that the model has generated `tokens` behind those before, whether or not they are those
+    // that were guessed.
     void Append(absl::Span<const int> tokens);
-    // Hands its memory back.
+    // Hands all memory back that other sentences can use.
     void Release();
 
    private:
@@ -47,21 +50,21 @@ class Drafter {
     absl::Span<const int> shortlist_;
     DecoderState state_;
     OutputSubset output_;
-    bool encoded_ = false;     // since the first guess
-    std::vector<int> tokens_;  // decoder_start, what has been generated, what is guessed
-    size_t generated_ = 0;     // of tokens_, without the guesses
-    int most_ = 0;             // guesses for the next step
+    bool encoded_ = false;     // the draft model has read the source: not before the first guess
+    std::vector<int> tokens_;  // decoder_start, the tokens that were generated, the guesses
+    size_t generated_ = 0;     // the number of tokens_ in front of the guesses
+    int most_ = 0;             // the most guesses for the next step
   };
 
-  // Both outlive the drafter.
+  // Both arguments outlive the drafter.
   Drafter(const PreparedModel& draft, Workspace* workspace);
 
   // Returns the tokens with which the draft model's decoder starts a sentence of this plan.
   std::vector<int> StartFor(const SearchPlan& plan) const;
 
-  // Appends guesses of how a sentence goes on to `tokens`, `most` at most: no EOS, and perhaps
-  // nothing. `edits`: what the rules of the search do to the logits of the first of them; the draft
-  // model's logits are edited in the same way. Rewinds the workspace's arena.
+  // Appends to `tokens` up to `most` guesses of how a sentence continues, perhaps none, and never
+  // an EOS. `edits`: what the rules of the search do to the logits of the next token; the draft
+  // model's logits of all guesses are edited in this way. Rewinds the workspace's arena.
   void Guess(Sentence* sentence, int most, const LogitEdits& edits, std::vector<int>* tokens);
 
  private:
@@ -79,17 +82,18 @@ class Drafter {
       best_.Update(logits, tokens);
     }
     void SetLogSum(float /*log_sum*/) override {}
-    // -1: no token is possible.
+    // Returns the best token, or -1 if no token is possible.
     int Finish() {
       const std::vector<Candidate>& best = best_.Finish();
       return best.empty() ? -1 : best[0].token;
     }
 
    private:
-    const LogitEdits* edits_ = nullptr;  // outlive the row
+    const LogitEdits* edits_ = nullptr;  // they outlive the row
     TopK best_;
   };
 
+  // Runs the draft model's encoder on the source.
   void Encode(Sentence* sentence);
   // Returns the token that follows the sentence's tokens: perhaps an EOS, or -1 for none.
   int Next(Sentence* sentence, const LogitEdits& edits);

@@ -1,3 +1,4 @@
+// Reports tokens to Request::on_step and stops the search when it asks for that.
 #include "engine/schedule/step_reporter.h"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ void StepReporter::Report(const Step& step) {
   }
 }
 
+// A sentence that was stopped and is decoded again is stopped at the same position.
 void StepReporter::EndPosition(size_t positions, BeamSearch* search) {
   reported_ = std::max(reported_, positions);
   if (is_stopped_ && positions == reported_) search->Stop();

@@ -14,7 +14,7 @@ namespace nibu::internal {
 // memory ran out, has the same tokens again, which are not reported twice.
 class StepReporter {
  public:
-  // `on_step` outlives the reporter; if it is empty, nothing is reported.
+  // `on_step` outlives the reporter. If it is empty, nothing is reported.
   explicit StepReporter(const OnStep& on_step) : on_step_(on_step) {}
 
   bool is_on() const { return on_step_ != nullptr; }
@@ -25,13 +25,14 @@ class StepReporter {
   void ReportNewest(BeamSearch* search);
 
  private:
+  // Calls on_step, unless the position has been reported in an earlier try.
   void Report(const Step& step);
-  // All tokens of the first `positions` positions have been reported.
+  // Notes that all tokens of the first `positions` positions have been reported.
   void EndPosition(size_t positions, BeamSearch* search);
 
   const OnStep& on_step_;
-  size_t reported_ = 0;  // positions
-  bool is_stopped_ = false;
+  size_t reported_ = 0;                       // the number of positions that have been reported
+  bool is_stopped_ = false;                   // on_step has asked for the end of the sentence
   std::vector<BeamSearch::NewToken> newest_;  // scratch
 };
 
