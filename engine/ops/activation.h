@@ -1,3 +1,4 @@
+// The activation functions of feed-forward layers.
 #ifndef NIBU_ENGINE_OPS_ACTIVATION_H_
 #define NIBU_ENGINE_OPS_ACTIVATION_H_
 

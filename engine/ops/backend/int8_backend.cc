@@ -1,3 +1,4 @@
+// Matmuls by our own int8 kernels: an int8 product, and a pass of its own for rare activations.
 #include "engine/ops/backend/int8_backend.h"
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace nibu::internal {
 
-// The kernels finish sums with ReLU or without an activation; others take another pass.
+// The kernels finish sums with ReLU or without an activation. Other activations take a pass over
+// the sums, in place.
 void Int8Backend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                       const MatmulOutput& y) {
   auto* const results = static_cast<float*>(y.rows);

@@ -9,7 +9,8 @@
 
 namespace nibu::internal {
 
-// Its results are those of oneDNN bit for bit, since sums of integers are exact.
+// Multiplies on the calling thread. Results equal those of OneDnnBackend bit for bit, since sums of
+// integers are exact.
 class Int8Backend final : public MatmulBackend {
  public:
   // Returns whether it has kernels for a map: int8 on AVX-512 VNNI or AMX, in the layout that
@@ -22,7 +23,7 @@ class Int8Backend final : public MatmulBackend {
            const MatmulOutput& y) override;
 
  private:
-  // The weights of the latest call. They are in L2 and need not be fetched again.
+  // The weights of the latest call. They are in L2 and need not be prefetched.
   const int8_t* in_l2_ = nullptr;
 };
 

@@ -1,3 +1,4 @@
+// What differs between oneDNN 2.6 and 3: names of instruction sets, descriptions, layouts.
 #include "engine/ops/backend/onednn.h"
 
 namespace nibu::internal {
@@ -12,7 +13,7 @@ struct NamedIsa {
   const char* name;
 };
 
-// The highest first.
+// oneDNN's instruction sets, the highest first.
 constexpr NamedIsa kIsas[] = {
 #if DNNL_VERSION_MAJOR >= 3
     {dnnl::cpu_isa::avx512_core_amx_fp16, Isa::kAmx, "avx512_core_amx_fp16"},
@@ -101,6 +102,8 @@ Blocking BlockingOf(const memory::desc& description) {
 
 #endif
 
+// Takes the parts off the index from the innermost block outwards. `stride` is the number of
+// elements in one step of the part at hand.
 size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element) {
   size_t stride = 1;
   size_t offset = 0;

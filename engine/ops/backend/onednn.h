@@ -14,7 +14,7 @@ namespace nibu::internal {
 
 constexpr int kOneDnnMajor = DNNL_VERSION_MAJOR;
 
-// The one CPU engine: a constant without state, shared by packed weights and primitives.
+// Returns oneDNN's CPU engine: a constant without state, shared by packed weights and primitives.
 const dnnl::engine& CpuEngine();
 
 // Returns the instruction set of one of oneDNN's values, which are sets of bits. A value without a
@@ -23,29 +23,33 @@ Isa IsaOf(uint32_t value);
 // Returns "avx512_core_amx", ...; with a "+" where the value is more than the name says.
 std::string IsaName(uint32_t value);
 
-// bias: a descriptor without dimensions for none. Throws dnnl::error.
+// Returns the description of y = x W + bias. `bias`: a descriptor without dimensions for none.
+// Throws dnnl::error.
 dnnl::matmul::primitive_desc DescribeMatmul(const dnnl::memory::desc& x,
                                             const dnnl::memory::desc& weights,
                                             const dnnl::memory::desc& bias,
                                             const dnnl::memory::desc& y,
                                             const dnnl::primitive_attr& attributes);
 
+// Adds an activation to what a primitive does with its results.
 void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops);
 
-// How a matrix lies in memory: the index of each of its two dimensions is cut into an outer part
-// and parts for the blocks.
+// Describes how a matrix lies in memory. The matrix is cut into blocks, and these into smaller
+// ones. The index of each of its two dimensions is cut accordingly, into an outer part, which
+// counts the largest blocks, and a part for each block size of that dimension. In BA16a64b4a, for
+// example, dimension 0 has the block sizes 16 and 4, dimension 1 has 64.
 struct Blocking {
   std::vector<int64_t> dims;
   std::vector<int64_t> padded_dims;
   std::vector<int64_t> strides;      // of the outer parts, in elements
-  std::vector<int64_t> block_sizes;  // from the outermost
-  std::vector<int64_t> block_dims;   // the dimension that each is of
+  std::vector<int64_t> block_sizes;  // from the outermost to the innermost: 16, 64, 4
+  std::vector<int64_t> block_dims;   // the dimension that each block size belongs to: 0, 1, 0
 };
 Blocking BlockingOf(const dnnl::memory::desc& description);
 
-// Bytes from the start of a packed matrix [in, out] to where index i of a dimension begins: element
-// (k, n) lies at the sum of those of k and n. That it is a sum is so for every blocked layout: each
-// part of an index has its stride.
+// Returns the offset, in bytes, of index i of a dimension in a packed matrix [in, out]. Element (k,
+// n) lies at the offset of k plus that of n, since each part of an index has a stride of its own.
+// `element`: the bytes of an element.
 size_t OffsetOf(const Blocking& blocking, size_t dimension, size_t i, size_t element);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Matmuls by oneDNN: threads, primitives made on first use, padding of rows, parts of the inputs.
 #include "engine/ops/backend/onednn_backend.h"
 
 #include <omp.h>
@@ -24,7 +25,8 @@ int RoundUpRows(const MatmulRule& rule, int rows) {
   return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
 }
 
-// Returns whether the system has so many more threads at once.
+// Returns whether the system can start so many more threads. Those that it starts wait for a mutex,
+// so that all of them exist at once.
 bool HasThreads(int count) try {
   std::mutex mutex;
   std::vector<std::jthread> threads;
@@ -46,11 +48,12 @@ OneDnnBackend::Kernel::Kernel(const dnnl::matmul::primitive_desc& description, i
       threads(made_for) {}
 
 void OneDnnBackend::SetThreads(int threads) {
-  // A primitive shares its work out to the threads it was made for, whether or not it gets them.
+  // A primitive shares its work out to the threads that it was made for, whether or not OpenMP
+  // gives it so many. So `threads` is never more than OpenMP will give.
   const int most = omp_get_max_active_levels() < 1 ? 1 : omp_get_thread_limit();
   threads = std::clamp(threads, 1, std::max(most, 1));
-  // OpenMP ends the process where it gets no thread. Twice as many are tried: those that were
-  // started here may count for a moment longer.
+  // OpenMP ends the process if it cannot start a thread. So this is tried first, with twice as many
+  // threads: those started here may still count for a moment after they have ended.
   if (threads > asked_threads_) {
     asked_threads_ = threads;
     if (HasThreads(2 * (threads - 1))) most_threads_ = threads;
@@ -63,8 +66,8 @@ OneDnnBackend::Kernel& OneDnnBackend::Find(const MatmulSpec& spec, int rows,
   const Key key(spec, rows, threads_);
   const auto found = kernels_.find(key);
   if (found != kernels_.end()) return found->second;
-  omp_set_num_threads(threads_);  // which a primitive keeps
-  // oneDNN 2.6 does not survive a failed allocation, nor OpenMP a thread without a stack.
+  omp_set_num_threads(threads_);  // a primitive is made for the number that is set now
+  // oneDNN 2.6 does not survive a failed allocation, nor does OpenMP if a thread gets no stack.
   ProbeMemory(static_cast<size_t>(threads_) << 24);
   const auto description = DescribeMatmul(spec, rows, weights.get_desc());
   return kernels_.try_emplace(key, description, threads_).first->second;
@@ -93,7 +96,7 @@ bool OneDnnBackend::WritesBFloat16(const Linear::Packed& map) const {
   return map.spec.type == ComputeType::kBFloat16 && map.parts.size() == 1;
 }
 
-// int8: oneDNN 2 has no scales for each row, so that its sums are turned into floats here.
+// oneDNN 2 has no scales for each row, so the sums of int8 are turned into floats here, in place.
 void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                         const MatmulOutput& y) {
   MatmulSpec spec = map.spec;
@@ -111,8 +114,9 @@ void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, co
   const int count = RoundUpRows(map.rule, rows);
   const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
   void* to = y;
-  // A whole piece may be followed by the next piece's rows in `y`, so that its padding must not be
-  // written there. Less than a piece has the room of UsualRows.
+  // A whole piece may be followed by the next piece's rows in `y`, so its padding must not be
+  // written there. Fewer rows than a piece have room for UsualRows in `y`. With more padding than
+  // that, the results go to output_ first.
   const bool is_piece = rows == PieceRows(spec.type, CurrentIsa());
   if (!spec.bfloat16_output && count > (is_piece ? rows : UsualRows(rows))) {
     output_.Reserve(static_cast<size_t>(count) * row);
@@ -123,6 +127,7 @@ void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, co
   } else {
     const size_t element = memory::data_type_size(SourceType(spec.type));
     const size_t stride = static_cast<size_t>(spec.in) * element;
+    // Copy the columns of x that a part needs side by side; each matmul adds to the sum in `to`.
     part_input_.Reserve(static_cast<size_t>(count) * stride);
     const char* from = static_cast<const char*>(x);
     for (size_t i = 0; i < map.parts.size(); ++i) {

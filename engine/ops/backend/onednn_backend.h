@@ -1,4 +1,4 @@
-// Matmuls by oneDNN's primitives. Internal to engine/ops: includes dnnl.hpp.
+// Matmuls by oneDNN's primitives. Internal to engine/ops, since it includes dnnl.hpp.
 #ifndef NIBU_ENGINE_OPS_BACKEND_ONEDNN_BACKEND_H_
 #define NIBU_ENGINE_OPS_BACKEND_ONEDNN_BACKEND_H_
 
@@ -23,11 +23,13 @@ class OneDnnBackend final : public MatmulBackend {
   void SetThreads(int threads);
   int threads() const { return threads_; }
 
-  // It can for bfloat16 maps whose inputs are not cut into parts, which are summed in float32.
+  // Returns true for bfloat16 maps whose inputs are not cut into parts: parts are added up in
+  // float32.
   bool WritesBFloat16(const Linear::Packed& map) const override;
   void Run(const Linear::Packed& map, const MatmulInput& x, int rows,
            const MatmulOutput& y) override;
 
+  // Returns the number of primitives created so far.
   int primitives() const { return static_cast<int>(kernels_.size()); }
 
  private:
@@ -41,28 +43,30 @@ class OneDnnBackend final : public MatmulBackend {
     dnnl::memory y;
     dnnl::memory scratchpad;
     size_t scratchpad_bytes;
-    int threads;  // that it was made for
+    int threads;  // the threads that it was made for
   };
-  using Key = std::tuple<MatmulSpec, int, int>;  // rows, threads
+  using Key = std::tuple<MatmulSpec, int, int>;  // matmul, rows, threads
 
+  // Returns the kernel of a matmul; creates it at first.
   Kernel& Find(const MatmulSpec& spec, int rows, const dnnl::memory& weights);
-  // `bias`: null for none.
+  // Runs a kernel. `bias`: null for none.
   void Execute(Kernel& kernel, const void* x, const dnnl::memory& weights, dnnl_memory_t bias,
                void* y);
-  // y = x W (+ b, activation), in the types of `spec`; int8: the sums.
+  // Sets y [rows, out] = x W (+ b, activation), in the types of `spec`; for int8, to the sums. Pads
+  // the rows and adds the parts of the inputs up.
   void RunAll(const MatmulSpec& spec, const Linear::Packed& map, const void* x, int rows, void* y);
-  // The same for a part of the inputs, and a row count that there are kernels for.
+  // Does the same for a part of the inputs and a row count of the rule, which needs no padding.
   void RunPart(const MatmulSpec& spec, const Linear::Packed& map, size_t part, const void* x,
                int rows, void* y);
 
   dnnl::stream stream_{CpuEngine()};
   std::map<Key, Kernel> kernels_;  // not Abseil's, which does not survive a failed allocation
   AlignedBuffer<char> scratchpad_;
-  AlignedBuffer<char> part_input_;  // x for a part of the weights
-  AlignedBuffer<char> output_;      // y with more padding rows than the caller has room for
+  AlignedBuffer<char> part_input_;  // x for a part of the inputs
+  AlignedBuffer<char> output_;      // y, if it has more padding rows than the caller has room for
   int threads_ = 1;
-  int asked_threads_ = 1;  // the most that have been asked for
-  int most_threads_ = 1;   // that the system had then
+  int asked_threads_ = 1;  // the most threads that have been asked for
+  int most_threads_ = 1;   // the most threads that the system had when it was asked
 };
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// The rules of row counts, as measured; engine/PERFORMANCE.md has the measurements.
 #include "engine/ops/backend/row_counts.h"
 
 #include <algorithm>
@@ -7,17 +8,17 @@
 namespace nibu::internal {
 namespace {
 
-// brgemm takes any row count, and multiples of 8 at full speed.
+// brgemm kernels take any row count, and reach full speed at multiples of 8.
 constexpr int kBrgemm[] = {1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96};
-// 192 and 320: for maps of one or two outputs.
+// Only maps of one or two outputs need 192 and 320 rows: see LeastRows.
 constexpr int kBFloat16[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 192, kMostPaddedRows};
-// The older gemm kernels take as long as their rows are many. They work in blocks of 6 rows and sum
-// in another order in a rest of less than 4, which int8 does not mind.
+// The time of the older gemm kernels grows with the number of rows. They work in blocks of 6 rows
+// and sum in another order in a rest of less than 4 rows. The sums of int8 are exact in any order.
 constexpr int kGemm[] = {4, 6, 10, 12, 16, 18, 24, 30, 36, 42, 48, 60, 64, 72, 84, 96};
 constexpr int kGemmInt8[] = {1,  2,  3,  4,  6,  8,  10, 12, 16, 20,
                              24, 30, 36, 42, 48, 56, 64, 72, 84, 96};
 
-// Fewer rows are summed in another order, or by another kernel.
+// Returns the fewest rows that oneDNN sums in the same order, by the same kernel, as many rows.
 int LeastRows(const MatmulKind& kind) {
   const bool is_old = kind.onednn < 3;
   switch (kind.type) {
@@ -34,8 +35,9 @@ int LeastRows(const MatmulKind& kind) {
   return 1;
 }
 
-// oneDNN 2.6's AMX kernels share longer reductions out to passes, and how many depends on the rows;
-// odd ones sooner.
+// Returns MatmulRule::part_inputs. oneDNN 2.6's AMX kernels split long reductions into passes, and
+// the number of passes depends on the number of rows. They do so sooner if the number of inputs is
+// odd.
 int PartInputs(const MatmulKind& kind) {
   if (kind.type != ComputeType::kBFloat16 || kind.isa < Isa::kAmx || kind.onednn >= 3) {
     return kind.in;
@@ -44,8 +46,8 @@ int PartInputs(const MatmulKind& kind) {
   return kind.in > 1280 ? 1024 : kind.in;
 }
 
-// oneDNN 2.6's AMX kernels end in an illegal instruction with 64 and 16 rows of nearly two blocks
-// of inputs.
+// Returns whether oneDNN crashes with so many rows. oneDNN 2.6's AMX kernels end in an illegal
+// instruction for 80 rows, which they cut into 64 and 16, of nearly two blocks of 64 inputs.
 bool Crashes(const MatmulKind& kind, int rows) {
   return kind.type == ComputeType::kInt8 && kind.isa == Isa::kAmx && kind.onednn < 3 &&
          kind.in > 124 && kind.in < 128 && rows == 80;
@@ -55,7 +57,8 @@ bool Crashes(const MatmulKind& kind, int rows) {
 
 QuantizationRange ActivationRange(Isa isa) {
   const bool has_vnni = isa == Isa::kAvx2Vnni || isa >= Isa::kAvx512Vnni;
-  return has_vnni ? kFullRange : kSevenBitRange;  // else pairs of products are summed in 16 bits
+  // Without VNNI, pairs of products are summed in saturating 16 bits: see QuantizationRange.
+  return has_vnni ? kFullRange : kSevenBitRange;
 }
 
 int PieceRows(ComputeType type, Isa isa) {
@@ -66,6 +69,8 @@ bool SharesOutputs(ComputeType type, Isa isa) {
   return type == ComputeType::kInt8 && isa >= Isa::kAvx512Vnni;
 }
 
+// Takes the counts of the kernels' kind, without those that are too small or crash, and stops at
+// the first one that holds kMostRows.
 MatmulRule RuleFor(const MatmulKind& kind) {
   MatmulRule rule;
   absl::Span<const int> counts = kBrgemm;

@@ -1,4 +1,5 @@
-// Linear::Select: copies columns from one packed layout into another.
+// Linear::Select makes a small map of chosen outputs, as shortlists need it: it copies their
+// columns from the packed weights of a large map into a packed weight of its own.
 #include <algorithm>
 #include <cstring>
 #include <dnnl.hpp>
@@ -12,13 +13,17 @@
 namespace nibu::internal {
 namespace {
 
-// Numbers of outputs that matmuls are made for.
+// Rounds a number of outputs up to one that matmuls are made for, so that few primitives are
+// needed.
 int RoundUpOutputs(size_t outputs) {
   const size_t step = outputs <= 1024 ? 64 : 256;
   return static_cast<int>((outputs + step - 1) / step * step);
 }
 
-// Copies columns from one layout into another.
+// Copies columns from one layout into another. In either, element (k, n) lies at the offset of k
+// plus that of n (OffsetOf), so the offsets of all k are worked out once, for all columns. Elements
+// of which four bytes lie side by side in both layouts, as kernels with VNNI want them, are copied
+// together.
 class ColumnCopier {
  public:
   ColumnCopier(const dnnl::memory::desc& from, const dnnl::memory::desc& to, size_t element)
@@ -26,7 +31,7 @@ class ColumnCopier {
     constexpr size_t kGroup = 4;  // bytes: VNNI's groups
     const size_t group = kGroup / element;
     const auto inputs = static_cast<size_t>(from_.dims[0]);
-    bool grouped = inputs % group == 0;  // groups of a column lie side by side in both layouts
+    bool grouped = inputs % group == 0;  // a column's groups are contiguous in both layouts
     for (size_t k = 0; k < inputs; ++k) {
       offsets_.emplace_back(OffsetOf(from_, 0, k, element), OffsetOf(to_, 0, k, element));
       const auto& [first_from, first_to] = offsets_[k - k % group];
@@ -39,7 +44,8 @@ class ColumnCopier {
     offsets_.resize(inputs / group);
   }
 
-  // `next`: the column that will be copied next from there, asked for meanwhile.
+  // Copies column n of `source` to column j of `destination`. `next`: the column of `source` that
+  // will be copied next, which is prefetched meanwhile.
   void Copy(const char* source, size_t n, size_t next, char* destination, size_t j) const {
     const char* const ahead = source + OffsetOf(from_, 1, next, element_);
     source += OffsetOf(from_, 1, n, element_);
@@ -61,14 +67,16 @@ class ColumnCopier {
   Blocking from_;
   Blocking to_;
   size_t element_;                                  // bytes
-  size_t chunk_;                                    // bytes that lie side by side in both
-  std::vector<std::pair<size_t, size_t>> offsets_;  // of a column's chunks, in both
+  size_t chunk_;                                    // bytes that are copied together
+  std::vector<std::pair<size_t, size_t>> offsets_;  // of a column's chunks, in both layouts
 };
 
 char* DataOf(const dnnl::memory& part) { return static_cast<char*>(part.get_data_handle()); }
 
 }  // namespace
 
+// Output i of the map that the blocks make together is output i % width of block i / width. The
+// outputs by which the new map is rounded up repeat the last chosen one.
 Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
                       std::pmr::memory_resource* memory) {
   const auto width = static_cast<size_t>(blocks[0].out());
@@ -77,7 +85,8 @@ Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> out
   header.out = RoundUpOutputs(outputs.size());
   auto packed = std::make_shared<Packed>(header, memory);
   const size_t element = dnnl::memory::data_type_size(WeightType(header.type));
-  // For the parts of a block, by its outputs: all blocks but the last have the same layout.
+  // The copiers for the parts of a block, by the number of its outputs: all blocks but the last
+  // have the same layout.
   std::map<int, std::vector<ColumnCopier>> all_copiers;
   for (size_t j = 0; j < static_cast<size_t>(header.out); ++j) {
     const auto output = static_cast<size_t>(outputs[std::min(j, outputs.size() - 1)]);
