@@ -1,3 +1,5 @@
+// Linear::Create: checks matrices, joins them, quantizes or rounds them, and packs them. The other
+// constructors are Linear::FromPacked, here, and Linear::Select, in backend/select_outputs.cc.
 #include "engine/ops/linear.h"
 
 #include <algorithm>
@@ -38,19 +40,19 @@ absl::StatusOr<Linear> Linear::FromPacked(absl::Span<char> bytes,
 
 namespace {
 
-// A matrix of `in` x `out` plain elements, [out, in] or [in, out].
+// The layout of a plain matrix with `in` inputs and `out` outputs, [out, in] or [in, out].
 struct Layout {
   int in;
   int out;
   bool out_in;
 
   size_t elements() const { return static_cast<size_t>(in) * static_cast<size_t>(out); }
-  // From one input (output) to the next.
+  // The elements from one input (or output) to the next.
   size_t in_stride() const { return out_in ? 1 : static_cast<size_t>(out); }
   size_t out_stride() const { return out_in ? static_cast<size_t>(in) : 1; }
 };
 
-// Checks the shapes and returns that of the whole map.
+// Checks the shapes of matrices and biases and returns the layout of all matrices side by side.
 absl::StatusOr<Layout> CheckShapes(absl::Span<const MatrixView> matrices,
                                    absl::Span<const TensorView> biases) {
   int64_t in = -1;
@@ -86,7 +88,8 @@ absl::StatusOr<Layout> CheckShapes(absl::Span<const MatrixView> matrices,
   return Layout{static_cast<int>(in), static_cast<int>(out), matrices[0].out_in};
 }
 
-// Calls f(matrix, row, element offset of the row's first value in the joined matrix).
+// Calls f(matrix, row, offset) for each row of each matrix as it lies in memory. `offset`: the
+// element of the joined matrix where the row begins.
 template <typename F>
 void ForEachRow(absl::Span<const MatrixView> matrices, const Layout& layout, F f) {
   size_t first_output = 0;
@@ -107,7 +110,7 @@ const char* RowData(const MatrixView& matrix, size_t row) {
          row * static_cast<size_t>(matrix.values.shape[1]) * DTypeSize(matrix.values.dtype);
 }
 
-// All matrices side by side as float32, in the orientation they have.
+// Returns all matrices side by side as float32, in the orientation that they have.
 absl::StatusOr<AlignedBuffer<float>> JoinAsFloat(absl::Span<const MatrixView> matrices,
                                                  const Layout& layout) {
   AlignedBuffer<float> all(layout.elements());
@@ -126,8 +129,8 @@ absl::StatusOr<AlignedBuffer<float>> JoinAsFloat(absl::Span<const MatrixView> ma
   return all;
 }
 
-// s8 weights, in the orientation of the matrices, and for each output its scale: weight = value *
-// scale.
+// Returns all matrices side by side as s8, in the orientation that they have, and sets `scales`
+// [out]: weight = value * scale. Matrices that are int8 already keep their values.
 absl::StatusOr<AlignedBuffer<int8_t>> JoinAsInt8(absl::Span<const MatrixView> matrices,
                                                  const Layout& layout, float* scales) {
   AlignedBuffer<int8_t> values(layout.elements());
@@ -142,7 +145,8 @@ absl::StatusOr<AlignedBuffer<int8_t>> JoinAsInt8(absl::Span<const MatrixView> ma
       const size_t offset = n * layout.out_stride();
       const float scale = QuantizeWeights(all.data() + offset, static_cast<size_t>(layout.in),
                                           layout.in_stride(), values.data() + offset);
-      // Rounded as in files of int8 weights, which hold the reciprocal.
+      // Files of int8 weights hold the reciprocal, 1 / scale. Rounding as they do makes a map equal
+      // whether it is quantized here or read from such a file.
       scales[n] = 1.0f / (1.0f / scale);
     }
     return values;
@@ -164,9 +168,9 @@ absl::StatusOr<AlignedBuffer<int8_t>> JoinAsInt8(absl::Span<const MatrixView> ma
   return values;
 }
 
-// packed->parts from plain values of the type that they have there: float, bfloat16 or int8_t. Not
-// by oneDNN's reorder: that of 3.7 leaves elements out at the ends of blocks on some CPUs (seen on
-// AMD's Zen 5).
+// Fills packed->parts from plain values of the type that they have there: float, bfloat16 or
+// int8_t. It does not use oneDNN's reorder, since that of oneDNN 3.7 leaves elements out at the
+// ends of blocks on some CPUs (seen on AMD's Zen 5).
 template <typename T>
 void Pack(const Layout& layout, const T* values, Linear::Packed* packed) {
   for (size_t i = 0; i < packed->parts.size(); ++i) {
@@ -177,7 +181,7 @@ void Pack(const Layout& layout, const T* values, Linear::Packed* packed) {
       for (size_t k = 0; k < all.size(); ++k) all[k] = OffsetOf(blocking, dimension, k, sizeof(T));
       return all;
     };
-    // In the order of memory.
+    // Rows and columns are those of the plain matrix, so that it is read in the order of memory.
     const std::vector<size_t> rows = offsets(layout.out_in ? 1 : 0);
     const std::vector<size_t> columns = offsets(layout.out_in ? 0 : 1);
     const size_t stride = layout.out_in ? layout.out_stride() : layout.in_stride();
@@ -192,8 +196,8 @@ void Pack(const Layout& layout, const T* values, Linear::Packed* packed) {
   }
 }
 
+// Packs s8 weights and sets zero_sums[n] = zero * sum over k of W[k][n] (see quantize.h).
 void PackInt8(const Layout& layout, const AlignedBuffer<int8_t>& values, Linear::Packed* packed) {
-  // In the order of memory; the sums are 0 now.
   const int8_t* value = values.data();
   const auto rows = static_cast<size_t>(layout.out_in ? layout.out : layout.in);
   const size_t columns = layout.elements() / rows;
@@ -204,8 +208,9 @@ void PackInt8(const Layout& layout, const AlignedBuffer<int8_t>& values, Linear:
   Pack(layout, values.data(), packed);
 }
 
-// What one step of a quantized input is worth, by the models' static multipliers (for 127 levels);
-// 0: they have none. Of several matrices the coarsest one, so that nothing more is clipped.
+// Returns the value of one step of a quantized input, by the model's activation scales, which are
+// made for 127 levels; 0: a matrix has none. The coarsest scale of all matrices is taken, so that
+// it clips no more than any of them would.
 float StaticScale(absl::Span<const MatrixView> matrices) {
   float smallest = matrices[0].activation_scale;
   for (const MatrixView& matrix : matrices) smallest = std::min(smallest, matrix.activation_scale);
@@ -216,6 +221,8 @@ float StaticScale(absl::Span<const MatrixView> matrices) {
 
 }  // namespace
 
+// 1. Check the shapes. 2. Make room for the packed weight. 3. Join the matrices in the compute type
+// and pack them. 4. Join the biases.
 absl::StatusOr<Linear> Linear::Create(absl::Span<const MatrixView> matrices,
                                       absl::Span<const TensorView> biases, Activation activation,
                                       ComputeType compute_type) {

@@ -24,9 +24,9 @@ struct MatrixView {
   TensorView values;
   // true: [out, in] (PyTorch, CTranslate2); false: [in, out] (Marian).
   bool out_in = true;
-  // Integer dtypes only: weight = value / scale. One scale, or one for each output.
+  // Only for integer dtypes: weight = value / scale. One scale, or one for each output.
   absl::Span<const float> scales;
-  // The model quantizes inputs as round(x * activation_scale). 0: each row has a scale of its own.
+  // Inputs are quantized as round(x * activation_scale). 0: each row gets a scale of its own.
   float activation_scale = 0;
 };
 
@@ -34,24 +34,25 @@ struct MatrixView {
 class Linear {
  public:
   // Packs the given matrices side by side along the output dimension (q, k and v make one map).
-  // `biases`: one rank-1 (or [1, out]) tensor a matrix, or none at all for no bias. All matrices
-  // have the same number of inputs. The views need not outlive the call.
-  // InvalidArgument: shapes that do not fit, non-finite values.
+  // `biases`: one rank-1 (or [1, out]) tensor for each matrix; empty: no bias. All matrices have
+  // the same number of inputs. The views need not outlive the call. InvalidArgument: shapes that do
+  // not fit, non-finite values.
   static absl::StatusOr<Linear> Create(absl::Span<const MatrixView> matrices,
                                        absl::Span<const TensorView> biases, Activation activation,
                                        ComputeType compute_type);
 
-  // Uses the packed_bytes() of an equal Linear where they lie (64-byte aligned; `owner` keeps them
-  // alive). Padding may be written to, with the values it has.
-  // FailedPrecondition: packed for another CPU or oneDNN. InvalidArgument: not such bytes.
+  // Makes a map of packed_bytes(), which it uses where they lie: 64-byte aligned, kept alive by
+  // `owner`. The bytes must be writable: oneDNN may write the value that padding has already to it.
+  // FailedPrecondition: they were packed for another CPU or oneDNN. InvalidArgument: they are no
+  // packed bytes.
   static absl::StatusOr<Linear> FromPacked(absl::Span<char> bytes,
                                            std::shared_ptr<const void> owner);
 
-  // Returns a map of the chosen outputs, in the given order, without an activation. `blocks`
-  // together are one map; they are equally wide, except for the last one, and of one type. out() is
-  // rounded up, so that few shapes of matmuls are needed: outputs beyond the chosen ones hold
-  // anything. Its memory comes from `memory`, which outlives it. REQUIRES: at least one output,
-  // each below the blocks' sum.
+  // Returns a map of the chosen outputs, in the given order, without an activation. The blocks
+  // together are one map; they have the same type and the same number of outputs, except that the
+  // last one may have fewer. out() is rounded up, so that few shapes of matmuls are needed; outputs
+  // beyond the chosen ones are anything. The map's memory comes from `memory`, which outlives it.
+  // REQUIRES: at least one output; each is less than the number of outputs of all blocks.
   static Linear Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
                        std::pmr::memory_resource* memory);
 
@@ -59,9 +60,10 @@ class Linear {
   int out() const;
   ComputeType compute_type() const;
   Activation activation() const;
-  size_t bytes() const;  // of the packed weights and the bias
+  size_t bytes() const;  // the size of packed_bytes()
   bool has_bias() const;
-  bool is_selected() const;  // made by Select: it ends with its sentence
+  bool is_selected() const;  // Select has made it, for a sentence
+  // The weights, the bias and whatever else is packed with them, for FromPacked.
   absl::string_view packed_bytes() const;
 
   struct Packed;

@@ -1,3 +1,5 @@
+// Matmul: prepares rows in the type that the kernels read, cuts them into pieces, and hands each to
+// a back end.
 #include "engine/ops/matmul.h"
 
 #include <algorithm>
@@ -14,8 +16,8 @@
 namespace nibu::internal {
 namespace {
 
-// Rows of an int8 hidden layer that go through one map before they go through the next one, whose
-// weights then stay in L2 for all of them.
+// The rows of an int8 hidden layer that all go through the first map before they go through the
+// second one. The weights of either map then stay in L2 for all of these rows.
 constexpr int kHiddenRows = 4 * kMostRows;
 
 // Calls f(first, n) for pieces of `rows` rows, at most `most` each.
@@ -43,7 +45,8 @@ struct Matmul::State {
   AlignedBuffer<float> row_scales;   // int8: of the rows of the input
   const void* prepared = nullptr;    // the rows that the next products read
 
-  // Our own kernels run on one thread.
+  // Returns the back end for a map. Our own kernels run on one thread, so that oneDNN multiplies
+  // when more may be used.
   MatmulBackend& BackendFor(const Linear::Packed& map) {
     const bool is_own =
         kernels == MatmulKernels::kAuto && onednn.threads() == 1 && Int8Backend::Has(map);
@@ -63,7 +66,7 @@ struct Matmul::State {
         {linear, rows, y.dtype, onednn.threads(), &backend == &int8, seconds.count()});
   }
 
-  // Row `first` of the prepared input and those behind it.
+  // Returns the prepared input from row `first` on.
   MatmulInput InputOf(const Linear::Packed& map, size_t first) const {
     const size_t row = static_cast<size_t>(map.spec.in) * InputBytes(map.spec.type);
     const bool is_int8 = map.spec.type == ComputeType::kInt8;
@@ -111,7 +114,7 @@ bool Matmul::SharesOutputs(const Linear& linear) {
   return internal::SharesOutputs(linear.compute_type(), CurrentIsa());
 }
 
-// Piece by piece, so that what one pass writes is in L2 when the next one reads it.
+// Each piece is prepared just before it is multiplied, so that it is still in L2 then.
 void Matmul::Apply(const Linear& linear, const float* x, int rows, float* y) {
   const Linear::Packed& map = *linear.packed();
   ForEachPiece(rows, PieceRows(linear), [&](size_t first, int n) {
@@ -132,9 +135,10 @@ void Matmul::Multiply(const Linear& linear, const MatmulInput& x, int rows, cons
   state_->Run(linear, x, rows, y);
 }
 
-// The hidden layer is made in the type that the second map reads. In int8, a few pieces go through
-// the first map and are quantized before all of them go through the second one. A back end that
-// can writes bfloat16 itself.
+// The hidden layer [rows, width] is made in the type that the second map reads. In int8, up to
+// kHiddenRows rows go through the first map and are quantized, piece by piece, before all of them
+// go through the second one. In bfloat16, a back end that can do so writes the hidden layer in that
+// type; otherwise it is rounded by Prepare.
 void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x, int rows,
                        float* y) {
   State& state = *state_;
@@ -147,6 +151,7 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x
   const auto width = static_cast<size_t>(up.spec.out);
   ForEachPiece(rows, is_int8 ? kHiddenRows : piece, [&](size_t row, int n) {
     const int most = std::min(n, piece);
+    // `hidden` has elements of four bytes; rows of bfloat16 take up half of them.
     const int room = is_bfloat16 ? (most + kMostPaddedRows) / 2 + 1 : PaddedRows(most);
     state.hidden.Reserve(static_cast<size_t>(room) * width);
     float* const hidden = state.hidden.data();

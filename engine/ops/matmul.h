@@ -2,9 +2,9 @@
 // for each call, oneDNN or our own int8 kernels, and keeps what these need from call to call.
 //
 // Rows are padded to a small set of counts, since the fast kernels have fixed shapes. Buffers
-// handed to Apply therefore have room for Matmul::PaddedRows(rows) rows: what is in the padding
-// rows of the input is ignored, and those of the output are overwritten with anything. A row's
-// result never depends on the number of rows.
+// handed to Apply therefore have room for Matmul::PaddedRows(rows) rows. Padding rows of the input
+// may hold anything; those of the output are overwritten with anything. A row's result never
+// depends on the number of rows.
 //
 // Calls throw oneDNN's errors, which are std::exceptions, and std::bad_alloc. A Matmul that has
 // thrown can be used again, and its results are right.
@@ -20,10 +20,10 @@
 
 namespace nibu::internal {
 
-// Which kernels multiply.
+// The kernels that multiply.
 enum class MatmulKernels : uint8_t {
   kAuto,    // our own int8 kernels where there are some, else oneDNN's
-  kOneDnn,  // oneDNN's alone; int8 results are the same bit for bit
+  kOneDnn,  // always oneDNN's; int8 results are the same bit for bit
 };
 
 // One product of prepared rows with packed weights, as a MatmulObserver sees it.
@@ -31,9 +31,9 @@ struct MatmulCall {
   const Linear& linear;
   int rows;            // at most Matmul::kMostRows
   DType output;        // the type of the results, float32 or bfloat16
-  int threads;         // OpenMP threads that it may use
-  bool is_own_kernel;  // else oneDNN's
-  double seconds;      // that it took
+  int threads;         // the OpenMP threads that it may use
+  bool is_own_kernel;  // the kernel is our own, not oneDNN's
+  double seconds;      // the time that it took
 };
 
 // Sees the calls of a Matmul on the thread that makes them. For benchmarks.
@@ -47,12 +47,13 @@ class MatmulObserver {
 // they are made on.
 class Matmul {
  public:
-  // The rows of a single product, at most. More are cut into pieces.
+  // The most rows of a single product. More rows are cut into pieces.
   static constexpr int kMostRows = internal::kMostRows;
-  // The rows that a product is padded to, at most.
+  // The most rows that a product is padded to.
   static constexpr int kMostPaddedRows = internal::kMostPaddedRows;
+  // Returns the rows of the pieces into which calls for a map are cut.
   static int PieceRows(const Linear& linear);
-  // The rows that the buffers of a call with `rows` rows must have room for.
+  // Returns the rows that the buffers of a call with `rows` rows must have room for.
   static int PaddedRows(int rows);
   // Returns whether rows that need different outputs of a map are faster in one call, and have the
   // same results: see row_counts.h.
@@ -63,33 +64,35 @@ class Matmul {
   Matmul(const Matmul&) = delete;
   Matmul& operator=(const Matmul&) = delete;
 
-  // Sets the OpenMP threads that calls use from now on, 1 at first, as far as OMP_THREAD_LIMIT and
-  // the like allow and the system has threads when so many are first asked for. With more than one,
-  // sums of float32 and bfloat16 may be taken in another order; those of int8 are exact.
+  // Sets the OpenMP threads that calls use from now on; at first, it is 1. They may get fewer, if
+  // OpenMP's limits (OMP_THREAD_LIMIT) say so or the system had no more when so many were first
+  // asked for. With more than one, sums of float32 and bfloat16 may be taken in another order;
+  // those of int8 are exact.
   void SetThreads(int threads);
   // `observer`: null for none; it outlives the calls.
   void SetObserver(MatmulObserver* observer);
 
-  // y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
+  // Sets y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
   void Apply(const Linear& linear, const float* x, int rows, float* y);
 
-  // The same for maps with an input in common (the blocks of an output layer), which is quantized
-  // once: after SetInput, ApplyToInput gives y [n, out] for rows first .. first + n - 1 of x.
-  // `first` is a multiple of PieceRows, n at most kMostRows, `linear` one of the maps. x stays
-  // valid; other calls end it.
+  // These two do the same for maps with an input in common (the blocks of an output layer), which
+  // is quantized once. After SetInput, ApplyToInput sets y [n, out] for rows first .. first + n - 1
+  // of x. `first` is a multiple of PieceRows, n at most kMostRows, `linear` one of the maps. x must
+  // stay valid until the last ApplyToInput, and no other call may come in between.
   void SetInput(const Linear& linear, const float* x, int rows);
   void ApplyToInput(const Linear& linear, int first, int n, float* y);
 
-  // y [rows, out of second] = second(first(x)). The hidden layer stays in here, in the compute
+  // Sets y [rows, out of second] = second(first(x)). The hidden layer stays in here, in the compute
   // type.
   void ApplyPair(const Linear& first, const Linear& second, const float* x, int rows, float* y);
 
-  // The product alone, of rows that are in the map's own type already, as MatmulObserver sees it.
-  // At most kMostRows; x and y have room for kMostPaddedRows rows. REQUIRES: y is float32, or
-  // bfloat16 where an observed call for the map was.
+  // Does the product alone, of rows that are in the map's own type already, as a MatmulObserver
+  // sees it. At most kMostRows rows; x and y have room for kMostPaddedRows rows. REQUIRES: y is
+  // float32, or bfloat16 where an observed call for the map was.
   void Multiply(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y);
 
-  // The number of oneDNN's primitives created so far (constant once warm).
+  // The number of oneDNN's primitives created so far. It stays the same once all shapes have been
+  // seen.
   int primitives() const;
 
  private:
