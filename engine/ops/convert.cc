@@ -1,3 +1,4 @@
+// Element type conversions, by plain loops and, for 16-bit floats, by Highway.
 #include "engine/ops/convert.h"
 
 #include <cstdint>
@@ -27,7 +28,7 @@ void Convert(const void* from, size_t n, float* out) {
   }
 }
 
-// The same for T = hwy::float16_t or hwy::bfloat16_t.
+// Does the same for T = hwy::float16_t or hwy::bfloat16_t.
 template <typename T>
 void Promote(const void* from, size_t n, float* out) {
   const auto* bytes = static_cast<const uint8_t*>(from);
@@ -60,6 +61,7 @@ void ConvertToFloat(DType dtype, const void* from, size_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(ConvertFrom)(dtype, from, n, out);
 }
 
+// Floats whose exponent has all bits set are infinite or NaN. A loop without exits is vectorized.
 bool AllFinite(const float* x, size_t n) {
   uint32_t bad = 0;
   for (size_t i = 0; i < n; ++i) {

@@ -8,10 +8,10 @@
 
 namespace nibu::internal {
 
-// out[i] = from[i] as float. `from` may be unaligned.
+// Sets out[i] = from[i] as float. `from` may be unaligned.
 void ConvertToFloat(DType dtype, const void* from, size_t n, float* out);
 
-// No NaN and no infinity among x[0..n).
+// Returns whether there is no NaN and no infinity among x[0..n).
 bool AllFinite(const float* x, size_t n);
 
 }  // namespace nibu::internal

@@ -1,4 +1,4 @@
-// Facts about this CPU and the oneDNN beside it.
+// The number types of matmuls, and what this CPU and the oneDNN in use can do.
 #ifndef NIBU_ENGINE_OPS_CPU_H_
 #define NIBU_ENGINE_OPS_CPU_H_
 
@@ -10,7 +10,7 @@ namespace nibu::internal {
 // The number type in which matrices are multiplied.
 enum class ComputeType : uint8_t { kFloat32, kBFloat16, kInt8 };
 
-// "float32", "bfloat16" or "int8".
+// Returns "float32", "bfloat16" or "int8".
 const char* ComputeTypeName(ComputeType type);
 
 // The instruction sets among which matmuls differ, in ascending order. One that is not listed
@@ -27,24 +27,25 @@ enum class Isa : uint8_t {
   kAmx
 };
 
-// The instruction set that oneDNN's kernels use here, which ONEDNN_MAX_CPU_ISA may lower. Our own
-// kernels for matmuls keep to it, too.
+// Returns the instruction set that oneDNN's kernels use on this CPU, which the environment variable
+// ONEDNN_MAX_CPU_ISA may lower. Our own kernels for matmuls keep to it, too.
 Isa CurrentIsa();
 
-// Its name as oneDNN writes it: "avx2", "avx512_core_vnni", ...; with a "+" if the CPU has more
-// than the name says.
+// Returns its name as oneDNN writes it: "avx2", "avx512_core_vnni", ...; with a "+" if the CPU has
+// more than the name says.
 std::string InstructionSet();
 
-// The fastest compute type here: int8 wherever oneDNN has kernels for it (x86-64 with SSE4.1), else
-// float32.
+// Returns the fastest compute type of this CPU: int8 if oneDNN has kernels for it (x86-64 with
+// SSE4.1), else float32.
 ComputeType FastestComputeType();
 
-// Returns whether there are kernels for a compute type: bfloat16 needs AVX-512, on some of whose
-// CPUs it is emulated.
+// Returns whether there are kernels for a compute type. bfloat16 needs AVX-512; it is emulated on
+// CPUs whose AVX-512 has no bfloat16 instructions.
 bool IsSupported(ComputeType type, Isa isa);
-bool IsSupported(ComputeType type);  // here
+bool IsSupported(ComputeType type);  // on this CPU
 
-// Names all that the layout of packed weights depends on: instruction set and oneDNN version.
+// Returns the names of all that the layout of packed weights depends on: instruction set and oneDNN
+// version.
 std::string PackFingerprint();
 
 }  // namespace nibu::internal

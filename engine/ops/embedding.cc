@@ -1,3 +1,4 @@
+// Embedding tables, sinusoidal positions, and biases by distance.
 #include "engine/ops/embedding.h"
 
 #include <algorithm>
@@ -84,8 +85,8 @@ AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int o
   for (int i = 0; i < half; ++i) {
     const double frequency =
         denominator > 0 ? std::pow(10000.0, -static_cast<double>(i) / denominator) : 1.0;
-    // e^(i angle), turned by the frequency from one position to the next; in double precision the
-    // error stays far below a float's last bit.
+    // z = e^(i angle) is turned by the frequency from one position to the next. In double
+    // precision, the error stays far below a float's last bit.
     const std::complex<double> turn = std::polar(1.0, frequency);
     std::complex<double> z = std::polar(1.0, frequency * offset);
     for (int p = 0; p < positions; ++p) {
@@ -100,6 +101,7 @@ AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int o
 
 namespace {
 
+// Returns the bucket of a distance >= 0: see DistanceBiases.
 int DistanceBucket(int distance, int buckets, int max_distance) {
   const int exact = buckets / 2;
   if (distance < exact) return distance;

@@ -14,19 +14,20 @@
 
 namespace nibu::internal {
 
-// Which vector is added to the embedding at position p = 0, 1, ...
+// The vector that is added to the embedding at position p = 0, 1, ... D is its width.
 enum class PositionKind : uint8_t {
-  // sin in the first half of the columns, cos in the second half, of the angle
-  //   (p + offset) / 10000^(i / (d/2))        Hugging Face Marian
+  // Columns i and D/2 + i hold the sine and the cosine of the angle
+  //   (p + offset) / 10000^(i / (D/2))        Hugging Face Marian
   kSinusoidalHalf,
-  //   (p + offset) / 10000^(i / (d/2 - 1))    Marian, fairseq, CTranslate2
+  //   (p + offset) / 10000^(i / (D/2 - 1))    Marian, fairseq, CTranslate2
   kSinusoidalHalfMinusOne,
-  // a stored table, row p + offset
+  // Row p + offset of a stored table.
   kLearned,
-  // none; self-attention's scores get a bias by the distance of key and query (Raffel et al. 2020)
+  // No vector is added. Self-attention's scores get a bias by the distance of key and query instead
+  // (Raffel et al. 2020).
   kRelative,
-  // sin and cos of the angle in turn, columns 2 i and 2 i + 1, of the angle
-  //   (p + offset) / 10000^(i / (d/2))        OpenNMT-py
+  // Columns 2 i and 2 i + 1 hold the sine and the cosine of the angle
+  //   (p + offset) / 10000^(i / (D/2))        OpenNMT-py
   kSinusoidalInterleaved,
 };
 
@@ -35,40 +36,42 @@ enum class PositionKind : uint8_t {
 class EmbeddingTable {
  public:
   EmbeddingTable() = default;
-  // Copies `table`, rank 2. Integers: value / scale; one scale, or one for each row.
-  // InvalidArgument: other dtypes, scales that do not fit, non-finite values.
+  // Copies `table`, which has rank 2. A table of integers has one scale, or one for each row, and
+  // means value / scale. InvalidArgument: other dtypes, scales that do not fit, non-finite values.
   static absl::StatusOr<EmbeddingTable> Create(const TensorView& table,
                                                absl::Span<const float> scales = {});
-  // The same on the table's own memory, which `owner` keeps alive; its values are not looked at.
+  // Uses the table's own memory instead, which `owner` keeps alive. Its values are not checked.
   static absl::StatusOr<EmbeddingTable> Share(const TensorView& table,
                                               absl::Span<const float> scales,
                                               std::shared_ptr<const void> owner);
 
   int rows() const { return rows_; }
   int dim() const { return dim_; }
-  size_t bytes() const;
+  size_t bytes() const;  // of the values and the scales
 
-  // out[D] = scale * table[row].
+  // Sets out [D] = scale * table[row].
   void Lookup(int row, float scale, float* out) const;
 
  private:
   int rows_ = 0;
   int dim_ = 0;
   DType dtype_ = DType::kFloat32;
-  std::vector<float> scales_;  // one, or one a row; empty: not integers
+  std::vector<float> scales_;  // factors: one, or one for each row; empty: values are no integers
   std::shared_ptr<const void> owner_;
   const char* data_ = nullptr;
 };
 
-// positions[P, D] of the sinusoidal formulas, for P positions from `offset` on.
+// Returns the sinusoidal vectors [positions, dim] for p = 0 .. positions - 1.
 AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int offset, int dim);
 
-// Self-attention's biases [H, 2 M + 1] for a key that lies d = -M .. M = max_distance positions
-// behind its query, from a table [buckets, H] (Raffel et al. 2020). What lies farther away gets
-// what M gets. With e buckets of their own for the distances 0 .. e - 1, of n in all, a distance d
-// >= e has bucket e + (n - e) log(d / e) / log(M / e), at most n - 1. `both_ways`: n is a half of
-// the buckets, the second half being that of d > 0; else keys with d > 0 get what d = 0 gets. e = n
-// / 2. REQUIRES: M > e > 0.
+// Returns self-attention's biases [H, 2 M + 1] for keys that lie d = -M .. M positions behind their
+// query, M = max_distance, from a table [buckets, H] (Raffel et al. 2020). Keys that lie farther
+// away get the bias of M.
+//
+// Of n buckets, the distances |d| = 0 .. e - 1, e = n / 2, have one each. A larger distance has
+// bucket e + (n - e) log(|d| / e) / log(M / e), at most n - 1. With `both_ways`, n is half of the
+// table's buckets; the first half is for d <= 0, the second for d > 0. Otherwise n is all of them,
+// and keys with d > 0 get the bias of d = 0. REQUIRES: M > e > 0.
 std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool both_ways,
                                   int max_distance);
 

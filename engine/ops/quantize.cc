@@ -1,3 +1,4 @@
+// Quantization of activations and weights, activation functions, and finished sums, by Highway.
 #include "engine/ops/quantize.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void QuantizeAll(const float* x, size_t rows, size_t n, QuantizationRange range,
   }
 }
 
-// Abramowitz and Stegun 7.1.26, error below 1.5e-7.
+// Returns erf(x) by Abramowitz and Stegun 7.1.26, with an error below 1.5e-7.
 template <class D, class V>
 HWY_INLINE V Erf(D d, V x) {
   const V a = hn::Abs(x);
@@ -103,6 +104,8 @@ void DequantizeAll(const Dequantization& dq, const float* row_scales, size_t row
                                             y_stride);
 }
 
+// bfloat16 is the upper half of a float. Adding 0x7fff, and 1 if the lowest bit that stays is set,
+// rounds to nearest even.
 void RoundAll(const float* x, size_t n, uint16_t* out) {
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     const hn::RebindToUnsigned<decltype(d)> du;

@@ -1,3 +1,4 @@
+// Operations on rows between matmuls, by Highway.
 #include "engine/ops/row_kernels.h"
 
 #include <cmath>
@@ -17,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 void LayerNormRow(const float* gamma, const float* beta, float epsilon, const float* x,
                   const float* y, size_t dim, float* out) {
-  // out = z, and its sum.
+  // Store z in `out` and add it up.
   const float sum = Sum<4>(dim, [=](auto d, size_t i, auto so_far) HWY_ATTR {
     auto z = hn::LoadU(d, x + i);
     if (y != nullptr) z = hn::Add(z, hn::LoadU(d, y + i));
@@ -32,7 +33,7 @@ void LayerNormRow(const float* gamma, const float* beta, float epsilon, const fl
   const float inverse = 1.0f / std::sqrt(square / static_cast<float>(dim) + epsilon);
   ForEachVector(dim, [=](auto d, size_t i) HWY_ATTR {
     const auto c = hn::Mul(hn::Sub(hn::LoadU(d, out + i), hn::Set(d, mean)), hn::Set(d, inverse));
-    // -0 added, changes nothing.
+    // Adding -0 changes no number, not even the sign of 0.
     const auto shift = beta != nullptr ? hn::LoadU(d, beta + i) : hn::Set(d, -0.0f);
     hn::StoreU(hn::MulAdd(c, hn::LoadU(d, gamma + i), shift), d, out + i);
   });
