@@ -1,4 +1,4 @@
-// Owner of cache-line aligned memory.
+// An owner of memory that is aligned to cache lines.
 #ifndef NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
 #define NIBU_ENGINE_CORE_ALIGNED_BUFFER_H_
 
@@ -9,8 +9,8 @@
 
 namespace nibu::internal {
 
-// A fixed number of elements of a trivial type T, 64-byte aligned, not initialized. Move only.
-// Throws std::bad_alloc; Reserve then leaves an empty buffer.
+// Owns a fixed number of elements of a trivial type T, 64-byte aligned and not initialized. It can
+// be moved, but not copied. Throws std::bad_alloc; Reserve then leaves an empty buffer.
 template <typename T>
 class AlignedBuffer {
  public:
@@ -23,10 +23,10 @@ class AlignedBuffer {
   T& operator[](size_t i) { return data_[i]; }
   const T& operator[](size_t i) const { return data_[i]; }
 
-  // Makes room for `size` elements; what was there is lost when it has to grow.
+  // Makes room for `size` elements. If the buffer has to grow, its contents are lost.
   void Reserve(size_t size) {
     if (size <= size_) return;
-    *this = AlignedBuffer();  // not both at a time
+    *this = AlignedBuffer();  // so that the old and the new memory are not held together
     *this = AlignedBuffer(size);
   }
 

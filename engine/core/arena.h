@@ -1,4 +1,4 @@
-// Scratch memory of a worker.
+// The scratch memory of a worker, for the activations of one step.
 #ifndef NIBU_ENGINE_CORE_ARENA_H_
 #define NIBU_ENGINE_CORE_ARENA_H_
 
@@ -13,13 +13,15 @@
 
 namespace nibu::internal {
 
-// A stack of 64-byte aligned arrays. It grows while it warms up and then never allocates again. Not
-// thread-safe. Throws std::bad_alloc, and stays as it was but for what a Rewind takes back.
+// A stack of 64-byte aligned arrays in one block of huge pages. An array that does not fit gets
+// memory of its own (spill_); once the arena is empty again, the block grows to the largest size so
+// far. So it stops allocating after the first steps. Not thread-safe. Throws std::bad_alloc; Floats
+// then changes nothing, and Rewind has taken back what it was to take back.
 class Arena {
  public:
   using Mark = size_t;
 
-  // n floats, not initialized, valid until a Rewind to an earlier mark.
+  // Returns n floats, not initialized, valid until a Rewind to a mark that was taken before.
   float* Floats(size_t n) {
     n = (n + 15) / 16 * 16;
     const Mark start = used_;
@@ -32,14 +34,13 @@ class Arena {
 
   Mark mark() const { return used_; }
 
-  // Takes back everything since the mark. When that empties the arena, what did not fit will fit
-  // the next time.
+  // Takes back all arrays since the mark. If the arena is empty then, its block grows if necessary.
   void Rewind(Mark mark) {
     used_ = mark;
     while (!spill_.empty() && spill_.back().first >= mark) spill_.pop_back();
     if (mark > 0 || peak_ <= room_) return;
     room_ = 0;
-    main_ = nullptr;  // not both at a time
+    main_ = nullptr;  // so that the old and the new memory are not held together
     const size_t room = (peak_ + kStep - 1) / kStep * kStep;
     main_ = std::reinterpret_pointer_cast<float>(MapHuge(room * sizeof(float)));
     room_ = room;
@@ -48,11 +49,11 @@ class Arena {
  private:
   static constexpr size_t kStep = size_t{1} << 19;  // floats: a huge page
 
-  std::shared_ptr<float> main_;
-  size_t room_ = 0;  // floats
-  std::vector<std::pair<Mark, AlignedBuffer<float>>> spill_;
-  size_t used_ = 0;
-  size_t peak_ = 0;
+  std::shared_ptr<float> main_;                               // the block
+  size_t room_ = 0;                                           // floats in the block
+  std::vector<std::pair<Mark, AlignedBuffer<float>>> spill_;  // arrays that did not fit
+  size_t used_ = 0;                                           // floats, those of spill_ included
+  size_t peak_ = 0;                                           // the largest used_ so far
 };
 
 }  // namespace nibu::internal

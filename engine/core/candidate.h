@@ -1,3 +1,4 @@
+// A token and its log-probability, as the output layer's logits become candidates of a search.
 #ifndef NIBU_ENGINE_CORE_CANDIDATE_H_
 #define NIBU_ENGINE_CORE_CANDIDATE_H_
 

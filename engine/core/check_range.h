@@ -1,3 +1,4 @@
+// Range checks whose messages name what is out of range.
 #ifndef NIBU_ENGINE_CORE_CHECK_RANGE_H_
 #define NIBU_ENGINE_CORE_CHECK_RANGE_H_
 
@@ -11,8 +12,9 @@
 
 namespace nibu::internal {
 
-// OK, or InvalidArgument: "NAME must be LOW to HIGH, not VALUE", "at least LOW" where HIGH is the
-// largest number there is. NaN is out of any range. The status carries NAME: see OptionOf.
+// Checks that low <= value <= high. InvalidArgument: "NAME must be LOW to HIGH, not VALUE", or
+// "must be at least LOW" if HIGH is the largest number of its type. NaN is out of every range.
+// OptionOf returns the name from the status.
 template <typename T>
 absl::Status CheckRange(absl::string_view name, T value, T low,
                         T high = std::numeric_limits<T>::max()) {
@@ -22,7 +24,8 @@ absl::Status CheckRange(absl::string_view name, T value, T low,
                  : InvalidOption(name, " must be ", low, " to ", high, ", not ", value);
 }
 
-// The same of ids: "WHAT has ID, expected LOW to HIGH", `kind` standing before ID.
+// Checks that all ids are between low and high. InvalidArgument: "WHAT has KIND ID, expected LOW to
+// HIGH".
 inline absl::Status CheckIds(absl::string_view what, absl::Span<const int> ids, int low, int high,
                              absl::string_view kind = "") {
   for (const int id : ids) {

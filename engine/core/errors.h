@@ -1,4 +1,4 @@
-// Errors of files: one line that says what is wrong, in which file, and what to do.
+// Makes the errors of files: one line that says what is wrong, in which file, and what to do.
 #ifndef NIBU_ENGINE_CORE_ERRORS_H_
 #define NIBU_ENGINE_CORE_ERRORS_H_
 
@@ -13,22 +13,24 @@
 
 namespace nibu::internal {
 
-// What absl::StrCat makes of the parts, as a status: bytes or options that are wrong, or bytes that
-// may be right, but that nibu does not read.
+// Returns a status whose message is what absl::StrCat makes of the parts, about bytes or options
+// that are wrong.
 template <typename... Parts>
 absl::Status Invalid(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
+// Returns such a status about bytes that may be right, but that nibu does not read.
 template <typename... Parts>
 absl::Status NotSupported(const Parts&... parts) {
   return absl::UnimplementedError(absl::StrCat(parts...));
 }
 
-// nlohmann's values do not survive a failed allocation: this one, of as much as a document of so
-// many bytes may take, fails first, with std::bad_alloc.
+// Throws std::bad_alloc if there is not so much memory as parsing a JSON document of so many bytes
+// may take. To be called before nlohmann's parser, whose values do not survive a failed allocation.
 inline void ReserveForJson(size_t bytes) { ProbeMemory((size_t{1} << 20) + 32 * bytes); }
 
-// f(), a status or StatusOr; ResourceExhausted naming `path` where memory does not suffice.
+// Returns f(), which is a Status or StatusOr. If f runs out of memory: ResourceExhausted that names
+// `path`. If it throws anything else: StatusOfException().
 template <typename F>
 auto WithinMemory(const std::string& path, F f) -> decltype(f()) {
   try {

@@ -1,3 +1,4 @@
+// Rethrows the exception that is being handled to find out what it is.
 #include "engine/core/exception_status.h"
 
 #include <exception>

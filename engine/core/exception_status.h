@@ -1,3 +1,4 @@
+// Turns exceptions into statuses.
 #ifndef NIBU_ENGINE_CORE_EXCEPTION_STATUS_H_
 #define NIBU_ENGINE_CORE_EXCEPTION_STATUS_H_
 
@@ -5,8 +6,9 @@
 
 namespace nibu::internal {
 
-// For a catch (...): ResourceExhausted where there was no memory, else Internal with what the
-// exception says; its message is empty only where there is no memory for one. Never throws.
+// Returns a status for the exception that is being handled; to be called in a catch (...).
+// std::bad_alloc: ResourceExhausted. Other exceptions: Internal with the exception's message. If
+// there is no memory for a message: ResourceExhausted without one. Never throws.
 absl::Status StatusOfException() noexcept;
 
 }  // namespace nibu::internal

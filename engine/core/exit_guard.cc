@@ -1,3 +1,4 @@
+// Calls the functions from the destructor of a thread_local object of the main thread.
 #include "engine/core/exit_guard.h"
 
 #include <unistd.h>

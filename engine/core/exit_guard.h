@@ -1,4 +1,4 @@
-// Ends what must not outlive static objects.
+// Calls functions when the process ends, for what must not outlive static objects.
 #ifndef NIBU_ENGINE_CORE_EXIT_GUARD_H_
 #define NIBU_ENGINE_CORE_EXIT_GUARD_H_
 
@@ -6,11 +6,11 @@
 
 namespace nibu::internal {
 
-// Calls a function when the main thread ends the process, before static objects are destroyed, as
-// long as the guard exists. Static objects are destroyed in the reverse order of their
+// Calls a function when the main thread ends the process, before static objects are destroyed, if
+// the guard still exists then. Static objects are destroyed in the reverse order of their
 // construction: one that owns threads would outlive objects that a library has created later, and
-// that the threads need. Guards that other threads make count if the main thread has made one, too.
-// Thread-safe.
+// that the threads need. The function of a guard that another thread has created is called only if
+// the main thread has created a guard, too. Thread-safe.
 class ExitGuard {
  public:
   // The function must not throw, and must neither create nor destroy a guard.

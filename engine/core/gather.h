@@ -1,4 +1,4 @@
-// Results that come one by one, from any thread.
+// Collects results that come one by one, from any thread.
 #ifndef NIBU_ENGINE_CORE_GATHER_H_
 #define NIBU_ENGINE_CORE_GATHER_H_
 
@@ -12,7 +12,7 @@
 
 namespace nibu::internal {
 
-// Waits for `count` results, each handed in once by its number. Thread-safe.
+// Waits for `count` results, each of which is added once, under its number. Thread-safe.
 template <typename T>
 class Gather {
  public:
@@ -30,7 +30,8 @@ class Gather {
     return !status_.ok();
   }
 
-  // Once all are there: they, or the status of the first that failed. Call it once.
+  // Waits until all results have been added and returns them in the order of their numbers, or the
+  // status of the first one that was added as a failure. To be called once.
   absl::StatusOr<std::vector<T>> Await() {
     std::unique_lock<std::mutex> lock(mutex_);
     complete_.wait(lock, [this] { return missing_ == 0; });

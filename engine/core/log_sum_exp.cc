@@ -1,3 +1,4 @@
+// A running log-sum-exp. When a larger number comes, the sum so far is rescaled to it.
 #include "engine/core/log_sum_exp.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// log(sum of exp(x)) of numbers that arrive in blocks, without overflow and without storing them.
+// Computes log(sum of exp(x)) of numbers that arrive in blocks, without overflow and without
+// storing them.
 #ifndef NIBU_ENGINE_CORE_LOG_SUM_EXP_H_
 #define NIBU_ENGINE_CORE_LOG_SUM_EXP_H_
 
@@ -20,7 +21,7 @@ class LogSumExp {
   void Add(absl::Span<const float> numbers);
   void Add(absl::Span<const float> numbers, float largest);
 
-  // log(sum of exp of all numbers so far); -infinity if they are all -infinity.
+  // Returns log(sum of exp of all numbers so far); -infinity if they are all -infinity.
   float value() const { return largest_ + std::log(sum_); }
 
  private:

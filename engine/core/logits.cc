@@ -1,3 +1,4 @@
+// Finds tokens in a block of logits.
 #include "engine/core/logits.h"
 
 #include <algorithm>

@@ -23,7 +23,8 @@ absl::Status InvalidOption(absl::string_view name, const Parts&... parts) {
   return status;
 }
 
-// The same error, about the option `name` unless it is about another; its message stays as it is.
+// Returns the same error, which is about the option `name` unless it is about another one already.
+// Its message stays as it is.
 inline absl::Status WithOption(absl::string_view name, absl::Status status) {
   if (!status.ok() && !status.GetPayload(kOptionPayload).has_value()) {
     status.SetPayload(kOptionPayload, absl::Cord(name));
@@ -31,7 +32,7 @@ inline absl::Status WithOption(absl::string_view name, absl::Status status) {
   return status;
 }
 
-// The name of the option that a status is about; empty if it is about none.
+// Returns the name of the option that a status is about; empty if it is about none.
 inline std::string OptionOf(const absl::Status& status) {
   return std::string(status.GetPayload(kOptionPayload).value_or(absl::Cord()));
 }

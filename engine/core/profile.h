@@ -1,4 +1,4 @@
-// Where a worker's time goes.
+// Measures how much time a worker spends in each part of a step.
 #ifndef NIBU_ENGINE_CORE_PROFILE_H_
 #define NIBU_ENGINE_CORE_PROFILE_H_
 
@@ -6,11 +6,11 @@
 
 namespace nibu::internal {
 
-// Seconds. The encoder's include its matmuls and attention.
+// The seconds spent in each part. Those of the encoder include its matmuls and attention.
 struct Profile {
   double encoder = 0;
   double decoder_matmul = 0;
-  double attention = 0;  // of the decoder, self and cross
+  double attention = 0;  // self-attention and cross-attention of the decoder
   double search = 0;     // top-k, log-softmax and beam bookkeeping
 
   void operator+=(const Profile& other) {
@@ -21,7 +21,7 @@ struct Profile {
   }
 };
 
-// Adds the time of its life to a counter.
+// Adds the time from its construction to its destruction to a counter.
 class ScopedTimer {
  public:
   explicit ScopedTimer(double* seconds)

@@ -1,3 +1,4 @@
+// The sizes and names of element types, and the text of shapes.
 #include "engine/core/tensor.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +13,7 @@ struct Type {
   const char* name;
 };
 
-// By DType.
+// The types in the order of DType.
 constexpr Type kTypes[] = {{4, "float32"}, {2, "float16"}, {2, "bfloat16"}, {1, "int8"},
                            {2, "int16"},   {4, "int32"},   {8, "int64"},    {1, "uint8"}};
 

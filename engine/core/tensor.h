@@ -1,4 +1,4 @@
-// Tensor views: what a file or a buffer holds, without owning it.
+// Tensor views: the type, the shape and the address of a tensor in a file or a buffer.
 #ifndef NIBU_ENGINE_CORE_TENSOR_H_
 #define NIBU_ENGINE_CORE_TENSOR_H_
 
@@ -12,14 +12,14 @@ namespace nibu::internal {
 
 enum class DType : uint8_t { kFloat32, kFloat16, kBFloat16, kInt8, kInt16, kInt32, kInt64, kUint8 };
 
-// Bytes of one element.
+// Returns the bytes of one element.
 size_t DTypeSize(DType dtype);
-// "float32", "float16", "bfloat16", "int8", ...
+// Returns "float32", "float16", "bfloat16", "int8", ...
 const char* DTypeName(DType dtype);
 
 using Shape = absl::InlinedVector<int64_t, 4>;
 
-// "[512, 2048]"
+// Returns a shape as text, such as "[512, 2048]".
 std::string ShapeString(const Shape& shape);
 
 // A non-owning, typed, row-major view. `data` need not be aligned: files hold tensors at any

@@ -1,4 +1,4 @@
-// Tokens of a vocabulary, each once.
+// A set of tokens of a vocabulary.
 #ifndef NIBU_ENGINE_CORE_TOKEN_SET_H_
 #define NIBU_ENGINE_CORE_TOKEN_SET_H_
 
@@ -9,9 +9,10 @@
 
 namespace nibu::internal {
 
+// A bit set. Not thread-safe.
 class TokenSet {
  public:
-  // Of tokens 0 .. vocabulary - 1.
+  // An empty set of the tokens 0 .. vocabulary - 1.
   explicit TokenSet(int vocabulary) : words_((static_cast<size_t>(vocabulary) + 63) / 64) {}
 
   void Add(int token) {
@@ -22,6 +23,7 @@ class TokenSet {
   }
   size_t size() const { return size_; }
 
+  // Returns the tokens of the set in ascending order.
   std::vector<int> Ascending() const {
     std::vector<int> tokens;
     tokens.reserve(size_);

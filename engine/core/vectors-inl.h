@@ -1,4 +1,4 @@
-// Loops over arrays and what they share, for Highway's targets.
+// Loops over arrays, exp and sigmoid, for Highway's targets.
 #if defined(NIBU_ENGINE_CORE_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NIBU_ENGINE_CORE_VECTORS_INL_H_
 #undef NIBU_ENGINE_CORE_VECTORS_INL_H_
@@ -17,14 +17,15 @@ namespace nibu::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::CappedTag<float, 16>;  // a whole vector
-using One = hn::CappedTag<float, 1>;
+using Floats = hn::CappedTag<float, 16>;  // a whole vector of floats
+using One = hn::CappedTag<float, 1>;      // a single float
 
-// Floats of this size have steps of 1, so that adding it rounds to a whole number, to nearest even,
-// and leaves that, modulo 2^16 and more, in the lowest bits. For numbers below 2^22.
+// Floats near this number are 1 apart. Adding it to a number below 2^22 therefore rounds that
+// number to a whole one, to nearest even, whose lowest 16 bits (and more) are then the lowest bits
+// of the sum.
 constexpr float kWholeSteps = 12582912.0f;  // 1.5 * 2^23
 
-// Stores v + zero as whole numbers of T (8 or 16 bits), modulo its range.
+// Stores v + zero, rounded to whole numbers, as T (8 or 16 bits), modulo its range.
 template <typename T, class D, class V>
 HWY_INLINE void StoreRounded(D d, V v, int zero, T* out) {
   const hn::RebindToUnsigned<D> du;
@@ -33,13 +34,14 @@ HWY_INLINE void StoreRounded(D d, V v, int zero, T* out) {
   hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(du, bits)), narrow, out);
 }
 
-// The least multiple of a whole vector's floats that holds n.
+// Rounds n up to a multiple of the floats in a whole vector.
 HWY_INLINE size_t RoundUpToVectors(size_t n) {
   const size_t lanes = hn::Lanes(Floats());
   return (n + lanes - 1) / lanes * lanes;
 }
 
-// Calls f(tag, i) for whole vectors of n floats, which begin at i, then for the rest one by one.
+// Calls f(tag, i) for the whole vectors in n floats, which begin at i, then for the other floats
+// one by one.
 template <typename F>
 HWY_INLINE void ForEachVector(size_t n, F f) {
   const Floats d;
@@ -48,9 +50,9 @@ HWY_INLINE void ForEachVector(size_t n, F f) {
   for (; i < n; ++i) f(One(), i);
 }
 
-// A sum over n floats: so_far = f(tag, i, so_far), from 0 on, for whole vectors, whose lanes are
-// added up, then for the rest one by one. Several sums at a time hide the latency of additions
-// where there is little else to do.
+// Returns a sum over n floats. It begins with 0 and sets sum = f(tag, i, sum) for the whole
+// vectors, adds their lanes up, and goes on for the other floats one by one. Several sums (kSums)
+// at a time hide the latency of additions where there is little else to do.
 template <size_t kSums = 1, typename F>
 HWY_INLINE float Sum(size_t n, F f) {
   const Floats d;
@@ -69,7 +71,7 @@ HWY_INLINE float Sum(size_t n, F f) {
   return hn::GetLane(sum);
 }
 
-// The largest |x[i]|; 0 of none.
+// Returns the largest |x[i]|; 0 if n is 0.
 inline float MaxAbs(const float* x, size_t n) {
   const Floats d;
   const size_t lanes = hn::Lanes(d);
@@ -86,22 +88,23 @@ inline float MaxAbs(const float* x, size_t n) {
   return result;
 }
 
-// x[i] += y[i]
+// Sets x[i] += y[i].
 inline void AddArrays(const float* y, size_t n, float* x) {
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
   });
 }
 
-// x[i] *= y[i]
+// Sets x[i] *= y[i].
 inline void MultiplyArrays(const float* y, size_t n, float* x) {
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, x + i);
   });
 }
 
-// exp(x) for x <= 0, to 3e-7 of it: 2^n times a polynomial in what is left of x / log(2), at most a
-// half (minimax, of degree 5). Below 1e-37: 0.
+// Returns exp(x) for x <= 0, with a relative error below 3e-7, and 0 for x below -86.5. It is 2^(n
+// + r) = 2^n p(r), where n is the whole number nearest to x / log(2), r the rest, at most a half,
+// and p a minimax polynomial of degree 5.
 template <class D, class V>
 HWY_INLINE V ExpOfNegative(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -119,7 +122,7 @@ HWY_INLINE V ExpOfNegative(D d, V x) {
   return hn::IfThenElseZero(hn::Gt(x, hn::Set(d, -86.5f)), power);
 }
 
-// 1 / (1 + exp(-x)), to 4e-7 of it. Of x below -86.5: 0.
+// Returns 1 / (1 + exp(-x)), with a relative error below 4e-7, and 0 for x below -86.5.
 template <class D, class V>
 HWY_INLINE V Sigmoid(D d, V x) {
   const V one = hn::Set(d, 1.0f);

@@ -1,6 +1,6 @@
-// Protocol buffers' wire format, as far as SentencePiece's models need it: a message is fields
-// { varint number << 3 | wire type | payload }, wire type 0 a varint, 1 eight bytes, 2 varint
-// length and bytes, 5 four bytes.
+// Reads the wire format of protocol buffers, as far as SentencePiece's models need it. A message is
+// a sequence of fields: a varint (number << 3 | wire type), then the value, which is a varint (wire
+// type 0), eight bytes (1), a varint length and so many bytes (2), or four bytes (5).
 #ifndef NIBU_ENGINE_CORE_WIRE_FORMAT_H_
 #define NIBU_ENGINE_CORE_WIRE_FORMAT_H_
 
@@ -12,11 +12,11 @@ namespace nibu::internal {
 
 struct WireField {
   uint64_t number = 0;
-  bool is_bytes = false;    // wire type 2
-  absl::string_view bytes;  // its contents
+  bool is_bytes = false;    // the wire type is 2
+  absl::string_view bytes;  // the value's bytes; empty for a varint
 };
 
-// Takes a varint off the front.
+// Takes a varint off the front of `bytes`. Returns false if they hold no whole varint.
 inline bool ReadVarint(absl::string_view* bytes, uint64_t* value) {
   *value = 0;
   for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
@@ -28,8 +28,8 @@ inline bool ReadVarint(absl::string_view* bytes, uint64_t* value) {
   return false;
 }
 
-// Calls use(field) for every field of a message until that returns false. False then, and for what
-// is no whole message.
+// Calls use(field) for every field of a message. Stops and returns false if that returns false, or
+// if the bytes are no whole message.
 template <typename F>
 bool EachField(absl::string_view message, F use) {
   while (!message.empty()) {
