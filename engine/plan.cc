@@ -1,3 +1,4 @@
+// Checks of decoding options and requests against a model.
 #include "engine/plan.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 namespace nibu::internal {
 namespace {
 
+// Checks the length of a list of tokens and its ids.
 absl::Status CheckTokens(absl::string_view what, absl::Span<const int> ids, int shortest,
                          int longest, int vocabulary) {
   if (ids.size() < static_cast<size_t>(shortest) ||
@@ -64,7 +66,7 @@ Frame FrameFor(const DecodingOptions& options, const ModelConfig& config) {
 absl::Status ValidateFor(const DecodingOptions& options, const ModelConfig& config) {
   NIBU_RETURN_IF_ERROR(options.Validate());
   const Frame whole = FrameFor(options, config);
-  const int source = config.vocab_source - 1;  // the last token
+  const int source = config.vocab_source - 1;  // the last token of each vocabulary
   const int target = config.vocab_target - 1;
   NIBU_RETURN_IF_ERROR(CheckIds("frame.source_prefix", whole.source_prefix, 0, source));
   NIBU_RETURN_IF_ERROR(CheckIds("frame.source_suffix", whole.source_suffix, 0, source));

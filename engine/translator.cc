@@ -1,3 +1,5 @@
+// Translator: owns the prepared models, the queue, the workers with their threads, and the thread
+// that delivers results.
 #include "engine/translator.h"
 
 #include <unistd.h>
@@ -23,17 +25,19 @@
 namespace nibu::internal {
 namespace {
 
-// What a worker decodes together unless told otherwise: more are no faster.
+// The most sentences and rows that a worker decodes together by default. More are no faster.
 constexpr size_t kDefaultSentences = 64;
 constexpr size_t kDefaultRows = 128;
-// And not more source tokens: long sentences would take memory, and their rows are many anyway.
+// The most source tokens that it decodes together: more long sentences would take memory, and they
+// have enough rows anyway.
 constexpr size_t kDefaultTokens = 4096;
-// Requests under way for each worker: several windows of the queue.
+// The requests under way for each worker by default: several windows of the queue.
 constexpr size_t kDefaultQueue = 2048;
-// Positions for the frames of requests, beyond the longest sources and outputs.
+// The positions that models are prepared for beyond the longest sources and outputs: requests may
+// have frames of this length.
 constexpr int kFramePositions = 64;
 
-// Returns another number for each translator of the process.
+// Returns a number that no other translator of the process has.
 uint64_t NextNumber() {
   static std::atomic<uint64_t> count{0};
   return ++count;
@@ -41,9 +45,9 @@ uint64_t NextNumber() {
 
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-// Threads inside the matmuls of a single sentence. Their sums are in any order, so only exact ones
-// are shared out; more than a few threads wait for each other longer than a small matmul takes, and
-// more than there are cores wait in vain.
+// Returns the threads that may work inside the matmuls of a single sentence. Threads take sums in
+// another order, so only int8, whose sums are exact, uses several. More than a few threads wait for
+// each other longer than a small matmul takes; more threads than cores gain nothing.
 int MostSoloThreads(const Model& model, const TranslatorOptions& options) {
   constexpr int kMost = 4;
   if (model.compute_type != ComputeType::kInt8) return 1;
@@ -67,7 +71,7 @@ size_t QueueSize(const TranslatorOptions& options) {
 
 }  // namespace
 
-// What its threads share.
+// Everything that the threads of a translator share.
 class Translator::Impl {
  public:
   Impl(std::shared_ptr<const Model> of, const TranslatorOptions& options)
@@ -91,8 +95,8 @@ class Translator::Impl {
           std::make_unique<const PreparedModel>(options.draft, source_positions, target_positions);
     }
     for (int i = 0; i < options.threads; ++i) {
-      // One of them: OpenMP's threads wait for each other well only where there are not more of
-      // them than cores.
+      // Only one worker uses OpenMP's threads, since these wait for each other well only if there
+      // are not more of them than cores.
       const int solo_threads = i == 0 ? MostSoloThreads(*model, options) : 1;
       const auto number = static_cast<size_t>(i);
       const WorkerOptions worker{
@@ -107,15 +111,15 @@ class Translator::Impl {
     }
   }
 
-  // Throws std::system_error where the system has not so many threads.
+  // Starts the threads. Throws std::system_error if the system does not have so many.
   void Start() {
     threads.reserve(workers.size());
     for (auto& worker : workers) {
       threads.emplace_back([worker = worker.get()] { worker->Run(); });
     }
     delivery = std::thread([this] { Deliver(); });
-    // oneDNN's global objects may be younger than a static translator, whose workers hang without
-    // them.
+    // A static translator may be older than oneDNN's global objects, and is then destroyed after
+    // them; workers that still decode would hang. So it ends before static objects are destroyed.
     at_exit = std::make_unique<ExitGuard>([this] {
       if (is_forked()) return;
       queue.CancelWaiting();
@@ -138,7 +142,7 @@ class Translator::Impl {
         "this translator belongs to the parent process; create one after fork()");
   }
 
-  // Once everything that was submitted is done.
+  // Waits until everything that was submitted is done and delivered, and ends the threads.
   void End() {
     queue.Close();
     for (std::thread& thread : threads) thread.join();
@@ -147,7 +151,7 @@ class Translator::Impl {
     if (delivery.joinable()) delivery.join();
   }
 
-  // The longest source that a frame leaves room for.
+  // Returns the longest source that a frame leaves room for.
   int MaxSource(const Frame& frame) const {
     return std::min(max_source, source_positions - frame.source_extra());
   }
@@ -168,7 +172,8 @@ class Translator::Impl {
   std::unique_ptr<ExitGuard> at_exit;
 
  private:
-  // Of sequences up to `longest` tokens, and their frames.
+  // Returns the positions that models are prepared for so that sequences may have `longest` tokens
+  // beside their frames; no more than every model has.
   int Positions(int longest, const TranslatorOptions& options) const {
     int most = model->config.max_positions;
     for (const auto& other : options.ensemble) most = std::min(most, other->config.max_positions);
@@ -177,13 +182,14 @@ class Translator::Impl {
 
   const pid_t process_ = getpid();
 
+  // The loop of the thread that delivers.
   void Deliver() {
     while (const std::shared_ptr<Job> job = queue.TakeFinished()) {
       try {
         job->done(job->request.key, std::move(job->result));
       } catch (...) {  // see Done
       }
-      job->done = nullptr;  // with what it holds
+      job->done = nullptr;  // destroys what the function holds
       queue.Delivered();
     }
   }
@@ -191,7 +197,7 @@ class Translator::Impl {
 
 Translator::Translator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Translator::~Translator() {
-  // Threads that do not exist cannot be joined: their memory stays until the process ends.
+  // In a forked child, the threads do not exist and cannot be joined. Their memory is leaked.
   if (impl_->is_forked()) (void)impl_.release();
 }
 
@@ -237,7 +243,8 @@ absl::StatusOr<std::shared_ptr<const SearchPlan>> Translator::Plan(
     const DecodingOptions& options) const {
   try {
     const ModelConfig& config = impl_->model->config;
-    // A frame of the model's own is not the other models'.
+    // A frame in the options is given to all models, whose tokens it must be. Without one, each
+    // model has a frame of its own, and only the first model's is checked here.
     NIBU_RETURN_IF_ERROR(
         ValidateFor(options, options.frame.has_value() ? impl_->vocabularies : config));
     Frame frame = FrameFor(options, config);
@@ -257,7 +264,7 @@ absl::StatusOr<std::shared_ptr<const SearchPlan>> Translator::Plan(
 absl::StatusOr<std::shared_ptr<Job>> Translator::MakeJob(Request request, Done done) const {
   if (request.plan == nullptr) {
     NIBU_ASSIGN_OR_RETURN(request.plan, Plan(request.options));
-    request.options = {};  // which the plan has
+    request.options = {};  // the plan has them now
   }
   const SearchPlan& plan = *request.plan;
   if (plan.owner() != impl_->plan_owner) {
@@ -316,7 +323,7 @@ void Translator::StartMeasuring() {
 }
 
 Translator::Measurement Translator::FinishMeasuring() {
-  impl_->queue.AwaitIdle();  // the last result is on its way before its worker's step ends
+  impl_->queue.AwaitIdle();  // a result may be delivered before its worker's step has ended
   Measurement result;
   for (auto& worker : impl_->workers) {
     const std::vector<double> latencies = worker->FinishMeasuring();

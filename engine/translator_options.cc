@@ -1,3 +1,4 @@
+// Checks of a translator's options, its models, and whether these go together.
 #include "engine/translator_options.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace nibu::internal {
 namespace {
 
+// Checks a model beside the translator's own. `fits`: it has the same vocabularies.
 absl::Status CheckBeside(absl::string_view what, const ModelConfig& other, bool fits) {
   NIBU_RETURN_IF_ERROR(other.Validate());
   return fits ? absl::OkStatus()
@@ -41,7 +43,8 @@ absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
                                      other->config.eos == model.config.eos));
   }
   const ModelConfig common = WithCommonTokens(model.config, *this);
-  if (draft != nullptr) {  // all of an ensemble read what it guesses
+  // All models of an ensemble read what a draft model guesses, so it has their common tokens.
+  if (draft != nullptr) {
     const ModelConfig& other = draft->config;
     NIBU_RETURN_IF_ERROR(CheckBeside("the draft model", other,
                                      other.vocab_source == common.vocab_source &&
@@ -49,8 +52,10 @@ absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
                                          other.eos == common.eos));
   }
   ModelConfig framed = common;
-  framed.vocab_target = model.config.vocab_target;  // the others begin with tokens of their own
-  NIBU_RETURN_IF_ERROR(internal::ValidateFor(DecodingOptions(), framed));  // its own frame
+  // The frame that is checked is the model's own, whose decoder start may be a token that the
+  // others do not have: they begin with tokens of their own.
+  framed.vocab_target = model.config.vocab_target;
+  NIBU_RETURN_IF_ERROR(internal::ValidateFor(DecodingOptions(), framed));
   if (ensemble_weights.empty()) return absl::OkStatus();
   if (ensemble_weights.size() != ensemble.size() + 1) {
     return absl::InvalidArgumentError(absl::StrCat("ensemble_weights must be one for each of ",
