@@ -38,8 +38,8 @@ struct Request {
   using Clock = std::chrono::steady_clock;
 
   std::vector<int> source = {};  // token ids without their frame, at least one
-  // How the sentence is decoded, as worked out by Translator::Plan. Requests that are decoded in
-  // the same way share it. Null: Submit works `options` out for this request alone.
+  // The way in which the sentence is decoded, as worked out by Translator::Plan. Requests that are
+  // decoded in the same way share a plan. Null: Submit works `options` out for this request alone.
   std::shared_ptr<const SearchPlan> plan = nullptr;
   DecodingOptions options = {};  // read only if there is no plan
   // The most generated tokens, the prefix included; the options may allow fewer. 0: the result is

@@ -1,4 +1,4 @@
-// How rows of logits pass from the output layer, which computes them, to the search, which chooses
+// Passes rows of logits from the output layer, which computes them, to the search, which chooses
 // tokens. The output layer knows no rule of the search, and the search knows no model.
 #ifndef NIBU_ENGINE_CORE_LOGITS_H_
 #define NIBU_ENGINE_CORE_LOGITS_H_

@@ -68,10 +68,10 @@ AlignedBuffer<float> SinusoidalPositions(PositionKind kind, int positions, int o
 // query, M = max_distance, from a table [buckets, H] (Raffel et al. 2020). Keys that lie farther
 // away get the bias of M.
 //
-// Of n buckets, the distances |d| = 0 .. e - 1, e = n / 2, have one each. A larger distance has
-// bucket e + (n - e) log(|d| / e) / log(M / e), at most n - 1. With `both_ways`, n is half of the
-// table's buckets; the first half is for d <= 0, the second for d > 0. Otherwise n is all of them,
-// and keys with d > 0 get the bias of d = 0. REQUIRES: M > e > 0.
+// There are n buckets. The distances |d| = 0 .. e - 1, e = n / 2, have one each; a larger distance
+// has bucket e + (n - e) log(|d| / e) / log(M / e), at most n - 1. With `both_ways`, n is half of
+// the table's buckets; the first half is for d <= 0, the second for d > 0. Otherwise n is all of
+// them, and keys with d > 0 get the bias of d = 0. REQUIRES: M > e > 0.
 std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool both_ways,
                                   int max_distance);
 

@@ -34,7 +34,7 @@ constexpr QuantizationRange kSignedRange{127, 0};  // its bytes are to be read a
 void QuantizeRows(const float* x, size_t rows, size_t n, QuantizationRange range,
                   float static_scale, uint8_t* q, float* scales);
 
-// What turns the integer sums of n outputs into floats.
+// The vectors that turn the integer sums of n outputs into floats.
 struct Dequantization {
   const float* scales;       // [n], of the weights
   const int32_t* zero_sums;  // [n], zero * sum of the output's weights

@@ -31,7 +31,7 @@ class Drafter {
   // often wrong costs little, and one more after a step in which all were right.
   static constexpr int kMostGuesses = 3;
 
-  // What the draft model keeps of a sentence. Reused from one sentence to the next.
+  // The draft model's state of a sentence. Reused from one sentence to the next.
   class Sentence {
    public:
     // `decoder_start`: see Frame. `shortlist`: the tokens that may be generated; empty: all.

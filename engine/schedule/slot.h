@@ -74,7 +74,7 @@ class Slot {
   DecoderState* state(size_t m) { return &states_[m]; }
   // The output layer of the sentence's shortlist. Null: the sentence has no shortlist.
   OutputSubset* output() { return output_.tokens.empty() ? nullptr : &output_; }
-  // Whether a draft model may guess tokens of this sentence.
+  // Returns whether a draft model may guess tokens of this sentence.
   bool is_drafted() const { return is_drafted_; }
 
   // Appends a draft model's guesses to the tokens of the next step. REQUIRES: is_drafted().

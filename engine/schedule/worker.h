@@ -50,7 +50,7 @@ namespace nibu::internal {
 struct WorkerOptions {
   const PreparedModel* draft = nullptr;  // null: none
   CoreBudget* cores = nullptr;           // null: the worker may always decode
-  // How many threads a matmul may use while this worker has a single sentence and no other worker
+  // The threads that a matmul may use while this worker has a single sentence and no other worker
   // has one. 1: the worker never uses more.
   int solo_threads = 1;
   // The most that is decoded together. A sentence that is alone may have more tokens and rows.
@@ -79,7 +79,7 @@ class Worker {
   Workspace& workspace() { return workspace_; }
 
  private:
-  // What the worker keeps for each model.
+  // A model, with the decoder and the memory that the worker has for it.
   struct Member {
     Member(const PreparedModel& of, Workspace* workspace)
         : prepared(of),

@@ -47,8 +47,8 @@ Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const in
   return met;
 }
 
-// What is begun counts less than the shortest phrase: a constraint that is not met never counts as
-// much as one that is.
+// A phrase begun counts less than the shortest phrase of its constraint, so that a constraint that
+// is not met never counts as much as one that is.
 size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens) {
   size_t done = 0;
   size_t begun = 0;

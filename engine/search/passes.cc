@@ -1,5 +1,5 @@
-// Whether a sentence is decoded again. Each function does everything that may throw before it
-// changes a member.
+// Decides whether a sentence is decoded again. Each function does everything that may throw before
+// it changes a member.
 #include "engine/search/passes.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// From a row of logits to candidates: best tokens, samples, requested tokens, log-probabilities.
+// Makes candidates of a row of logits: best tokens, samples, requested tokens, log-probabilities.
 #include "engine/search/search_row.h"
 
 #include <algorithm>

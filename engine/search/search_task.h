@@ -13,8 +13,8 @@
 
 namespace nibu::internal {
 
-// What a search needs to know of one sentence; what sentences have in common is in the plan. It
-// owns nothing: everything that it points to outlives the search.
+// The facts about one sentence that a search needs; those that sentences have in common are in the
+// plan. It owns nothing: everything that it points to outlives the search.
 struct SearchTask {
   const SearchPlan* plan = nullptr;
   // The most tokens of a hypothesis, the prefix and the end token included.

@@ -39,7 +39,7 @@ constexpr size_t kLine = 64;               // bytes of a cache line
 // AMX fetches weights so many bytes ahead. Twice or half as many made no difference.
 constexpr size_t kAhead = size_t{64} << 10;
 
-// What turns the sums of 16 outputs into floats.
+// The vectors that turn the sums of 16 outputs into floats.
 struct Columns {
   __m512i zero_sums;
   __m512 scales;

@@ -1,4 +1,4 @@
-// What differs between oneDNN 2.6 and 3: names of instruction sets, descriptions, layouts.
+// Hides the differences between oneDNN 2.6 and 3: instruction sets, descriptions, layouts.
 #include "engine/ops/backend/onednn.h"
 
 namespace nibu::internal {

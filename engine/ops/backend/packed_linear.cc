@@ -86,7 +86,7 @@ size_t WeightsOffset(const PackedHeader& header) {
 
 }  // namespace
 
-// How this CPU wants the weights of a map, part by part.
+// The layout that this CPU wants for the weights of a map, part by part.
 struct Linear::Packed::Layout {
   explicit Layout(const MatmulSpec& spec) {
     const int part_inputs = RuleFor(KindOf(spec, /*blocked=*/true)).part_inputs;

@@ -31,7 +31,7 @@ QuantizationRange ActivationRange(Isa isa);
 // VNNI).
 bool SharesOutputs(ComputeType type, Isa isa);
 
-// What the rules depend on.
+// Everything that the rules depend on.
 struct MatmulKind {
   ComputeType type;
   int in;
