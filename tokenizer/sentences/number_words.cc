@@ -1,3 +1,4 @@
+// Spells a number by each of ICU's rule sets for words and looks for the result in a text.
 #include "tokenizer/sentences/number_words.h"
 
 #include <unicode/locid.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr UChar kSoftHyphen = 0xad;  // ICU puts it between the parts of long words
 
-// In small letters, without soft hyphens.
+// Returns the text in lower case and without soft hyphens, as it is compared.
 icu::UnicodeString Folded(icu::UnicodeString text) {
   return text.toLower(icu::Locale::getRoot())
       .findAndReplace(icu::UnicodeString(kSoftHyphen), icu::UnicodeString());
@@ -26,10 +27,12 @@ icu::UnicodeString Folded(absl::string_view text) {
       icu::StringPiece(text.data(), static_cast<int32_t>(text.size()))));
 }
 
-// A letter of a script with capitals, which writes words apart.
+// Returns true for letters of scripts with capitals, all of which put blanks between words.
 bool IsWordLetter(UChar32 c) { return u_hasBinaryProperty(c, UCHAR_CASED) != 0; }
 
-// Returns whether a word of the text is `words`, or that and an ending of two letters at most.
+// Returns true if the text has `words` at the beginning of a word, with at most two letters behind
+// them. Characters of scripts without capitals, which need no blanks between words, may be next to
+// them.
 bool HasWords(const icu::UnicodeString& text, const icu::UnicodeString& words) {
   constexpr int kEnding = 2;
   for (int32_t at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
@@ -58,7 +61,7 @@ bool NumberWords::AreKnown() const {
     auto format =
         std::make_unique<const icu::RuleBasedNumberFormat>(icu::URBNF_SPELLOUT, locale, status);
     if (U_FAILURE(status)) return;
-    // For a language without rules ICU takes those of another one.
+    // ICU falls back to another language's rules where there are none.
     const icu::Locale found = format->getLocale(ULOC_ACTUAL_LOCALE, status);
     if (absl::string_view(found.getLanguage()) != locale.getLanguage()) return;
     rules_ = std::make_unique<const Rules>(Rules{std::move(format)});
@@ -71,6 +74,7 @@ bool NumberWords::Say(absl::string_view digits, absl::string_view text) const {
   if (!absl::SimpleAtoi(digits, &number)) return false;
   const icu::UnicodeString folded = Folded(text);
   const icu::RuleBasedNumberFormat& format = *rules_->format;
+  // A language has a rule set for each gender, case and kind: "%spellout-cardinal-feminine".
   for (int32_t i = 0; i < format.getNumberOfRuleSetNames(); ++i) {
     const icu::UnicodeString name = format.getRuleSetName(i);
     if (!name.startsWith("%spellout")) continue;

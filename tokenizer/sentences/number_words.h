@@ -1,4 +1,4 @@
-// Numbers written as words.
+// Recognizes numbers that a translation writes as words.
 #ifndef NIBU_TOKENIZER_SENTENCES_NUMBER_WORDS_H_
 #define NIBU_TOKENIZER_SENTENCES_NUMBER_WORDS_H_
 
@@ -10,8 +10,8 @@
 
 namespace nibu::internal {
 
-// How a language says numbers, by the rules of CLDR that ICU has (RuleBasedNumberFormat). Threads
-// may share it. The rules are read when they are first needed, which takes milliseconds.
+// Spells a language's numbers by the rules of CLDR in ICU (RuleBasedNumberFormat). Threads may
+// share it. The rules are read when they are first needed, which takes milliseconds.
 class NumberWords {
  public:
   // `language`: any code ("de", "de-DE", "deu_Latn").
@@ -21,9 +21,9 @@ class NumberWords {
   // Returns whether ICU has rules for the language.
   bool AreKnown() const;
 
-  // Returns whether a word of the text is what the language says for these digits, perhaps with an
-  // ending of one or two letters, in any gender, case or order (25: "fünfundzwanzig",
-  // "fünfundzwanzigster"). REQUIRES: AreKnown().
+  // Returns true if the text says these digits in words: as a cardinal or an ordinal, in any
+  // gender or case, perhaps with an ending of one or two letters (25: "fünfundzwanzig",
+  // "fünfundzwanzigster"). False for digits that are no int64. REQUIRES: AreKnown().
   bool Say(absl::string_view digits, absl::string_view text) const;
 
  private:
@@ -31,7 +31,7 @@ class NumberWords {
 
   const std::string language_;
   mutable std::once_flag once_;
-  mutable std::unique_ptr<const Rules> rules_;  // null: there are none
+  mutable std::unique_ptr<const Rules> rules_;  // null: ICU has none for the language
 };
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Classifies characters by ICU's properties, and words by their forms and by the lists.
 #include "tokenizer/sentences/sentence_rules.h"
 
 #include <unicode/locid.h>
@@ -20,17 +21,19 @@ namespace {
 
 using Kind = CharacterKind;
 
+// sentence_words.txt, as a string literal that CMake writes.
 constexpr absl::string_view kWords =
 #include "tokenizer/sentences/sentence_words.inc"
     ;
 
+// Returns the kind of a character in languages without exceptions of their own.
 Kind Classify(UChar32 c) {
   if (c < 0) return Kind::kOther;
   if (c == kEllipsis) return Kind::kFullStop;
   if (c == 0x37e) return Kind::kStrong;            // the Greek question mark
   if (c == 0xa1 || c == 0xbf) return Kind::kOpen;  // inverted marks
   if (c == '\'') return Kind::kQuote;
-  if (c == ';') return Kind::kContinue;  // only newer versions of Unicode say so
+  if (c == ';') return Kind::kContinue;  // as newer versions of Unicode have it
   if (IsOneOf(c, U"\u17d4\u17d5\u0f0d\u0f0e")) return Kind::kStrong;  // Khmer, Tibetan
   const int8_t category = u_charType(c);
   if (category == U_DASH_PUNCTUATION) return Kind::kDash;
@@ -64,12 +67,13 @@ bool IsVowel(UChar32 c) {
   return IsOneOf(u_tolower(c), kVowels);
 }
 
-// Those of one language in ICU's data, without their last full stop. ICU's own iterator over them,
-// FilteredBreakIterator, also finds them at the ends of longer words: "wieder." for "r.".
+// Returns a language's abbreviations in ICU's data, without their last full stops. ICU's own
+// iterator over them, FilteredBreakIterator, is of no use here: it also finds them at the ends of
+// longer words, such as "r." in "wieder.".
 std::set<std::string, std::less<>> CldrAbbreviations(const std::string& language) {
   std::set<std::string, std::less<>> words;
   UErrorCode status = U_ZERO_ERROR;
-  // Direct: never the words of the environment's locale.
+  // ures_open would give an unknown language the words of the environment's locale.
   const icu::LocalUResourceBundlePointer bundle(
       ures_openDirect(U_ICUDATA_NAME "-brkitr", language.c_str(), &status));
   const icu::LocalUResourceBundlePointer exceptions(
@@ -96,13 +100,13 @@ SentenceRules::SentenceRules(const std::string& language) : cldr_(CldrAbbreviati
     const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
     if (words.size() < 3 || (words[0] != language && words[0] != "*")) continue;
     const auto* list = std::find(std::begin(kLists), std::end(kLists), words[1]);
-    if (list == std::end(kLists)) continue;  // a comment
+    if (list == std::end(kLists)) continue;
     lists_[static_cast<size_t>(list - kLists)].insert(words.begin() + 2, words.end());
   }
   ordinals_ = lists_[kOrdinals].contains(language);
   for (size_t c = 0; c < ascii_.size(); ++c) ascii_[c] = Classify(static_cast<UChar32>(c));
-  if (language == "el") ascii_[';'] = Kind::kStrong;
-  if (language == "hy") ascii_[':'] = Kind::kStrong;
+  if (language == "el") ascii_[';'] = Kind::kStrong;  // the Greek question mark
+  if (language == "hy") ascii_[':'] = Kind::kStrong;  // for the Armenian full stop
 }
 
 CharacterKind SentenceRules::KindOf(int32_t character) const {

@@ -1,4 +1,5 @@
-// What characters and words mean to the splitter of sentences.
+// Classifies characters and words for the sentence splitter, by Unicode's properties, by the word
+// lists of sentence_words.txt and by CLDR's abbreviations.
 #ifndef NIBU_TOKENIZER_SENTENCES_SENTENCE_RULES_H_
 #define NIBU_TOKENIZER_SENTENCES_SENTENCE_RULES_H_
 
@@ -12,7 +13,7 @@
 
 namespace nibu::internal {
 
-// After Unicode's property Sentence_Break.
+// A character's class. Most of them are values of Unicode's property Sentence_Break (UAX #29).
 enum class CharacterKind : uint8_t {
   kOther,
   kBlank,
@@ -23,7 +24,7 @@ enum class CharacterKind : uint8_t {
   kDigit,
   kMark,  // belongs to the character before it
   kFullStop,
-  kStrong,    // ! ? and what else ends a sentence without doubt
+  kStrong,    // "!", "?" and other marks that always end a sentence
   kContinue,  // , ; :
   kDash,
   kOpen,   // brackets, low quotes, inverted marks
@@ -38,25 +39,29 @@ inline bool IsLetter(CharacterKind kind) {
 
 constexpr int32_t kEllipsis = 0x2026;
 
-// What a word is like, its last full stop left out.
+// The form of a word that is not in the lists. The full stop behind the word is not part of it.
 struct WordShape {
-  int characters = 0;
-  int parts = 1;    // between full stops
-  int longest = 0;  // of them, characters
-  // Nothing but these, and full stops.
+  int characters = 0;  // full stops included
+  int parts = 1;       // between full stops: 2 in "z.B"
+  int longest = 0;     // the most characters of a part
+  // Each is true if the word has no other characters, apart from full stops.
   bool letters = true;
   bool digits = true;
-  bool roman = true;
-  bool near = true;  // letters of Europe and the Middle East
+  bool roman = true;  // I, V and X
+  bool near = true;   // below U+0700: the scripts of Europe and the Middle East
+  // Each is true if the word has one.
   bool vowel = false;
   bool lower = false;
-  int capitals = 0;
+  int capitals = 0;  // their number
 
   bool IsInitial() const { return characters == 1 && letters && near; }
+  // "z.B", "U.S"
   bool IsDotted() const { return parts > 1 && letters && longest <= 2; }
+  // "Mrs", "bzw"; not "BMW", which is a name.
   bool IsConsonants() const {
     return parts == 1 && letters && near && !vowel && lower && capitals <= 1 && longest <= 5;
   }
+  // "3" or "XIV", which an ordinal's full stop may follow; not "1995".
   bool IsOrdinal() const {
     return (digits && longest <= 2) || (roman && parts == 1 && longest <= 5);
   }
@@ -64,33 +69,33 @@ struct WordShape {
 
 std::string ToLower(absl::string_view text);
 
-// Of one language; constant after construction.
+// The rules of one language. Immutable: any number of threads may use one.
 class SentenceRules {
  public:
-  // The lists of sentence_words.txt.
+  // The lists of sentence_words.txt, whose first lines explain them.
   enum List { kNever, kNumber, kSometimes, kCompounds, kEnds, kStarter, kCapital, kOrdinals };
 
-  // `language`: ISO 639, the shortest code.
+  // `language`: the shortest code of ISO 639. One without lists gets those of all languages ("*").
   explicit SentenceRules(const std::string& language);
 
-  // `character`: negative where there is no UTF-8.
+  // `character`: a code point; negative for bytes that are not UTF-8, which are of kind kOther.
   CharacterKind KindOf(int32_t character) const;
   WordShape ShapeOf(absl::string_view word) const;
   // `word`: in lower case.
   bool Has(List list, absl::string_view word) const { return lists_[list].contains(word); }
-  // Returns whether it is a compound with an abbreviation at its end. `word`: in lower case.
+  // Returns true for a compound that ends with an abbreviation ("hauptstr"). `word`: in lower case.
   bool EndsShort(absl::string_view word) const;
-  // Whether CLDR knows the word, as it is written, for an abbreviation.
+  // Returns true if CLDR lists the word as an abbreviation. `word`: as it is written.
   bool InCldr(absl::string_view word) const { return cldr_.contains(word); }
-  // Whether a full stop makes a number an ordinal.
+  // True if a full stop makes a number an ordinal in this language: "3. Mai".
   bool ordinals() const { return ordinals_; }
 
  private:
-  // Not Abseil's, whose sets do not survive a failed allocation.
+  // Abseil's sets are not used, because they do not survive a failed allocation.
   std::array<std::set<std::string, std::less<>>, kOrdinals + 1> lists_;
   std::set<std::string, std::less<>> cldr_;
   bool ordinals_ = false;
-  std::array<CharacterKind, 128> ascii_;
+  std::array<CharacterKind, 128> ascii_;  // KindOf of each ASCII character
 };
 
 }  // namespace nibu::internal

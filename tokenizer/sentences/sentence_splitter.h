@@ -1,4 +1,14 @@
-// Where the sentences of a line begin and end.
+// Splits a line into sentences by the rules of one language.
+//
+// The splitter walks over the line and decides at each full stop or stronger mark (a "stop") if the
+// sentence ends behind it. The first of these that gives an answer decides:
+//   1. what follows the stop: the line's end, a comma, a lower-case letter, no blank;
+//   2. the kind of the stop: the number of a list item, "!" and "?", an ellipsis;
+//   3. the word before a full stop: an abbreviation (the lists of sentence_words.txt, CLDR's), an
+//      initial, an ordinal;
+//   4. ICU's sentence iterator.
+// A sentence also ends before the next item of a numbered or bulleted list, but never inside of
+// brackets. The .cc begins with all rules in their order.
 #ifndef NIBU_TOKENIZER_SENTENCES_SENTENCE_SPLITTER_H_
 #define NIBU_TOKENIZER_SENTENCES_SENTENCE_SPLITTER_H_
 
@@ -11,21 +21,19 @@
 
 namespace nibu::internal {
 
-// The sentences of one language. Any number of threads may use one splitter.
-//
-// Rules of ours know abbreviations (CLDR's and more), initials, ordinals, quotes, brackets, lists
-// and ellipses. ICU's sentence iterator has the last word on full stops that they say nothing of.
+// Finds the sentences of one language. Immutable: any number of threads may use one splitter.
 class SentenceSplitter {
  public:
   // `language`: any code ("de", "de-DE", "deu_Latn", "zh_CN"). The empty one stands for English; an
-  // unknown one gets the rules that hold for all. FailedPrecondition: ICU lacks its data;
+  // unknown one gets the rules that hold for all languages. FailedPrecondition: ICU lacks its data;
   // ResourceExhausted: memory is short.
   static absl::StatusOr<std::unique_ptr<SentenceSplitter>> Create(absl::string_view language);
   ~SentenceSplitter();
 
-  // The sentences of a line, in order; only white space (IsBlank) lies outside of them, none at
-  // their ends. Any bytes: what is not UTF-8 belongs to the sentence around it. Takes time linear
-  // in the line's length.
+  // Returns the bytes of the line's sentences, in order. Nothing but white space (IsBlank) lies
+  // between them, and none at their beginnings and ends; a line of white space has no sentence. A
+  // line feed always ends a sentence. Any bytes may be given: those that are not UTF-8 belong to
+  // the sentence around them. Takes time linear in the line's length.
   std::vector<TextSpan> Split(absl::string_view line) const;
 
  private:

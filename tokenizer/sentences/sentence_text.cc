@@ -1,3 +1,4 @@
+// Reads marks, what follows them, list items and brackets of a line for the sentence splitter.
 #include "tokenizer/sentences/sentence_text.h"
 
 #include <unicode/uchar.h>
@@ -11,13 +12,15 @@ namespace {
 
 using Kind = CharacterKind;
 
+// In bytes, from the opening bracket to the closing one.
 constexpr size_t kLongestBrackets = 400;
 
 constexpr std::u32string_view kBullets = U"\u2022\u2023\u2043\u25aa\u25cf\u25e6";
 
 }  // namespace
 
-// Full stops, question marks and so on, in any mixture.
+// Reads full stops, question marks and so on, in any mixture, from i on. Returns the byte behind
+// them.
 size_t SentenceText::ReadMarks(size_t i, Stop* stop) const {
   const size_t begin = i;
   for (; IsStopAt(i); i = Behind(i)) {
@@ -29,7 +32,8 @@ size_t SentenceText::ReadMarks(size_t i, Stop* stop) const {
   return i;
 }
 
-// Quotes and brackets that close, and footnotes: .”[1]
+// Reads closing quotes, closing brackets and footnotes (.”[1]) from i on. Returns the byte behind
+// them.
 size_t SentenceText::ReadClosing(size_t i, Stop* stop) const {
   for (; true; i = Behind(i)) {
     const UChar32 c = At(i);
@@ -39,11 +43,11 @@ size_t SentenceText::ReadClosing(size_t i, Stop* stop) const {
       stop->footnote = true;
       i = end;
     } else if (KindAt(i) == Kind::kQuote) {
-      // Some languages close with an initial quote, but not before a word.
+      // In some languages (German “) an initial quote closes, but not right before a word.
       if (u_charType(c) == U_INITIAL_PUNCTUATION && IsLetterAt(Behind(i))) return i;
       stop->quoted = true;
     } else if (KindAt(i) == Kind::kClose) {
-      stop->quoted |= c >= 0x3000;
+      stop->quoted |= c >= 0x3000;  // 」 and the other brackets of CJK are its quotes
     } else {
       return i;
     }
@@ -54,13 +58,15 @@ SentenceText::Stop SentenceText::ReadStop(size_t i) const {
   Stop stop;
   stop.begin = i;
   while (true) {
+    // Marks and closing signs may take turns: "(Yes!)."
     do {
       stop.end = i;
       i = ReadClosing(ReadMarks(i, &stop), &stop);
     } while (stop.end < i);
     stop.next = Skip(i, Kind::kBlank);
     if (stop.next == i || stop.next == line_.size()) return stop;
-    // ". . .", "! ?", "« Oui. »", ". [1]", but not ". .net" and not ". « Non"
+    // More of it may stand behind a blank: ". . .", "! ?", "« Oui. »", ". [1]"; but ". .net" and
+    // ". « Non" begin something new, as the letter or opening quote in them shows.
     Stop more;
     const UChar32 c = At(stop.next);
     const bool closes = c == '[' || c == 0xbb || c == 0x203a || c == 0x201d;
@@ -84,7 +90,7 @@ SentenceText::Follower SentenceText::ReadFollower(size_t i) const {
     if (follower.kind == Kind::kOpen || follower.kind == Kind::kQuote) {
       follower.begins |= c == 0xa1 || c == 0xbf;
       opened = true;
-      // "'s Morgens"
+      // A Dutch sentence may begin with a small letter behind an apostrophe: "'s Morgens".
       const size_t next = Behind(i) + 1;
       follower.begins |= KindAt(next - 1) == Kind::kLower && KindAt(next) == Kind::kBlank &&
                          KindAt(next + 1) == Kind::kUpper;
@@ -98,16 +104,21 @@ SentenceText::Follower SentenceText::ReadFollower(size_t i) const {
       break;
     }
   }
+  // A comma right behind an opening quote or bracket counts as text.
   if (opened && follower.kind == Kind::kContinue) follower.kind = Kind::kOther;
   if (u_charType(At(i)) == U_CURRENCY_SYMBOL) follower.kind = Kind::kDigit;
   size_t end = i;
   while (end - i < kLongestWord && (IsLetterAt(end) || KindAt(end) == Kind::kMark)) {
     end = Behind(end);
   }
+  // A letter before a full stop is an initial and no word: "A. Smith" and not "A man".
   if (At(end) != '.' || end > Behind(i)) follower.word = Between(i, end);
   return follower;
 }
 
+// An item is a bullet, a number, or both:
+//   bullet? "("? (number | letter | Roman number) "."? ")"? blank
+// with a full stop or a bracket at least behind the number.
 std::optional<SentenceText::Item> SentenceText::ReadItem(size_t i) const {
   const size_t begin = i;
   if (IsOneOf(At(i), kBullets)) i = Skip(Behind(i), Kind::kBlank);
@@ -136,6 +147,8 @@ std::optional<SentenceText::Item> SentenceText::ReadItem(size_t i) const {
   return Item{Between(begin, bullet), 0, "", bullet};
 }
 
+// A stack of open brackets, read once. A closing bracket counts if it is the partner of the one
+// that was opened last.
 std::vector<TextSpan> SentenceText::ReadBrackets() const {
   std::vector<TextSpan> pairs;
   std::vector<size_t> open;
@@ -147,6 +160,7 @@ std::vector<TextSpan> SentenceText::ReadBrackets() const {
     if (u_getBidiPairedBracket(At(i)) != At(begin)) continue;
     open.pop_back();
     if (i - begin > kLongestBrackets) continue;
+    // Pairs inside of this one are dropped.
     while (!pairs.empty() && pairs.back().begin > begin) pairs.pop_back();
     pairs.push_back({begin, Behind(i)});
   }

@@ -1,4 +1,5 @@
-// What stands at a place of a line, as far as it matters to the splitter of sentences.
+// Reads what stands at a byte of a line for the sentence splitter: a mark with the quotes that it
+// closes, the word behind it, the number of a list item, pairs of brackets.
 #ifndef NIBU_TOKENIZER_SENTENCES_SENTENCE_TEXT_H_
 #define NIBU_TOKENIZER_SENTENCES_SENTENCE_TEXT_H_
 
@@ -15,41 +16,46 @@
 
 namespace nibu::internal {
 
-// Refers to both, which must outlive it. Places are bytes where characters begin.
+// A line, read by the rules of one language. It refers to its arguments, which must outlive it.
+// Every position is a byte at which a character begins, or the line's size.
 class SentenceText {
  public:
   using Kind = CharacterKind;
-  static constexpr size_t kLongestWord = 40;  // of which anything is known
+  // In bytes. Longer words are not looked up, and not read to their ends.
+  static constexpr size_t kLongestWord = 40;
 
   SentenceText(const SentenceRules& rules, absl::string_view line) : rules_(rules), line_(line) {}
 
-  // Marks that may end a sentence.
+  // A run of marks that may end a sentence, with the quotes, brackets and footnotes that close
+  // behind them: `.`, `?!`, `. . .`, `.”[1]`.
   struct Stop {
-    size_t begin = 0;  // of the first mark
-    size_t end = 0;    // behind the last one and what it closes
-    size_t next = 0;   // behind white space
-    bool strong = false;
-    bool wide = false;  // strong, and of a script that needs no blank behind it
-    bool ellipsis = false;
-    bool quoted = false;
-    bool footnote = false;
+    size_t begin = 0;       // of the first mark
+    size_t end = 0;         // behind the last mark, quote, bracket or footnote
+    size_t next = 0;        // behind the blanks that follow
+    bool strong = false;    // has a mark other than a full stop
+    bool wide = false;      // has a strong mark from U+0500 on, which needs no blank behind it: 。
+    bool ellipsis = false;  // has "…" or several full stops; means nothing beside a strong mark
+    bool quoted = false;    // has a closing quote, or a closing CJK bracket
+    bool footnote = false;  // has a number in square brackets
   };
-  // What begins behind a stop.
+  // The beginning of the text behind a stop. Opening quotes, brackets and dashes are passed over.
   struct Follower {
-    Kind kind = Kind::kOther;  // of the first character that is no quote, bracket or dash
-    bool begins = false;       // behind an inverted mark, a bullet, an ellipsis
-    bool dash = false;         // behind a dash
-    absl::string_view word;    // but for initials
+    Kind kind = Kind::kOther;  // of the first other character; kDigit for a currency symbol, too
+    bool begins = false;       // it stands behind "¿", a bullet or an ellipsis
+    bool dash = false;         // it stands behind a dash
+    absl::string_view word;    // its letters; empty for an initial ("A.")
   };
   // The beginning of an item of a list: "1.", "(b)", "•", "• 3)".
   struct Item {
-    absl::string_view before;  // bullet and bracket
-    int value = 0;             // of a number or letter; 0: none that can be counted on from
-    absl::string_view behind;
-    size_t end = 0;
+    absl::string_view before;  // the bullet, blanks and bracket in front of the number
+    // The number, or the code point of a single letter. 0: there is none that the next item
+    // would count on from ("•", "2.1.", "ii.").
+    int value = 0;
+    absl::string_view behind;  // the full stop or bracket behind the number
+    size_t end = 0;            // the byte behind all of it
   };
 
-  // 0, and a break, at the end.
+  // The character at i; 0, which is of kind kBreak, at the end of the line.
   int32_t At(size_t i) const { return i < line_.size() ? Next(&i) : 0; }
   Kind KindAt(size_t i) const { return i < line_.size() ? rules_.KindOf(At(i)) : Kind::kBreak; }
   size_t Behind(size_t i) const {
@@ -62,11 +68,13 @@ class SentenceText {
     return line_.substr(begin, end - begin);
   }
 
-  // The one that begins at i with a full stop or a stronger mark.
+  // REQUIRES: a full stop or a stronger mark stands at i.
   Stop ReadStop(size_t i) const;
   Follower ReadFollower(size_t i) const;
+  // Returns the list item that begins at i, if one does.
   std::optional<Item> ReadItem(size_t i) const;
-  // The outermost pairs, in order. What is open for long was never meant to be closed.
+  // Returns the outermost pairs of brackets of the line, in order. A pair that is longer than 400
+  // bytes does not count: its first bracket was probably never meant to be closed.
   std::vector<TextSpan> ReadBrackets() const;
 
  private:
