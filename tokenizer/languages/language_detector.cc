@@ -1,3 +1,10 @@
+// Turns CLD2's scores of all languages into probabilities of the languages of a list:
+//   1. The constructor assigns to each entry of the list the scored languages that stand for it
+//      (ScoredOf), in each of their scripts: the candidates.
+//   2. Detect scores the letters of each script of the text (ScoreLanguages).
+//   3. For each script, AddProbabilities compares its candidates with each other and with the best
+//      language that is not in the list.
+//   4. The scripts' probabilities are added, weighted by their shares of the bytes.
 #include "tokenizer/languages/language_detector.h"
 
 #include <algorithm>
@@ -44,7 +51,7 @@ constexpr StandIn kStandIns[] = {{"bs", "hr"},  {"bs", "sr"},  {"cnr", "sr"}, {"
                                  {"nb", "nn"},  {"no", "nn"},  {"nn", "no"},  {"ckb", "ku"},
                                  {"pbt", "ps"}, {"quy", "qu"}, {"yue", "zh"}, {"zh", "zh"}};
 
-// The script as ScriptScores names it.
+// Returns the script as ScriptScores names it.
 std::string ScoredScript(absl::string_view script) {
   for (absl::string_view part : {"Hans", "Hant", "Jpan", "Hrkt", "Hira", "Kana", "Kore", "Hang"}) {
     if (script == part) return "Hani";
@@ -58,6 +65,7 @@ bool IsSame(const LanguageCode& entry, const LanguageCode& scored) {
   return entry.language != "zh" || entry.script == scored.script;
 }
 
+// Returns whether the scored language may stand for `entry`, which has no scores of its own.
 bool IsStandIn(const LanguageCode& entry, const LanguageCode& scored) {
   return std::any_of(std::begin(kStandIns), std::end(kStandIns), [&](const StandIn& pair) {
     return pair.language == entry.language && pair.scored == scored.language;
@@ -68,8 +76,8 @@ float StartScore(const ScoredLanguage& language) {
   return language.code == "en" ? kEnglishScore : 0;
 }
 
-// Returns for each entry the indices of the scored languages that it stands for: those that it
-// names, and then the stand-ins that no entry names. `is_listed` tells which ones are used.
+// Returns for each entry the indices of the scored languages that stand for it: those that it
+// names, and those of kStandIns that no entry names. `is_listed` tells which ones are used.
 std::vector<std::vector<int>> ScoredOf(const std::vector<LanguageCode>& entries,
                                        std::vector<bool>* is_listed) {
   static const auto* codes = [] {
@@ -117,6 +125,7 @@ LanguageDetector::LanguageDetector(absl::Span<const std::string> among)
       users[script] += 2;  // so that nothing is found there by its script alone
     }
   }
+  // An entry without any scored language is a candidate if no other entry has its script.
   for (size_t entry = 0; entry < entries.size(); ++entry) {
     const std::string script = ScoredScript(entries[entry].script);
     if (!script.empty() && scored_of[entry].empty() && users[script] == 1) {

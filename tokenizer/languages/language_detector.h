@@ -1,4 +1,4 @@
-// Which language a text is in.
+// Tells which language of a list a text is in.
 #ifndef NIBU_TOKENIZER_LANGUAGES_LANGUAGE_DETECTOR_H_
 #define NIBU_TOKENIZER_LANGUAGES_LANGUAGE_DETECTOR_H_
 
@@ -12,8 +12,9 @@ namespace nibu::internal {
 
 struct ScriptScores;  // language_scores.h
 
+// A language that a text may be in.
 struct DetectedLanguage {
-  std::string code;
+  std::string code;  // as the list spells it
   // The probability, 0 to 1, that the text is in this language. It is low for a few letters, for a
   // text of several languages, and for one that reads like a language that is not in the list.
   float confidence = 0;

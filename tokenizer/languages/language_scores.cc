@@ -1,3 +1,4 @@
+// Adds up the entries of CLD2's tables for the letters of a text. The only file that includes CLD2.
 #include "tokenizer/languages/language_scores.h"
 
 #include <algorithm>
@@ -45,6 +46,7 @@ constexpr CLD2::ScoringTables kTables = {
 // Blanks behind the text, since CLD2 looks a few bytes ahead in places.
 constexpr size_t kPadding = 64;
 
+// The languages that CLD2 has data for, each with an expected score that is not 0.
 struct Cld2Languages {
   Cld2Languages() {
     for (uint32_t i = 0; 4 * i + 3 < CLD2::kAvgDeltaOctaScoreSize; ++i) {
@@ -63,7 +65,8 @@ struct Cld2Languages {
     }
   }
 
-  // BCP 47's code of a language; empty for what is no language that one writes.
+  // Returns BCP 47's code of a language; empty for unknown languages and for Klingon, Pig Latin and
+  // the like.
   static std::string Code(CLD2::Language language) {
     std::string code = CLD2::LanguageCode(language);
     if (code == "iw") return "he";
@@ -92,7 +95,9 @@ void AddPacked(uint32_t packed, std::vector<int>* sums) {
   }
 }
 
-// Adds what the tables say of the groups of letters that were found.
+// Adds the scores of all groups of letters that were found: of four letters or one ideograph
+// (base), of words or two ideographs (delta), and those that tell similar languages apart
+// (distinct).
 void AddHits(const CLD2::ScoringHitBuffer& hits, bool is_cjk, std::vector<int>* sums) {
   for (int i = 0; i < hits.next_base; ++i) {
     // The highest bit chooses one of two tables. From kCLDTableSizeOne on, entries are twice as
@@ -118,7 +123,8 @@ void AddHits(const CLD2::ScoringHitBuffer& hits, bool is_cjk, std::vector<int>* 
   }
 }
 
-// Scores letters of one script, lower case, from byte 1 on; byte 0 is a blank.
+// Scores the letters of one script, which are in lower case. They begin at byte 1; byte 0 is a
+// blank.
 void ScoreSpan(const CLD2::LangSpan& span, CLD2::ScoringHitBuffer* hits, ScriptScores* scores) {
   const Cld2Languages& known = Languages();
   scores->bytes += span.text_bytes;

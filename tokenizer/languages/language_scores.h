@@ -1,4 +1,4 @@
-// How well each language explains the letters of a text, by CLD2's tables.
+// Scores how well each language explains the letters of a text, by CLD2's tables.
 #ifndef NIBU_TOKENIZER_LANGUAGES_LANGUAGE_SCORES_H_
 #define NIBU_TOKENIZER_LANGUAGES_LANGUAGE_SCORES_H_
 
@@ -16,7 +16,7 @@ struct ScoredLanguage {
   std::vector<std::string> scripts;  // in which it is recognized, as ScriptScores names them
 };
 
-// All languages that have scores. The object lives until the process ends.
+// Returns all languages that have scores. The vector lives until the process ends.
 const std::vector<ScoredLanguage>& ScoredLanguages();
 
 // The scores of those letters of a text that belong to one script.

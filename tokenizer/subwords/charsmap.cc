@@ -1,3 +1,4 @@
+// Checks that no node or value of a character map points outside of it.
 #include "tokenizer/subwords/charsmap.h"
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 namespace nibu::internal {
 namespace {
 
+// Checks one map. All units count, whether a walk can reach them or not; unit 0, the root, is
+// always a node.
 bool CharsmapIsSound(absl::string_view map) {
   if (map.empty()) return true;  // nothing is replaced
   uint32_t trie_bytes;
@@ -16,7 +19,7 @@ bool CharsmapIsSound(absl::string_view map) {
   map.remove_prefix(sizeof(trie_bytes));
   if (trie_bytes == 0 || trie_bytes % 4 != 0 || trie_bytes >= map.size()) return false;
   const size_t units = trie_bytes / 4;
-  const size_t replacements = map.size() - trie_bytes;
+  const size_t replacements = map.size() - trie_bytes;  // bytes
   const auto unit = [&](size_t i) {
     uint32_t value;
     std::memcpy(&value, map.data() + 4 * i, sizeof(value));
@@ -27,6 +30,7 @@ bool CharsmapIsSound(absl::string_view map) {
     if (i > 0 && (node >> 31) != 0) continue;  // a value
     const uint32_t offset = (node >> 10) << ((node & 0x200) >> 6);
     const size_t children = i ^ offset;
+    // A child may be at any of 256 units, since a byte changes the lowest 8 bits of `children`.
     if ((children | 0xff) >= units) return false;
     if ((node & 0x100) != 0 && (unit(children) & 0x7fffffff) >= replacements) return false;
   }

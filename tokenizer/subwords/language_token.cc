@@ -1,3 +1,4 @@
+// Recognizes language tokens by their brackets, and then by the vocabulary.
 #include "tokenizer/subwords/language_token.h"
 
 #include "absl/strings/ascii.h"
@@ -6,7 +7,8 @@
 namespace nibu::internal {
 namespace {
 
-// Length of the token that a text begins with; 0: none.
+// Returns the bytes of the language token that a text begins with; 0 if there is none. A token has
+// no blanks and is not empty inside of its brackets.
 size_t TokenLength(absl::string_view text) {
   const bool marian = absl::StartsWith(text, ">>");
   if (!marian && !absl::StartsWith(text, "<2")) return 0;

@@ -1,5 +1,5 @@
-// ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400) in front of a line: the target language of a
-// multilingual model.
+// Finds a language token, ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400), in front of a line. It tells
+// a multilingual model the target language.
 #ifndef NIBU_TOKENIZER_SUBWORDS_LANGUAGE_TOKEN_H_
 #define NIBU_TOKENIZER_SUBWORDS_LANGUAGE_TOKEN_H_
 
@@ -12,12 +12,12 @@
 
 namespace nibu::internal {
 
-// Takes a language token of the vocabulary off the front of the text, with the blanks around it,
-// and returns it; empty when there is none.
+// Removes a language token that the vocabulary has, with the blanks around it, from the front of
+// the text. Returns the token; empty if there is none, and the text is unchanged then.
 std::string TakeLanguageToken(const Vocabulary& vocabulary, absl::string_view* text);
 
-// How many of a line's first pieces say its language: 0, 1, or 2 where SentencePiece has put the
-// start of a word, "▁", in front of the token.
+// Returns how many of a line's first pieces are its language token: 0, 1, or 2 where SentencePiece
+// has put the start of a word, "▁", in front of the token.
 size_t LanguagePrefix(const Vocabulary& vocabulary, absl::Span<const std::string> pieces);
 
 }  // namespace nibu::internal

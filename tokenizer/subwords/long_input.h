@@ -1,4 +1,4 @@
-// Lines that are longer than a model can take.
+// Cuts lines that are longer than a model can take.
 #ifndef NIBU_TOKENIZER_SUBWORDS_LONG_INPUT_H_
 #define NIBU_TOKENIZER_SUBWORDS_LONG_INPUT_H_
 
@@ -11,8 +11,8 @@
 
 namespace nibu::internal {
 
-// Cuts pieces into parts [begin, end) of at most `limit` pieces each, in order, nothing left out. A
-// part ends behind the last sentence that fits, else behind the last clause, else before the last
+// Cuts pieces into parts [begin, end) of at most `limit` pieces each, in order, which leave nothing
+// out. A part ends behind the last sentence that fits, else behind the last clause, else before the
 // word that does not fit, else at the limit. Closing quotes and brackets stay with what they close.
 // Full stops count before a word's start (not in "3.5") and before East Asian characters.
 // REQUIRES: limit >= 1.

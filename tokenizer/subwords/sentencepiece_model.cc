@@ -1,3 +1,4 @@
+// The only file that includes SentencePiece's header; see sentencepiece_model.h.
 #include "tokenizer/subwords/sentencepiece_model.h"
 
 #include <sentencepiece_processor.h>
@@ -16,8 +17,8 @@ SentencePieceModel::~SentencePieceModel() = default;
 
 namespace {
 
-// Runs f, which returns SentencePiece's status, and keeps its exceptions here, but for
-// std::bad_alloc.
+// Runs f, which returns SentencePiece's status. Its exceptions become errors, except
+// std::bad_alloc, which passes.
 template <typename F>
 bool Run(F f, std::string* error) {
   try {

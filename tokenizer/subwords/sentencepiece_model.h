@@ -1,5 +1,5 @@
-// SentencePiece without its header, which puts names into namespace absl. Internal to the tokenizer
-// folder: standard types only.
+// Wraps SentencePiece. Its header puts names into namespace absl, so that no file that includes it
+// may include Abseil, too; this header has standard types only.
 #ifndef NIBU_TOKENIZER_SUBWORDS_SENTENCEPIECE_MODEL_H_
 #define NIBU_TOKENIZER_SUBWORDS_SENTENCEPIECE_MODEL_H_
 
@@ -12,18 +12,19 @@
 
 namespace nibu::internal {
 
-// Immutable after Load; threads may share it.
+// A SentencePiece model. Immutable after Load; threads may share it.
 class SentencePieceModel {
  public:
   SentencePieceModel();
   ~SentencePieceModel();
 
   int size() const;
-  // Of ids 0 .. size() - 1.
+  // REQUIRES: 0 <= id < size().
   const std::string& Piece(int id) const;
 
-  // Each returns false and says why in `error`. Encode appends to `pieces`, both to `spans`: what
-  // of the text each piece comes from, or stands for.
+  // Each of these returns false on failure, with the reason in `error`. Encode appends to `pieces`.
+  // Encode and Decode append to `spans` the bytes of the text that each piece comes from, or stands
+  // for.
   bool Load(const char* bytes, size_t size, std::string* error);
   bool Encode(const char* text, size_t size, std::vector<std::string>* pieces,
               std::vector<TextSpan>* spans, std::string* error) const;

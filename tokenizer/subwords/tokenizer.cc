@@ -1,3 +1,4 @@
+// Runs SentencePiece on chunks of bounded size.
 #include "tokenizer/subwords/tokenizer.h"
 
 #include <algorithm>
@@ -14,12 +15,13 @@
 namespace nibu::internal {
 namespace {
 
-// SentencePiece needs a few hundred bytes of memory for a byte of text, and time that grows with
-// the square of a run of unknown characters: it gets so many bytes at a time.
+// SentencePiece gets so many bytes at a time, because it needs a few hundred bytes of memory for a
+// byte of text, and time that grows with the square of the length of a run of unknown characters.
 constexpr size_t kMostBytes = size_t{1} << 14;
 
-// Takes up to kMostBytes off the text, up to a blank, which is dropped: the next word starts anew
-// anyway. Text without blanks is cut between two characters.
+// Removes up to kMostBytes from the front of the text and returns them. A chunk ends before a
+// blank, which is dropped, because the next chunk begins a new word anyway. Text without blanks is
+// cut between two characters.
 absl::string_view TakeChunk(absl::string_view* text) {
   absl::string_view chunk = text->substr(0, kMostBytes);
   if (chunk.size() == text->size()) {
@@ -37,9 +39,10 @@ absl::string_view TakeChunk(absl::string_view* text) {
   return chunk.substr(0, end);
 }
 
-constexpr absl::string_view kBlank = "\u2581";  // of pieces
+constexpr absl::string_view kBlank = "\u2581";  // SentencePiece's sign for a blank
 
-// A thousand of them tell as much as all, and sooner.
+// Returns true if the vocabulary has at least half of the model's pieces. Of many pieces, a
+// thousand to two thousand are looked up, evenly spread: they tell as much as all, and sooner.
 bool KnowsHalf(const Vocabulary& vocabulary, const SentencePieceModel& model) {
   const int step = std::max(1, model.size() / 1000);
   int asked = 0;
@@ -109,7 +112,8 @@ absl::StatusOr<std::string> SentencePieceTokenizer::Decode(absl::Span<const std:
     return absl::InternalError(absl::StrCat("SentencePiece cannot decode a line: ", error));
   }
   if (spans != nullptr) *spans = std::move(found);
-  // What SentencePiece does not know, as pieces of another model, it leaves as it is.
+  // SentencePiece leaves pieces that it does not know (another model's) as they are, with its sign
+  // for a blank.
   if (absl::StartsWith(text, kBlank)) text.erase(0, kBlank.size());
   absl::StrReplaceAll({{kBlank, " "}}, &text);
   return text;

@@ -1,4 +1,4 @@
-// Text to pieces and back.
+// Splits text into subword pieces, and joins pieces to text.
 #ifndef NIBU_TOKENIZER_SUBWORDS_TOKENIZER_H_
 #define NIBU_TOKENIZER_SUBWORDS_TOKENIZER_H_
 
@@ -15,21 +15,23 @@
 
 namespace nibu::internal {
 
-// Text that is in pieces already, separated by white space. `spans`, if not null: their bytes.
+// Splits a text whose pieces are separated by ASCII white space already. `spans`, if not null,
+// gets the bytes of each piece.
 std::vector<std::string> SplitAtSpaces(absl::string_view text,
                                        std::vector<TextSpan>* spans = nullptr);
 
 // A SentencePiece model (Kudo and Richardson 2018). Immutable; threads may share it.
 class SentencePieceTokenizer {
  public:
-  // `model`: the contents of a .spm file. InvalidArgument when it is damaged, or when `vocabulary`
-  // knows less than half of its pieces: it belongs to another model.
+  // `model`: the contents of a .spm file. InvalidArgument if it is damaged, or if `vocabulary`
+  // knows less than half of its pieces, because it belongs to another model then.
   static absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> FromSerialized(
       absl::string_view model, const Vocabulary& vocabulary);
 
-  // Any bytes are text; what is not UTF-8 becomes unknown characters. `spans`, if not null: the
-  // bytes of the text that each piece comes from, or stands for. They are in order, and end where
-  // the text does or before; blanks may belong to a piece or to none.
+  // Any bytes are text; those that are not UTF-8 become unknown characters. `spans`, if not null,
+  // gets the bytes of the text that each piece comes from (Encode) or stands for (Decode). They are
+  // in order, and end where the text does or before; blanks may belong to a piece or to none.
+  // Internal: SentencePiece fails.
   absl::StatusOr<std::vector<std::string>> Encode(absl::string_view text,
                                                   std::vector<TextSpan>* spans = nullptr) const;
   absl::StatusOr<std::string> Decode(absl::Span<const std::string> pieces,

@@ -1,3 +1,4 @@
+// Builds the map from tokens to ids.
 #include "tokenizer/subwords/vocabulary.h"
 
 #include <utility>

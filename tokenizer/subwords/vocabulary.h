@@ -1,4 +1,4 @@
-// Tokens and their ids.
+// Maps tokens to ids and back.
 #ifndef NIBU_TOKENIZER_SUBWORDS_VOCABULARY_H_
 #define NIBU_TOKENIZER_SUBWORDS_VOCABULARY_H_
 
@@ -13,17 +13,18 @@
 
 namespace nibu::internal {
 
-// Immutable; threads may share it.
+// The tokens of a model. Immutable; threads may share it.
 class Vocabulary {
  public:
-  // `tokens[id]`; `unk` is the id of what is not there. Where a token is listed twice (some
-  // published vocabularies do), its first id counts. InvalidArgument: no tokens, or unk is not
-  // among them.
+  // `tokens`: by id. `unk`: the id that stands for every token that is not listed. If a token is
+  // listed twice, as in some published vocabularies, its first id counts. InvalidArgument: `unk` is
+  // not the id of a token.
   static absl::StatusOr<Vocabulary> Create(std::vector<std::string> tokens, int unk);
 
   int size() const { return static_cast<int>(tokens_.size()); }
   int unk() const { return unk_; }
   bool Contains(absl::string_view token) const { return ids_.contains(token); }
+  // Returns unk() for a token that is not listed.
   int Id(absl::string_view token) const;
   // REQUIRES: 0 <= id < size().
   const std::string& Token(int id) const { return tokens_[static_cast<size_t>(id)]; }
@@ -34,7 +35,7 @@ class Vocabulary {
   };
 
   std::vector<std::string> tokens_;
-  // Not Abseil's, whose maps do not survive a failed allocation.
+  // Abseil's maps are not used, because they do not survive a failed allocation.
   std::unordered_map<std::string, int, Hash, std::equal_to<>> ids_;
   int unk_ = 0;
 };

@@ -1,3 +1,4 @@
+// Decodes characters with ICU's macros, and classifies them by its properties.
 #include "tokenizer/unicode/characters.h"
 
 #include <unicode/uchar.h>
@@ -8,8 +9,8 @@
 namespace nibu::internal {
 namespace {
 
-// Whether it is written together with its neighbours to make a word: not so in scripts without
-// blanks.
+// Returns true for letters, digits and marks that make words with their neighbours. Those of
+// scripts without blanks between words do not; the line breaking classes (UAX #14) tell them.
 bool IsOfWords(int32_t character) {
   const bool is_mark = (U_GET_GC_MASK(character) & U_GC_M_MASK) != 0;  // of the letter in front
   if (!u_isalnum(character) && !is_mark) return false;

@@ -1,3 +1,4 @@
+// Parses language codes with ICU's locales, and compares their parts.
 #include "tokenizer/unicode/language_code.h"
 
 #include <unicode/locid.h>
@@ -13,8 +14,8 @@
 namespace nibu::internal {
 namespace {
 
-// Whether one is the macrolanguage of the other. ICU knows most others, and takes both for the
-// same.
+// Returns true if one language is the macrolanguage of the other. Other such pairs need no entry,
+// because ICU gives both the same code.
 bool AreKin(absl::string_view a, absl::string_view b) {
   static constexpr std::pair<absl::string_view, absl::string_view> kKin[] = {
       {"no", "nb"}, {"no", "nn"}, {"ps", "pbt"}, {"qu", "quy"}, {"ff", "fuv"}};
@@ -30,7 +31,7 @@ LanguageCode::LanguageCode(absl::string_view code) {
   if (locale.isBogus()) return;
   language = locale.getLanguage();
   region = locale.getCountry();
-  if (region == "XX") region.clear();  // mBART's codes without one
+  if (region == "XX") region.clear();  // mBART's word for no region: "ar_XX" is one of its codes
   says_script = *locale.getScript() != 0 || !region.empty();
   UErrorCode status = U_ZERO_ERROR;
   locale.addLikelySubtags(status);

@@ -1,3 +1,4 @@
+// Compares language codes of different standards: "de", "deu_Latn" and "de_DE" are one language.
 #ifndef NIBU_TOKENIZER_UNICODE_LANGUAGE_CODE_H_
 #define NIBU_TOKENIZER_UNICODE_LANGUAGE_CODE_H_
 
@@ -14,18 +15,20 @@ struct LanguageCode {
   explicit LanguageCode(absl::string_view code);
 
   std::string language;      // empty: not a language code
-  std::string script;        // ISO 15924; the likely one if the code does not say it
-  std::string region;        // empty: the code does not say it
-  bool says_script = false;  // the code names a script, or a region that implies one
+  std::string script;        // ISO 15924; the likely one if the code has none
+  std::string region;        // empty: the code has none
+  bool says_script = false;  // the code has a script, or a region, which implies one
 };
 
-// Those of the codes that mean the language of `code`; both in any common form: BCP-47, ISO 639-1
-// or -3, FLORES, mBART's ("de", "deu", "de-DE", "deu_Latn", "de_DE"). A script or region that
-// `code` says counts; one that it does not may be any. A region that no code has does not count.
+// Returns those of `codes` that mean the language of `code`. All may have any common form: BCP 47,
+// ISO 639-1 or -3, FLORES, mBART's ("de", "deu", "de-DE", "deu_Latn", "de_DE"). If `code` has a
+// script, or a region, which implies one, the results have that script; and the region, too, if any
+// of them has it. If there are none, codes of its macrolanguage, or of a member of it, take their
+// place.
 std::vector<std::string> SameLanguage(absl::string_view code, absl::Span<const std::string> codes);
 
-// Returns whether `code` has the form of one: two or three letters, alone or before a script or
-// region. Names such as "german" have not.
+// Returns true if `code` has the form of a language code: two or three letters, alone or before a
+// script or region. Names such as "german" do not have it.
 bool IsLanguageCode(absl::string_view code);
 
 // See nibu/language.h.

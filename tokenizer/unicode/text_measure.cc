@@ -1,3 +1,4 @@
+// Counts characters, sentence ends and numbers in one pass over the text.
 #include "tokenizer/unicode/text_measure.h"
 
 #include <unicode/uchar.h>
@@ -11,9 +12,10 @@
 namespace nibu::internal {
 namespace {
 
-// May stand inside a number.
+// Signs that may stand between the digits of a number.
 constexpr std::u32string_view kSeparators = U".,:'\u2019\u066b\u066c";
 
+// Returns true for closing brackets and for all quotes.
 bool Closes(int32_t c) {
   return u_charType(c) == U_END_PUNCTUATION || u_hasBinaryProperty(c, UCHAR_QUOTATION_MARK);
 }
@@ -29,7 +31,7 @@ TextMeasure Measure(absl::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const int32_t c = NextCharacter(text, &i);
     if (c < 0x80 && (absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == ' ') &&
-        stop == Stop::kNone) {  // most characters
+        stop == Stop::kNone) {  // a short way for most characters
       ++measure.characters;
       last = Last::kOther;
       continue;
@@ -56,6 +58,7 @@ TextMeasure Measure(absl::string_view text) {
     }
   }
   if (stop != Stop::kNone) ++measure.sentence_ends;
+  // "07" becomes "7".
   for (TextMeasure::Number& number : measure.numbers) {
     if (number.digits.size() == 2 && number.digits[0] == '0') number.digits.erase(0, 1);
   }

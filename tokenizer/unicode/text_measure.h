@@ -1,3 +1,4 @@
+// Measures a text for comparing it with its translation.
 #ifndef NIBU_TOKENIZER_UNICODE_TEXT_MEASURE_H_
 #define NIBU_TOKENIZER_UNICODE_TEXT_MEASURE_H_
 
@@ -9,23 +10,27 @@
 
 namespace nibu::internal {
 
-// What can be compared between a text and its translation, whatever the languages.
+// The properties of a text that a translation into any language should nearly keep.
 struct TextMeasure {
-  // Digits of any script without a break, as ASCII; a zero in front of one other is left out.
+  // A run of digits of any script, written in ASCII. "07" is "7", since dates have both forms.
   struct Number {
     std::string digits;
-    bool alone = true;  // else a part of 1,000 or 3.5 or 18:30
+    bool alone = true;  // false: it is a part of a number such as 1,000, 3.5 or 18:30
     bool operator<(const Number& other) const {
       return std::tie(digits, alone) < std::tie(other.digits, other.alone);
     }
   };
 
-  double characters = 0;  // an ideograph is 3, another wide one 2: as many as letters would say it
-  int sentence_ends = 0;  // full stops and the like, with what they close, before a blank or alone
+  // An ideograph counts as 3 and another wide character as 2, about as many as the letters of an
+  // alphabet that would say the same.
+  double characters = 0;
+  // Full stops and stronger marks, several in a row as one, before a blank or the end of the text.
+  // Quotes and brackets may close between them. A wide mark (。) needs no blank.
+  int sentence_ends = 0;
   std::vector<Number> numbers = {};
 };
 
-// Any bytes. Takes time linear in the length.
+// Measures any bytes, in time linear in their number.
 TextMeasure Measure(absl::string_view text);
 
 }  // namespace nibu::internal

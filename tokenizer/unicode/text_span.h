@@ -1,3 +1,4 @@
+// A span of a text's bytes.
 #ifndef NIBU_TOKENIZER_UNICODE_TEXT_SPAN_H_
 #define NIBU_TOKENIZER_UNICODE_TEXT_SPAN_H_
 
@@ -5,7 +6,7 @@
 
 namespace nibu::internal {
 
-// Bytes [begin, end) of a text.
+// The bytes [begin, end) of a text.
 struct TextSpan {
   size_t begin;
   size_t end;

@@ -1,3 +1,4 @@
+// Joins and measures text by ICU's properties of characters and its line break iterator.
 #include "tokenizer/unicode/typesetting.h"
 
 #include <unicode/brkiter.h>
@@ -14,6 +15,7 @@
 namespace nibu::internal {
 namespace {
 
+// Returns the columns that a character takes. A soft hyphen (U+00AD) counts as one that is seen.
 size_t Width(UChar32 c) {
   if (c < 0) return 1;
   if (IsWide(c)) return 2;
@@ -22,13 +24,15 @@ size_t Width(UChar32 c) {
   return unseen && c != 0xad ? 0 : 1;
 }
 
-// Whether a character is of a script without blanks: Han, kana, their punctuation, wide forms.
+// Returns true for characters of scripts without any blanks: Han, kana, their punctuation, wide
+// forms. Hangul and emoji are wide, too, but have blanks beside them.
 bool IsWithoutBlanks(int32_t character) {
   return IsWide(character) && !u_hasBinaryProperty(character, UCHAR_EMOJI_PRESENTATION) &&
          u_getIntPropertyValue(character, UCHAR_SCRIPT) != USCRIPT_HANGUL;
 }
 
-// Thai and its neighbours have blanks, but between sentences.
+// Returns true for characters of scripts without blanks between words. Thai, Lao and Khmer have
+// some between sentences.
 bool IsWithoutBlanksInside(int32_t character) {
   return IsWithoutBlanks(character) ||
          u_getIntPropertyValue(character, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT;

@@ -1,5 +1,5 @@
-// Setting text: how wide it is, where lines may be cut, and what stands between lines and sentences
-// that become one text.
+// Measures the width of text, finds where lines may be wrapped, and says with what lines and
+// sentences are joined.
 #ifndef NIBU_TOKENIZER_UNICODE_TYPESETTING_H_
 #define NIBU_TOKENIZER_UNICODE_TYPESETTING_H_
 
@@ -10,27 +10,29 @@
 
 namespace nibu::internal {
 
-// The column behind a text that begins in `column`: East Asian wide characters take two, marks and
-// what is not seen none, a tab ends in a multiple of 8. What is not UTF-8 takes one a byte.
+// Returns the column behind a text that begins in `column`. Wide East Asian characters take two
+// columns, marks and invisible characters none, and a tab ends at a multiple of 8. Bytes that are
+// not UTF-8 take one column each.
 size_t ColumnBehind(absl::string_view text, size_t column = 0);
 
-// Where a line may end, in bytes, the end of the text included: behind blanks, and between words of
-// scripts without blanks.
+// Returns the bytes behind which a line may end, in order: behind blanks, between words of scripts
+// without blanks, and at the end of the text.
 std::vector<size_t> LineBreaks(absl::string_view text);
 
-// What stands between two lines of a paragraph when they become one: a blank, or nothing in scripts
-// that write none between words.
+// Returns what joins two lines of a paragraph into one: a blank, or nothing in scripts that write
+// no blanks between words.
 absl::string_view BetweenLines(absl::string_view before, absl::string_view after);
 
-// What stands between the translations `before` and `after` of two sentences with the white space
-// `between` them: the same, but for the blank that some scripts write there and others (Chinese,
-// Japanese) do not.
+// Returns what joins the translations `before` and `after` of two sentences that have the white
+// space `between` them: the same, except for blanks, which Chinese and Japanese do not write. A
+// single blank is dropped between characters of such scripts, and a missing one is added behind
+// a character of any other script.
 absl::string_view BetweenTranslations(absl::string_view between, absl::string_view before,
                                       absl::string_view after);
 
-// Whether it begins with a small letter.
+// Returns true if a text begins with a lower-case letter.
 bool BeginsSmall(absl::string_view text);
-// With a capital letter, or a digit.
+// Returns true if a text begins with a capital letter or a digit.
 bool BeginsCapital(absl::string_view text);
 
 }  // namespace nibu::internal
