@@ -1,4 +1,4 @@
-// Little-endian values from bytes that nobody vouches for.
+// Reads little-endian values from bytes that may be damaged or hostile.
 #ifndef NIBU_MODELS_FILES_BYTE_READER_H_
 #define NIBU_MODELS_FILES_BYTE_READER_H_
 
@@ -10,8 +10,8 @@
 
 namespace nibu::internal {
 
-// Reads from the front of a string. Past the end every read gives zeros or nothing, and ok() is
-// false from then on: check it before a value is believed.
+// Reads from the front of a string, to which it refers. A read beyond the end gives zeros or
+// nothing, and ok() is false from then on: check it before a value is believed.
 class ByteReader {
  public:
   explicit ByteReader(absl::string_view bytes) : bytes_(bytes) {}
@@ -29,7 +29,7 @@ class ByteReader {
     return value;
   }
 
-  // The next `n` bytes, or none when there are fewer.
+  // Returns the next `n` bytes; none, and ok() is false, if there are fewer.
   absl::string_view ReadBytes(uint64_t n) {
     if (!ok_ || n > remaining()) {
       ok_ = false;
@@ -40,9 +40,9 @@ class ByteReader {
     return bytes;
   }
 
-  // Up to the next '\n', which is passed over.
+  // Returns the bytes up to the next '\n', which is passed over. ok() is false if there is none.
   absl::string_view ReadLine() {
-    const size_t end = bytes_.find('\n', position_);  // npos: further than there are bytes
+    const size_t end = bytes_.find('\n', position_);  // npos makes ReadBytes fail
     const absl::string_view line = ReadBytes(end - position_);
     ReadBytes(1);
     return line;

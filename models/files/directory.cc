@@ -1,3 +1,4 @@
+// Paths and directories, by std::filesystem.
 #include "models/files/directory.h"
 
 #include <algorithm>

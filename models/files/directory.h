@@ -1,4 +1,4 @@
-// Paths and directories, without exceptions.
+// Takes paths apart and lists directories; a file system that fails causes no exceptions.
 #ifndef NIBU_MODELS_FILES_DIRECTORY_H_
 #define NIBU_MODELS_FILES_DIRECTORY_H_
 
@@ -11,15 +11,15 @@
 
 namespace nibu::internal {
 
-// The directory that a file is in, "." where its path does not say.
+// Returns the directory that a file is in; "." for a path without one.
 std::string DirectoryOf(const std::string& path);
-// Whether a file's name, without its directory, begins with one of these.
+// Returns true if a file's name, without its directory, begins with one of `beginnings`.
 bool NameBeginsWith(const std::string& path, std::initializer_list<absl::string_view> beginnings);
 
 bool IsDirectory(const std::string& path);
 
-// The paths of what is in a directory and ends in one of `endings`, in order. FailedPrecondition
-// naming it: it cannot be read.
+// Returns the paths of all entries of a directory that end in one of `endings`, sorted.
+// FailedPrecondition naming the directory: it cannot be read.
 absl::StatusOr<std::vector<std::string>> FilesIn(
     const std::string& directory, std::initializer_list<absl::string_view> endings = {""});
 

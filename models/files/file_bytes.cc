@@ -1,3 +1,4 @@
+// Maps a regular file with mmap, or holds bytes in memory.
 #include "models/files/file_bytes.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ namespace nibu::internal {
 
 absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::string& path,
                                                                  bool copy_on_write) {
-  // Not blocking, lest a named pipe hangs the program.
+  // O_NONBLOCK, because opening a named pipe would otherwise wait for its writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     const int error = errno;

@@ -1,4 +1,4 @@
-// The bytes of files.
+// Maps files into memory.
 #ifndef NIBU_MODELS_FILES_FILE_BYTES_H_
 #define NIBU_MODELS_FILES_FILE_BYTES_H_
 
@@ -16,15 +16,16 @@ namespace nibu::internal {
 // file must not be truncated while it is mapped (reading past its new end would end the process).
 class FileBytes {
  public:
-  // NotFound or FailedPrecondition naming the file: missing, unreadable, not a regular file;
-  // DataLoss: a Git LFS pointer in its place. `copy_on_write`: bytes may be written to; each page
-  // that is becomes this process's own, the file stays as it is.
+  // NotFound: there is no such file. FailedPrecondition: it is unreadable or not a regular file.
+  // DataLoss: it is a Git LFS pointer. All of them name the file. With `copy_on_write`, bytes may
+  // be written to: a page that is written to becomes this process's own, and the file stays as it
+  // is.
   static absl::StatusOr<std::shared_ptr<const FileBytes>> Open(const std::string& path,
                                                                bool copy_on_write = false);
   // Bytes that are already in memory, for example an unpacked member of an archive. `path` names
   // them in messages.
   static std::shared_ptr<const FileBytes> InMemory(std::string path, std::string bytes);
-  // A part of another one's bytes, for example a member of an archive that is stored as it is.
+  // A part of the bytes of `whole`, for example a member of an archive that is stored as it is.
   static std::shared_ptr<const FileBytes> PartOf(std::shared_ptr<const FileBytes> whole,
                                                  std::string path, absl::string_view bytes);
 
@@ -35,10 +36,11 @@ class FileBytes {
   const std::string& path() const { return path_; }
   // Valid as long as this object.
   absl::string_view bytes() const { return bytes_; }
-  // The same of a file opened with copy_on_write; of any other, nothing.
+  // The same bytes, if the file was opened with copy_on_write; otherwise empty.
   absl::Span<char> writable() const { return writable_; }
 
-  // Gives the memory of the pages read so far back; they are read again from the file when touched.
+  // Returns the memory of the pages read so far to the system. They are read again from the file
+  // when they are touched; what was written to them is lost.
   void DropPages() const;
 
  private:

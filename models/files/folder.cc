@@ -1,3 +1,4 @@
+// Opens files on disk, and members of zip archives by their full names.
 #include "models/files/folder.h"
 
 #include <utility>

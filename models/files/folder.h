@@ -1,4 +1,4 @@
-// The files of a folder, whether it lies on disk or in a zip archive.
+// Opens the files of a folder, which may lie on disk or in a zip archive.
 #ifndef NIBU_MODELS_FILES_FOLDER_H_
 #define NIBU_MODELS_FILES_FOLDER_H_
 
@@ -13,8 +13,8 @@
 
 namespace nibu::internal {
 
-// A value that is cheap to copy. The files of one on disk are mapped. So are the members of an
-// archive that are stored as they are; deflated ones are inflated into memory.
+// A folder; cheap to copy. Its files on disk are mapped. So are the members of an archive that are
+// stored as they are; deflated ones are inflated into memory.
 class Folder {
  public:
   // A directory on disk, which need not exist. Readers take the path of a directory in its place.
@@ -27,20 +27,20 @@ class Folder {
   // The folder `name` in this one.
   Folder Below(absl::string_view name) const;
 
-  // The path for messages: a member of an archive is named as if the archive were a directory.
+  // The path for messages, in which an archive looks like a directory.
   const std::string& path() const { return path_; }
-  // The same of a file in this folder.
+  // The path of a file in this folder, for messages.
   std::string PathOf(absl::string_view name) const;
 
-  // Opens a file. Errors as of FileBytes::Open, and of a member of an archive: InvalidArgument if
-  // it is damaged, its checksum included; ResourceExhausted if it would inflate to more than
-  // kMostInflated (gzip.h).
+  // Opens a file. Errors are those of FileBytes::Open; for a member of an archive also
+  // InvalidArgument if it is damaged (its checksum is checked), and ResourceExhausted if it would
+  // inflate to more than kMostInflated (gzip.h).
   absl::StatusOr<std::shared_ptr<const FileBytes>> Open(absl::string_view name) const;
 
  private:
   std::string path_;
   std::shared_ptr<const ZipArchive> archive_;  // null: a directory on disk
-  std::string inside_;                         // "", or the folder in the archive with a slash
+  std::string inside_;                         // the folder in the archive, "" or with a slash
 };
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// The signatures of other formats, and the messages about them.
 #include "models/files/foreign.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace nibu::internal {
 namespace {
 
-// Where nothing better is known.
+// The advice for formats without a better one.
 constexpr char kSaveAsPyTorch[] =
     "; load the model with Hugging Face transformers and save_pretrained() it as PyTorch weights";
 
@@ -27,8 +28,8 @@ bool IsTar(absl::string_view bytes) {
   return bytes.size() >= 512 && bytes.substr(257, 5) == "ustar";
 }
 
-// A zip archive that is neither a PyTorch file nor NumPy's .npz: both begin with a member of their
-// own.
+// Returns true for a zip archive that is neither a PyTorch file nor NumPy's .npz, whose first
+// members have known names.
 bool IsOtherZip(absl::string_view bytes) {
   constexpr size_t kFront = 200;
   const absl::string_view front = bytes.substr(0, kFront);
@@ -36,7 +37,8 @@ bool IsOtherZip(absl::string_view bytes) {
          !absl::StrContains(front, ".npy");
 }
 
-// A map of up to 15 entries, the first of which is named by a string of letters.
+// Returns true for a map of 1 to 15 entries whose first key is a string of letters, digits and
+// underscores, as Flax writes its weights.
 // https://github.com/msgpack/msgpack/blob/master/spec.md
 bool IsMsgpack(absl::string_view bytes) {
   if (bytes.size() < 2) return false;
@@ -49,8 +51,8 @@ bool IsMsgpack(absl::string_view bytes) {
          });
 }
 
-// The protocol buffer ModelProto: field 1, the version of the format, is a small number; field 2 is
-// the name of the program that wrote it.
+// Returns true for the protocol buffer ModelProto. Its field 1, the version of the format, is a
+// small number; its field 2 is the name of the program that wrote it.
 // https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 bool IsOnnx(absl::string_view bytes) {
   if (bytes.size() < 4 || bytes[0] != 0x08 || bytes[1] < 1 || bytes[1] > 20 || bytes[2] != 0x12) {
@@ -110,7 +112,7 @@ absl::Status GitLfsPointerError(const std::string& path) {
 
 namespace {
 
-// Readers of Marian's models have read what they can, so that the contents are something else.
+// Explains a gzip file. It is no model of Marian's, since the readers of those have had their turn.
 absl::Status RefuseGzip(const std::string& path, absl::string_view bytes) {
   constexpr size_t kFront = 4096;
   const std::string front = FrontOf(bytes, kFront);

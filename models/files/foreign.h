@@ -1,5 +1,5 @@
-// Files that people try as models and that nibu does not read, recognized by their first bytes or
-// their names: an error says what they are and what to do.
+// Recognizes files that people try as models and that nibu does not read, by their first bytes or
+// their names. The errors say what the files are and what to do.
 //
 // Sources: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md (pointers);
 // https://www.gnu.org/software/tar/manual/html_node/Standard.html ("ustar" at byte 257);
@@ -16,25 +16,26 @@
 
 namespace nibu::internal {
 
-// What to do with a zip archive that is no file of weights.
+// The end of an error about a zip archive that is no file of weights.
 inline constexpr char kUnpackZip[] =
     "; if a model is packed in it, unpack it and give its folder as the model";
 
-// Returns whether the bytes are those of a Git LFS pointer, which stands for a file that was not
-// fetched.
+// Returns true for a Git LFS pointer, which stands for a file that was not fetched.
 bool IsGitLfsPointer(absl::string_view bytes);
 // DataLoss, with the command that fetches the file.
 absl::Status GitLfsPointerError(const std::string& path);
 
-// OK for bytes that it does not recognize. REQUIRES: they are no Git LFS pointer, which
-// FileBytes::Open refuses.
+// Returns an error for a file that it recognizes: Unimplemented for another format, InvalidArgument
+// for an archive or a damaged file. OK for all others. REQUIRES: the bytes are no Git LFS pointer,
+// which FileBytes::Open refuses.
 absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes);
 
-// The same for a directory in which no weights were found.
+// Does the same for each file of a directory in which no weights were found, and returns the first
+// error.
 absl::Status RefuseForeignDirectory(const std::string& directory);
 
-// For a Hugging Face or CTranslate2 configuration that says that its weights are quantized in a way
-// that nibu does not read.
+// Returns Unimplemented if a configuration of Hugging Face or CTranslate2 says that its weights are
+// quantized in a way that nibu does not read.
 absl::Status RefuseForeignQuantization(const ConfigFile& config);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Inflates gzip files, of one or several members, with zlib.
 #include "models/files/gzip.h"
 
 #include <zlib.h>
@@ -14,7 +15,7 @@
 namespace nibu::internal {
 namespace {
 
-constexpr int kWindowBits = 16 + MAX_WBITS;  // gzip's header and trailer around the data
+constexpr int kWindowBits = 16 + MAX_WBITS;  // zlib's value for data in gzip's header and trailer
 
 }  // namespace
 

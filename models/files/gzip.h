@@ -1,4 +1,5 @@
-// Files that are compressed by gzip, as the registry of Firefox's models has them (RFC 1952).
+// Inflates files that are compressed by gzip (RFC 1952), as the registry of Firefox's models has
+// them.
 #ifndef NIBU_MODELS_FILES_GZIP_H_
 #define NIBU_MODELS_FILES_GZIP_H_
 
@@ -18,19 +19,19 @@ inline constexpr uint64_t kMostInflated = uint64_t{1} << 30;
 
 inline bool IsGzip(absl::string_view bytes) { return bytes.substr(0, 2) == "\x1f\x8b"; }
 
-// Returns the first bytes of what `bytes` hold, at most `most`: themselves where they are not
-// compressed. Damaged data give what comes before the damage.
+// Returns at most `most` bytes from the front of the contents of `bytes`, or of `bytes` themselves
+// if they are not compressed. Damaged data give what comes before the damage.
 std::string FrontOf(absl::string_view bytes, size_t most);
 
-// Returns what a compressed file holds. InvalidArgument: damaged, checksum and length included.
-// ResourceExhausted: more than `most_bytes`.
+// Returns the contents of a compressed file. InvalidArgument: it is damaged (its checksum and
+// length are checked). ResourceExhausted: it holds more than `most_bytes`.
 absl::StatusOr<std::string> InflateFile(const FileBytes& file, uint64_t most_bytes = kMostInflated);
 
-// Opens a file as FileBytes::Open does. If it is compressed, the bytes are its contents, in memory,
-// and the path is its own; further errors as of InflateFile.
+// Opens a file as FileBytes::Open does. If it is compressed, the bytes are its contents, in memory;
+// the path stays that of the file. Further errors are those of InflateFile.
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenInflated(const std::string& path);
 
-// A path without the ending ".gz".
+// Returns the path without its ending ".gz", if it has that.
 absl::string_view WithoutGz(absl::string_view path);
 
 }  // namespace nibu::internal

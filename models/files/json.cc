@@ -1,3 +1,4 @@
+// Builds JSON documents from the parser's events, and looks up fields.
 #include "models/files/json.h"
 
 #include "absl/strings/ascii.h"
@@ -14,14 +15,15 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxDepth = 32;
-constexpr size_t kMaxQuoted = 60;
+constexpr size_t kMaxQuoted = 60;  // bytes of a value or key in a message
 
-// Builds the document value by value.
+// Builds the document value by value. nlohmann's own builder accepts a key that is there twice, and
+// any depth.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Json root;
   std::string error;
-  // Reading ends behind this key of the root, if it is set.
+  // If it is set, reading ends behind the value of this key of the root.
   std::optional<std::string> wanted;
   bool found = false;
 
@@ -54,7 +56,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // The place of the next value: the root, a key's value, or a new element of an array.
+  // Puts the next value where it belongs (the root, the value of the last key, or a new element of
+  // the open array) and returns its place.
   Json* Place(Json value) {
     if (open_.empty()) {
       root = std::move(value);
@@ -83,15 +86,16 @@ class Builder final : public nlohmann::json_sax<Json> {
     open_.pop_back();
     return GoOn();
   }
-  // After a value: whether there is more to read.
+  // Called after a value. Returns false if nothing more is to be read.
   bool GoOn() {
     found = wanted_is_open_ && open_.size() == 1;
     return !found;
   }
 
-  // Addresses stay valid: a container does not grow while one of its elements is open.
+  // The containers around the next value, the outermost first. Their addresses stay valid, because
+  // a container does not grow while one of its elements is open.
   std::vector<Json*> open_;
-  Json* slot_ = nullptr;
+  Json* slot_ = nullptr;         // the value of the key that was read last
   bool wanted_is_open_ = false;  // the value being read is the wanted one, or inside of it
 };
 
@@ -126,6 +130,7 @@ std::string QuotedJson(const Json& value) {
 }
 
 std::string PrintableLine(absl::string_view text) {
+  // Writing and reading JSON leaves out bytes that are not UTF-8.
   const Json json = std::string(text);
   std::string line = Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::ignore));
   for (char& c : line) {
@@ -211,7 +216,7 @@ absl::StatusOr<std::optional<int>> ConfigFile::OptionalInt(const std::string& ke
   const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number_integer()) return Wrong(key, "an integer");
-  const auto number = value->get<int64_t>();  // negative, too, if it was 2^63 or more
+  const auto number = value->get<int64_t>();  // a number of 2^63 or more becomes negative
   const bool huge = value->is_number_unsigned() && number < 0;
   if (huge || number < INT32_MIN || number > INT32_MAX) return Wrong(key, "an integer of 32 bits");
   return static_cast<int>(number);

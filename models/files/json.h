@@ -1,4 +1,4 @@
-// JSON and configuration files, read without exceptions and without trust.
+// Reads JSON and configuration files, of which nothing is trusted.
 #ifndef NIBU_MODELS_FILES_JSON_H_
 #define NIBU_MODELS_FILES_JSON_H_
 
@@ -19,42 +19,46 @@ namespace nibu::internal {
 class FileBytes;
 class Folder;
 
-// A JSON document. InvalidArgument naming `file`: not JSON, nested deeper than 32, or an object
-// with the same key twice. Throws std::bad_alloc, as all that have to do with these values may; see
-// ReserveForJson.
+// Reads a JSON document. InvalidArgument naming `file`: it is not JSON, it is nested deeper than
+// 32, or an object has the same key twice. Throws std::bad_alloc, as everything that handles
+// JSON values may; see ReserveForJson (engine/core/errors.h).
 absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::string& file);
 
-// The value of one key of a document that is an object, reading no further than it; null when it is
-// not there. Errors as above.
+// Returns the value of one key of a document that is an object, and reads no further than that
+// value. The result is null if the key is not there. Errors are those of ParseJson.
 absl::StatusOr<nlohmann::json> ParseJsonMember(absl::string_view text, const std::string& file,
                                                const std::string& key);
 
-// A value for a message: in one line, any bytes that are not UTF-8 replaced, cut where it is long.
+// Returns a value for a message, in one line. Bytes that are not UTF-8 are replaced, and a long
+// value is cut.
 std::string QuotedJson(const nlohmann::json& value);
 
-// Text in one line of UTF-8: control characters become spaces, what is not UTF-8 is left out.
+// Returns a text for a message, in one line. Control characters become spaces, and bytes that are
+// not UTF-8 are left out.
 std::string PrintableLine(absl::string_view text);
 
-// Typed look-ups in a configuration file that is one object. Errors name file, field, what was
-// expected and what is there. Null counts as absent.
+// A configuration file, which is one JSON object, with typed look-ups. Errors name the file, the
+// field, what was expected and what is there. A null counts as absent.
 class ConfigFile {
  public:
-  ConfigFile() = default;  // without fields
-  // Without fields when there is no such file.
+  ConfigFile() = default;  // has no fields
+  // The result has no fields if there is no such file.
   static absl::StatusOr<ConfigFile> OpenOptional(const std::string& path);
   static absl::StatusOr<ConfigFile> OpenOptional(const Folder& folder, absl::string_view name);
   static absl::StatusOr<ConfigFile> Parse(absl::string_view text, std::string file);
-  // From a document that was read already (YAML).
+  // Takes a document that was read already, for example from YAML.
   static absl::StatusOr<ConfigFile> From(nlohmann::json json, std::string file);
 
-  // A copy in which absent fields have the values of `absent`, and those of `fixed` have these.
+  // Returns a copy in which fields that are absent have the values of `absent`, and the fields of
+  // `fixed` have its values in any case.
   ConfigFile With(const nlohmann::json& absent, const nlohmann::json& fixed) const;
 
-  // A copy in which the fields that `over` has win; messages about them name its file.
+  // Returns a copy in which the fields of `over` replace those of this file. Messages about them
+  // name the file of `over`.
   ConfigFile Under(ConfigFile over) const;
 
   const std::string& file() const { return file_; }
-  // All fields of this file alone.
+  // All fields of this file alone, without those of Under().
   const nlohmann::json& object() const { return object_; }
   // Null when the field is absent.
   const nlohmann::json* Find(const std::string& key) const;
@@ -65,13 +69,13 @@ class ConfigFile {
   absl::StatusOr<float> Float(const std::string& key, float absent) const;
   absl::StatusOr<bool> Bool(const std::string& key, bool absent) const;
   absl::StatusOr<std::string> String(const std::string& key, absl::string_view absent) const;
-  // The numbers of a list, each from `least` (0 or more) to `most`; Wrong(key, expected) for
-  // anything else.
+  // The numbers of a list, each from `least` (0 or more) to `most`. Wrong(key, expected) for
+  // anything else, an absent field included.
   absl::StatusOr<std::vector<int>> IntList(const std::string& key, int least, int most,
                                            absl::string_view expected) const;
-  // Whether a field says no: it is absent, false, 0, "", "none" or an empty list.
+  // Returns true if a field is absent, false, 0, "", "none" or an empty list or object.
   bool IsOff(const std::string& key) const;
-  // What the field's word stands for; `absent` is a word, too.
+  // The value that `words` gives for the field's word, or for the word `absent`.
   template <typename T>
   absl::StatusOr<T> OneOf(const std::string& key, absl::string_view absent,
                           absl::Span<const std::pair<absl::string_view, T>> words) const {
@@ -98,7 +102,7 @@ class ConfigFile {
 
   nlohmann::json object_ = nlohmann::json::object();
   std::string file_;
-  std::shared_ptr<const ConfigFile> over_;  // or null
+  std::shared_ptr<const ConfigFile> over_;  // its fields come first; may be null
 };
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Writes to a temporary name, syncs, and renames.
 #include "models/files/new_file.h"
 
 #include <fcntl.h>
@@ -29,7 +30,7 @@ absl::Status CannotWrite(const std::string& path, int error) {
   return CannotWrite(path, std::strerror(error));
 }
 
-// The paths of all PendingPaths.
+// The paths of all PendingPaths that may have to be removed.
 struct PendingPaths {
   std::mutex mutex;
   std::set<std::string> paths;
@@ -97,7 +98,7 @@ absl::Status NewFile::Sync() { return fsync(fd_) == 0 ? absl::OkStatus() : Faile
 std::string FollowLinks(const std::string& path) {
   std::filesystem::path file = path;
   std::error_code error;
-  constexpr int kMost = 40;  // as the system does; what is left then cannot be opened
+  constexpr int kMost = 40;  // the system's limit, too: with more links the path cannot be opened
   for (int i = 0; i < kMost && std::filesystem::is_symlink(file, error); ++i) {
     struct statfs system;
     if (statfs(DirectoryOf(file.string()).c_str(), &system) == 0 &&
@@ -117,7 +118,7 @@ PendingPath::PendingPath(std::string target) : target_(std::move(target)) {
   const std::string first = absl::StrCat(target_, ".tmp-", getpid());
   path_ = first;
   std::error_code error;
-  // Another process that had the number may have left something.
+  // An earlier process of the same number may have left a file.
   for (int i = 2; std::filesystem::exists(path_, error); ++i) path_ = absl::StrCat(first, "-", i);
   const std::lock_guard<std::mutex> lock(Pending().mutex);
   Pending().paths.insert(path_);
@@ -127,14 +128,14 @@ PendingPath::~PendingPath() {
   if (kept_) return;
   std::error_code error;
   std::filesystem::remove_all(path_, error);
-  Keep();  // there is nothing to be removed
+  Keep();  // nothing is left for RemoveAll()
 }
 
 bool PendingPath::CanReplace(const std::string& target) {
   std::error_code error;
   using Type = std::filesystem::file_type;
   const Type type = std::filesystem::symlink_status(FollowLinks(target), error).type();
-  // None: what hinders stat() hinders Create(), which says so.
+  // Type::none means that the path cannot be looked at. Create() fails then, too, and says why.
   return type == Type::regular || type == Type::not_found || type == Type::none;
 }
 
@@ -145,7 +146,8 @@ absl::StatusOr<int> PendingPath::Create() const {
   if (exists && access(target_.c_str(), W_OK) != 0) return CannotWrite(target_, errno);
   const int fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                       exists ? info.st_mode & 0777 : 0666);
-  // Only root may give a file away, and has to.
+  // Gives the new file the owner and permissions of the old one. For other users than root, the
+  // owner is the same already, or cannot be changed.
   const auto alike = [&] {
     return (geteuid() != 0 || fchown(fd, info.st_uid, info.st_gid) == 0) &&
            fchmod(fd, info.st_mode & 07777) == 0;
@@ -172,7 +174,7 @@ void PendingPath::RemoveAll() {
 
 absl::Status PendingPath::Commit() {
   if (std::rename(path_.c_str(), target_.c_str()) != 0) return CannotWrite(target_, errno);
-  // The name must reach the disk, too; where a directory cannot be synced, it does in time.
+  // The name must reach the disk, too. If a directory cannot be synced, it does so later.
   const int fd = open(DirectoryOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
     (void)fsync(fd);

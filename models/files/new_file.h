@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Writes files that appear whole under their names, or not at all.
 #ifndef NIBU_MODELS_FILES_NEW_FILE_H_
 #define NIBU_MODELS_FILES_NEW_FILE_H_
 
@@ -14,9 +14,9 @@ namespace nibu::internal {
 // A file being written. Move only; closed on destruction. Not thread-safe.
 class NewFile {
  public:
-  // Creates `path`, which must not be there.
+  // Creates the file `path`. Unavailable naming it: it cannot be created, or is there already.
   static absl::StatusOr<NewFile> Create(const std::string& path);
-  // An empty file that is open; `path` names it in messages.
+  // Takes an empty file that is open, and closes it in the end. `path` names it in messages.
   NewFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
@@ -24,13 +24,13 @@ class NewFile {
 
   uint64_t size() const { return size_; }
   absl::Status Append(absl::string_view bytes);
-  // Over bytes that are there.
+  // Overwrites bytes that are there.
   absl::Status WriteAt(uint64_t offset, absl::string_view bytes);
-  // Forgets what comes after `size` bytes.
+  // Cuts the file to `size` bytes.
   absl::Status Truncate(uint64_t size);
-  // Whether the bytes at `offset` are these.
+  // Returns true if these bytes are in the file at `offset`; false if it cannot be read, too.
   bool Holds(uint64_t offset, absl::string_view bytes) const;
-  // Until the disk has it all.
+  // Returns when the disk has all bytes.
   absl::Status Sync();
 
  private:
@@ -41,13 +41,13 @@ class NewFile {
   uint64_t size_ = 0;
 };
 
-// What a path names, symbolic links followed; it need not be there. Those of /proc stand for open
-// files, not for names: they stay.
+// Returns the path that remains when symbolic links are followed; nothing need be there. Links of
+// /proc stay as they are, because they stand for open files rather than for names.
 std::string FollowLinks(const std::string& path);
 
-// A name beside `target` (beside what it names, if it is a symbolic link) for what is to become it,
-// and the end of it: removed (with what is below it) on destruction unless Commit() gave it its
-// name.
+// A temporary path for a file or directory that Commit() renames to `target`. It lies beside the
+// target, or beside what the target stands for, if that is a symbolic link. The destructor removes
+// what is still there, a directory with all that is in it, unless Keep() was called.
 class PendingPath {
  public:
   explicit PendingPath(std::string target);
@@ -55,20 +55,21 @@ class PendingPath {
   PendingPath& operator=(const PendingPath&) = delete;
   ~PendingPath();
 
-  // Whether `target` is a file or not there: devices, pipes, sockets and directories are never
-  // replaced, nor is what a descriptor stands for.
+  // Returns true if `target` is a regular file or not there. Devices, pipes, sockets, directories
+  // and the links in /proc to open files are never replaced.
   static bool CanReplace(const std::string& target);
 
   const std::string& path() const { return path_; }
-  // The descriptor of a file that it creates at path(), with permissions and owner of the one to be
-  // replaced. Unavailable naming the target: that one must not be written or replaced, or why.
+  // Creates a file at path(), with the permissions and owner of the one to be replaced. Returns its
+  // descriptor, which the caller closes. Unavailable naming the target: it must not be written or
+  // replaced, or the file cannot be created.
   absl::StatusOr<int> Create() const;
-  // Removes all that are not committed, for a program that ends at once. Any thread.
+  // Removes the temporary files of all objects, for a program that ends at once. Thread-safe.
   static void RemoveAll();
 
-  // Renames path() to the target; a file that has that name is replaced.
+  // Renames path() to the target, and replaces a file of that name. Unavailable: it cannot.
   absl::Status Commit();
-  // Leaves what is there where it is.
+  // Leaves the temporary file where it is: neither the destructor nor RemoveAll() removes it.
   void Keep();
 
  private:

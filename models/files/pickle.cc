@@ -1,3 +1,4 @@
+// Runs the opcodes of a pickle on a stack of values; see pickle.h.
 #include "models/files/pickle.h"
 
 #include <cstring>
@@ -14,7 +15,9 @@ namespace nibu::internal {
 
 using Kind = PickleValue::Kind;
 
-// The stack machine. One Step an opcode.
+// The stack machine. Values lie in pickle_, the stack has their indices. A mark is a height of the
+// stack at which a tuple, list or dictionary begins. The memo holds values by numbers that the
+// pickle gives them, for later references. Each Step() runs one opcode.
 class PickleMachine {
  public:
   PickleMachine(absl::string_view bytes, const std::string& file,
@@ -63,10 +66,10 @@ class PickleMachine {
     return absl::OkStatus();
   }
 
-  // Values above the newest mark (or above the bottom).
+  // Returns the number of values above the newest mark, or above the bottom.
   size_t Available() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
-  // Takes the top `n` values off, in the order in which they were pushed.
+  // Removes the top `n` values, and returns them in the order in which they were pushed.
   absl::StatusOr<Items> Pop(size_t n) {
     if (Available() < n) return Damaged("a value is missing");
     Items items(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
@@ -92,6 +95,7 @@ class PickleMachine {
     return absl::OkStatus();
   }
 
+  // Pushes a function's or class's name, if it is on the list.
   absl::Status Global(absl::string_view module, absl::string_view name) {
     const std::string both = absl::StrCat(module, " ", name);
     for (const absl::string_view global : globals_) {
@@ -102,6 +106,7 @@ class PickleMachine {
                         "\", which has no place in a file of weights; nothing was executed");
   }
 
+  // A call becomes a value. Of the functions, only the constructors of dictionaries are known.
   absl::Status Call() {
     NIBU_ASSIGN_OR_RETURN(Items items, Pop(2));  // function, arguments
     const PickleValue& function = pickle_.values_[items[0]];
@@ -116,7 +121,8 @@ class PickleMachine {
     return PushItems(Kind::kCall, std::move(items));
   }
 
-  // An object's attributes. Those of a dictionary (PyTorch's _metadata) are of no use.
+  // Adds the attributes on top of the stack to the object below. Those of a dictionary (PyTorch's
+  // _metadata) are dropped.
   absl::Status Build() {
     NIBU_ASSIGN_OR_RETURN(const Items items, Pop(1));
     if (Available() < 1) return Damaged("a value is missing");
@@ -139,7 +145,7 @@ class PickleMachine {
     const auto it = memo_.find(index);
     if (it == memo_.end()) return Damaged("a value is missing");
     stack_.push_back(it->second);
-    // Values cost memory when they are referred to as well.
+    // Each reference costs memory, too.
     if (++references_ > 4 * kMaxValues) return Damaged("too many values");
     return absl::OkStatus();
   }
@@ -248,7 +254,7 @@ class PickleMachine {
     }
   }
 
-  // A signed little-endian number of as many bytes as it takes.
+  // Reads a signed little-endian number, in front of which stands the number of its bytes.
   absl::Status Long() {
     const auto size = reader_.Read<uint8_t>();
     const absl::string_view bytes = reader_.ReadBytes(size);

@@ -1,4 +1,4 @@
-// Reader of Python pickles that builds plain values and executes nothing.
+// Reads Python pickles as plain values, and executes nothing.
 //
 // A pickle is a program for a stack machine: opcodes (one byte, then arguments) push values,
 // collect them into tuples, lists and dictionaries, and call functions that they name. Here a call
@@ -18,8 +18,8 @@
 
 namespace nibu::internal {
 
-// A value by its index. Values may be referred to from several places, even from inside themselves:
-// whoever walks them must not follow references without a bound on depth.
+// The index of a value. Values may be referred to from several places, even from inside themselves,
+// so that no walk over them may follow references without a bound on depth.
 using PickleRef = uint32_t;
 
 struct PickleValue {
@@ -33,8 +33,8 @@ struct PickleValue {
     kList,        // items
     kDict,        // items: key, value, key, value, ...
     kGlobal,      // text: "module name"
-    kCall,        // items: function, tuple of arguments, and what was built into it (state), if
-                  // any; an OrderedDict or defaultdict becomes a kDict
+    kCall,        // items: function, tuple of arguments, and the state that BUILD has set, if any;
+                  // an OrderedDict or defaultdict becomes a kDict
     kPersistent,  // items: an id whose meaning is the caller's (PyTorch: a storage)
   };
   Kind kind = Kind::kNone;
@@ -44,13 +44,14 @@ struct PickleValue {
   std::vector<PickleRef> items;
 };
 
-// Immutable. The bytes that it was read from, and the list of names, must outlive it.
+// The values of one pickle. Immutable. The bytes that it was read from, and the list of names, must
+// outlive it.
 class Pickle {
  public:
   // Reads one pickle from the front of `bytes`; `*consumed` becomes its size. `file` is for
   // messages. `globals`: the names ("collections OrderedDict") that may be referred to.
-  // InvalidArgument for what is no whole pickle; Unimplemented, with what was found, for any other
-  // name or opcode.
+  // InvalidArgument: it is damaged or not whole. Unimplemented, naming what was found: it has
+  // another name, or an opcode that is not known.
   static absl::StatusOr<Pickle> Read(absl::string_view bytes, const std::string& file,
                                      absl::Span<const absl::string_view> globals, size_t* consumed);
 
@@ -59,9 +60,9 @@ class Pickle {
   const PickleValue& operator[](PickleRef ref) const { return values_[ref]; }
 
   bool Is(PickleRef ref, PickleValue::Kind kind) const { return values_[ref].kind == kind; }
-  // The attributes of an object that was built with some: a dictionary; null for any other value.
+  // Returns the dictionary of an object's attributes; null for any value without one.
   const PickleValue* Attributes(const PickleValue& object) const;
-  // The value of a text key, or null.
+  // Returns the value of a text key, or null.
   const PickleValue* Find(const PickleValue& dict, absl::string_view key) const;
 
  private:

@@ -1,3 +1,4 @@
+// Builds JSON documents from yaml-cpp's events.
 #include "models/files/yaml.h"
 
 #include <algorithm>
@@ -24,13 +25,14 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxBytes = 1 << 24;
-// yaml-cpp reads lists and maps in brackets to their end before it tells of them.
+// The parser may read so many bytes beyond its last event. Without a bound it would hold any list
+// or map in brackets in memory, since it reads them to their end before it reports them.
 constexpr size_t kMaxAhead = 1 << 16;
 constexpr size_t kMaxDepth = 32;
-// Which yaml-cpp takes for the end of its input.
+// yaml-cpp takes this byte for the end of its input.
 constexpr char kEnd = 4;
 
-// What a plain scalar means.
+// Returns the boolean, number or text that a plain scalar stands for.
 Json PlainValue(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
@@ -44,15 +46,15 @@ Json PlainValue(const std::string& text) {
   return text;
 }
 
-// Builds the document value by value. What it refuses is thrown, as yaml-cpp's own errors are.
+// Builds the document value by value. It throws for what it refuses, as yaml-cpp does itself.
 class Builder final : public YAML::EventHandler {
  public:
-  // `lines`: null, or where ParseYamlText puts lines; scalars are then text.
+  // `lines`, if not null, gets the lines of ParseYamlText; scalars stay text then.
   Builder(absl::string_view text, std::map<std::string, int>* lines) : text_(text), lines_(lines) {}
 
   Json root;
   int documents = 0;
-  YAML::Mark last;  // of what was told
+  YAML::Mark last;  // the place of the last event
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents > 1) throw YAML::ParserException(mark, "a second document begins; give one");
@@ -90,7 +92,7 @@ class Builder final : public YAML::EventHandler {
  private:
   bool IsKey() const { return !open_.empty() && open_.back()->is_object() && slot_ == nullptr; }
 
-  // The text of a null.
+  // Returns the text of a key that is a null, which OnNull does not pass on.
   std::string NullAt(size_t position) const {
     const absl::string_view rest = text_.substr(std::min(position, text_.size()));
     for (const absl::string_view word : {"null", "Null", "NULL", "~"}) {
@@ -131,12 +133,13 @@ class Builder final : public YAML::EventHandler {
 
   const absl::string_view text_;
   std::map<std::string, int>* const lines_;
-  // Addresses stay valid: a container does not grow while one of its elements is open.
+  // The containers around the next value. Their addresses stay valid, because a container does not
+  // grow while one of its elements is open.
   std::vector<Json*> open_;
-  Json* slot_ = nullptr;  // of the key that was read last
+  Json* slot_ = nullptr;  // the value of the key that was read last; null: the next one is a key
 };
 
-// The text, no further than kMaxAhead beyond what the builder was told.
+// A stream over the text that fails kMaxAhead bytes behind the builder's last event.
 class Reader final : public std::stringbuf {
  public:
   Reader(absl::string_view text, const Builder& builder)

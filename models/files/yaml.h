@@ -1,4 +1,4 @@
-// YAML files, read by yaml-cpp (which Marian reads and writes them with) and without trust.
+// Reads YAML files with yaml-cpp, as Marian does; nothing in them is trusted.
 #ifndef NIBU_MODELS_FILES_YAML_H_
 #define NIBU_MODELS_FILES_YAML_H_
 
@@ -11,14 +11,14 @@
 
 namespace nibu::internal {
 
-// The one document of a text with JSON's types: plain scalars that look like null, booleans or
-// numbers become such, keys are always text. InvalidArgument naming file and line: not YAML, a key
-// that is there twice, or what no model's file has: anchors, aliases, tags, several documents,
-// nesting deeper than 32, a value of more than 64 KB, more than 16 MB.
+// Reads the one document of a text into JSON's types. Plain scalars that look like null, booleans
+// or numbers become such; keys are always text. InvalidArgument naming file and line: it is not
+// YAML, a key is there twice, or it has something that no model's file has: anchors, aliases, tags,
+// several documents, nesting deeper than 32, a value of more than 64 KB, more than 16 MB.
 absl::StatusOr<nlohmann::json> ParseYaml(absl::string_view text, const std::string& file);
 
-// The same with all scalars but null as the text that they are written as, and with the line, from
-// 1, in which each key of the outermost map stands.
+// Does the same, but leaves all scalars except null as text, and sets the line, counted from 1, in
+// which each key of the outermost map stands.
 absl::StatusOr<nlohmann::json> ParseYamlText(absl::string_view text, const std::string& file,
                                              std::map<std::string, int>* lines);
 

@@ -1,3 +1,4 @@
+// Reads a zip archive's directory and checks each entry against the member's own header.
 #include "models/files/zip.h"
 
 #include <zlib.h>
@@ -17,20 +18,22 @@ namespace {
 constexpr size_t kEndBytes = 22;
 constexpr size_t kLocatorBytes = 20;
 constexpr size_t kMaxComment = 65535;
-// Deflate makes at most 1032 bytes of one.
+// A byte of deflated data stands for at most 1032 bytes.
 constexpr uint64_t kMaxRatio = 1032;
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole zip archive: ", what, "; download it again");
 }
 
+// The directory's place in the file.
 struct Directory {
   uint64_t members = 0;
   uint64_t bytes = 0;
   uint64_t offset = 0;
 };
 
-// Finds the directory from the end of the file.
+// Finds the end of the archive, which a comment of any length up to 64 KB may follow, and reads the
+// directory's place from it. Returns false if it is not there or not whole.
 bool FindDirectory(absl::string_view bytes, Directory* directory) {
   if (bytes.size() < kEndBytes) return false;
   const size_t first = bytes.size() - kEndBytes;
@@ -56,7 +59,8 @@ bool FindDirectory(absl::string_view bytes, Directory* directory) {
   return reader.ok();
 }
 
-// The values of extra field 1 replace those that did not fit into 32 bits.
+// Replaces those values that did not fit into 32 bits by the ones of extra field 1. Returns false
+// if the extra fields are damaged.
 bool ReadLargeSizes(absl::string_view extra, uint64_t* size, uint64_t* stored, uint64_t* offset) {
   constexpr uint64_t kLarge = 0xffffffff;
   if (*size != kLarge && *stored != kLarge && *offset != kLarge) return true;
@@ -115,6 +119,7 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(std::shared_ptr<const FileBytes> fil
     }
     member.deflated = method == 8;
 
+    // The member's own header must name the same member. Its data follow its name and extra fields.
     if (offset > bytes.size()) return Damaged(*file, "a member lies outside the file");
     ByteReader local(bytes.substr(offset));
     if (local.ReadBytes(4) != "PK\3\4") return Damaged(*file, "a member is not where it should be");
