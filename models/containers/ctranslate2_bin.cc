@@ -1,3 +1,4 @@
+// Reads the variables of a model.bin one after the other; the header describes the bytes.
 #include "models/containers/ctranslate2_bin.h"
 
 #include <cstdint>
@@ -22,7 +23,7 @@ absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again");
 }
 
-// A string without its NUL; the reader fails when it is not one.
+// Returns the next string without its NUL. If it has none, the reader's ok() becomes false.
 std::string ReadString(ByteReader* reader) {
   absl::string_view text = reader->ReadBytes(reader->Read<uint16_t>());
   if (text.empty() || text.back() != '\0') {
@@ -33,6 +34,7 @@ std::string ReadString(ByteReader* reader) {
   return std::string(text);
 }
 
+// Sets `*dtype` to the type of a code, before version 4 of a size. Returns false if it is unknown.
 bool TypeOf(uint32_t version, uint8_t code, DType* dtype) {
   static constexpr DType kTypes[] = {DType::kFloat32, DType::kInt8,    DType::kInt16,
                                      DType::kInt32,   DType::kFloat16, DType::kBFloat16};
@@ -74,7 +76,7 @@ absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const FileByte
   return source->Add(std::move(name), std::move(tensor));
 }
 
-// Puts the values of every NAME_scale into NAME.
+// Attaches the values of every NAME_scale to NAME.
 absl::Status AttachScales(const FileBytes& file, TensorSource* source) {
   for (const std::string& name : source->Names()) {
     if (!absl::EndsWith(name, kScale)) continue;

@@ -1,3 +1,4 @@
+// Reads the parts of a Marian file in their order; the header describes the bytes.
 #include "models/containers/marian_bin.h"
 
 #include <cstdint>
@@ -18,11 +19,12 @@ namespace {
 constexpr uint64_t kVersion = 1;
 constexpr uint64_t kFloat32 = 0x404;
 constexpr uint64_t kFloat16 = 0x402;
-constexpr uint64_t kFloat64 = 0x408;  // read as float32
+constexpr uint64_t kFloat64 = 0x408;  // becomes float32
 constexpr uint64_t kInt8 = 0x101;
 constexpr uint64_t kIntgemm8 = 0x10001;
 constexpr uint64_t kIntgemm8Fork = 0x4101;
 
+// A tensor's description, as it lies in the file.
 struct Item {
   uint64_t name_bytes;
   uint64_t type;
@@ -76,7 +78,7 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
     } else if (type == kFloat16) {
       tensor.view.dtype = DType::kFloat16;
     } else if (type == kFloat64) {
-      tensor.view.dtype = DType::kInt64;  // of its size
+      tensor.view.dtype = DType::kInt64;  // the same size, until TakeFloat64 below
     } else if (quantized || type == kInt8) {
       tensor.view.dtype = DType::kInt8;
     } else {
@@ -92,7 +94,7 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
       return Damaged(*file, absl::StrCat("the shape of \"", names[i], "\" is impossible"));
     }
     const size_t scale_bytes = quantized ? sizeof(float) : 0;
-    // The data of a tensor are filled up to a multiple of 256 bytes.
+    // Marian pads the data of a tensor to a multiple of 256 bytes.
     if (data.size() < scale_bytes || data.size() - scale_bytes < *bytes) {
       return Damaged(
           *file, absl::StrCat("tensor \"", names[i], "\" of shape ", ShapeString(tensor.view.shape),

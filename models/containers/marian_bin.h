@@ -1,13 +1,13 @@
-// Reader of Marian's binary model files.
+// Reads Marian's binary model files.
 //
 //   u64 1 | u64 n | n x { u64 name bytes (with a NUL) | u64 type | u64 rank | u64 data bytes } |
 //   names | dimensions, i32 each | u64 pad | pad bytes | data, one tensor after the other
 //
-// types: 0x404 float32, 0x402 float16, 0x101 int8; intgemm8 0x10001, or 0x4101 in the fork whose
-// files Firefox uses: int8 elements, then one f32 s, so that weight = element / s. Such a matrix is
-// stored transposed ([out, in], though its dimensions say [in, out]), an embedding ("...Wemb") as
-// it is. For a matrix W the tensor W_QuantMultA is a static multiplier of its inputs, the output
-// layer's is none_QuantMultA.
+// Types: 0x404 float32, 0x402 float16, 0x408 float64, 0x101 int8; intgemm8 is 0x10001, or 0x4101 in
+// the fork whose files Firefox uses. An intgemm8 tensor has int8 elements, then one f32 s:
+// weight = element / s. Its matrix is stored transposed, as [out, in], although its dimensions say
+// [in, out]; an embedding ("...Wemb") is stored as they say. For a matrix W, the tensor
+// W_QuantMultA is a static multiplier of its inputs; the output layer's is none_QuantMultA.
 #ifndef NIBU_MODELS_CONTAINERS_MARIAN_BIN_H_
 #define NIBU_MODELS_CONTAINERS_MARIAN_BIN_H_
 
@@ -20,10 +20,11 @@
 
 namespace nibu::internal {
 
+// Returns true if the bytes begin like such a file.
 bool IsMarianBin(absl::string_view bytes);
 
-// InvalidArgument naming the file when it is damaged; Unimplemented for packed and CPU-specific
-// types, with what to do.
+// float64 tensors become float32. InvalidArgument naming the file: it is damaged. Unimplemented,
+// with what to do: a tensor is packed for one kind of CPU, or of an unknown type.
 absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Parses the headers of NumPy arrays in a zip archive.
 #include "models/containers/npz.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 namespace nibu::internal {
 namespace {
 
-// What follows "'key': " in the header, or nothing.
+// Returns the rest of the header behind "'key': ", or nothing.
 absl::string_view Field(absl::string_view header, absl::string_view key) {
   const std::string quoted = absl::StrCat("'", key, "':");
   const size_t at = header.find(quoted);
@@ -30,13 +31,13 @@ absl::string_view Field(absl::string_view header, absl::string_view key) {
   return absl::StripLeadingAsciiWhitespace(header.substr(at + quoted.size()));
 }
 
-constexpr absl::string_view kFloat64 = "'<f8'";  // read as float32
+constexpr absl::string_view kFloat64 = "'<f8'";  // becomes float32
 constexpr std::pair<absl::string_view, DType> kTypes[] = {
     {"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16}, {"'|i1'", DType::kInt8},
     {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},   {"'<i4'", DType::kInt32},
     {"'<i8'", DType::kInt64},   {kFloat64, DType::kInt64}};
 
-// "(2, 3), ..." -> {2, 3}
+// Parses a tuple of sizes: "(2, 3), ..." gives {2, 3}. Returns false if it is none.
 bool ParseShape(absl::string_view text, Shape* shape) {
   if (!absl::ConsumePrefix(&text, "(")) return false;
   const size_t end = text.find(')');
@@ -51,7 +52,8 @@ bool ParseShape(absl::string_view text, Shape* shape) {
   return true;
 }
 
-// `where` names it in messages. The tensor has no file yet, unless it has memory of its own.
+// Reads one array. `where` begins messages. The caller sets the tensor's file, unless the tensor
+// has memory of its own already (float64).
 absl::StatusOr<StoredTensor> ReadArray(absl::string_view bytes, const std::string& path,
                                        absl::string_view where) {
   const auto wrong = [&](absl::string_view what) { return Invalid(where, what); };
@@ -107,7 +109,7 @@ absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file) {
     if (tensor.file == nullptr) tensor.file = std::move(holder);
     NIBU_RETURN_IF_ERROR(source.Add(std::string(name), std::move(tensor)));
   }
-  file->DropPages();  // the checksums have touched all of them
+  file->DropPages();  // the checksums have read all of them
   return source;
 }
 

@@ -1,4 +1,4 @@
-// Reader of NumPy's .npz: a zip archive (zip.h) of members NAME.npy, each
+// Reads NumPy's .npz files. Such a file is a zip archive (zip.h) of members NAME.npy, each with
 //
 //   "\x93NUMPY" | u8 major | u8 minor | u16 (major 1) or u32 header bytes | header | data
 //
@@ -15,8 +15,9 @@
 
 namespace nibu::internal {
 
-// The tensors, by their names without ".npy"; of types <f4, <f2, |i1, |u1, <i2, <i4 and <i8. The
-// archive's checksums are checked. InvalidArgument or Unimplemented naming file and member.
+// Returns the tensors by their names without ".npy". They may be of types <f4, <f2, |i1, |u1, <i2,
+// <i4 and <i8, and of <f8, which becomes float32. Checks the archive's checksums. InvalidArgument
+// naming file and member: damaged, or not row-major. Unimplemented: another type.
 absl::StatusOr<TensorSource> ReadNpz(std::shared_ptr<const FileBytes> file);
 
 }  // namespace nibu::internal

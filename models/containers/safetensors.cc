@@ -1,3 +1,4 @@
+// Parses and checks the JSON header of a safetensors file, and writes such files.
 #include "models/containers/safetensors.h"
 
 #include <algorithm>
@@ -19,11 +20,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The format allows 100 MB; even 100,000 tensors take less.
+// The format allows 100 MB, but even 100,000 tensors take less than this.
 constexpr uint64_t kMaxHeader = 1 << 25;
 constexpr size_t kMaxRank = 8;
 
-// A list of few numbers from 0 on.
+// Reads a list of at most kMaxRank numbers that are not negative. Returns false if it is none.
 bool ReadSizes(const Json& tensor, const char* key, std::vector<uint64_t>* sizes) {
   const auto list = tensor.find(key);
   if (list == tensor.end() || !list->is_array() || list->size() > kMaxRank) return false;
@@ -43,8 +44,9 @@ absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
 }
 
+// A tensor of the header.
 struct Entry {
-  std::vector<uint64_t> offsets;  // begin, end; unchecked against the neighbours'
+  std::vector<uint64_t> offsets;  // begin, end; not yet compared with those of its neighbours
   std::string name;
   StoredTensor tensor;
 };
@@ -67,7 +69,7 @@ absl::StatusOr<Entry> ReadEntry(const std::string& name, const Json& json, absl:
   }
   TensorView& view = entry.tensor.view;
   view.dtype = type->second;
-  view.shape.assign(shape.begin(), shape.end());  // negative: it was too large
+  view.shape.assign(shape.begin(), shape.end());  // a size of 2^63 or more becomes negative
   const std::optional<uint64_t> bytes = BytesOf(view.dtype, view.shape);
   if (!bytes.has_value()) {
     return Damaged(*file, absl::StrCat("the shape of tensor \"", name, "\" overflows"));
@@ -115,6 +117,7 @@ absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> fi
     NIBU_ASSIGN_OR_RETURN(Entry entry, ReadEntry(name, value, data, file));
     entries.push_back(std::move(entry));
   }
+  // In the order of their places, each tensor must begin where the one before it ends.
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
   TensorSource source(file->path());

@@ -1,4 +1,4 @@
-// Safetensors files.
+// Reads and writes safetensors files.
 //
 //   u64 n | n bytes of JSON | data                                              (little-endian)
 //
@@ -25,11 +25,12 @@
 
 namespace nibu::internal {
 
-// Everything above is checked, nothing is trusted: InvalidArgument (one line, naming the file) for
-// any file that breaks a rule, Unimplemented for dtypes that nibu has no use for.
+// Checks every rule above. InvalidArgument, in one line that names the file: it breaks a rule.
+// Unimplemented: a tensor has a type that nibu does not read.
 absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> file);
 
-// A tensor whose bytes are asked for when their turn comes.
+// A tensor to be written. Its bytes are asked for only when they are written, so that one tensor
+// is in memory at a time.
 struct TensorToWrite {
   std::string name;
   DType dtype = DType::kFloat32;  // a floating-point type
@@ -37,7 +38,8 @@ struct TensorToWrite {
   std::function<absl::StatusOr<std::string>()> bytes;
 };
 
-// Writes the tensors in the given order to `path`, which must not be there, and to the disk.
+// Writes the tensors in the given order to a new file `path`, and returns when the disk has them.
+// Unavailable: the file is there already, or cannot be written.
 absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const std::string& path);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Looks up tensors by name, and checks their shapes, types and scales.
 #include "models/containers/tensor_source.h"
 
 #include <cmath>
@@ -150,6 +151,7 @@ absl::StatusOr<MatrixView> TensorSource::GetMatrix(absl::string_view name, int64
     }
   }
   MatrixView matrix{tensor->view, out_in, tensor->scales, tensor->activation_scale};
+  // The view shows the matrix as it is laid out.
   if (tensor->transposed) {
     std::swap(matrix.values.shape[0], matrix.values.shape[1]);
     matrix.out_in = !out_in;

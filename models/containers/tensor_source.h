@@ -1,9 +1,9 @@
-// The seam between a container of tensors (safetensors, .npz, ...) and the model built from it.
+// Passes tensors from a container (safetensors, .npz, ...) to the builder of a model.
 //
 // A container's reader fills a TensorSource; the builder then asks for each tensor by name, type
-// and shape. What is missing, misshapen or of the wrong type is an error at once, what was never
-// asked for is one at the end; the messages name the tensor, its file, what was expected and what
-// is there.
+// and shape. A tensor that is missing, misshapen or of the wrong type is an error at once, and one
+// that was never asked for is an error at the end. The messages name the tensor, its file, what was
+// expected and what is there.
 #ifndef NIBU_MODELS_CONTAINERS_TENSOR_SOURCE_H_
 #define NIBU_MODELS_CONTAINERS_TENSOR_SOURCE_H_
 
@@ -30,46 +30,46 @@ namespace nibu::internal {
 struct StoredTensor {
   TensorView view;  // points into `file`
   std::shared_ptr<const FileBytes> file;
-  // Integer tensors: weight = value / scale; one scale, or one for each output. Empty: none known.
+  // For integer tensors: weight = value / scale, with one scale, or one for each output. Empty if
+  // the container has none.
   absl::Span<const float> scales;
   std::shared_ptr<const void> scales_owner;  // null: they lie in `file`
-  // The data are laid out as the transpose of what `view.shape` says.
+  // True if the data are laid out as the transpose of what `view.shape` says.
   bool transposed = false;
-  // Static multiplier of the inputs of this matrix; 0: none.
+  // The static multiplier of the inputs of this matrix; 0: none.
   float activation_scale = 0;
 
-  // Takes float64 values, as many as view.shape says, as float32 in memory of its own. `path` names
-  // it in messages.
+  // Converts float64 values, as many as view.shape says, to float32 in memory of the tensor's own.
+  // `path` names it in messages.
   void TakeFloat64(const std::string& path, absl::string_view bytes);
   // Sets scales, which copies of this tensor share.
   void OwnScales(std::vector<float> values);
 };
 
-// Bytes of a tensor; none: a size is negative, or they overflow.
+// Returns the number of bytes of a tensor; nothing if a size is negative, or if they overflow.
 std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape);
 
-// The same values, held once or twice.
+// Returns true if two tensors have the same type, shape, layout, scales and values.
 bool SameTensor(const StoredTensor& a, const StoredTensor& b);
 
-// Copies row `row` of [out, in] out of a matrix that may be stored the other way.
+// Copies row `row` of the matrix [out, in] to `out`, also if it is stored as [in, out].
 void CopyRow(const MatrixView& matrix, int64_t row, char* out);
 
-// Linears that a file holds packed already (Linear::packed_bytes), by the name of their first
-// matrix.
+// Linears that a file has in packed form (Linear::packed_bytes), by the name of their first matrix.
 struct PackedLinears {
   ComputeType compute_type = ComputeType::kFloat32;
-  std::string fingerprint;  // of the CPU and oneDNN that they are for
+  std::string fingerprint;  // names the CPU and oneDNN that they are packed for
   std::map<std::string, absl::Span<char>, std::less<>> linears;
-  std::shared_ptr<const void> owner;  // of their memory
+  std::shared_ptr<const void> owner;  // keeps their memory
 };
 
-// Not thread-safe.
+// The tensors of a model. Not thread-safe.
 class TensorSource {
  public:
   // `description` names the whole in messages: the path of the file (or of the index of its parts).
   explicit TensorSource(std::string description) : description_(std::move(description)) {}
 
-  // InvalidArgument when the name is there already.
+  // InvalidArgument: a tensor of that name is there already.
   absl::Status Add(std::string name, StoredTensor tensor);
   // Takes the tensors of another file of the same model.
   absl::Status Absorb(TensorSource other);
@@ -78,44 +78,48 @@ class TensorSource {
   size_t size() const { return tensors_.size(); }
   std::vector<std::string> Names() const;
   bool Has(absl::string_view name) const { return tensors_.contains(name); }
-  // Null when there is no such tensor. Does not count as asking for it.
+  // Returns null if there is no such tensor. Does not count as asking for it.
   const StoredTensor* Find(absl::string_view name) const;
 
-  // The tensor, valid as long as this source. NotFound, or InvalidArgument.
+  // Returns a tensor; the view is valid as long as this source. NotFound: it is missing.
+  // InvalidArgument: it has another shape or type.
   absl::StatusOr<TensorView> Get(absl::string_view name, const Shape& shape,
                                  absl::Span<const DType> allowed);
-  // A matrix of `in` inputs and `out` outputs, stored as [out, in] or [in, out]: floating point, or
-  // int8 and int16 with scales.
+  // Returns a matrix of `in` inputs and `out` outputs, whose shape is [out, in], or [in, out] if
+  // `out_in` is false. It is of a floating-point type, or int8 or int16 with scales. Errors are
+  // those of Get().
   absl::StatusOr<MatrixView> GetMatrix(absl::string_view name, int64_t in, int64_t out,
                                        bool out_in);
-  // A floating-point vector, stored as [size] or [1, size]; its view has shape [size].
+  // Returns a floating-point vector, stored as [size] or [1, size]; the view has shape [size].
+  // Errors are those of Get().
   absl::StatusOr<TensorView> GetVector(absl::string_view name, int64_t size);
 
-  // A tensor that has more to it than its place; null when there is no such tensor.
+  // Returns a tensor to which a reader adds scales or the like; null if there is no such tensor.
   StoredTensor* Mutable(absl::string_view name);
 
-  // Linears that need not be packed. Empty: none.
+  // Linears that need not be packed; may be empty.
   void SetPacked(PackedLinears packed) { packed_ = std::move(packed); }
   const PackedLinears& packed() const { return packed_; }
-  // Whether embedding tables are to be used from where they lie, unread.
+  // After SetShared(), embedding tables are used in the file, without being read or copied.
   void SetShared() { shared_ = true; }
   bool shared() const { return shared_; }
 
-  // Marks a tensor that is there, but of no use, as asked for. Nothing happens when it is not
-  // there.
+  // Counts a tensor as asked for, because it is of no use. It need not be there.
   void Ignore(absl::string_view name) { used_.emplace(name); }
-  // InvalidArgument naming tensors that nobody asked for.
+  // InvalidArgument naming tensors that were not asked for.
   absl::Status CheckAllUsed() const;
 
-  // Lets the operating system have the memory behind the tensors read so far. They remain valid.
+  // Returns the memory behind the tensors read so far to the operating system. The tensors remain
+  // valid; they are read from their files again.
   void DropPages() const;
 
  private:
+  // Finds a tensor of the expected shape, and counts it as asked for.
   absl::StatusOr<const StoredTensor*> Use(absl::string_view name, const Shape& expected);
 
   std::string description_;
   std::map<std::string, StoredTensor, std::less<>> tensors_;
-  std::set<std::string, std::less<>> used_;  // names, of which some may not be there
+  std::set<std::string, std::less<>> used_;  // names that were asked for, or ignored
   PackedLinears packed_;
   bool shared_ = false;
 };

@@ -1,3 +1,4 @@
+// Finds storages and tensors in the pickle of a PyTorch file; the header describes both forms.
 #include "models/containers/torch_file.h"
 
 #include <optional>
@@ -16,6 +17,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
+// The first pickle of a stream, a number.
 constexpr absl::string_view kStreamStart(
     "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
 constexpr absl::string_view kDict = "collections OrderedDict";
@@ -24,8 +26,8 @@ constexpr absl::string_view kParameter = "torch._utils _rebuild_parameter";
 
 struct StorageType {
   absl::string_view name;
-  size_t size;
-  std::optional<DType> dtype;
+  size_t size;                 // bytes of an element
+  std::optional<DType> dtype;  // none for float64, which DType does not have
 };
 constexpr StorageType kStorageTypes[] = {
     {"torch FloatStorage", 4, DType::kFloat32},
@@ -37,7 +39,7 @@ constexpr StorageType kStorageTypes[] = {
     {"torch ShortStorage", 2, DType::kInt16},
     {"torch IntStorage", 4, DType::kInt32},
     {"torch LongStorage", 8, DType::kInt64},
-    {"torch DoubleStorage", 8, std::nullopt}};  // read as float32
+    {"torch DoubleStorage", 8, std::nullopt}};  // becomes float32
 
 const StorageType* FindType(absl::string_view name) {
   for (const StorageType& type : kStorageTypes) {
@@ -76,12 +78,12 @@ absl::Status TorchFile::Damaged(absl::string_view what) const {
   return Invalid(file_->path(), ": not a whole PyTorch file: ", what, "; download it again");
 }
 
-// Every storage that the pickle refers to, its bytes not yet found.
 absl::Status TorchFile::CollectStorages() {
   for (PickleRef i = 0; i < pickle_.size(); ++i) {
     if (!pickle_.Is(i, Kind::kPersistent)) continue;
     const PickleValue& id = pickle_[pickle_[i].items[0]];
-    // The sixth item of the older form, a view into another storage, is None in all but the oldest.
+    // The older form has a sixth item, a view into another storage, which is None except in the
+    // oldest files.
     if (id.kind != Kind::kTuple || id.items.size() < 5 || id.items.size() > 6 ||
         pickle_[id.items[0]].text != "storage" || !pickle_.Is(id.items[1], Kind::kGlobal) ||
         !pickle_.Is(id.items[2], Kind::kString) || !pickle_.Is(id.items[4], Kind::kInt) ||
@@ -138,7 +140,7 @@ absl::Status TorchFile::OpenZip() {
       return Damaged(absl::StrCat("storage ", key, " has ", member->second.size,
                                   " bytes, expected ", storage.elements, " elements of ", size));
     }
-    // PyTorch can leave the checksums out.
+    // Checksums are not checked, because PyTorch can leave them out.
     NIBU_ASSIGN_OR_RETURN(storage.file, archive.Read(member->second, false, &storage.bytes));
   }
   return absl::OkStatus();
@@ -192,6 +194,7 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
   const auto wrong = [&](absl::string_view what) {
     return Invalid(file_->path(), ": tensor \"", name, "\" ", what);
   };
+  // A parameter is a call whose first argument is the tensor.
   const PickleValue* call = &value;
   if (call->kind == Kind::kCall && pickle_[call->items[0]].text == kParameter) {
     const PickleValue& arguments = pickle_[call->items[1]];
@@ -226,13 +229,14 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
   int64_t elements = 1;
   StoredTensor tensor;
   tensor.view.dtype = type.dtype.value_or(DType::kFloat32);
-  // Column by column, as those that T5's makers turned around when they took them over from
-  // TensorFlow.
+  // A matrix may be stored column by column. T5's matrices are, because its authors transposed them
+  // when they took them over from TensorFlow.
   tensor.transposed = sizes.size() == 2 && size_of(0) > 1 && size_of(1) > 1 && stride_of(0) == 1 &&
                       stride_of(1) == size_of(0);
   for (size_t i = sizes.size(); i-- > 0;) {
     const int64_t size = size_of(i);
-    // Row-major: a step along a dimension passes over everything inside of it.
+    // In a row-major tensor, the stride of a dimension is the number of elements in all dimensions
+    // behind it.
     if (!tensor.transposed && size != 1 && stride_of(i) != elements) {
       return wrong("is not stored row by row; call contiguous() on it before saving");
     }

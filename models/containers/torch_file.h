@@ -1,9 +1,9 @@
-// Reader of PyTorch's torch.save files, in both forms.
+// Reads PyTorch's torch.save files, in both forms.
 //
-// Since 1.6 a zip archive (zip.h):
+// Since PyTorch 1.6, the file is a zip archive (zip.h):
 //   NAME/data.pkl      the saved object as a pickle (pickle.h)
 //   NAME/data/KEY      the raw bytes of one storage, little-endian unless NAME/byteorder says "big"
-// Before:
+// Before, it is a stream:
 //   pickle 0x1950a86a20f9469cfc6c | pickle 1001 | pickle {"little_endian": True, ...} |
 //   pickle of the object | pickle of a list of the storages' keys |
 //   for each of these { i64 elements | raw bytes }
@@ -28,15 +28,16 @@
 
 namespace nibu::internal {
 
-// Immutable.
+// A file with one saved object. Immutable.
 class TorchFile {
  public:
-  // Whether the bytes begin as either form does.
+  // Returns true if the bytes begin as either form does.
   static bool IsTorch(absl::string_view bytes);
 
-  // InvalidArgument or Unimplemented naming the file: damaged, refers to functions other than those
-  // above, a TorchScript program, big-endian. `classes`, which outlive the file: names that may be
-  // referred to besides; a value of one of them is no more than its arguments and attributes.
+  // InvalidArgument naming the file: it is damaged. Unimplemented: it refers to functions other
+  // than those above, is a TorchScript program, or is big-endian. `classes`: further names that it
+  // may refer to, which must outlive the result; a value of such a class is its arguments and
+  // attributes, and no more.
   static absl::StatusOr<TorchFile> Open(std::shared_ptr<const FileBytes> file,
                                         absl::Span<const absl::string_view> classes = {});
 
@@ -44,9 +45,9 @@ class TorchFile {
   const PickleValue& root() const { return pickle_[pickle_.root()]; }
   const FileBytes& file() const { return *file_; }
 
-  // The tensors of a dictionary {name: tensor}, whose views point into the file. InvalidArgument or
-  // Unimplemented naming the tensor: outside its storage, not row-major, of an unknown type, or no
-  // tensor at all.
+  // Returns the tensors of a dictionary {name: tensor}; their views point into the file.
+  // InvalidArgument naming the tensor: it lies outside its storage, is neither row-major nor a
+  // transposed matrix, or is no tensor at all.
   absl::StatusOr<TensorSource> Tensors(const PickleValue& dict) const;
 
  private:
@@ -60,6 +61,7 @@ class TorchFile {
   TorchFile(std::shared_ptr<const FileBytes> file, absl::Span<const absl::string_view> classes);
   absl::Status OpenZip();
   absl::Status OpenStream();
+  // Fills storages_ with all that the pickle refers to, without their bytes.
   absl::Status CollectStorages();
   absl::Status Damaged(absl::string_view what) const;
   absl::StatusOr<StoredTensor> Tensor(absl::string_view name, const PickleValue& value) const;
@@ -68,7 +70,7 @@ class TorchFile {
   std::vector<absl::string_view> globals_;
   std::shared_ptr<const FileBytes> pickle_file_;  // keeps the pickle's bytes
   Pickle pickle_;
-  std::map<std::string, Storage, std::less<>> storages_;
+  std::map<std::string, Storage, std::less<>> storages_;  // by key
 };
 
 }  // namespace nibu::internal

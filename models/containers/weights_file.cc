@@ -1,3 +1,4 @@
+// Finds the weights of a directory, and reads the files of an index one after the other.
 #include "models/containers/weights_file.h"
 
 #include <map>
@@ -45,8 +46,8 @@ absl::StatusOr<TensorSource> ReadSharded(const std::string& directory, const Fil
   for (const auto& [name, tensors] : shards) {
     NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(absl::StrCat(directory, "/", name)));
     NIBU_ASSIGN_OR_RETURN(TensorSource part, ReadWeights(std::move(file)));
-    // Some of those that the index names may be in no file: the converter of huggingface.co leaves
-    // copies of tied tensors out of the files, and in the index.
+    // The reverse is no error: the converter of huggingface.co names copies of tied tensors in the
+    // index, but leaves them out of the files.
     for (const std::string& tensor : part.Names()) {
       if (!tensors.contains(tensor)) {
         return Invalid(part.description(), ": tensor \"", tensor, "\" is not in ", index.path());
