@@ -1,3 +1,8 @@
+// Builds a model: for each weight of ForEachWeight,
+//   1. find its tensors in the table of names, and take them from the source by shape and type;
+//   2. take the packed linear of the file, if it is for this CPU and compute type;
+//   3. otherwise pack the tensors, or reuse what was made of the same tensors (tied weights).
+// In the end no tensor may be left over.
 #include "models/assembly/build_model.h"
 
 #include <algorithm>
@@ -28,7 +33,8 @@ bool HoldsFiniteValues(const TensorView& view) {
   return true;
 }
 
-// Makes `*matrix` one of [out, in], which points into `*buffer` if it was not one already.
+// Makes `*matrix` a matrix [out, in]. If it is stored as [in, out], it is transposed into
+// `*buffer`, and points there.
 void TurnAround(MatrixView* matrix, std::string* buffer) {
   if (matrix->out_in) return;
   Shape& shape = matrix->values.shape;
@@ -42,7 +48,7 @@ void TurnAround(MatrixView* matrix, std::string* buffer) {
   matrix->out_in = true;
 }
 
-// The visitor of ForEachWeight that fills the weights; after an error it passes over the rest.
+// The visitor of ForEachWeight that fills the weights. After an error it skips the rest.
 class Builder {
  public:
   Builder(const ModelConfig& config, const NameTable& names, ComputeType compute_type,
@@ -62,6 +68,7 @@ class Builder {
       SpreadBiases(config_.heads_encoder, /*both_ways=*/true, &weights.source.distance_biases);
       SpreadBiases(config_.heads_decoder, /*both_ways=*/false, &weights.target.distance_biases);
     }
+    // The decoder's output is multiplied by output_scale, here in its last norm.
     for (float& gamma : weights.decoder_norm.gamma) gamma *= config_.output_scale;
     for (float& beta : weights.decoder_norm.beta) beta *= config_.output_scale;
     NIBU_RETURN_IF_ERROR(CheckLeftovers(names_, &source_));
@@ -82,12 +89,13 @@ class Builder {
   }
 
  private:
-  // From a table [buckets, H].
+  // Replaces a table of biases [buckets, H] by one for each distance.
   void SpreadBiases(int heads, bool both_ways, std::vector<float>* biases) const {
     *biases = DistanceBiases(*biases, heads, both_ways, config_.position_max_distance);
   }
 
-  // `status` of building a weight, made to name what is wrong with which tensor.
+  // Returns the error `status` of making a weight with the tensor's name in it. If a tensor has NaN
+  // or infinite values, the error says that instead.
   absl::Status Explain(const absl::Status& status, const TensorNames& names) const {
     std::vector<std::string> tensors = names.weights;
     tensors.insert(tensors.end(), names.biases.begin(), names.biases.end());
@@ -104,8 +112,8 @@ class Builder {
                                      absl::StrJoin(tensors, "\", \""), "\": ", status.message()));
   }
 
-  // The linear `name` as the source holds it packed for this CPU and compute type. NotFound: it
-  // does not.
+  // Returns the linear that the source has packed for this CPU and compute type. NotFound: it has
+  // none. InvalidArgument: it is damaged, or has another shape.
   absl::StatusOr<Linear> Packed(const std::string& name, const WeightShape& shape) const {
     const PackedLinears& packed = source_.packed();
     const auto it = packed.linears.find(name);
@@ -125,6 +133,7 @@ class Builder {
                    "\": ", linear.status().message(), "; convert the model again");
   }
 
+  // A linear may be made of several matrices (q, k, v) of `each` rows, side by side.
   absl::Status Make(const TensorNames& names, const WeightShape& shape, Linear* linear) {
     const int each = shape.rows / static_cast<int>(names.weights.size());
     std::vector<MatrixView> matrices;
@@ -143,7 +152,7 @@ class Builder {
       NIBU_ASSIGN_OR_RETURN(const TensorView bias, source_.GetVector(name, each));
       biases.push_back(bias);
     }
-    // Those of tied layers are one.
+    // Tied layers share one packed linear.
     Linear& known = linears_[absl::StrCat(shape.columns, " ", shape.rows, " ",
                                           static_cast<int>(shape.activation), " ") +
                              KeyOf(matrices, biases, zeros.data())];
@@ -159,8 +168,8 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Tells apart what linears are made of, whatever the names: where the tensors lie, and their
-  // scales.
+  // Returns a key that is equal for linears made of the same tensors, whatever their names. It has
+  // the tensors' addresses and scales.
   static std::string KeyOf(const std::vector<MatrixView>& matrices,
                            const std::vector<TensorView>& biases, const void* zeros) {
     std::string key;
@@ -190,14 +199,15 @@ class Builder {
   }
 
   absl::Status Make(const TensorNames& names, const WeightShape& shape, LayerNormWeights* norm) {
-    source_.DropPages();  // of a sublayer
+    source_.DropPages();  // a norm ends a sublayer, whose tensors have been packed
     NIBU_ASSIGN_OR_RETURN(norm->gamma, Floats(names.weights[0], shape.rows));
     if (names.biases.empty()) return absl::OkStatus();
     NIBU_ASSIGN_OR_RETURN(norm->beta, Floats(names.biases[0], shape.rows));
     return absl::OkStatus();
   }
 
-  // Tables that hold the same are one.
+  // Tables with equal values share one table in memory. Shared tables (TensorSource::shared) are
+  // not read, so that only tables at the same place in the file count as equal.
   absl::Status Make(const TensorNames& names, const WeightShape& shape,
                     std::shared_ptr<const EmbeddingTable>* table) {
     const std::string& name = names.weights[0];
@@ -239,6 +249,8 @@ class Builder {
     return absl::OkStatus();
   }
 
+  // Returns the output layer from packed blocks of rows, "NAME/0", "NAME/1", ... Errors are those
+  // of Packed().
   absl::StatusOr<OutputWeights> PackedOutput(const std::string& name,
                                              const WeightShape& shape) const {
     OutputWeights output;

@@ -1,5 +1,5 @@
-// Assembles a model from a configuration, a source of tensors and a format's table of names. Every
-// format goes through here: a new one brings a container reader and a NameTable, nothing else.
+// Builds a model from a configuration, a source of tensors and a format's table of names. This code
+// is the same for all formats.
 #ifndef NIBU_MODELS_ASSEMBLY_BUILD_MODEL_H_
 #define NIBU_MODELS_ASSEMBLY_BUILD_MODEL_H_
 
@@ -13,12 +13,13 @@
 
 namespace nibu::internal {
 
-// Of what no part of the model is made: copies must equal their originals, and nothing may be left
-// but what `names` ignores. InvalidArgument naming the tensors.
+// Checks the tensors that no part of the model is made of: copies must equal their originals, and
+// no others may be left except those that `names` ignores. InvalidArgument naming the tensors.
 absl::Status CheckLeftovers(const NameTable& names, TensorSource* source);
 
-// The model, and a check that every tensor of the source was of use. InvalidArgument or NotFound
-// naming tensor and file: missing, misshapen, wrongly typed, unused, not finite.
+// Builds the model, and checks that every tensor of the source was used. NotFound naming tensor and
+// file: a tensor is missing. InvalidArgument: one has another shape or type, NaN or infinite
+// values, or no use.
 absl::StatusOr<std::shared_ptr<const Model>> BuildModel(const ModelConfig& config,
                                                         const NameTable& names,
                                                         ComputeType compute_type,

@@ -1,3 +1,4 @@
+// The names and ranges of a model's decoding options.
 #include "models/assembly/model_defaults.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace nibu::internal {
 namespace {
 
+// A floating-point option.
 struct Number {
   const char* name;
   std::optional<float> ModelDefaults::*field;
@@ -20,7 +22,7 @@ constexpr Number kNumbers[] = {{"length_penalty", &ModelDefaults::length_penalty
                                {"max_length_factor", &ModelDefaults::max_length_factor, 0, 1000},
                                {"length_ratio", &ModelDefaults::length_ratio, 0.1f, 10}};
 
-// Hugging Face's name of the beam's size tells its objects from the others.
+// Hugging Face's configurations are told from others by their name of the beam's size.
 bool IsHuggingFace(absl::string_view beam) { return beam == "num_beams"; }
 
 }  // namespace
@@ -54,7 +56,7 @@ absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const 
     defaults.*number.field = value;
   }
   const nlohmann::json* const stops = object.Find("early_stopping");
-  defaults.early_stopping = stops != nullptr && *stops == true;  // it may be "never"
+  defaults.early_stopping = stops != nullptr && *stops == true;  // the text "never" means false
   return defaults;
 }
 

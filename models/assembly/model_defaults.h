@@ -1,3 +1,4 @@
+// Reads and writes the decoding options that a model comes with.
 #ifndef NIBU_MODELS_ASSEMBLY_MODEL_DEFAULTS_H_
 #define NIBU_MODELS_ASSEMBLY_MODEL_DEFAULTS_H_
 
@@ -7,10 +8,12 @@
 
 namespace nibu::internal {
 
-// Those of an object, under the names that they have here; the beam's size is `beam` there. A
-// Hugging Face object, whose beam is "num_beams", has "max_length", which counts the decoder's
-// start token, for max_decoding_length. InvalidArgument naming the one that is out of range.
+// Reads the fields of a configuration that have the names of ModelDefaults' fields, except the
+// beam's size, whose name is `beam`. If that is "num_beams", the configuration is Hugging Face's:
+// max_decoding_length is "max_length" then, which counts the decoder's start token, too.
+// InvalidArgument naming the field: it is out of range.
 absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam);
+// Writes the fields that are set as ReadModelDefaults() reads them.
 nlohmann::ordered_json WriteModelDefaults(const ModelDefaults& defaults, const char* beam);
 
 }  // namespace nibu::internal

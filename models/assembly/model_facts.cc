@@ -1,3 +1,4 @@
+// Looks for facts in the fields of JSON and YAML, and in the lines of texts.
 #include "models/assembly/model_facts.h"
 
 #include <algorithm>
@@ -20,9 +21,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostText = 1 << 20;  // of a file
-constexpr size_t kMostFact = 200;
+constexpr size_t kMostText = 1 << 20;  // bytes that are read of a file
+constexpr size_t kMostFact = 200;      // bytes of a fact
 
+// Adds a fact, unless it is known already.
 void Add(const char* fact, std::string text, ModelFacts* facts) {
   text.resize(std::min(text.size(), kMostFact));
   text = PrintableLine(text);
@@ -54,8 +56,8 @@ void AddFields(const absl::StatusOr<Json>& json, ModelFacts* facts) {
   }
 }
 
-// The first line that speaks of a licence or stands below a heading that does. `said`: any line
-// will do.
+// Adds the first line that has "licen" or stands below a heading that has it. With `said`, the text
+// itself is a licence, and its first line counts.
 void AddLicense(absl::string_view text, bool said, ModelFacts* facts) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     const absl::string_view bare = absl::StripAsciiWhitespace(line);

@@ -1,10 +1,12 @@
-// What a model's files say of it beside the weights: its licence, languages and version.
+// Collects the facts that a model's files state about it: its licence, languages and version.
 //
-//   README.md             license and language of its front matter, YAML between two lines "---" (a
-//                         Hugging Face model card); else the first paragraph that has "licen"
 //   metadata.json         of Argos Translate and Firefox
 //   tokenizer_config.json, config.json   of Hugging Face
-//   LICENSE               its first line, where the others have none
+//   README.md             license and language in its front matter, which is YAML between two lines
+//                         "---" (a Hugging Face model card); else the first line that has "licen",
+//                         or stands below a heading that has it
+//   LICENSE               its first line
+// The first file that has a fact counts.
 #ifndef NIBU_MODELS_ASSEMBLY_MODEL_FACTS_H_
 #define NIBU_MODELS_ASSEMBLY_MODEL_FACTS_H_
 
@@ -15,11 +17,12 @@
 
 namespace nibu::internal {
 
-// "license", "languages", "source_language", "target_language", "package_version", "argos_version":
-// those that are said, as they are said: UTF-8, without control characters, not empty.
+// The facts that the files state, word for word: "license", "languages", "source_language",
+// "target_language", "package_version", "argos_version". Texts are UTF-8 without control
+// characters, at most 200 bytes, and not empty.
 using ModelFacts = std::map<std::string, std::string>;
 
-// What cannot be read says nothing.
+// Reads the facts of a folder. Files that are missing or damaged have none.
 ModelFacts ReadModelFacts(const Folder& folder);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Lists a model's weights, and fills tables of names.
 #include "models/assembly/name_table.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,5 @@
-// What a format calls the weights: the one thing, besides a reader of its containers and of its
-// configuration, that a format consists of.
+// Maps the weights of a model to the names that a format gives them. A format consists of such a
+// table and of readers for its containers and its configuration.
 #ifndef NIBU_MODELS_ASSEMBLY_NAME_TABLE_H_
 #define NIBU_MODELS_ASSEMBLY_NAME_TABLE_H_
 
@@ -16,12 +16,12 @@
 
 namespace nibu::internal {
 
-// A weight as the walk over all of them has it (ForEachWeight).
+// A weight of ForEachWeight, with its name, kind and shape.
 struct ListedWeight : WeightShape {
   std::string name;
 };
 
-// In the order of ForEachWeight. REQUIRES: config.Validate() is OK.
+// Returns all weights of a model in the order of ForEachWeight. REQUIRES: config.Validate() is OK.
 std::vector<ListedWeight> ListWeights(const ModelConfig& config);
 
 // The tensors that a weight is made of.
@@ -34,23 +34,24 @@ struct TensorNames {
   std::vector<std::string> biases;
 };
 
-// How tensors are called: what stands for '?' in the names of weights (gammas) and of their biases
-// (betas).
+// The words that stand for '?' in the names of weights (gammas) and of their biases (betas).
 struct Spelling {
   const char* weight;
   const char* bias = nullptr;            // null: there are none
   const TensorSource* source = nullptr;  // if given, biases that it lacks are left out
 };
 
+// The names of one model's tensors, and how they are stored.
 struct NameTable {
-  // By the names of ForEachWeight. What a model does not have may be here all the same.
+  // By the names of ForEachWeight. Weights that the model does not have may be here, too.
   std::map<std::string, TensorNames, std::less<>> tensors;
   bool out_in = true;  // matrices are stored as [out, in]
   bool output_out_in = true;
 
-  // (copy, original): where `copy` is there, it must hold the same values as `original`.
+  // Pairs of a copy and its original: if there is a tensor `copy`, it must have the same values as
+  // `original`.
   std::vector<std::pair<std::string, std::string>> copies;
-  std::vector<std::string> ignored;  // of no use where they are there
+  std::vector<std::string> ignored;  // tensors that may be there and are of no use
 
   using Parts = std::vector<std::pair<absl::string_view, std::vector<absl::string_view>>>;
 
@@ -61,12 +62,12 @@ struct NameTable {
   void AddTable(absl::string_view name, std::string tensor) {
     tensors[std::string(name)] = {{std::move(tensor)}, {}};
   }
-  // The first tensor of a weight, of which a table has no other; empty: it has no name.
+  // Returns the first tensor of a weight; for a table, its only one. Empty: the weight has no name.
   const std::string& Tensor(absl::string_view name) const;
 };
 
-// name("encoder", 0), ... for each layer of both stacks; of more than any sound configuration has,
-// those are left out.
+// Calls name("encoder", 0), ... for each layer of both stacks. A configuration that is not yet
+// checked may name any number of layers; those behind the first 1,000 of a stack are left out.
 template <typename F>
 void ForEachLayer(const ModelConfig& config, F name) {
   constexpr int kMost = 1000;

@@ -1,5 +1,6 @@
-// A model whose files have been read and understood, its weights not yet packed: what every
-// format's reader returns, what a Model is built from, and what can be written in another format.
+// Describes a model whose files have been read, but whose weights have not been packed yet. Every
+// format's reader returns an OpenedModel. A Model is built from it, and writers write it in other
+// formats.
 #ifndef NIBU_MODELS_ASSEMBLY_OPENED_MODEL_H_
 #define NIBU_MODELS_ASSEMBLY_OPENED_MODEL_H_
 
@@ -16,37 +17,39 @@
 
 namespace nibu::internal {
 
-// The languages that a multilingual model has to be told: tokens of its vocabulary (source and
-// target share it), one for each.
+// The languages that a multilingual model has to be told. Each has a token in the vocabulary, which
+// source and target share.
 struct ModelLanguages {
   struct Language {
     std::string code;  // "de", "deu_Latn", "de_DE"
     int token;
   };
-  std::vector<Language> languages;  // in the order of their codes; none: nothing to be told
-  // [language] text source_suffix, else text source_suffix [language].
+  std::vector<Language> languages;  // in the order of their codes; empty: nothing has to be told
+  // The source is [language] text source_suffix if this is true, else text source_suffix
+  // [language].
   bool source_in_front = true;
-  // The decoder is given decoder_start and the target language, else the language alone.
+  // The decoder starts from decoder_start and the target language if this is true, else from the
+  // language alone.
   bool target_follows_start = true;
-  // Codes of what is taken when nothing is said; empty: it must be said.
+  // The codes of the languages that are taken when the user names none; empty: he must name them.
   std::string default_source;
   std::string default_target;
 };
 
-// What turns text into the model's token ids and back, as plain data (the tokenizer folder knows no
-// model and this folder knows no tokenizer; tools joins them).
+// The data that turn text into the model's token ids and back. They are plain data, because the
+// tokenizer folder knows no model and this folder knows no tokenizer; tools/text joins them.
 struct ModelVocabulary {
-  // Token of each id. The target list equals the source list when the model shares them.
+  // The token of each id. Both lists are equal if source and target share a vocabulary.
   std::vector<std::string> source_tokens;
   std::vector<std::string> target_tokens;
-  // Contents of the SentencePiece models (serialized); empty: the model has none, and only
-  // tokenized input can be translated.
+  // The serialized SentencePiece models; empty: the model has none, and only tokenized input can be
+  // translated.
   std::string source_sentencepiece;
   std::string target_sentencepiece;
-  // A leading ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400) of a source line is one token when the
-  // vocabulary has it.
+  // True if ">>xx<<" (OPUS-MT) or "<2xx>" (MADLAD-400) in front of a source line is one token,
+  // where the vocabulary has it.
   bool language_tokens = false;
-  // As its files call them: "en", "eng_Latn"; empty: they do not.
+  // The codes in the model's files, such as "en" and "eng_Latn"; empty: they name none.
   std::string source_language;
   std::string target_language;
   ModelLanguages languages;
@@ -60,7 +63,7 @@ struct ModelVocabulary {
   }
 };
 
-// Options that a model comes with.
+// Decoding options that a model comes with.
 struct ModelDefaults {
   std::optional<int> beam_size;
   std::optional<int> max_decoding_length;
@@ -69,18 +72,18 @@ struct ModelDefaults {
   std::optional<float> word_penalty;
   std::optional<float> max_length_factor;  // see DecodingOptions
   bool early_stopping = false;             // likewise
-  // Tokens of a translation for one token of its source, in the mean: what is far from it is
-  // suspicious.
+  // The mean number of a translation's tokens for each token of its source. Translations whose
+  // length is far from it are suspicious.
   std::optional<float> length_ratio;
 };
 
-// Move only.
+// Movable, not copyable.
 struct OpenedModel {
   std::string format;       // "Hugging Face MarianMT", ...
-  std::string config_file;  // what `config` was read from, for messages
+  std::string config_file;  // the file of `config`, for messages
   ModelConfig config;
   NameTable names;
-  // Of the weights: views of mapped files.
+  // The weights, as views of mapped files.
   std::unique_ptr<TensorSource> source = std::make_unique<TensorSource>("");
   ModelVocabulary vocabulary;
   ModelDefaults defaults;

@@ -1,3 +1,4 @@
+// Matches the tensors of two name tables, and converts values row by row.
 #include "models/assembly/tensor_plan.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ bool IsInteger(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kI
 
 enum class Kind { kLinear, kTokens, kOther };
 
+// Returns the type in which a tensor is written (see Quantization).
 DType WrittenType(Kind kind, DType stored, Quantization quantization) {
   if (!quantization.has_value()) return stored;
   if (*quantization == ComputeType::kFloat32) return DType::kFloat32;
@@ -29,6 +31,7 @@ DType WrittenType(Kind kind, DType stored, Quantization quantization) {
   return kind == Kind::kLinear && !IsInteger(stored) ? DType::kInt8 : stored;
 }
 
+// Adds the tensors of one weight after the other to a plan.
 class Planner {
  public:
   Planner(TensorSource* source, Quantization quantization)
@@ -64,6 +67,7 @@ class Planner {
     return Add(tokens ? Kind::kTokens : Kind::kOther, to, from, matrix, 0, weight.rows);
   }
 
+  // Plans elements [first, first + rows) of a vector of `size`; zeros if `from` is empty.
   absl::Status Vector(const std::string& from, int size, int64_t first, int64_t rows,
                       const std::string& to) {
     if (from.empty() && to.empty()) return absl::OkStatus();
@@ -81,6 +85,8 @@ class Planner {
     return absl::OkStatus();
   }
 
+  // Plans the matrices of a linear. The source may have them side by side in one tensor (q, k and
+  // v), of which each written one takes its rows.
   absl::Status Weights(const ListedWeight& weight, const std::vector<std::string>& from,
                        bool out_in, const std::vector<std::string>& to) {
     const auto sources = static_cast<int>(from.size());
@@ -134,7 +140,7 @@ class Planner {
   std::vector<PlannedTensor> plan_;
 };
 
-// Appends `values` to `data` as one row of type `dtype`.
+// Appends `values` to `data` as one row of type `dtype`; an int8 row gets a scale of its own.
 void AppendRow(DType dtype, const std::vector<float>& values, TensorData* data) {
   const size_t at = data->bytes.size();
   data->bytes.resize(at + values.size() * DTypeSize(dtype));
@@ -193,6 +199,7 @@ absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor) {
   for (int64_t r = tensor.first_row; r < tensor.first_row + tensor.rows; ++r) {
     CopyRow(from, r, row.data());
     const size_t scale = from.scales.size() == 1 ? 0 : static_cast<size_t>(r);
+    // A row that keeps its type is copied; only its values are checked.
     if (kept) {
       data.bytes.append(row);
       if (from.scales.size() > 1) data.scales.push_back(from.scales[scale]);

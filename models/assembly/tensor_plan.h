@@ -1,5 +1,6 @@
-// A model's tensors under another table's names, one by one in another type: what every writer
-// writes. Linears come out as [out, in], one tensor for each of q, k and v.
+// Plans which tensors a writer writes, under the names of another table, and converts them one by
+// one to their written types. Linears are written as [out, in], with one tensor for each of q, k
+// and v.
 #ifndef NIBU_MODELS_ASSEMBLY_TENSOR_PLAN_H_
 #define NIBU_MODELS_ASSEMBLY_TENSOR_PLAN_H_
 
@@ -13,9 +14,9 @@
 
 namespace nibu::internal {
 
-// The types of written weights. Empty: each tensor's own. kFloat32: all float32. kBFloat16:
-// linears and embeddings. kInt8: linears, with a scale for each output (what is quantized already
-// stays as it is). The rest stays what it is.
+// The types of written weights. Without a value, each tensor keeps its type. kFloat32: all are
+// float32. kBFloat16: linears and token embeddings are bfloat16. kInt8: linears are int8 with a
+// scale for each output, except those that are quantized already. All others keep their types.
 using Quantization = std::optional<ComputeType>;
 
 // A tensor to be written. Valid as long as its TensorSource.
@@ -25,8 +26,8 @@ struct PlannedTensor {
   Shape shape;
   float activation_scale = 0;
 
-  // Rows [first_row, first_row + rows) of a matrix, its transpose where that is stored as
-  // [in, out]; a vector is a matrix of one column.
+  // The tensor is rows [first_row, first_row + rows) of this matrix, seen as [out, in] however it
+  // is stored. A vector is a matrix of one column.
   MatrixView from;
   int64_t first_row = 0;
   int64_t rows = 0;
@@ -34,18 +35,19 @@ struct PlannedTensor {
   std::string from_file;
 };
 
-// All tensors of the model, whose names in `to` are not empty; what `to` knows no name for must be
-// absent in the model. Errors as BuildModel's, unused tensors among them.
+// Returns a plan for every tensor of the model. Unimplemented: `to` has no name for a tensor that
+// the model has. Other errors are those of BuildModel, unused tensors among them.
 absl::StatusOr<std::vector<PlannedTensor>> PlanTensors(const OpenedModel& model,
                                                        const NameTable& to,
                                                        Quantization quantization);
 
+// The values of a planned tensor.
 struct TensorData {
   std::string bytes;          // row-major, of the planned type
-  std::vector<float> scales;  // integers: weight = value / scale; one, or one a row
+  std::vector<float> scales;  // for integers: weight = value / scale; one, or one for each row
 };
 
-// InvalidArgument naming the tensor: it holds NaN or infinite values.
+// Reads and converts one tensor. InvalidArgument naming it: it has NaN or infinite values.
 absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Reads each of the three formats into a Shortlist; the header describes them.
 #include "models/vocabulary/shortlist_file.h"
 
 #include <zlib.h>
@@ -24,7 +25,7 @@ namespace nibu::internal {
 namespace {
 
 constexpr uint64_t kMagic = 0xF11A48D5013417F5;
-constexpr size_t kMaxLine = 1 << 20;
+constexpr size_t kMaxLine = 1 << 20;  // bytes of a line in a compressed file
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole shortlist: ", what, "; download it again");
@@ -84,7 +85,7 @@ absl::StatusOr<Shortlist> ReadBinary(const FileBytes& file, size_t source_size,
   return shortlist;
 }
 
-// Hands the lines of a text, perhaps compressed by gzip, to `use`, until that gives an error.
+// Passes the lines of a text, perhaps compressed by gzip, to `use` until it returns an error.
 absl::Status ForEachLine(const FileBytes& file,
                          const std::function<absl::Status(absl::string_view)>& use) {
   const absl::string_view bytes = file.bytes();
@@ -93,7 +94,7 @@ absl::Status ForEachLine(const FileBytes& file,
       NIBU_RETURN_IF_ERROR(use(line));
     return absl::OkStatus();
   }
-  std::string text;  // of lines that are not whole yet
+  std::string text;  // the beginning of a line whose end is not inflated yet
   absl::Status status;
   const bool whole = Inflate(bytes, 16 + MAX_WBITS, [&](absl::string_view piece) {
     absl::StrAppend(&text, piece);
@@ -124,7 +125,8 @@ struct Translation {
   float probability;
 };
 
-// Leaves the best ones, most probable first; among equals the lower id.
+// Keeps the `best` most probable translations, the most probable first. Of equally probable ones,
+// the lower id comes first.
 void KeepBest(size_t best, std::vector<Translation>* translations) {
   std::sort(
       translations->begin(), translations->end(), [](const Translation& a, const Translation& b) {
@@ -158,7 +160,7 @@ absl::StatusOr<Shortlist> ReadLexical(const FileBytes& file, const ModelVocabula
     if (probability <= limits.threshold) return absl::OkStatus();
     std::vector<Translation>& row = table[static_cast<size_t>(source->second)];
     row.push_back({target->second, probability});
-    if (row.size() > 4 * best + 64) KeepBest(best, &row);
+    if (row.size() > 4 * best + 64) KeepBest(best, &row);  // bounds the memory
     return absl::OkStatus();
   }));
   if (known == 0) return Foreign(file, "the vocabulary has none of its tokens");

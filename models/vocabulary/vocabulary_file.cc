@@ -1,3 +1,4 @@
+// Checks lists of tokens, and reads SentencePiece's protocol buffers.
 #include "models/vocabulary/vocabulary_file.h"
 
 #include <algorithm>

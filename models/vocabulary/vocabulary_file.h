@@ -1,4 +1,4 @@
-// Vocabularies as lists of tokens, and SentencePiece models.
+// Reads vocabularies as lists of tokens, and the pieces of SentencePiece models.
 #ifndef NIBU_MODELS_VOCABULARY_VOCABULARY_FILE_H_
 #define NIBU_MODELS_VOCABULARY_VOCABULARY_FILE_H_
 
@@ -14,34 +14,35 @@
 
 namespace nibu::internal {
 
-// "FILE: FOUND tokens, expected EXPECTED, the size in WHERE; ..."
+// Returns the error "FILE: FOUND tokens, expected EXPECTED, the size in WHERE; ...".
 absl::Status WrongVocabularySize(const std::string& file, size_t found, int expected,
                                  absl::string_view where);
 
-// The tokens of {token: id} in the order of their ids. InvalidArgument unless these are 0 ... size
-// - 1, each once. `where` says in messages what the size comes from.
+// Returns the tokens of an object {token: id} in the order of their ids. InvalidArgument unless the
+// ids are 0 ... size - 1, each once. `where` names the origin of the size in messages.
 absl::StatusOr<std::vector<std::string>> TokensById(const nlohmann::json& json,
                                                     const std::string& file, int size,
                                                     absl::string_view where);
 
-// The id of a token that `file` must have.
+// Returns the id of a token. InvalidArgument naming `file`: it is not among `tokens`.
 absl::StatusOr<int> FindToken(const std::vector<std::string>& tokens, const std::string& token,
                               const std::string& file);
 
-// Returns whether there are tokens such as ">>de<<", with which OPUS-MT models of several target
-// languages are told theirs.
+// Returns true if there are tokens such as ">>de<<", which tell an OPUS-MT model with several
+// target languages which one to translate into.
 bool HasLanguageTokens(const std::vector<std::string>& tokens);
 
-// The pieces of a SentencePiece model in the order of their ids, without SentencePiece. The file is
-// a protocol buffer (engine/core/wire_format.h), ModelProto. Field 1, repeated, is a piece: field 1
-// its text, 2 its score, 3 its type (1 normal, 2 unknown, 3 control, ...). The n-th piece has id n.
+// Returns the pieces of a SentencePiece model in the order of their ids, without SentencePiece. The
+// file is the protocol buffer ModelProto (engine/core/wire_format.h). Its field 1, repeated, is a
+// piece: field 1 is its text, 2 its score, 3 its type (1 normal, 2 unknown, 3 control, ...). The
+// n-th piece, counted from 0, has id n.
 // https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto
-// InvalidArgument naming `file` for anything else.
+// InvalidArgument or Unimplemented naming `file`: it is no such model.
 absl::StatusOr<std::vector<std::string>> ReadSentencePieces(absl::string_view bytes,
                                                             const std::string& file);
 
-// Copies the SentencePiece models of a folder, which have these names, into the vocabulary.
-// Returns false, and changes nothing, if one of them is not there.
+// Copies the SentencePiece models with the names `source` and `target` from a folder into the
+// vocabulary. Returns false, and changes nothing, if one of them is not there.
 absl::StatusOr<bool> TakeSentencePieces(const Folder& folder, const char* source,
                                         const char* target, ModelVocabulary* vocabulary);
 
