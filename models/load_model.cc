@@ -1,3 +1,4 @@
+// Recognizes the format of a model, and calls its reader.
 #include "models/load_model.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ constexpr char kExpected[] =
     "metadata.json, model/); "
     "or a checkpoint of fairseq (.pt with its dict.XX.txt) or OpenNMT-py (.pt)";
 
-// A training checkpoint; its keys tell which program wrote it.
+// Opens a training checkpoint, whose keys tell which program wrote it.
 absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(auto file, FileBytes::Open(path));
   NIBU_ASSIGN_OR_RETURN(const TorchFile torch, ReadCheckpoint(std::move(file)));
@@ -67,12 +68,12 @@ absl::StatusOr<OpenedModel> OpenFile(const std::string& path) {
   return Invalid(path, ": not a model; ", kExpected);
 }
 
-// A directory without config.json: a model, or one below it.
+// Opens the model in a directory without config.json, or the only one below it.
 absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesIn(directory));
   if (IsMarianDirectory(files)) return OpenMarian(directory);
   std::vector<std::string> models;
-  absl::Status foreign;  // of a file that is recognized and not read
+  absl::Status foreign;  // the error for a file of a format that nibu does not read
   for (const std::string& path : files) {
     if (IsArgos(path)) models.push_back(path);
     const auto file = FileBytes::Open(path);
@@ -80,10 +81,10 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
     if (!file.ok()) continue;
     const auto package = FindZippedArgos(*file);
     if (!package.ok() || package->has_value()) {
-      models.push_back(path);  // OpenFile says what is wrong with it.
+      models.push_back(path);  // if it is damaged, OpenFile says how
       continue;
     }
-    // The message is about the model rather than about a file beside it.
+    // The message should be about the model rather than about a file beside it.
     if (foreign.ok() || NameBeginsWith(path, {"model"})) {
       const absl::Status refused = RefuseForeignFile(path, (*file)->bytes());
       if (!refused.ok()) foreign = refused;
@@ -99,6 +100,8 @@ absl::StatusOr<OpenedModel> OpenByFiles(const std::string& directory) {
   return absl::NotFoundError(absl::StrCat(directory, ": no config.json in it; ", kExpected));
 }
 
+// Opens a directory: CTranslate2's by its model.bin, Argos's by its files, Hugging Face's by the
+// "model_type" of its config.json, and others by their files.
 absl::StatusOr<OpenedModel> OpenDirectory(const std::string& path) {
   const auto bin = FileBytes::Open(absl::StrCat(path, "/model.bin"));
   if (absl::IsDataLoss(bin.status())) return bin.status();
@@ -134,7 +137,7 @@ absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
       return absl::FailedPreconditionError(
           absl::StrCat(path, ": cannot be opened: ", error.message()));
     }
-    // The name that TensorFlow gives to all files of a checkpoint.
+    // TensorFlow gives this name, with different endings, to all files of a checkpoint.
     const std::string index = absl::StrCat(path, ".index");
     if (FileBytes::Open(index).ok()) NIBU_RETURN_IF_ERROR(RefuseForeignFile(index, ""));
     return absl::NotFoundError(absl::StrCat(path, ": no such file or directory"));
@@ -142,6 +145,7 @@ absl::StatusOr<OpenedModel> OpenPath(const std::string& path) {
   return IsDirectory(path) ? OpenDirectory(path) : OpenFile(path);
 }
 
+// Opens a model, adds its facts, and checks its configuration.
 absl::StatusOr<OpenedModel> Open(const std::string& path) {
   NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenPath(path));
   // The readers of .nibu files and of Argos packages, which may be one file, have read all facts.
@@ -149,7 +153,7 @@ absl::StatusOr<OpenedModel> Open(const std::string& path) {
   if (!has_facts && opened.facts.empty()) {
     opened.facts = ReadModelFacts(IsDirectory(path) ? path : DirectoryOf(path));
   }
-  // What the format's reader knows is better.
+  // Languages that the format's reader found replace those of the facts.
   for (const auto& [name, language] :
        {std::pair("source_language", &opened.vocabulary.source_language),
         {"target_language", &opened.vocabulary.target_language}}) {
@@ -181,11 +185,12 @@ absl::StatusOr<LoadedModel> Load(OpenedModel&& opened, ComputeType compute_type)
   return loaded;
 }
 
-// f(), its message in one short line: names in files may be long, and hold anything.
+// Returns f(). An error's message becomes one short line, since names in files may be long, and
+// have any bytes.
 template <typename F>
 auto WithShortMessage(const std::string& path, F f) -> decltype(f()) {
   constexpr size_t kMost = 1000;
-  constexpr size_t kEnd = 200;  // says what to do
+  constexpr size_t kEnd = 200;  // bytes of the end, which says what to do
   return WithinMemory(path, [&]() -> decltype(f()) {
     auto result = f();
     if (result.ok()) return result;

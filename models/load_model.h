@@ -11,20 +11,21 @@
 
 namespace nibu::internal {
 
+// A model with packed weights, and the data that come with it.
 struct LoadedModel {
   std::shared_ptr<const Model> model;
   ModelVocabulary vocabulary;
   ModelDefaults defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null: it has none
   std::string format;                          // "Hugging Face MarianMT", ...
-  std::string note;                            // one line that the user should know; or empty
+  std::string note;                            // one line for the user; may be empty
 };
 
-// `path`: a directory or file, told apart by content. Errors are one line: what, which file, what
-// to do.
+// Opens the model in a directory or file, whose format is told by its content. An error is one
+// line: the file, what is wrong, what to do.
 absl::StatusOr<OpenedModel> OpenModel(const std::string& path);
 
-// BuildModel of what has been opened; or OpenModel, then that.
+// Builds a model (BuildModel) that has been opened, or opens and builds it.
 absl::StatusOr<LoadedModel> LoadModel(OpenedModel opened, ComputeType compute_type);
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path, ComputeType compute_type);
 

@@ -1,3 +1,4 @@
+// Makes tensors that are views of one pool of random numbers.
 #include "models/random_model.h"
 
 #include <algorithm>
@@ -20,10 +21,10 @@
 namespace nibu::internal {
 namespace {
 
-constexpr uint16_t kOne = 0x3f80;  // of bfloat16
+constexpr uint16_t kOne = 0x3f80;  // 1 as a bfloat16
 
-// A file of bfloat16 numbers, of which every tensor is a piece: ones, zeros, and random numbers of
-// both signs and magnitudes from 0.008 to 0.06.
+// A pool of bfloat16 numbers: ones, zeros, and random numbers of both signs with magnitudes from
+// 0.008 to 0.06. Every tensor is a piece of it, so that a large model takes little memory and time.
 class RandomTensors {
  public:
   RandomTensors(const std::vector<ListedWeight>& list, uint32_t seed) : random_(seed) {
@@ -59,7 +60,7 @@ class RandomTensors {
   }
 
   std::mt19937 random_;
-  size_t flat_ = 0;  // ones, and as many zeros
+  size_t flat_ = 0;  // the number of ones, and of zeros
   std::shared_ptr<const FileBytes> file_;
 };
 

@@ -1,4 +1,4 @@
-// Models of a given shape with random weights, to measure speed.
+// Makes models of a given shape with random weights, to measure speed.
 #ifndef NIBU_MODELS_RANDOM_MODEL_H_
 #define NIBU_MODELS_RANDOM_MODEL_H_
 
@@ -15,8 +15,9 @@ namespace nibu::internal {
 // file and the field.
 absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path);
 
-// The same weights for the same seed, of bfloat16; the tokens are made up. Source and target share
-// their table where their vocabularies are of one size. REQUIRES: config.Validate() is OK.
+// Returns a model with random bfloat16 weights, the same ones for the same seed, and made-up
+// tokens. Source and target share an embedding table if their vocabularies have the same size.
+// REQUIRES: config.Validate() is OK.
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Visits the fields of ModelConfig by their names, which a macro lists once.
 #include "models/native/model_config_json.h"
 
 #include <set>
@@ -45,10 +46,10 @@ std::string WordFor(Enum value) {
   for (const auto& [word, meaning] : WordsOf(value)) {
     if (meaning == value) return std::string(word);
   }
-  return "";  // which is no word: the writer, who reads what it has written, fails
+  return "";  // no enumeration has this word, so that the writer's check of its file fails
 }
 
-// All fields. One that is missing here does not compile.
+// All fields. If one is missing here, VisitFields does not compile.
 #define NIBU_CONFIG_FIELDS                                                                         \
   d_model, heads_encoder, heads_decoder, ffn_encoder, ffn_decoder, layers_encoder, layers_decoder, \
       vocab_source, vocab_target, d_head, activation, gated_ffn, attention_scale, norm_kind,       \
@@ -59,7 +60,7 @@ std::string WordFor(Enum value) {
 #define NIBU_TEXT_OF(...) #__VA_ARGS__
 #define NIBU_TEXT(...) NIBU_TEXT_OF(__VA_ARGS__)
 
-// visit(name, field) for every field.
+// Calls visit(name, field) for every field.
 template <typename Config, typename Visitor>
 void VisitFields(Config& config, Visitor visit) {
   const std::vector<std::string> names =
@@ -70,7 +71,7 @@ void VisitFields(Config& config, Visitor visit) {
   visit_all(NIBU_CONFIG_FIELDS);
 }
 
-// The field that `json` has, or `absent`.
+// Returns the field's value in `json`, or `absent`.
 template <typename Field>
 absl::StatusOr<Field> Read(const ConfigFile& json, const std::string& name, const Field& absent) {
   if constexpr (std::is_same_v<Field, int>) {

@@ -1,3 +1,5 @@
+// Checks a .nibu file's header, and takes the parts of a model from it; native.h describes the
+// bytes.
 #include "models/native/native.h"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ absl::Status Damaged(const std::string& path, absl::string_view what) {
 // A file whose preamble and header are sound.
 struct Layout {
   std::shared_ptr<const FileBytes> file;
-  uint64_t end = 0;  // of the blocks
+  uint64_t end = 0;  // the end of the blocks, where the header begins
   Json header;
 };
 
@@ -65,6 +67,7 @@ absl::StatusOr<Layout> ReadHeader(std::shared_ptr<const FileBytes> file) {
   return Layout{std::move(file), offset, std::move(json)};
 }
 
+// A block whose place is sound; its checksum is not verified.
 struct Block {
   absl::string_view bytes;
   uint32_t checksum = 0;
@@ -86,7 +89,7 @@ absl::StatusOr<Block> ReadBlock(const Layout& layout, const Json& json, absl::st
   return Block{layout.file->bytes().substr(offset, size), static_cast<uint32_t>(checksum)};
 }
 
-// The bytes of a block, its checksum verified.
+// Returns the bytes of a block after verifying its checksum.
 absl::StatusOr<absl::string_view> CheckedBytes(const Layout& layout, const Json& json,
                                                absl::string_view name) {
   NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
@@ -94,14 +97,15 @@ absl::StatusOr<absl::string_view> CheckedBytes(const Layout& layout, const Json&
   return Damaged(layout.file->path(), absl::StrCat("the checksum of \"", name, "\" is wrong"));
 }
 
-// An object's member, which must be an object.
+// Returns a member of the header, which must be an object.
 absl::StatusOr<ConfigFile> Object(const Layout& layout, const char* key) {
   const auto it = layout.header.find(key);
   const std::string name = absl::StrCat(layout.file->path(), ": header: ", key);
   return ConfigFile::From(it == layout.header.end() ? Json() : *it, name);
 }
 
-// A small part that is read at load, its checksum verified. Absent: empty.
+// Returns the bytes of a small part that is read at load, after verifying its checksum; empty if
+// the file does not have it.
 absl::StatusOr<absl::string_view> Part(const Layout& layout, const ConfigFile& object,
                                        const std::string& key) {
   const Json* json = object.Find(key);
@@ -190,7 +194,7 @@ absl::StatusOr<StoredTensor> ReadTensor(const Layout& layout, const std::string&
   if (shape.empty() || shape.size() > 2) return object.Wrong("shape", kSizes);
   tensor.view.shape.assign(shape.begin(), shape.end());
   const uint64_t bytes =
-      *BytesOf(tensor.view.dtype, tensor.view.shape);  // no overflow: 2 * 31 bits
+      *BytesOf(tensor.view.dtype, tensor.view.shape);  // two sizes of 31 bits cannot overflow
   const Json* data = object.Find("data");
   NIBU_ASSIGN_OR_RETURN(const Block block,
                         ReadBlock(layout, data == nullptr ? Json() : *data, name));
@@ -224,6 +228,7 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   if (linears == nullptr || !linears->is_object()) {
     return object.Wrong("linears", "an object");
   }
+  // Linears need memory that may be written to; in a file that has none, their places are checked.
   const absl::Span<char> memory = layout.file->writable();
   for (const auto& [name, json] : linears->items()) {
     NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));
@@ -234,7 +239,7 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   return packed;
 }
 
-// Checks the checksum of every block below `json`.
+// Verifies the checksum of every block below `json`. Every array is a block, except shapes.
 absl::Status CheckBlocks(const Layout& layout, const Json& json, const std::string& name) {
   if (json.is_array()) return CheckedBytes(layout, json, name).status();
   if (!json.is_object()) return absl::OkStatus();
@@ -259,7 +264,7 @@ NameTable NativeNames(const ModelConfig& config, const TensorSource* source) {
       table.Add("", "", {"gamma", "beta", source}, {{weight.name, {weight.name + ".?"}}});
     }
     if (weight.kind != ListedWeight::Kind::kLinear) continue;
-    // "decoder.0.self." and "q", "k", "v"
+    // "decoder.0.self.q+k+v" consists of "decoder.0.self." and "q", "k", "v".
     const size_t block = weight.name.rfind('.') + 1;
     std::vector<std::string> parts = absl::StrSplit(weight.name.substr(block), '+');
     for (std::string& part : parts) part.append(".?");
@@ -316,7 +321,7 @@ absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file) {
 }
 
 absl::Status VerifyNative(const FileBytes& file) {
-  // Not owned: `file` lives on.
+  // A pointer that does not own the file, which outlives it.
   const std::shared_ptr<const FileBytes> alias(std::shared_ptr<const FileBytes>(), &file);
   NIBU_ASSIGN_OR_RETURN(const Layout layout, ReadHeader(alias));
   for (const char* key : {"vocabulary", "shortlist", "tensors", "packed"}) {

@@ -1,5 +1,5 @@
-// The native format, .nibu: one file that holds a whole model and is used from where it lies.
-// Everything is little-endian.
+// Reads the native format, .nibu: one file that has a whole model, and is used where it lies, as
+// mapped memory. Everything is little-endian.
 //
 //   0   u8[8]  0x89 "nibu" CR LF 0x1a
 //   8   u32    version, 2
@@ -20,17 +20,17 @@
 //     "language_tokens": true, "source_language": "en"}
 //   "languages": {"tokens": {"de": 17, ...}, "source_in_front": true,
 //                 "target_follows_start": true, "default_source": "", "default_target": ""}
-//                                                           optional: ModelLanguages
-//   "defaults": {"beam_size": 4, "length_penalty": 1.0, ...}              ModelDefaults that are
-//   set "facts": {"license": "apache-2.0", "source_language": "en", ...}      optional: ModelFacts
-//   "shortlist": BLOCK                                                    optional
+//                                                                  optional: ModelLanguages
+//   "defaults": {"beam_size": 4, "length_penalty": 1.0, ...}       the ModelDefaults that are set
+//   "facts": {"license": "apache-2.0", "source_language": "en"}    optional: ModelFacts
+//   "shortlist": BLOCK                                             optional
 //   "tensors": {NAME: {"dtype": "float32", "shape": [rows, columns], "data": BLOCK,
 //                      "scales": BLOCK, "activation_scale": 12.5}}
 //   "packed": {"compute_type": "int8", "fingerprint": "avx512_core_vnni, oneDNN 2.6.3, ...",
 //              "linears": {NAME: BLOCK}}                                  optional
 //
-// Tensors: row-major; linears are [out, in]. dtype: float32, float16, bfloat16, int8, int16.
-// Integers have scales, f32, one or one a row, weight = value / scale. activation_scale: see
+// Tensors are row-major; linears are [out, in]. dtype is float32, float16, bfloat16, int8 or int16.
+// Integers have scales, f32, one or one for each row: weight = value / scale. activation_scale: see
 // MatrixView. Names: {encoder,decoder}.tokens, .positions (learned ones: position_offset +
 // max_positions rows; relative ones: [buckets, heads]), .embedding_norm, .final_norm;
 // {encoder,decoder}.N.self.{q,k,v,out}, .self.norm, .ffn.{up,gate,down}, .ffn.norm;
@@ -42,14 +42,14 @@
 // Shortlist, u32 each: first | copy_source | n always | always[] | n offsets | offsets[] | n ids |
 //   ids[] | n phrases | n x {n source | source[] | n targets | targets[]} (see Shortlist)
 //
-// Packed linears are what Linear::packed_bytes() gave, named by their first matrix; those of the
-// output layer are "output.weight/0", ... They are good for the CPU and oneDNN of the fingerprint
-// alone; elsewhere they are packed from the tensors at load, as they are for other compute
-// types.
+// Packed linears are the bytes of Linear::packed_bytes(), named by their first matrix; those of the
+// output layer are "output.weight/0", ... They are used only if the CPU and oneDNN are those of
+// the fingerprint, and for this compute type. Otherwise linears are packed from the tensors at
+// load.
 //
 // Reading checks the preamble, the header's checksum, every offset, size and shape, and the
-// checksums of all blocks but those of tensors and packed linears, which are not touched: what
-// loading costs does not depend on their size.
+// checksums of all blocks except those of tensors and packed linears. Those are not touched, so
+// that the time to open a file does not depend on their size.
 #ifndef NIBU_MODELS_NATIVE_NATIVE_H_
 #define NIBU_MODELS_NATIVE_NATIVE_H_
 
@@ -69,16 +69,20 @@ constexpr uint32_t kNativeVersion = 2;
 constexpr size_t kNativePreamble = 64;
 constexpr size_t kNativeAlignment = 64;
 
+// Returns true if the bytes begin like a .nibu file.
 bool IsNative(absl::string_view bytes);
 
-// Tables and packed linears stay where they are in `file`. InvalidArgument naming it: damaged.
-// Unimplemented: another version.
+// Embedding tables and packed linears are used where they lie in `file`; packed ones only if it was
+// opened with copy_on_write. InvalidArgument naming it: it is damaged. Unimplemented: it has
+// another version, or a field that is not known.
 absl::StatusOr<OpenedModel> OpenNative(std::shared_ptr<const FileBytes> file);
 
-// Reads the whole file. InvalidArgument naming the first tensor or part whose checksum is wrong.
+// Reads the whole file and checks all checksums. InvalidArgument naming the first tensor or part
+// whose checksum is wrong.
 absl::Status VerifyNative(const FileBytes& file);
 
-// The names above. Where `source` is given, those that it lacks and that mean zeros are left out.
+// Returns the names above. If `source` is not null, biases and betas that it lacks, which mean
+// zeros, have no names.
 // REQUIRES: config.Validate() is OK.
 NameTable NativeNames(const ModelConfig& config, const TensorSource* source);
 

@@ -1,3 +1,4 @@
+// Appends and reads lists of u32 values.
 #include "models/native/native_parts.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ void AppendList(const std::vector<T>& values, std::string* bytes) {
   for (const T value : values) Append(static_cast<uint32_t>(value), bytes);
 }
 
-// Values below `limit`.
+// Reads a list whose values must be below `limit`.
 template <typename T>
 absl::StatusOr<std::vector<T>> ReadList(uint64_t limit, ByteReader* reader) {
   const auto n = reader->Read<uint32_t>();

@@ -1,4 +1,5 @@
-// Vocabularies and shortlists as the native format holds them (native.h describes the bytes).
+// Converts vocabularies and shortlists to and from the bytes of the native format, which native.h
+// describes.
 #ifndef NIBU_MODELS_NATIVE_NATIVE_PARTS_H_
 #define NIBU_MODELS_NATIVE_NATIVE_PARTS_H_
 
@@ -14,11 +15,11 @@
 namespace nibu::internal {
 
 std::string EncodeTokens(const std::vector<std::string>& tokens);
-// InvalidArgument: not such bytes.
+// InvalidArgument: the bytes are damaged.
 absl::StatusOr<std::vector<std::string>> DecodeTokens(absl::string_view bytes);
 
 std::string EncodeShortlist(const Shortlist& shortlist);
-// InvalidArgument: not such bytes, or tokens outside the vocabularies of `config`.
+// InvalidArgument: the bytes are damaged, or have tokens outside of the vocabularies of `config`.
 absl::StatusOr<std::shared_ptr<const Shortlist>> DecodeShortlist(absl::string_view bytes,
                                                                  const ModelConfig& config);
 

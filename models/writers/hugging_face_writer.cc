@@ -1,3 +1,5 @@
+// Writes a MarianMT directory: checks that the format can express the model, decides what is shared
+// and whether a padding token is added, and writes file after file.
 #include "models/writers/hugging_face_writer.h"
 
 #include <cmath>
@@ -26,7 +28,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of a token that is only there to be the decoder's start: its probability is 0.
+// The output bias of an added token. It makes the token's probability 0, since the token is only
+// there to be the decoder's start.
 constexpr float kNever = -1e9f;
 
 absl::Status Cannot(absl::string_view what) {
@@ -80,6 +83,7 @@ absl::string_view ActivationWord(Activation activation) {
   return found == std::end(kHuggingFaceActivations) ? "swish" : found->first;
 }
 
+// Writes one model to a directory that is not there yet.
 class Writer {
  public:
   Writer(const OpenedModel& model, Quantization quantization, std::string directory)
@@ -104,9 +108,10 @@ class Writer {
   }
 
  private:
+  // Sets the fields at the end of this class.
   void Decide() {
     const NameTable& names = model_.names;
-    // Whether the tensors are there at all comes out when they are asked for.
+    // A tensor that is missing is an error later, when the plan asks for it.
     const auto same = [&](const char* one, const char* other) {
       const StoredTensor* a = model_.source->Find(names.Tensor(one));
       const StoredTensor* b = model_.source->Find(names.Tensor(other));
@@ -123,6 +128,7 @@ class Writer {
     const auto is_token = [&](const std::vector<std::string>& tokens) {
       return absl::c_linear_search(tokens, pad_token_);
     };
+    // The added token's name must be new.
     while (added_pad_ && (is_token(model_.vocabulary.source_tokens) ||
                           is_token(model_.vocabulary.target_tokens))) {
       pad_token_.append("_");
@@ -149,16 +155,17 @@ class Writer {
     std::vector<TensorToWrite> tensors;
     std::set<std::string> written;
     for (PlannedTensor tensor : plan) {
-      if (!written.insert(tensor.name).second) continue;  // tied
+      if (!written.insert(tensor.name).second) continue;  // it is tied to one before
       if (tensor.dtype == DType::kInt8 || tensor.dtype == DType::kInt16) {
         tensor.dtype = DType::kFloat32;
       }
+      // transformers counts positions from row 0.
       if (is(tensor, "positions")) {
         tensor.first_row = config_.position_offset;
         tensor.rows -= config_.position_offset;
         tensor.shape[0] = tensor.rows;
       }
-      std::string end;  // of the added token
+      std::string end;  // the added token's row
       if (added_pad_ && tensor.name == bias) {
         tensor.dtype = DType::kFloat32;
         end.assign(reinterpret_cast<const char*>(&kNever), sizeof(kNever));
@@ -290,12 +297,12 @@ class Writer {
   const Quantization quantization_;
   const std::string directory_;
 
-  bool shared_ = false;              // source and target have one table
-  bool tied_ = false;                // which is the output layer, too
-  bool separate_ = false;            // two vocabularies
-  bool computed_positions_ = false;  // not stored
-  bool added_pad_ = false;           // a token more than the model has
-  int pad_ = 0;
+  bool shared_ = false;              // source and target have one embedding table
+  bool tied_ = false;                // the decoder's embedding table is the output layer, too
+  bool separate_ = false;            // source and target have a vocabulary each
+  bool computed_positions_ = false;  // MarianMT computes these positions; they are not stored
+  bool added_pad_ = false;           // the padding token is one that the model does not have
+  int pad_ = 0;                      // the padding token's id
   std::string pad_token_;
 };
 

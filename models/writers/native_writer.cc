@@ -1,3 +1,4 @@
+// Writes a .nibu file to a temporary name, adds packed linears to it, reads it back, renames it.
 #include "models/writers/native_writer.h"
 
 #include <map>
@@ -23,6 +24,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A .nibu file being written: the preamble's place, blocks, and the header, which comes last.
 class NativeFile {
  public:
   static absl::StatusOr<NativeFile> Create(const PendingPath& path) {
@@ -34,7 +36,7 @@ class NativeFile {
 
   Json& header() { return header_; }
 
-  // The place of a block with these bytes, written unless it is there already.
+  // Returns the place of a block with these bytes, and writes the block unless there is one.
   absl::StatusOr<Json> Block(absl::string_view bytes) {
     const uint32_t checksum = Crc32(bytes);
     std::vector<uint64_t>& candidates = blocks_[{bytes.size(), checksum}];
@@ -50,7 +52,8 @@ class NativeFile {
     return Json{offset, bytes.size(), checksum};
   }
 
-  // Writes header and preamble: the file is whole. More blocks, and another Finish, may follow.
+  // Writes the header and the preamble, after which the file is whole. After Reopen(), more blocks
+  // and another Finish() may follow.
   absl::Status Finish() {
     const uint64_t offset = file_.size();
     const std::string header = header_.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -68,6 +71,7 @@ class NativeFile {
     return file_.Sync();
   }
 
+  // Removes the header from the file. It stays in memory.
   absl::Status Reopen() { return file_.Truncate(header_offset_); }
 
  private:
@@ -126,7 +130,7 @@ absl::Status WriteVocabulary(const ModelVocabulary& vocabulary, NativeFile* file
   return absl::OkStatus();
 }
 
-// Everything but the packed linears.
+// Writes everything except the packed linears.
 absl::Status WriteModel(const OpenedModel& model, Quantization quantization, NativeFile* file) {
   file->header()["config"] = ConfigToJson(model.config);
   NIBU_RETURN_IF_ERROR(WriteVocabulary(model.vocabulary, file));
@@ -140,7 +144,7 @@ absl::Status WriteModel(const OpenedModel& model, Quantization quantization, Nat
   return file->Finish();
 }
 
-// The packed bytes of a model's linears, by their names in the file.
+// A visitor of ForEachWeight that collects the packed bytes of linears by their names in the file.
 struct PackedBytes {
   const NameTable& names;
   std::vector<std::pair<std::string, absl::string_view>> blocks;
@@ -158,7 +162,7 @@ struct PackedBytes {
   void operator()(const std::string&, const Weight&, const WeightShape&) {}
 };
 
-// Packs the linears of the file at `path`, which is `file`, and adds them to it.
+// Packs the linears of `file`, whose path is `path`, and adds them to it.
 absl::Status AddPacked(const std::string& path, ComputeType compute_type, NativeFile* file) {
   NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> built,

@@ -1,4 +1,4 @@
-// Writer of the native format (native.h).
+// Writes the native format (native.h).
 #ifndef NIBU_MODELS_WRITERS_NATIVE_WRITER_H_
 #define NIBU_MODELS_WRITERS_NATIVE_WRITER_H_
 
@@ -11,14 +11,16 @@
 
 namespace nibu::internal {
 
+// The form of a written file.
 struct NativeOptions {
   Quantization quantization;
-  // The compute type whose linears are also written packed for this CPU. Empty: none.
+  // If set, linears are also written packed for this CPU and this compute type.
   std::optional<ComputeType> packed;
 };
 
-// Writes the model to `path`, which appears (or is replaced) whole, after it has been read back and
-// verified. Holds one tensor in memory at a time, and with `packed` the packed linears.
+// Writes the model to `path`. The file appears, or replaces another one, whole, after it has been
+// read back and verified. One tensor is in memory at a time; with `packed`, so are all packed
+// linears. Errors are those of reading the model, and Unavailable: the file cannot be written.
 absl::Status WriteNative(const OpenedModel& model, const NativeOptions& options,
                          const std::string& path);
 
