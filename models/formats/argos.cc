@@ -1,3 +1,4 @@
+// Reads a package's metadata, and its model as a CTranslate2 directory.
 #include "models/formats/argos.h"
 
 #include <utility>
@@ -25,7 +26,7 @@ absl::StatusOr<std::optional<Folder>> FindZippedArgos(
   absl::StatusOr<ZipArchive> zip = ZipArchive::Open(file);
   if (!zip.ok()) {
     if (absl::EndsWith(file->path(), ".argosmodel")) return zip.status();
-    return std::nullopt;  // Others may say what it is.
+    return std::nullopt;  // another reader may know what it is
   }
   const auto archive = std::make_shared<const ZipArchive>(*std::move(zip));
   std::optional<Folder> package;

@@ -1,5 +1,5 @@
-// Reader of Argos Translate packages. They are folders, as LibreTranslate keeps them on disk, or
-// the zip files that are published (.argosmodel), which have such a folder in them:
+// Reads Argos Translate packages. They are folders, as LibreTranslate keeps them on disk, or the
+// zip files that are published (.argosmodel), which have such a folder in them:
 //
 //   metadata.json         "type" (absent: "translate"), "from_code", "to_code", "target_prefix"
 //   model/                a CTranslate2 directory (ctranslate2.h)
@@ -22,15 +22,16 @@
 
 namespace nibu::internal {
 
-// Whether a directory has metadata.json and model/.
+// Returns true if a directory has metadata.json and model/.
 bool IsArgos(const std::string& directory);
 
-// Returns the folder of the package in a zip file, nothing if there is none. InvalidArgument or
-// Unimplemented naming the file: its name says that it is a package, but it is not a whole zip
-// archive; or there are several packages in it.
+// Returns the folder of the package in a zip file; nothing if there is none. InvalidArgument or
+// Unimplemented naming the file: it is called .argosmodel, but is no zip archive that can be read;
+// or there are several packages in it.
 absl::StatusOr<std::optional<Folder>> FindZippedArgos(const std::shared_ptr<const FileBytes>& file);
 
-// Unimplemented: bpe.model, a target_prefix, another type.
+// Opens a package. Unimplemented: it has only a bpe.model, a target_prefix, or another type than
+// "translate". Other errors are those of OpenCTranslate2().
 absl::StatusOr<OpenedModel> OpenArgos(const Folder& folder);
 
 }  // namespace nibu::internal

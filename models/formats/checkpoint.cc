@@ -1,3 +1,4 @@
+// Lists the classes of checkpoints, and turns pickled options into JSON.
 #include "models/formats/checkpoint.h"
 
 #include <memory>
@@ -16,14 +17,14 @@ namespace {
 using Json = nlohmann::json;
 using Kind = PickleValue::Kind;
 
-// A number, a text or null; nothing for anything else.
+// Returns a number, a text or null as JSON; nothing for any other value.
 std::optional<Json> Scalar(const PickleValue& value) {
   switch (value.kind) {
     case Kind::kNone:
       return Json();
     case Kind::kBool:
       return Json(value.integer != 0);
-    case Kind::kInt:  // as the JSON parser has them
+    case Kind::kInt:  // unsigned if it is not negative, like the JSON parser's numbers
       return value.integer < 0 ? Json(value.integer) : Json(static_cast<uint64_t>(value.integer));
     case Kind::kFloat:
       return Json(value.number);
@@ -34,10 +35,10 @@ std::optional<Json> Scalar(const PickleValue& value) {
   }
 }
 
-// Python classes of which objects are found in checkpoints.
+// The Python classes whose objects are found in checkpoints.
 constexpr absl::string_view kClasses[] = {
     "argparse Namespace",
-    // What fairseq's training went on with: counters, numbers of numpy.
+    // The state of fairseq's training: counters, numbers of NumPy.
     "fairseq.meters AverageMeter",
     "fairseq.meters StopwatchMeter",
     "fairseq.meters TimeMeter",

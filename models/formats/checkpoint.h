@@ -1,8 +1,9 @@
-// What the readers of training checkpoints share (fairseq.h, opennmt.h). torch.save wrote them: a
-// dictionary that holds weights, the options of the training and what it would go on with.
+// Functions that the readers of training checkpoints share (fairseq.h, opennmt.h). A checkpoint is
+// a dictionary, written by torch.save, that has the weights, the options of the training and the
+// training's state.
 //
-// What is neither number, text, list, dictionary nor tensor in it is an object of a Python class;
-// the readers see no more of it than its attributes.
+// Every value in it that is no number, text, list, dictionary or tensor is an object of a Python
+// class; the readers see no more of it than its attributes.
 #ifndef NIBU_MODELS_FORMATS_CHECKPOINT_H_
 #define NIBU_MODELS_FORMATS_CHECKPOINT_H_
 
@@ -18,15 +19,16 @@
 
 namespace nibu::internal {
 
-// A checkpoint, in which the classes that fairseq and OpenNMT-py use may be named.
+// Reads a checkpoint, which may refer to the classes that fairseq and OpenNMT-py use. Errors are
+// those of TorchFile::Open().
 absl::StatusOr<TorchFile> ReadCheckpoint(std::shared_ptr<const FileBytes> file);
 
-// The entries of a dictionary, or the attributes of an object, that are null,
-// numbers, texts, or lists of these. None for any other value.
+// Returns those entries of a dictionary, or attributes of an object, that are null, numbers, texts,
+// or lists of these. The result is empty for any other value, and if `value` is null.
 nlohmann::json CheckpointOptions(const Pickle& pickle, const PickleValue* value);
 
-// The SentencePiece models of a directory (*.model, *.spm): one for both sides, or
-// two of which one is called source or src, the other target or tgt. None otherwise.
+// Copies the SentencePiece models of a directory (*.model, *.spm) into the vocabulary, if there is
+// one for both sides, or one whose name begins with source or src and one with target or tgt.
 absl::Status ReadSentencePieceFiles(const std::string& directory, ModelVocabulary* vocabulary);
 
 }  // namespace nibu::internal

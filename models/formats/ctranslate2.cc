@@ -1,3 +1,4 @@
+// Reads the options, vocabularies and names of a CTranslate2 model.
 #include "models/formats/ctranslate2.h"
 
 #include <algorithm>
@@ -24,10 +25,10 @@
 namespace nibu::internal {
 namespace {
 
-// Positions are computed for as long as no sentence is longer.
+// So many computed positions, more than any sentence has.
 constexpr int kMaxPositions = 2048;
 
-// A scalar variable, which counts as used; nothing when it is not there.
+// Returns a scalar variable, which counts as used then; nothing if it is not there.
 std::optional<float> Scalar(const std::string& name, TensorSource* source) {
   const StoredTensor* tensor = source->Find(name);
   if (tensor == nullptr || tensor->view.elements() != 1) return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<float> Scalar(const std::string& name, TensorSource* source) {
   return value;
 }
 
-// A string variable, which counts as used; `absent` when it is not there.
+// Returns a string variable, which counts as used then; `absent` if it is not there.
 std::string Text(const std::string& name, const char* absent, TensorSource* source) {
   const StoredTensor* tensor = source->Find(name);
   if (tensor == nullptr || tensor->view.dtype != DType::kInt8) return absent;
@@ -45,7 +46,8 @@ std::string Text(const std::string& name, const char* absent, TensorSource* sour
   return std::string(static_cast<const char*>(tensor->view.data), tensor->view.bytes());
 }
 
-// A scalar of a stack ("encoder/num_heads"), which older files have once for both ("num_heads").
+// Returns a scalar of a stack ("encoder/num_heads"), or that of both stacks in older files
+// ("num_heads"), or `absent`.
 float Option(const std::string& stack, const std::string& name, float absent,
              TensorSource* source) {
   const std::optional<float> common = Scalar(name, source);
@@ -63,7 +65,8 @@ absl::StatusOr<Activation> ReadActivation(float code, const TensorSource& source
   return NotSupported(source.description(), ": activation ", code, " is not supported, 0 to 4 are");
 }
 
-// What a stack's layers do. ModelConfig has one field for both stacks, so they must agree.
+// Reads the options of a stack's layers. Both stacks must agree, because ModelConfig has one field
+// for both.
 absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, ModelConfig* model) {
   for (const char* name :
        {"alibi", "multi_query_attention", "with_relative_position", "embeddings_merge"}) {
@@ -93,7 +96,7 @@ absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, Mo
   NIBU_ASSIGN_OR_RETURN(const Activation activation,
                         ReadActivation(Option(stack, "activation", 0, source), *source));
   NIBU_RETURN_IF_ERROR(take("activation", activation, &model->activation));
-  // A flag, or the scale itself.
+  // The variable is a flag if it is an int8, otherwise the scale itself.
   const StoredTensor* stored = source->Find(absl::StrCat(stack, "/scale_embeddings"));
   const float scale = Option(stack, "scale_embeddings", 1, source);
   const bool is_flag = stored == nullptr || stored->view.dtype == DType::kInt8;
@@ -102,13 +105,15 @@ absl::Status ReadStackOptions(const std::string& stack, TensorSource* source, Mo
   return take("scale_embeddings", factor, &model->embedding_scale);
 }
 
-// Size of a tensor's dimension; 0 when it is not there, so that the configuration is refused.
+// Returns the size of a matrix's dimension. It is 0 if there is no such matrix, so that the
+// configuration is refused.
 int Size(const TensorSource& source, const std::string& name, size_t dimension) {
   const StoredTensor* tensor = source.Find(name);
   if (tensor == nullptr || tensor->view.shape.size() != 2) return 0;
   return static_cast<int>(std::min<int64_t>(tensor->view.shape[dimension], INT32_MAX));
 }
 
+// Counts the layers of a stack by their tensors.
 int Layers(const TensorSource& source, absl::string_view stack) {
   int n = 0;
   while (source.Has(absl::StrCat(stack, "/layer_", n, "/self_attention/linear_0/weight"))) ++n;
@@ -120,7 +125,7 @@ std::string SourceTable(const TensorSource& source) {
   return source.Has(numbered) ? numbered : "encoder/embeddings/weight";
 }
 
-// NAME.json or NAME.txt.
+// Reads the vocabulary NAME.json or NAME.txt.
 absl::StatusOr<std::vector<std::string>> Vocabulary(const Folder& folder, const std::string& name) {
   for (const char* suffix : {".json", ".txt"}) {
     const auto file = folder.Open(absl::StrCat(name, suffix));
@@ -160,7 +165,8 @@ absl::Status ReadVocabularies(const Folder& folder, const std::string& unk,
   return absl::OkStatus();
 }
 
-// Vocabularies and special tokens: config.json's, or the older files' variables and defaults.
+// Reads vocabularies and special tokens. config.json has the special tokens; older files have them
+// as variables, or leave them to defaults.
 absl::Status ReadTokens(const Folder& folder, const ConfigFile& config, OpenedModel* opened) {
   TensorSource* source = opened->source.get();
   ModelConfig* model = &opened->config;
@@ -216,7 +222,7 @@ absl::Status ReadTokens(const Folder& folder, const ConfigFile& config, OpenedMo
 absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_view bytes,
                                                                    const std::string& file) {
   std::vector<std::string> tokens;
-  // "[" may also be a text vocabulary's first token, or begin it.
+  // A vocabulary of lines may begin with "[", too, but not with "[" and a quote.
   const size_t next = bytes.find_first_not_of(" \t\r\n", 1);
   if (absl::StartsWith(bytes, "[") && next != absl::string_view::npos && bytes[next] == '"') {
     NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(bytes, file));
@@ -232,7 +238,7 @@ absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     tokens.emplace_back(line);
   }
-  if (!tokens.empty() && tokens.back().empty()) tokens.pop_back();  // after the last line's end
+  if (!tokens.empty() && tokens.back().empty()) tokens.pop_back();  // nothing follows the last line
   return tokens;
 }
 
@@ -258,7 +264,7 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
   model.layers_decoder = Layers(*source, "decoder");
 
   const float heads = spec == "TransformerBig" ? 16.0f : 8.0f;
-  const auto count = [](float value) {  // 0, which is refused, for what is no count
+  const auto count = [](float value) {  // values that are no count become 0, which is refused
     return value >= 1.0f && value <= 1e6f ? static_cast<int>(value) : 0;
   };
   model.heads_encoder = count(Option("encoder", "num_heads", heads, source));
@@ -266,7 +272,7 @@ absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, Tensor
   for (const std::string stack : {"encoder", "decoder"}) {
     NIBU_RETURN_IF_ERROR(ReadStackOptions(stack, source, &model));
   }
-  const auto whole = [](float value) {  // what is refused, for what is far from any model
+  const auto whole = [](float value) {  // values of no sensible size become one that is refused
     return std::abs(value) <= 1e6f ? static_cast<int>(value) : INT32_MAX;
   };
   model.alignment_layer = whole(Option("decoder", "alignment_layer", -1, source));

@@ -1,13 +1,12 @@
-// Reader of CTranslate2 directories:
+// Reads CTranslate2 directories:
 //
-//   model.bin                weights and, as scalars, most of the configuration (ctranslate2_bin.h)
-//   config.json              special tokens (binary version 6)
-//   shared_vocabulary, or source_vocabulary and target_vocabulary: .json (an array) or .txt
-//   (lines);
-//                            <unk> is appended when it is missing
-//   vmap.txt                 optional: a lexical shortlist (shortlist_file.h)
-//   source.spm and target.spm, else sentencepiece.bpe.model, sentencepiece.model or spiece.model:
-//                            optional; what cuts the text
+//   model.bin       weights and, as scalars, most of the configuration (ctranslate2_bin.h)
+//   config.json     special tokens (binary version 6)
+//   shared_vocabulary, or source_vocabulary and target_vocabulary
+//                   .json (an array) or .txt (lines); <unk> is appended if it is missing
+//   vmap.txt        optional: a lexical shortlist (shortlist_file.h)
+//   source.spm and target.spm, else sentencepiece.bpe.model, sentencepiece.model or spiece.model
+//                   optional: SentencePiece models
 //
 // Multilingual models: ctranslate2_languages.h.
 #ifndef NIBU_MODELS_FORMATS_CTRANSLATE2_H_
@@ -24,16 +23,21 @@
 
 namespace nibu::internal {
 
-// Reads a vocabulary, told apart by its first byte: a JSON array of strings, or lines.
+// Reads a vocabulary, which is a JSON array of strings or consists of lines, as its first bytes
+// tell. `file` is for messages.
 absl::StatusOr<std::vector<std::string>> ReadCTranslate2Vocabulary(absl::string_view bytes,
                                                                    const std::string& file);
 
-// Sizes, counted from the tensors, and options; token ids come from the vocabulary. The scalars
-// that it knows count as used. InvalidArgument or Unimplemented naming file and variable.
+// Returns the configuration without token ids, which come from the vocabulary. Sizes are those of
+// the tensors, and options are scalars, which count as used then. Unimplemented naming file and
+// variable: nibu does not have the model's architecture.
 absl::StatusOr<ModelConfig> ReadCTranslate2Config(absl::string_view spec, TensorSource* source);
 
+// Returns CTranslate2's names of a model's tensors.
 NameTable CTranslate2Names(const ModelConfig& config, const TensorSource& source);
 
+// InvalidArgument, NotFound or Unimplemented naming the file: it is damaged, missing or not
+// supported.
 absl::StatusOr<OpenedModel> OpenCTranslate2(const Folder& folder);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Recognizes the block of language tokens in a vocabulary.
 #include "models/formats/ctranslate2_languages.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 namespace nibu::internal {
 namespace {
 
+// The spellings of language tokens.
 enum class LanguageForm { kNone, kMBart, kOther };
 
 LanguageForm FormOf(absl::string_view token) {
@@ -42,16 +44,18 @@ LanguageForm FormOf(absl::string_view token) {
   return LanguageForm::kNone;
 }
 
+// A run of language tokens of one form in the vocabulary.
 struct LanguageBlock {
   LanguageForm form = LanguageForm::kNone;  // kNone: no languages
   size_t first = 0;
   size_t size = 0;
 };
 
-// The language tokens of a converted M2M-100, NLLB or mBART. Their vocabularies are shared, begin
-// as fairseq's do, and have the languages in one block, the longest of its form.
+// Returns the language tokens of a converted M2M-100, NLLB or mBART; form kNone for other models.
+// The vocabularies of these models are shared, begin with fairseq's special tokens, and have the
+// languages in one block, the longest of all.
 LanguageBlock FindLanguages(const ModelVocabulary& vocabulary) {
-  constexpr size_t kFewest = 2;  // one could be a piece of text
+  constexpr size_t kFewest = 2;  // a single one could be a piece of text
   constexpr absl::string_view kFirst[] = {"<s>", "<pad>", "</s>", "<unk>"};
   const std::vector<std::string>& tokens = vocabulary.source_tokens;
   if (tokens.size() < 4 || !std::equal(std::begin(kFirst), std::end(kFirst), tokens.begin()) ||
@@ -94,7 +98,7 @@ absl::Status ReadCTranslate2Languages(const Folder& folder, const ConfigFile& co
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer, ConfigFile::OpenOptional(folder, "tokenizer_config.json"));
   parts.tokens = std::move(vocabulary.source_tokens);
   for (size_t i = block.first; i < parts.tokens.size(); ++i) {
-    // What fills the vocabulary up to the size of the table.
+    // These tokens pad the vocabulary to the size of the embedding table.
     if (absl::StartsWith(parts.tokens[i], "madeupword")) parts.tokens[i].clear();
   }
   parts.first_language = static_cast<int>(block.first);

@@ -1,3 +1,4 @@
+// Reads a checkpoint's options, renames its tensors, and reads its dictionaries.
 #include "models/formats/fairseq.h"
 
 #include <algorithm>
@@ -24,10 +25,10 @@ using Json = nlohmann::json;
 constexpr int kPad = 1;
 constexpr int kEos = 2;
 constexpr int kUnk = 3;
-// Positions are counted from the id behind the padding's.
+// fairseq counts positions from the id behind that of padding.
 constexpr int kPositionOffset = kPad + 1;
 
-// One number or truth that encoder and decoder have of their own, but must share.
+// Checks an option that encoder and decoder have each, and that must be the same for both.
 absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
   const Json* encoder = options.Find("encoder_" + name);
   const Json* decoder = options.Find("decoder_" + name);
@@ -44,7 +45,7 @@ constexpr std::pair<absl::string_view, Activation> kActivations[] = {
     {"gelu_accurate", Activation::kGeluTanh},
     {"swish", Activation::kSwish}};
 
-// The first, second or last third of the rows of a tensor.
+// Returns the first, second or last third of the rows of a tensor.
 absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const std::string& name,
                                    const std::string& file) {
   StoredTensor part = tensor;
@@ -58,7 +59,8 @@ absl::StatusOr<StoredTensor> Third(const StoredTensor& tensor, int third, const 
   return part;
 }
 
-// Older names, made those of today: one tensor of q, k and v; norms that were numbered.
+// Returns the tensors under the names of today's fairseq. Older checkpoints have one tensor for q,
+// k and v together, and number their norms.
 absl::StatusOr<TensorSource> Renamed(const TensorSource& source) {
   TensorSource result(source.description());
   for (const std::string& name : source.Names()) {
@@ -87,7 +89,7 @@ absl::StatusOr<TensorSource> Renamed(const TensorSource& source) {
   return result;
 }
 
-// The names of the weights; which of several tied ones `source` holds decides.
+// Returns the names of the weights; for tied ones, those that `source` has.
 NameTable Names(const FairseqConfig& config, const TensorSource& source) {
   NameTable table;
   AddHuggingFaceNames(config.model, "", &table);
@@ -131,7 +133,7 @@ ConfigFile FairseqOptions(const TorchFile& torch) {
   Json options = Json::object();
   if (const PickleValue* cfg = pickle.Find(root, "cfg");
       cfg != nullptr && cfg->kind == PickleValue::Kind::kDict) {
-    // Each has its name, that of the task or of the architecture, as "_name".
+    // In each part, "_name" is the name of the task or of the architecture.
     for (const auto& [part, name] : {std::pair("task", "task"), std::pair("model", "arch")}) {
       Json entries = CheckpointOptions(pickle, pickle.Find(*cfg, part));
       if (entries.contains("_name")) options.emplace(name, entries["_name"]);
@@ -149,7 +151,7 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   }
   NIBU_ASSIGN_OR_RETURN(const std::string task, options.String("task", "translation"));
   if (task != "translation") return options.Wrong("task", "\"translation\"");
-  // Variants that nibu does not have.
+  // These options stand for variants that nibu does not have.
   for (const char* key : {"adaptive_input", "adaptive_softmax_cutoff", "base_layers", "char_inputs",
                           "cross_self_attention", "decoder_layers_to_keep",
                           "encoder_layers_to_keep", "merge_src_tgt_embed", "no_cross_attention",

@@ -1,4 +1,4 @@
-// Reader of fairseq's Transformer checkpoints:
+// Reads fairseq's Transformer checkpoints:
 //
 //   NAME.pt        {"args": options or None, "cfg": {"model": options, "task": options, ...},
 //                   "model": {name: tensor}, ...}, options being a dictionary or an object
@@ -25,21 +25,24 @@
 
 namespace nibu::internal {
 
-// Whether a checkpoint is fairseq's.
+// Returns true if a checkpoint is fairseq's.
 bool IsFairseq(const TorchFile& torch);
 
-// Sizes of the vocabularies and final_norm come from elsewhere.
+// The configuration in a checkpoint's options. The sizes of the vocabularies come from the
+// dictionaries, and final_norm from the tensors.
 struct FairseqConfig : HuggingFaceConfig {
   std::string source_language;
   std::string target_language;
 };
 
-// The options of a checkpoint of any age. Absent ones have fairseq's defaults.
+// Returns the options of a checkpoint of any age.
 ConfigFile FairseqOptions(const TorchFile& torch);
-// InvalidArgument or Unimplemented naming the option that is wrong or not supported.
+// Reads the options; absent ones have fairseq's defaults. InvalidArgument or Unimplemented naming
+// the option: it is wrong, or not supported.
 absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options);
 
-// The tokens of a dict.XX.txt by id.
+// Returns the tokens of a dict.XX.txt by id, fairseq's four special tokens first. InvalidArgument
+// naming file and line: it is damaged.
 absl::StatusOr<std::vector<std::string>> ReadFairseqDictionary(absl::string_view text,
                                                                const std::string& file);
 

@@ -1,3 +1,4 @@
+// Reads the configuration, vocabularies and names of a MarianMT model.
 #include "models/formats/hugging_face.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ constexpr char kExpected[] =
     "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
     "vocab.json, source.spm and target.spm";
 
-// bad_words_ids: sequences never generated; nibu takes those of one token.
+// Adds the tokens of bad_words_ids, which are never generated. Sequences of several tokens, which
+// the field may have, too, are refused.
 absl::Status AddBadWords(const ConfigFile& file, std::vector<int>* suppressed) {
   const char* key = "bad_words_ids";
   const nlohmann::json* lists = file.Find(key);
@@ -36,7 +38,7 @@ absl::Status AddBadWords(const ConfigFile& file, std::vector<int>* suppressed) {
   return absl::OkStatus();
 }
 
-// A special token's text: "</s>", or {"content": "</s>", ...}.
+// Returns the text of a special token, which is written as "</s>" or {"content": "</s>", ...}.
 absl::StatusOr<std::string> SpecialToken(const ConfigFile& tokenizer, const std::string& key,
                                          absl::string_view absent) {
   const nlohmann::json* value = tokenizer.Find(key);
@@ -54,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory
   return TokensById(json, file->path(), size, "config.json");
 }
 
-// Reads the vocabularies; sets the ids of `model` that they decide.
+// Reads the vocabularies, and sets source_suffix, unk and unk_target of `model`.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const ConfigFile tokenizer,
                         ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
@@ -82,7 +84,8 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   return vocabulary;
 }
 
-// Adds the names of what a layer's mixer has of its own: plain maps and norms, and parameters.
+// Adds the names of the weights that only mixers other than full attention have: linears, norms and
+// parameters.
 void AddMixerNames(const std::string& layer, const std::string& prefix, NameTable* table) {
   table->Add(layer + "mixer.", prefix, {"weight", "bias"},
              {{"reduce", {"reduce.?"}},
@@ -97,7 +100,7 @@ void AddMixerNames(const std::string& layer, const std::string& prefix, NameTabl
   }
 }
 
-// Adds the names of self-attention and feed-forward: a layer, but for its cross-attention.
+// Adds the names of a layer's self-attention and feed-forward sublayers.
 void AddPartNames(const std::string& part, const std::string& prefix, NameTable* table) {
   table->Add(part, prefix, {"weight", "bias"},
              {{"self.q+k+v", {"self_attn.q_proj.?", "self_attn.k_proj.?", "self_attn.v_proj.?"}},
@@ -255,12 +258,12 @@ absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   const TensorSource& source = *opened.source;
   opened.names = HuggingFaceNames(marian, source);
-  // Positions that the file holds are used as they are.
+  // If the file has positions, those are used instead of computed ones.
   if (source.Has(opened.names.Tensor("encoder.positions")) ||
       source.Has(opened.names.Tensor("decoder.positions"))) {
     marian.model.position_kind = PositionKind::kLearned;
   }
-  marian.model.alignment_heads = 1;  // Marian's guided one
+  marian.model.alignment_heads = 1;  // Marian trains the first head to align (guided alignment)
   opened.config = std::move(marian.model);
   return opened;
 }

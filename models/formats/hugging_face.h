@@ -1,4 +1,4 @@
-// Reader of Hugging Face MarianMT directories, the form in which the OPUS-MT models are published:
+// Reads Hugging Face MarianMT directories, the form in which the OPUS-MT models are published:
 //
 //   config.json              sizes, activation, token ids (fields: ReadHuggingFaceConfig)
 //   generation_config.json   optional; its token ids win over config.json's
@@ -27,33 +27,38 @@
 
 namespace nibu::internal {
 
+// The configuration in config.json.
 struct HuggingFaceConfig {
   ModelConfig model;              // unk and source_suffix come from the vocabulary
-  bool shared_embeddings = true;  // of encoder and decoder
-  bool tied_output = true;        // the output layer is the decoder's embedding
+  bool shared_embeddings = true;  // encoder and decoder share one embedding table
+  bool tied_output = true;        // the output layer is the decoder's embedding table
 };
 
-// config.json under generation_config.json, here and below. Absent fields have transformers'
-// defaults. InvalidArgument or Unimplemented naming the field that is wrong or not supported.
+// Reads a configuration. `config`, here and below, is config.json under generation_config.json;
+// absent fields have transformers' defaults. InvalidArgument or Unimplemented naming the field: it
+// is wrong, or not supported.
 absl::StatusOr<HuggingFaceConfig> ReadHuggingFaceConfig(const ConfigFile& config);
 
-// The names of a MarianMT model's tensors; which of several tied ones `source` holds decides.
+// Returns the names of a MarianMT model's tensors; for tied ones, those that `source` has.
 NameTable HuggingFaceNames(const HuggingFaceConfig& config, const TensorSource& source);
 
-// The names but for tokens and output: transformers took those of fairseq. `prefix`: "model.".
+// Adds all names except those of the embedding tables and the output layer. fairseq has the same
+// names, with an empty prefix; that of transformers is "model.".
 void AddHuggingFaceNames(const ModelConfig& config, const std::string& prefix, NameTable* table);
-// Tokens and output: of those that are tied, the first that `source` holds counts; the others may
-// be there as copies. `encoder`: all names of what the stacks may share, the encoder's own last.
+// Adds the names of the embedding tables and the output layer. If some of them are tied, the first
+// name that `source` has counts, and the others may be there as copies. `encoder`: all names of the
+// table that the stacks may share, the encoder's own last.
 void AddTiedNames(const HuggingFaceConfig& config, const std::vector<std::string>& encoder,
                   const std::string& decoder, const std::string& output, const TensorSource& source,
                   NameTable* table);
 
-// A file without which the directory is no model, and not an empty one; `expected` says what such
-// a directory has.
+// Opens a file that a model must have, and that must not be empty. `expected` says in messages
+// which files such a directory has.
 absl::StatusOr<std::shared_ptr<const FileBytes>> OpenRequiredFile(const std::string& directory,
                                                                   const std::string& name,
                                                                   absl::string_view expected);
 
+// The names of activations. The first name of an activation is the one to write.
 inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivations[] = {
     {"relu", Activation::kRelu},
     {"swish", Activation::kSwish},
@@ -67,7 +72,7 @@ inline constexpr std::pair<absl::string_view, Activation> kHuggingFaceActivation
 // Sets eos, decoder_start and suppressed (padding, bad_words_ids).
 absl::Status ReadTokenIds(const ConfigFile& config, ModelConfig* model);
 
-// The id that a field names. A list of one id counts as that id.
+// Returns the id in a field, if it is there. A list of one id counts as that id.
 absl::StatusOr<std::optional<int>> ReadTokenId(const std::string& key, const ConfigFile& config);
 
 absl::StatusOr<OpenedModel> OpenHuggingFaceMarian(const std::string& directory,

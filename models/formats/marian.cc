@@ -1,3 +1,4 @@
+// Finds the files of a Marian model, by decoder.yml or by their names, and reads them.
 #include "models/formats/marian.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ constexpr char kConfigTensor[] = "special:model.yml";
 constexpr absl::string_view kFactored = ".fsv";
 constexpr size_t kFront = 200;  // bytes that tell a model or a shortlist apart from other files
 
-// What a model consists of: paths, and what decoder.yml says of them.
+// The files of a model, and the options of decoder.yml.
 struct MarianFiles {
   std::string model;
   std::vector<std::string> vocabularies;  // source, target
@@ -42,18 +43,18 @@ struct MarianFiles {
   bool allow_unknown = false;
 };
 
-// The options of a decoder.yml, with blanks between them.
+// The known options of a decoder.yml, separated by blanks.
 constexpr char kOptions[] =
     "models vocabs shortlist beam-size normalize word-penalty max-length-factor allow-unk weights "
-    // These say how Marian is to run, not what is to come out: they are ignored.
+    // The following ones change how Marian runs, not its translations, and are ignored.
     "mini-batch mini-batch-words maxi-batch maxi-batch-sort workspace cpu-threads devices "
     "num-devices gemm-precision gemm-type optimize int8shift quiet quiet-translation log log-level "
     "skip-cost max-length max-length-crop max-length-break mini-batch-break-size ssplit-mode "
     "ssplit-prefix-file fp16 precision port seed version tsv tsv-fields cache-translations "
     "alignment n-best stat-freq relative-paths";
 
-// Returns the path of a file that decoder.yml names, or that of its compressed form where there is
-// no other.
+// Returns the path of a file that decoder.yml names; that of its compressed form if only that is
+// there.
 std::string Resolve(const std::string& directory, const std::string& name) {
   const std::string path = name[0] == '/' ? name : absl::StrCat(directory, "/", name);
   const std::string compressed = absl::StrCat(path, ".gz");
@@ -63,7 +64,7 @@ std::string Resolve(const std::string& directory, const std::string& name) {
              : path;
 }
 
-// A list of `count` file names.
+// Reads a list of `count` file names.
 absl::Status ReadPaths(const ConfigFile& yml, const std::string& key, size_t count,
                        const std::string& directory, std::vector<std::string>* paths) {
   const nlohmann::json* list = yml.Find(key);
@@ -87,7 +88,8 @@ absl::StatusOr<float> Number(const ConfigFile& yml, const std::string& key, floa
   return value->get<float>();
 }
 
-// shortlist: [path, first, best, threshold] of a text file, or [path, whether to check it].
+// Reads the option shortlist: [path, first, best, threshold] for a text file, [path, flag] for a
+// binary one. The flag, if Marian checks the file, does not count: nibu always does.
 absl::Status ReadShortlistOption(const ConfigFile& yml, const std::string& directory,
                                  MarianFiles* files) {
   const char* key = "shortlist";
@@ -139,10 +141,11 @@ bool IsYaml(absl::string_view name) {
   return absl::EndsWith(name, ".yml") || absl::EndsWith(name, ".yaml");
 }
 
-// A vocabulary of tokens and ids; else it is a SentencePiece model.
+// Returns true for a vocabulary of tokens and ids; others are SentencePiece models.
 bool IsList(absl::string_view name) { return IsYaml(name) || absl::EndsWith(name, ".json"); }
 
-// What is in a directory without decoder.yml. `model`: the model's path, empty to look for it, too.
+// Finds the files in a directory without decoder.yml. `model`: the model's path; if it is empty,
+// the model is looked for, too.
 absl::StatusOr<MarianFiles> FindFiles(const std::string& directory, const std::string& model) {
   std::vector<std::string> models;
   std::vector<std::string> pieces;
@@ -205,6 +208,8 @@ absl::StatusOr<MarianFiles> Files(const std::string& path) {
   return files;
 }
 
+// Reads the tokens of a vocabulary of either form. The bytes of a SentencePiece model are copied to
+// `pieces`.
 absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
                                                 std::string* pieces) {
   if (absl::EndsWith(WithoutGz(file.path()), kFactored)) {
@@ -221,7 +226,6 @@ absl::StatusOr<std::vector<std::string>> Tokens(const FileBytes& file, int size,
     return tokens;
   }
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseYaml(file.bytes(), file.path()));
-  // Text is cut by the SentencePiece models that stand beside such vocabularies.
   return TokensById(json, file.path(), size, "the model");
 }
 
@@ -233,6 +237,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   NIBU_ASSIGN_OR_RETURN(const auto target, OpenInflated(files.vocabularies[1]));
   NIBU_ASSIGN_OR_RETURN(vocabulary.target_tokens,
                         Tokens(*target, model->vocab_target, &vocabulary.target_sentencepiece));
+  // Beside lists of tokens, there may be SentencePiece models that split the text.
   if (IsList(WithoutGz(source->path())) && IsList(WithoutGz(target->path()))) {
     NIBU_RETURN_IF_ERROR(
         TakeSentencePieces(DirectoryOf(source->path()), "source.spm", "target.spm", &vocabulary)
@@ -250,14 +255,14 @@ absl::StatusOr<ModelVocabulary> ReadVocabularies(const MarianFiles& files, Model
   return vocabulary;
 }
 
-// The tensors W_QuantMultA go to their W.
+// Attaches the multipliers W_QuantMultA to their matrices W. `output` is the output layer's matrix.
 absl::Status AttachMultipliers(const std::string& output, TensorSource* source) {
   constexpr absl::string_view kSuffix = "_QuantMultA";
   for (const std::string& name : source->Names()) {
     if (!absl::EndsWith(name, kSuffix)) continue;
     std::string matrix = name.substr(0, name.size() - kSuffix.size());
     source->Ignore(name);
-    // By an accident of the converter the embedding's own is of no meaning.
+    // The embedding's own multiplier has no meaning, by an accident of Marian's converter.
     if (absl::EndsWith(matrix, "Wemb")) continue;
     if (matrix == "none") matrix = output;
     NIBU_ASSIGN_OR_RETURN(const TensorView view, source->Get(name, {1, 1}, {DType::kFloat32}));
@@ -273,6 +278,7 @@ absl::Status AttachMultipliers(const std::string& output, TensorSource* source) 
   return absl::OkStatus();
 }
 
+// Reads the configuration, a text in a tensor, which NULs may follow.
 absl::StatusOr<ConfigFile> ModelYml(const TensorSource& source) {
   const StoredTensor* tensor = source.Find(kConfigTensor);
   if (tensor == nullptr || DTypeSize(tensor->view.dtype) != 1) {

@@ -1,3 +1,4 @@
+// Reads the options of Marian's training that describe the network.
 #include "models/formats/marian_config.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace nibu::internal {
 namespace {
 
-// Sinusoids have no end; more than any sentence needs.
+// Sinusoidal positions have no end; this is more than any sentence needs.
 constexpr int kMaxPositions = 2048;
 
 absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
@@ -31,7 +32,7 @@ absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
 constexpr std::pair<absl::string_view, Activation> kActivations[] = {
     {"relu", Activation::kRelu}, {"swish", Activation::kSwish}, {"gelu", Activation::kGelu}};
 
-// Options that change the network in ways that are not supported.
+// Returns an error if an option changes the network in a way that nibu does not support.
 absl::Status RefuseUnsupported(const ConfigFile& yml) {
   for (const char* key :
        {"lemma-dim-emb", "lemma-dependency", "ulr", "right-left", "transformer-no-projection",
@@ -45,12 +46,13 @@ absl::Status RefuseUnsupported(const ConfigFile& yml) {
   if (depth != kDepth) return Unsupported(yml, key);
   const char* decoder_key = "transformer-decoder-ffn-depth";
   NIBU_ASSIGN_OR_RETURN(const int decoder_depth, yml.Int(decoder_key, 0));
-  // 0: the encoder's.
+  // 0 stands for the encoder's depth.
   if (decoder_depth != 0 && decoder_depth != kDepth) return Unsupported(yml, decoder_key);
   return absl::OkStatus();
 }
 
-// Dropout ("d") is for training, "a" adds the residual, "n" is a layer norm.
+// Returns true if the steps of an option have a layer norm ("n"). Dropout ("d") is for training
+// alone, and "a" adds the residual.
 absl::StatusOr<bool> Norms(const ConfigFile& yml, const std::string& key,
                            absl::string_view absent) {
   NIBU_ASSIGN_OR_RETURN(const std::string steps, yml.String(key, absent));
@@ -84,7 +86,8 @@ absl::Status ReadMemory(const ConfigFile& yml, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-// "last", or a number from 1. Marian takes the attention of the layer's first head.
+// Reads the layer of alignments: "last", or a number from 1. Marian takes the attention of the
+// layer's first head.
 absl::Status ReadAlignment(const ConfigFile& yml, ModelConfig* model) {
   model->alignment_heads = 1;
   const char* key = "transformer-guided-alignment-layer";

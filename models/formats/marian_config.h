@@ -1,5 +1,5 @@
-// What Marian's model.yml says: the text in the tensor "special:model.yml" of .npz and .bin files.
-// The tensors' names are Marian's; W is [in, out], layers count from 1.
+// Reads Marian's model.yml, the text in the tensor "special:model.yml" of .npz and .bin files, and
+// names Marian's tensors. Matrices are [in, out], and layers are counted from 1.
 #ifndef NIBU_MODELS_FORMATS_MARIAN_CONFIG_H_
 #define NIBU_MODELS_FORMATS_MARIAN_CONFIG_H_
 
@@ -12,21 +12,22 @@
 
 namespace nibu::internal {
 
+// The configuration in model.yml.
 struct MarianConfig {
-  ModelConfig model;  // token ids come from the vocabulary
-  // Which embeddings are one: all three; source and target; target and output.
-  bool tied_all = false;
-  bool tied_source = false;
-  bool tied_output = false;
+  ModelConfig model;         // token ids come from the vocabulary
+  bool tied_all = false;     // source, target and output layer share one table
+  bool tied_source = false;  // source and target share one table
+  bool tied_output = false;  // target and output layer share one table
   bool output_bias = true;
-  std::vector<int> tied_layers;  // number of the layer whose weights decoder layer i has; or empty
+  std::vector<int> tied_layers;  // for decoder layer i, the layer whose weights it has; or empty
 };
 
-// InvalidArgument or Unimplemented naming the key: other architectures than the Transformer,
-// factored vocabularies, average attention, right to left models, ...
+// InvalidArgument naming the key: its value is wrong. Unimplemented naming the key: nibu does not
+// support it (factored vocabularies, average attention, right-to-left models, ...).
 absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml);
 
-// `source` decides where there are two spellings (decoder_ff_logit_out_W and _Wt).
+// Returns Marian's names of a model's tensors; if there are two spellings
+// (decoder_ff_logit_out_W and _Wt), the one that `source` has.
 NameTable MarianNames(const MarianConfig& config, const TensorSource& source);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Puts the vocabulary of a multilingual model together from the many files that may have it.
 #include "models/formats/multilingual.h"
 
 #include <algorithm>
@@ -26,16 +27,17 @@ constexpr char kExpected[] =
     "pytorch_model.bin, sentencepiece.bpe.model, special_tokens_map.json or tokenizer.json, and "
     "M2M-100's has vocab.json";
 
-// Positions are counted from here; 0 and 1 were those of padding.
+// fairseq, where these models come from, counts positions from the id behind that of padding.
 constexpr int kPositionOffset = 2;
 
-// A vocabulary being put together; ids may come in any order.
+// A vocabulary that is being put together. Ids may come in any order.
 struct TokenTable {
   const int size;
   const std::string directory;
   std::map<int64_t, std::string> tokens = {};
 
-  // The same token may be set twice. InvalidArgument: no such id, or another token has it.
+  // Gives a token its id, perhaps for a second time. InvalidArgument: the id is outside of the
+  // vocabulary, or another token has it.
   absl::Status Set(int64_t id, const std::string& token, absl::string_view file) {
     if (id < 0 || id >= size) {
       return Invalid(directory, "/", file, ": token \"", token, "\" has id ", id,
@@ -49,7 +51,7 @@ struct TokenTable {
     return absl::OkStatus();
   }
 
-  // The tokens by id; ids that have none, few of them, have an empty one.
+  // Returns the tokens by id. Ids without a token, of which there may be few, have an empty one.
   absl::StatusOr<std::vector<std::string>> List() const {
     constexpr size_t kMostUnused = 1024;  // vocabularies are padded to a round size
     if (static_cast<size_t>(size) - tokens.size() > kMostUnused) {
@@ -61,7 +63,8 @@ struct TokenTable {
   }
 };
 
-// The text of "</s>" or {"content": "</s>", ...}; null for anything else.
+// Returns the text of a token, which is written as "</s>" or {"content": "</s>", ...}; null for
+// anything else.
 const std::string* Content(const Json& token) {
   if (token.is_string()) return token.get_ptr<const std::string*>();
   if (!token.is_object()) return nullptr;
@@ -69,8 +72,8 @@ const std::string* Content(const Json& token) {
   return content == token.end() ? nullptr : content->get_ptr<const std::string*>();
 }
 
-// Tokens with their ids: [{"content": token, "id": id}, ...] or {id: {"content": token}, ...},
-// whichever `form` says.
+// Adds tokens with their ids. `form` is array for [{"content": token, "id": id}, ...], and object
+// for {id: {"content": token}, ...}.
 absl::Status AddTokens(const Json& tokens, Json::value_t form, absl::string_view file,
                        absl::string_view key, TokenTable* table) {
   absl::Status wrong = Invalid(table->directory, "/", file, ": \"", key,
@@ -114,7 +117,7 @@ absl::Status AddAddedTokens(TokenTable* table) {
   return absl::OkStatus();
 }
 
-// The languages listed, in order, from id `first` on.
+// Adds the languages of the list "additional_special_tokens", in its order, from id `first` on.
 absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
     NIBU_ASSIGN_OR_RETURN(const ConfigFile file,
@@ -133,7 +136,8 @@ absl::Status AddListedLanguages(int64_t first, TokenTable* table) {
   return absl::OkStatus();
 }
 
-// The pieces; returns the id behind theirs. A vocab.json beside them has the ids.
+// Adds the pieces, and returns the id behind the last one. Their ids are those of vocab.json if
+// there is one, otherwise those of the SentencePiece model behind fairseq's special tokens.
 absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiece,
                               TokenTable* table) {
   const char* const name = has_vocab_json ? "vocab.json" : kMultilingualSentencePiece;
@@ -160,7 +164,7 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiec
   return static_cast<int>(tokens.size());
 }
 
-// A language that the tokenizer's configuration was saved with; empty: none.
+// Returns the language that a field of the tokenizer's configuration names; empty if it has none.
 absl::StatusOr<std::string> DefaultLanguage(const ConfigFile& tokenizer, const char* key,
                                             const std::vector<ModelLanguages::Language>& known) {
   NIBU_ASSIGN_OR_RETURN(const std::string code, tokenizer.String(key, ""));
@@ -174,7 +178,8 @@ absl::StatusOr<std::string> DefaultLanguage(const ConfigFile& tokenizer, const c
 absl::StatusOr<HuggingFaceConfig> ReadConfig(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(const std::string type, config.String("model_type", ""));
   const bool is_mbart = type == "mbart";
-  // What a config.json that does not say otherwise means, and what all models of a type have.
+  // The values of fields that config.json leaves out, and of those that are the same in all models
+  // of a type.
   const Json absent = {{"eos_token_id", 2},
                        {"pad_token_id", 1},
                        {"decoder_start_token_id", 2},
@@ -195,7 +200,7 @@ absl::StatusOr<HuggingFaceConfig> ReadConfig(const ConfigFile& config) {
   return result;
 }
 
-// Reads the vocabulary; sets the ids of `model` that it decides.
+// Reads the vocabulary, and sets the same fields of `model` as MultilingualVocabulary().
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                const ConfigFile& config,
                                                std::optional<int> forced_target,
@@ -263,7 +268,7 @@ absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& direct
     std::string& token = vocabulary.source_tokens[i];
     const int id = static_cast<int>(i);
     std::string code = id < parts.first_language ? "" : LanguageCode(token);
-    // What is no text is never generated.
+    // Tokens that are no text are never generated.
     const bool is_text =
         !token.empty() && code.empty() && token != "<s>" && token != "<pad>" && token != "<mask>";
     if (!is_text) model->suppressed.push_back(id);
@@ -317,7 +322,7 @@ absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   opened.names = HuggingFaceNames(read, *opened.source);
-  // Files of old versions hold the computed positions and a version.
+  // Files of old versions have the computed positions and a version number as tensors.
   for (const char* stack : {"model.encoder", "model.decoder"}) {
     opened.names.ignored.push_back(absl::StrCat(stack, ".version"));
     if (!is_mbart) opened.names.ignored.push_back(absl::StrCat(stack, ".embed_positions.weights"));

@@ -1,25 +1,29 @@
-// Reader of Hugging Face directories of the multilingual models M2M-100, NLLB and mBART:
+// Reads Hugging Face directories of the multilingual models M2M-100, NLLB and mBART:
 //
 //   config.json              model_type "m2m_100" (M2M-100 and NLLB) or "mbart"
 //   generation_config.json   optional; its token ids win over config.json's
 //   model.safetensors        weights, or their other forms (weights_file.h)
 //   sentencepiece.bpe.model  one for all languages
-//   vocab.json               M2M-100 alone: {piece: id}. Else id 0 to 3 are <s>, <pad>, </s> and
-//                            <unk>, and the n-th piece, n from 3 on, has id n + 1
-//   tokenizer.json           optional; its "added_tokens" are {content, id} of the language tokens,
-//   tokenizer_config.json    so are its "added_tokens_decoder", {id: {content}},
-//   added_tokens.json        and {content: id}; where none of the three is there,
-//   special_tokens_map.json  "additional_special_tokens" lists them, with ids from behind the
-//                            pieces' on
+//   vocab.json               M2M-100 alone: {piece: id}. In the others ids 0 to 3 are <s>, <pad>,
+//                            </s> and <unk>, and the n-th piece, n from 3 on, has id n + 1
+// The language tokens and their ids are in any of
+//   tokenizer.json           "added_tokens": [{content, id}, ...]
+//   tokenizer_config.json    "added_tokens_decoder": {id: {content}, ...}
+//   added_tokens.json        {content: id, ...}
+// If they are in none of these,
+//   special_tokens_map.json  "additional_special_tokens" lists them; their ids follow the pieces'.
+//                            tokenizer_config.json may have the list, too
 //
 // A language token is "__de__" (M2M-100), "deu_Latn" (NLLB) or "de_DE" (mBART). Source:
 //   [language] text </s>     M2M-100, NLLB, mBART-50
 //   text </s> [language]     NLLB with "legacy_behaviour" (tokenizer_config.json), the first mBART
-// The decoder is given </s> and the target language, that of the first mBART the language alone.
+// The decoder starts from </s> and the target language; that of the first mBART, from the language
+// alone.
 //
-// All are pre-norm, with a norm behind the last layer of each stack; embeddings are scaled when
-// "scale_embedding". M2M-100 and NLLB: sinusoidal positions, sin | cos halves, angle
-// (p + 2) * 10000^(-i / (d/2 - 1)). mBART: learned positions, row p + 2, and a norm behind them.
+// All are pre-norm, with a norm behind the last layer of each stack; embeddings are scaled if
+// "scale_embedding" is true. M2M-100 and NLLB have sinusoidal positions, in sin | cos halves with
+// the angle (p + 2) * 10000^(-i / (d/2 - 1)). mBART has learned positions (row p + 2) and a norm
+// behind them.
 //
 // Papers: Fan et al. 2020 (M2M-100), NLLB Team 2022, Tang et al. 2020 (mBART-50), Liu et al. 2020.
 // https://huggingface.co/docs/transformers/model_doc/m2m_100, .../nllb, .../mbart
@@ -37,33 +41,34 @@
 
 namespace nibu::internal {
 
-// The code that a language token stands for; empty for any other token.
+// Returns the code of a language token; empty for any other token.
 std::string LanguageCode(absl::string_view token);
 
-// The one for all languages.
+// The file name of the SentencePiece model, which is the same for all languages.
 inline constexpr char kMultilingualSentencePiece[] = "sentencepiece.bpe.model";
 
-// What the vocabulary of a multilingual model is made from, in whatever format it came.
+// The parts from which MultilingualVocabulary makes a vocabulary, whatever the model's format.
 struct MultilingualParts {
-  std::vector<std::string> tokens;  // by id; empty: the id is not used
-  int first_language = 0;           // no id below it is a language's
-  std::string sentencepiece;        // serialized
-  std::optional<int> forced_target;
-  ConfigFile tokenizer;  // tokenizer_config.json
+  std::vector<std::string> tokens;   // by id; an empty text: the id is not used
+  int first_language = 0;            // ids below it are no language tokens
+  std::string sentencepiece;         // serialized
+  std::optional<int> forced_target;  // the token of the default target language
+  ConfigFile tokenizer;              // tokenizer_config.json
   bool is_mbart = false;
-  // Where no class of tokenizer is known: mBART of the first kind, whose decoder is given the
+  // If no tokenizer class is known, true for the first mBART, whose decoder starts from the
   // language alone.
   bool language_starts = false;
-  std::string tokenizer_class;  // the tokenizer's own wins; may be empty
+  std::string tokenizer_class;  // may be empty; the one in `tokenizer` counts first
 };
 
-// The vocabulary with its languages, framed as above. `directory`: for messages. Sets model->unk,
-// unk_target, source_suffix (to model->eos) and suppressed.
+// Returns the vocabulary with its languages, which stand in sources and targets as described above.
+// `directory` is for messages. Sets model->unk, unk_target, source_suffix (to model->eos) and
+// suppressed. InvalidArgument: a default language is not among the languages, or <unk> is missing.
 absl::StatusOr<ModelVocabulary> MultilingualVocabulary(const std::string& directory,
                                                        MultilingualParts parts, ModelConfig* model);
 
 // `config`: the directory's config.json under its generation_config.json. Absent fields have
-// transformers' defaults. InvalidArgument or Unimplemented naming the field that is wrong or not
+// transformers' defaults. InvalidArgument or Unimplemented naming the field: it is wrong, or not
 // supported.
 absl::StatusOr<OpenedModel> OpenMultilingual(const std::string& directory,
                                              const ConfigFile& config);

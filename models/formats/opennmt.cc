@@ -1,3 +1,4 @@
+// Reads a checkpoint's options, its tensors and its vocabularies.
 #include "models/formats/opennmt.h"
 
 #include <algorithm>
@@ -19,10 +20,10 @@ namespace {
 using Json = nlohmann::json;
 using Kind = PickleValue::Kind;
 
-// Positions that OpenNMT-py computes.
+// The number of positions that OpenNMT-py computes.
 constexpr int kMaxPositions = 5000;
 
-// Options of variants that nibu does not have, and the values that switch them off.
+// Returns the options of variants that nibu does not have, with the values that switch them off.
 const Json& Unsupported() {
   static const Json& options = *new Json{{"copy_attn", false},
                                          {"max_relative_positions", 0},
@@ -43,7 +44,7 @@ const Json& Unsupported() {
   return options;
 }
 
-// The activation, and whether it is gated.
+// An activation, with true if it is gated.
 using FeedForward = std::pair<Activation, bool>;
 constexpr std::pair<absl::string_view, FeedForward> kFeedForwards[] = {
     {"relu", {Activation::kRelu, false}},
@@ -56,7 +57,8 @@ constexpr std::pair<absl::string_view, PositionKind> kPositions[] = {
     {"SinusoidalInterleaved", PositionKind::kSinusoidalInterleaved},
     {"SinusoidalConcat", PositionKind::kSinusoidalHalfMinusOne}};
 
-// A size that an option of both stacks sets (where it is above 0), or one of each; they must agree.
+// Returns the size that the options name. Those above 0 must agree: one is for both stacks, others
+// are for one of them.
 absl::StatusOr<int> Size(const ConfigFile& options, const std::vector<const char*>& keys) {
   int size = 0;
   for (const char* key : keys) {
@@ -69,7 +71,7 @@ absl::StatusOr<int> Size(const ConfigFile& options, const std::vector<const char
   return options.Wrong(keys[0], "a size");
 }
 
-// Linears may have biases or not; `source` has the answer.
+// Returns the names of the weights. Linears have biases if `source` has them.
 NameTable Names(const ModelConfig& config, const TensorSource& source) {
   NameTable table;
   const Spelling spelling = {"weight", "bias", &source};
@@ -97,13 +99,13 @@ NameTable Names(const ModelConfig& config, const TensorSource& source) {
          {"ffn.down", {"feed_forward.w_2.?"}},
          {"ffn.norm", {"feed_forward.layer_norm.?"}}});
   });
-  // Older ones are a sequence of which the linear is the first.
+  // In older checkpoints, the generator is a sequence whose first element is the linear.
   const char* output = source.Has("generator.0.weight") ? "generator.0.?" : "generator.?";
   table.Add("", "", spelling, {{"output", {output}}});
   return table;
 }
 
-// The tensors of both dictionaries; the generator's are called "generator.NAME".
+// Returns the tensors of both dictionaries; the generator's are called "generator.NAME".
 absl::StatusOr<TensorSource> Tensors(const TorchFile& torch) {
   const PickleValue* model = torch.pickle().Find(torch.root(), "model");
   const PickleValue* generator = torch.pickle().Find(torch.root(), "generator");
@@ -119,7 +121,7 @@ absl::StatusOr<TensorSource> Tensors(const TorchFile& torch) {
   return source;
 }
 
-// What "vocab" has for a side; null: nothing.
+// Returns the value of "vocab" for a side; null if it has none.
 const PickleValue* SideOf(const Pickle& pickle, const PickleValue& vocab, absl::string_view side) {
   if (vocab.kind == Kind::kDict) return pickle.Find(vocab, side);
   for (const PickleRef ref : vocab.items) {
@@ -132,8 +134,8 @@ const PickleValue* SideOf(const Pickle& pickle, const PickleValue& vocab, absl::
   return nullptr;
 }
 
-// The tokens by id of a list, or of the list deep in an object: the first of its "fields", its
-// "vocab", its "itos".
+// Returns a side's tokens by id. They are a list, or an object that has the list inside: in the
+// first of its "fields", then in its "vocab", then in its "itos".
 absl::StatusOr<std::vector<std::string>> Tokens(const TorchFile& torch, absl::string_view side) {
   const absl::Status wrong =
       Invalid(torch.file().path(), ": its vocabulary of \"", side, "\" is in an unknown form");
@@ -146,7 +148,8 @@ absl::StatusOr<std::vector<std::string>> Tokens(const TorchFile& torch, absl::st
   };
   if (value == nullptr) return wrong;
   if (const PickleValue* fields = attribute("fields"); fields != nullptr) {
-    if (fields->kind != Kind::kList || fields->items.size() != 1) return wrong;  // more: features
+    // More than one field would be features of the words.
+    if (fields->kind != Kind::kList || fields->items.size() != 1) return wrong;
     const PickleValue& first = pickle[fields->items[0]];
     if (first.kind != Kind::kTuple || first.items.size() != 2) return wrong;
     value = &pickle[first.items[1]];

@@ -1,11 +1,12 @@
-// Reader of OpenNMT-py's Transformer checkpoints, versions 1 to 3:
+// Reads OpenNMT-py's Transformer checkpoints, versions 1 to 3:
 //
 //   NAME.pt         {"model": {name: tensor}, "generator": {name: tensor}, "opt": options,
 //                    "vocab": vocabularies, ...}, options being an object
 //   *.model, *.spm  optional: SentencePiece models beside it
 //
-// "vocab" holds, for "src" and "tgt", a list of tokens by id (version 3), or a field, or a field of
-// fields, whose vocabulary has such a list (before; also as a list of (side, vocabulary)).
+// "vocab" has, for "src" and "tgt", a list of tokens by id (version 3). Before, it had a field, or
+// a field of fields, whose vocabulary has such a list; it may also be a list of pairs
+// (side, vocabulary).
 //
 // All are pre-norm, with a norm behind the last layer of each stack. Positions are counted from 0,
 // sin and cos in turn, or, with "SinusoidalConcat", sin | cos halves. The source has no </s>; the
@@ -22,11 +23,12 @@
 
 namespace nibu::internal {
 
-// Whether a checkpoint is OpenNMT-py's.
+// Returns true if a checkpoint is OpenNMT-py's.
 bool IsOpenNmt(const TorchFile& torch);
 
-// Absent options have OpenNMT-py's defaults; sizes of the vocabularies and token ids come from
-// elsewhere. InvalidArgument or Unimplemented naming the option that is wrong or not supported.
+// Reads the options; absent ones have OpenNMT-py's defaults. The sizes of the vocabularies and the
+// token ids come from the vocabularies. InvalidArgument or Unimplemented naming the option: it is
+// wrong, or not supported.
 absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options);
 
 absl::StatusOr<OpenedModel> OpenOpenNmt(const TorchFile& torch);

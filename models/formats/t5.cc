@@ -1,3 +1,4 @@
+// Reads the configuration, vocabulary and names of a T5 model.
 #include "models/formats/t5.h"
 
 #include <algorithm>
@@ -20,14 +21,15 @@ constexpr char kExpected[] =
     "a Hugging Face directory of T5, mT5 or MADLAD has config.json, model.safetensors or "
     "pytorch_model.bin, and spiece.model";
 
-// "relu", "gated-gelu", ...; newer files say it a second time, in two fields of their own.
+// Reads the activation: "relu", "gated-gelu", ... Newer files repeat it in two other fields, which
+// count first.
 absl::Status ReadFeedForward(const ConfigFile& config, bool is_mt5, ModelConfig* model) {
   const char* key = "feed_forward_proj";
   NIBU_ASSIGN_OR_RETURN(const std::string projection,
                         config.String(key, is_mt5 ? "gated-gelu" : "relu"));
   absl::string_view name = projection;
   const bool gated = absl::ConsumePrefix(&name, "gated-");
-  if (gated && name == "gelu") name = "gelu_new";  // what it was trained with
+  if (gated && name == "gelu") name = "gelu_new";  // such models were trained with this one
   NIBU_ASSIGN_OR_RETURN(model->gated_ffn, config.Bool("is_gated_act", gated));
   const absl::StatusOr<Activation> found =
       config.OneOf<Activation>("dense_act_fn", name, kHuggingFaceActivations);
@@ -63,7 +65,7 @@ NameTable Names(HuggingFaceConfig config, const TensorSource& source) {
                {"down", {"DenseReluDense.wo.?"}},
                {"norm", {"layer_norm.?"}}});
   });
-  // An output layer that is there counts, whatever the configuration calls tied.
+  // An output layer in the file is used even if the configuration says that it is tied.
   if (source.Has("lm_head.weight")) config.tied_output = false;
   AddTiedNames(config, {"shared.weight", "encoder.embed_tokens.weight"},
                "decoder.embed_tokens.weight", "lm_head.weight", source, &table);
@@ -71,7 +73,7 @@ NameTable Names(HuggingFaceConfig config, const TensorSource& source) {
   return table;
 }
 
-// Reads the vocabulary; sets the ids of `model` that it decides.
+// Reads the vocabulary, and sets unk, unk_target, source_suffix and suppressed of `model`.
 absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
                         OpenRequiredFile(directory, "spiece.model", kExpected));
@@ -80,7 +82,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   NIBU_ASSIGN_OR_RETURN(const ConfigFile tokenizer,
                         ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
   NIBU_ASSIGN_OR_RETURN(const int extra_ids, tokenizer.Int("extra_ids", 100));
-  // Vocabularies are filled up to a round number.
+  // The model's vocabulary may be larger than SentencePiece's: it is padded to a round number.
   constexpr int kMostBehind = 1 << 16;
   const int pieces = static_cast<int>(tokens.size());
   const int behind = model->vocab_source - pieces;
@@ -94,7 +96,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
                   [](const std::string& piece) { return absl::StartsWith(piece, "<2"); });
   const int extra = std::clamp(extra_ids, 0, behind);
   for (int i = 0; i < behind; ++i) {
-    model->suppressed.push_back(pieces + i);  // no text
+    model->suppressed.push_back(pieces + i);  // it is no text
     tokens.push_back(i < extra ? absl::StrCat("<extra_id_", extra - 1 - i, ">")
                                : absl::StrCat("<unused ", pieces + i, ">"));
   }
@@ -127,7 +129,7 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(model.vocab_source, config.Int("vocab_size", is_mt5 ? 250112 : 32128));
   model.vocab_target = model.vocab_source;
   NIBU_RETURN_IF_ERROR(ReadFeedForward(config, is_mt5, &model));
-  model.attention_scale = 1.0f;  // it is in the weights
+  model.attention_scale = 1.0f;  // the weights have the usual scale inside
 
   model.norm_kind = NormKind::kRms;
   model.norm_order = NormOrder::kPre;
@@ -138,11 +140,11 @@ absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config) {
   NIBU_ASSIGN_OR_RETURN(model.position_buckets, config.Int("relative_attention_num_buckets", 32));
   NIBU_ASSIGN_OR_RETURN(model.position_max_distance,
                         config.Int("relative_attention_max_distance", 128));
-  // No position is too far away; this is what such models are trained with.
+  // Relative positions have no limit; this is the length that such models are trained with.
   NIBU_ASSIGN_OR_RETURN(model.max_positions, config.Int("n_positions", 1024));
 
   NIBU_ASSIGN_OR_RETURN(result.tied_output, config.Bool("tie_word_embeddings", !is_mt5));
-  // Newer files tie in either case, and say apart whether the output is scaled.
+  // In older files, tied weights mean that the output is scaled. Newer files have a field for that.
   NIBU_ASSIGN_OR_RETURN(const bool scaled,
                         config.Bool("scale_decoder_outputs", result.tied_output));
   if (scaled) {

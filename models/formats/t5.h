@@ -1,4 +1,4 @@
-// Reader of Hugging Face directories of the T5 family (T5 1.0 and 1.1, Flan-T5, mT5, MADLAD-400):
+// Reads Hugging Face directories of the T5 family (T5 1.0 and 1.1, Flan-T5, mT5, MADLAD-400):
 //
 //   config.json              "model_type": "t5" or "mt5" (fields: ReadT5Config)
 //   generation_config.json   optional; its token ids win over config.json's
@@ -7,8 +7,8 @@
 //                            and unused ones behind them
 //   tokenizer_config.json    optional
 //
-// What the model is to do is said in the text: T5's "translate English to German: ...", MADLAD's
-// "<2de> ...", whose language token is an ordinary piece.
+// The text itself names the task: "translate English to German: ..." for T5, and "<2de> ...", whose
+// language token is an ordinary piece, for MADLAD.
 //
 // Raffel et al. 2020, Xue et al. 2021, Kudugunta et al. 2023;
 // https://huggingface.co/docs/transformers/model_doc/t5
@@ -25,7 +25,7 @@
 namespace nibu::internal {
 
 // `config`: the directory's config.json under its generation_config.json. Absent fields have
-// transformers' defaults. InvalidArgument naming the field that is wrong.
+// transformers' defaults. InvalidArgument naming the field: it is wrong.
 absl::StatusOr<HuggingFaceConfig> ReadT5Config(const ConfigFile& config);
 absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFile& config);
 
