@@ -85,9 +85,9 @@ class TensorSource {
   // InvalidArgument: it has another shape or type.
   absl::StatusOr<TensorView> Get(absl::string_view name, const Shape& shape,
                                  absl::Span<const DType> allowed);
-  // Returns a matrix of `in` inputs and `out` outputs, whose shape is [out, in], or [in, out] if
-  // `out_in` is false. It is of a floating-point type, or int8 or int16 with scales. Errors are
-  // those of Get().
+  // Returns a matrix of `in` inputs and `out` outputs, which the container has with the shape
+  // [out, in], or [in, out] if `out_in` is false. It is of a floating-point type, or int8 or int16
+  // with scales. Errors are those of Get().
   absl::StatusOr<MatrixView> GetMatrix(absl::string_view name, int64_t in, int64_t out,
                                        bool out_in);
   // Returns a floating-point vector, stored as [size] or [1, size]; the view has shape [size].

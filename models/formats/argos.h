@@ -3,8 +3,8 @@
 //
 //   metadata.json         "type" (absent: "translate"), "from_code", "to_code", "target_prefix"
 //   model/                a CTranslate2 directory (ctranslate2.h)
-//   sentencepiece.model   of both sides, even where the target's pieces are another model's
-//   bpe.model             or this one in its place, of subword-nmt behind Moses: refused
+//   sentencepiece.model   for both sides, even if the target's pieces are another model's
+//   bpe.model             in its place, for subword-nmt after Moses tokenization: refused
 //
 // Argos searches with a beam of 4 and a length penalty of 0.2.
 // https://github.com/argosopentech/argos-translate/blob/master/argostranslate/package.py

@@ -46,7 +46,7 @@ LanguageForm FormOf(absl::string_view token) {
 
 // A run of language tokens of one form in the vocabulary.
 struct LanguageBlock {
-  LanguageForm form = LanguageForm::kNone;  // kNone: no languages
+  LanguageForm form = LanguageForm::kNone;  // kNone: these are no language tokens
   size_t first = 0;
   size_t size = 0;
 };

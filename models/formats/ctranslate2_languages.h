@@ -8,8 +8,9 @@
 //                            expects its user to add language and </s>; nibu adds them
 //   sentencepiece.bpe.model  must be copied from the Hugging Face directory; its pieces are looked
 //                            up as text. It may be called sentencepiece.model or spiece.model
-//   tokenizer_config.json    optional, as in the Hugging Face directory: default languages, where
-//   generation_config.json   they stand, defaults of the search
+//   tokenizer_config.json    optional, as in the Hugging Face directory: the default languages and
+//                            their places in the source
+//   generation_config.json   optional, as in the Hugging Face directory: defaults of the search
 //
 // https://github.com/OpenNMT/CTranslate2/blob/master/python/ctranslate2/converters/transformers.py
 #ifndef NIBU_MODELS_FORMATS_CTRANSLATE2_LANGUAGES_H_

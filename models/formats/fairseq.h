@@ -1,9 +1,9 @@
 // Reads fairseq's Transformer checkpoints:
 //
 //   NAME.pt        {"args": options or None, "cfg": {"model": options, "task": options, ...},
-//                   "model": {name: tensor}, ...}, options being a dictionary or an object
-//   dict.XX.txt    beside it, one for source_lang and one for target_lang: "token count" lines,
-//                  whose ids follow those of <s>, <pad>, </s> and <unk>, 0 to 3
+//                   "model": {name: tensor}, ...}; options are a dictionary or an object
+//   dict.XX.txt    beside it, one for source_lang and one for target_lang, with lines
+//                  "token count"; the ids begin at 4, behind <s>, <pad>, </s> and <unk>
 //   *.model, *.spm optional: SentencePiece models
 //
 // Positions are counted from 2: sinusoidal (sin | cos halves, 10000^(-i / (d/2 - 1))) or learned.

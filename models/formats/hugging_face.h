@@ -4,7 +4,7 @@
 //   generation_config.json   optional; its token ids win over config.json's
 //   model.safetensors        weights, or their other forms (weights_file.h)
 //   vocab.json               {token: id}, every id from 0 to vocab_size - 1 once
-//   target_vocab.json        the target's, when tokenizer_config.json has "separate_vocabs": true
+//   target_vocab.json        the target's, if tokenizer_config.json has "separate_vocabs": true
 //   source.spm, target.spm   SentencePiece models; ids come from vocab.json, not from them
 //   tokenizer_config.json    optional
 //

@@ -1,7 +1,7 @@
 // Reads OpenNMT-py's Transformer checkpoints, versions 1 to 3:
 //
 //   NAME.pt         {"model": {name: tensor}, "generator": {name: tensor}, "opt": options,
-//                    "vocab": vocabularies, ...}, options being an object
+//                    "vocab": vocabularies, ...}; options are an object
 //   *.model, *.spm  optional: SentencePiece models beside it
 //
 // "vocab" has, for "src" and "tgt", a list of tokens by id (version 3). Before, it had a field, or

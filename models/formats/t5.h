@@ -3,8 +3,8 @@
 //   config.json              "model_type": "t5" or "mt5" (fields: ReadT5Config)
 //   generation_config.json   optional; its token ids win over config.json's
 //   model.safetensors        weights, or their other forms (weights_file.h)
-//   spiece.model             SentencePiece model; its ids are the model's, which may have extra ids
-//                            and unused ones behind them
+//   spiece.model             the SentencePiece model; its ids are the model's, which may have more
+//                            ids behind them, for "<extra_id_N>" and unused
 //   tokenizer_config.json    optional
 //
 // The text itself names the task: "translate English to German: ..." for T5, and "<2de> ...", whose

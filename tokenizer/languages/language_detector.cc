@@ -42,7 +42,8 @@ constexpr float kLeastConfidence = 0.01F;
 // The confidence in a language that is found by its script alone.
 constexpr float kOnlyOfScript = 0.5F;
 
-// Pairs of a language and one whose scores stand for it where no entry of the list has them.
+// Pairs of a language and a scored language, whose scores count for it if no entry of the list is
+// the scored language itself.
 struct StandIn {
   absl::string_view language;
   absl::string_view scored;
@@ -109,7 +110,9 @@ LanguageDetector::LanguageDetector(absl::Span<const std::string> among)
   const std::vector<LanguageCode> entries(codes_.begin(), codes_.end());
   const std::vector<std::vector<int>> scored_of = ScoredOf(entries, &is_listed_);
   std::set<std::pair<std::string, int>> taken;  // script and scored language, by an earlier entry
-  std::map<std::string, int> users;             // of a script
+  // The entries of each script. Those with scored languages count twice, so that no other entry is
+  // found there by its script alone.
+  std::map<std::string, int> users;
   for (size_t entry = 0; entry < entries.size(); ++entry) {
     const std::string own_script = ScoredScript(entries[entry].script);
     std::map<std::string, std::vector<int>> scored_in;
@@ -122,7 +125,7 @@ LanguageDetector::LanguageDetector(absl::Span<const std::string> among)
     if (scored_of[entry].empty()) ++users[own_script];
     for (const auto& [script, languages] : scored_in) {
       candidates_.push_back({script, entry, languages});
-      users[script] += 2;  // so that nothing is found there by its script alone
+      users[script] += 2;
     }
   }
   // An entry without any scored language is a candidate if no other entry has its script.

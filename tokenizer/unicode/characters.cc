@@ -12,7 +12,7 @@ namespace {
 // Returns true for letters, digits and marks that make words with their neighbours. Those of
 // scripts without blanks between words do not; the line breaking classes (UAX #14) tell them.
 bool IsOfWords(int32_t character) {
-  const bool is_mark = (U_GET_GC_MASK(character) & U_GC_M_MASK) != 0;  // of the letter in front
+  const bool is_mark = (U_GET_GC_MASK(character) & U_GC_M_MASK) != 0;  // belongs to a letter
   if (!u_isalnum(character) && !is_mark) return false;
   const int line_break = u_getIntPropertyValue(character, UCHAR_LINE_BREAK);
   return line_break != U_LB_IDEOGRAPHIC && line_break != U_LB_COMPLEX_CONTEXT &&

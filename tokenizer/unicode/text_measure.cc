@@ -24,9 +24,9 @@ bool Closes(int32_t c) {
 
 TextMeasure Measure(absl::string_view text) {
   TextMeasure measure;
-  enum class Last : uint8_t { kOther, kDigit, kSeparator };  // kSeparator: behind a digit
+  enum class Last : uint8_t { kOther, kDigit, kSeparator };  // a separator right behind a digit
   Last last = Last::kOther;
-  enum class Stop : uint8_t { kNone, kStop, kWide };  // kWide: needs no blank behind it
+  enum class Stop : uint8_t { kNone, kStop, kWide };  // a wide mark needs no blank behind it
   Stop stop = Stop::kNone;
   for (size_t i = 0; i < text.size();) {
     const int32_t c = NextCharacter(text, &i);
