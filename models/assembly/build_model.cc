@@ -1,7 +1,8 @@
 // Builds a model: for each weight of ForEachWeight,
 //   1. find its tensors in the table of names, and take them from the source by shape and type;
-//   2. take the packed linear of the file, if it is for this CPU and compute type;
-//   3. otherwise pack the tensors, or reuse what was made of the same tensors (tied weights).
+//   2. reuse what was made of the same tensors before (tied weights);
+//   3. otherwise use the packed linear of the file, if it is for this CPU and compute type;
+//   4. otherwise pack the tensors.
 // In the end no tensor may be left over.
 #include "models/assembly/build_model.h"
 

@@ -199,7 +199,7 @@ absl::StatusOr<TensorData> ConvertTensor(const PlannedTensor& tensor) {
   for (int64_t r = tensor.first_row; r < tensor.first_row + tensor.rows; ++r) {
     CopyRow(from, r, row.data());
     const size_t scale = from.scales.size() == 1 ? 0 : static_cast<size_t>(r);
-    // A row that keeps its type is copied; only its values are checked.
+    // A row that keeps its type is copied; if it is of floating point, its values are checked.
     if (kept) {
       data.bytes.append(row);
       if (from.scales.size() > 1) data.scales.push_back(from.scales[scale]);

@@ -136,7 +136,7 @@ class Builder final : public YAML::EventHandler {
   // The containers around the next value. Their addresses stay valid, because a container does not
   // grow while one of its elements is open.
   std::vector<Json*> open_;
-  Json* slot_ = nullptr;  // the value of the key that was read last; null: the next one is a key
+  Json* slot_ = nullptr;  // the value of the key that was read last; null in a map: a key is next
 };
 
 // A stream over the text that fails kMaxAhead bytes behind the builder's last event.

@@ -25,7 +25,7 @@
 namespace nibu::internal {
 namespace {
 
-// So many computed positions, more than any sentence has.
+// The number of positions to compute, more than any sentence needs.
 constexpr int kMaxPositions = 2048;
 
 // Returns a scalar variable, which counts as used then; nothing if it is not there.

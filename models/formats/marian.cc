@@ -89,7 +89,7 @@ absl::StatusOr<float> Number(const ConfigFile& yml, const std::string& key, floa
 }
 
 // Reads the option shortlist: [path, first, best, threshold] for a text file, [path, flag] for a
-// binary one. The flag, if Marian checks the file, does not count: nibu always does.
+// binary one. The flag tells Marian to check the file, which nibu always does.
 absl::Status ReadShortlistOption(const ConfigFile& yml, const std::string& directory,
                                  MarianFiles* files) {
   const char* key = "shortlist";

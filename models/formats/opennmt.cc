@@ -57,8 +57,8 @@ constexpr std::pair<absl::string_view, PositionKind> kPositions[] = {
     {"SinusoidalInterleaved", PositionKind::kSinusoidalInterleaved},
     {"SinusoidalConcat", PositionKind::kSinusoidalHalfMinusOne}};
 
-// Returns the size that the options name. Those above 0 must agree: one is for both stacks, others
-// are for one of them.
+// Returns the size that the options name, some of them for both stacks, others for one. Those above
+// 0 must agree.
 absl::StatusOr<int> Size(const ConfigFile& options, const std::vector<const char*>& keys) {
   int size = 0;
   for (const char* key : keys) {

@@ -228,7 +228,7 @@ absl::StatusOr<PackedLinears> ReadPacked(const Layout& layout) {
   if (linears == nullptr || !linears->is_object()) {
     return object.Wrong("linears", "an object");
   }
-  // Linears need memory that may be written to; in a file that has none, their places are checked.
+  // Linears need memory that may be written to. Without it, only their places are checked.
   const absl::Span<char> memory = layout.file->writable();
   for (const auto& [name, json] : linears->items()) {
     NIBU_ASSIGN_OR_RETURN(const Block block, ReadBlock(layout, json, name));

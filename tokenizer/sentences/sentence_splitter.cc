@@ -98,7 +98,7 @@ class Scan {
   size_t begin_ = 0;          // its first byte
   std::optional<Item> item_;  // the number or bullet that it begins with
   size_t word_ = 0;           // where the word before the current byte begins
-  // These two are made when they are first needed, because a line of one sentence needs neither.
+  // These two are made when they are first needed, since a line of one sentence seldom needs them.
   std::unique_ptr<icu::BreakIterator> icu_;  // this thread's copy of prototype_
   std::optional<std::vector<TextSpan>> brackets_;
   size_t bracket_ = 0;  // the first pair that ends behind the place that was asked for last
