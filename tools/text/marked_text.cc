@@ -1,3 +1,4 @@
+// Cuts and writes texts with annotations, and replaces their protected parts by names.
 #include "tools/text/marked_text.h"
 
 #include <algorithm>
@@ -22,20 +23,23 @@ bool IsBlankAt(absl::string_view text, size_t i) {
 
 bool IsBefore(const Carried& x, const Carried& y) { return x.span.begin < y.span.begin; }
 
-// Letters, ASCII and what is left alone (U+FFFC) make a word, pictures do not.
+// Returns whether a protected part acts as a word in its sentence: it has letters, digits, ASCII
+// signs or an element that is not translated (U+FFFC). Emoji do not.
 bool IsWord(absl::string_view part) {
   return HasWords(part) || absl::c_any_of(part, absl::ascii_isgraph) ||
          absl::StrContains(part, "\uFFFC");
 }
 
-// Whether a word may become the name in translation: "Thomas" and "Tom", "Mary" and "Maria".
+// Returns whether a translation may render a word as the name: "Thomas" as "Tom", "Mary" as
+// "Maria".
 bool IsLike(absl::string_view word, absl::string_view name) {
-  size_t same = 0;  // of the name's letters, in order
+  size_t same = 0;  // letters of the name that were found in the word, in order
   for (const char c : word) same += same < name.size() && c == name[same] ? 1 : 0;
   return same >= 3 && word[0] == name[0];
 }
 
-// The names that a text does not have; last those that other words of it may become.
+// Returns the names that do not occur in a text. Those that a translation of the text may contain
+// for another reason come last.
 std::vector<absl::string_view> FreeNames(absl::string_view text,
                                          absl::Span<const std::string> names) {
   const std::string small = absl::AsciiStrToLower(text);
@@ -62,16 +66,16 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
     if (carried.replaces) all.push_back(carried.span);
   }
   absl::c_sort(all, [](const TextSpan& x, const TextSpan& y) { return x.begin < y.begin; });
-  std::vector<TextSpan> whole;  // what overlaps is one
+  std::vector<TextSpan> whole;  // the parts; spans that overlap are one
   for (const TextSpan& part : all) {
     if (whole.empty() || whole.back().end <= part.begin) whole.push_back(part);
     whole.back().end = std::max(whole.back().end, part.end);
   }
-  // The part that a byte is in, or the next one.
+  // Returns the part that a byte is in, or else the next part.
   const auto part_at = [&](size_t at) {
     return absl::c_partition_point(whole, [&](const TextSpan& part) { return part.end <= at; });
   };
-  // The part that a span lies in; null: none.
+  // Returns the part that a span lies in, or null.
   const auto part_around = [&](const TextSpan& span) {
     const auto part = part_at(span.begin);
     const bool is_inside =
@@ -83,12 +87,15 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
   for (Carried& carried : marked->carried) {
     auto& [begin, end] = carried.span;
     const TextSpan* const part = part_around(carried.span);
-    const bool is_whole = !carried.before.empty() && !carried.after.empty();  // both of its tags
+    const bool is_whole = !carried.before.empty() && !carried.after.empty();  // has both tags
+    // Annotations in a part go into its text. A point at its beginning does not, nor does a lone
+    // tag whose element covers all of the part: its other tag is elsewhere.
     if (part != nullptr && (carried.replaces || part->begin < begin ||
                             (begin < end && (is_whole || end < part->end)))) {
       inside.carried.push_back(std::move(carried));
       continue;
     }
+    // An end inside of a part moves behind it.
     for (size_t* at : {&begin, &end}) {
       const auto around = part_at(*at);
       if (around != whole.end() && around->begin < *at) *at = around->end;
@@ -99,6 +106,7 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
     std::erase_if(*marked->references,
                   [&](const Carried& c) { return part_around(c.span) != nullptr; });
   }
+  // Each part's text is written with the annotations in it. CutAround returns it at odd indices.
   const std::vector<MarkedText> texts = CutAround(inside, whole);
   for (size_t i = 0; i < whole.size(); ++i) {
     outside.push_back({whole[i], Write(texts[2 * i + 1]), "", true});
@@ -115,7 +123,8 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
   for (const Carried& carried : marked.carried) {
     const TextSpan& all = carried.span;
     const bool is_point = all.begin == all.end;
-    // The first that ends behind its begin, and one behind the last that begins before its end.
+    // `open` is the first span that ends behind the annotation's begin; `close` is one behind the
+    // last span that begins before its end.
     const auto open = absl::c_partition_point(spans, [&](const TextSpan& span) {
       return is_point ? span.end < all.begin : span.end <= all.begin;
     });
@@ -124,6 +133,7 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
     const size_t first = std::min(spans.size() - 1, static_cast<size_t>(open - spans.begin()));
     const auto end = static_cast<size_t>(close - spans.begin());
     const size_t last = carried.replaces || end <= first ? first : end - 1;
+    // Visits the first and the last span. Those between them get no tag.
     for (size_t i = first; i <= last; i += std::max<size_t>(1, last - first)) {
       Carried& part = texts[i].carried.emplace_back(carried);
       for (size_t* at : {&part.span.begin, &part.span.end}) {
@@ -137,7 +147,8 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
   std::vector<MarkedText> references = Cut({marked.text, *marked.references}, spans);
   for (size_t i = 0; i < texts.size(); ++i) {
     std::vector<Carried>& own = texts[i].references.emplace(std::move(references[i].carried));
-    std::erase_if(own, [](const Carried& c) { return c.span.begin == c.span.end; });  // from beside
+    // A reference outside of all spans came out empty.
+    std::erase_if(own, [](const Carried& c) { return c.span.begin == c.span.end; });
   }
   return texts;
 }
@@ -157,6 +168,7 @@ std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const Tex
 bool HasLetters(const MarkedText& marked) { return HasLetters(WithNames(marked, {}).text); }
 
 std::string Write(const MarkedText& marked) {
+  // A text that was read from markup is written without escaping, its references as they were.
   if (marked.references.has_value()) {
     MarkedText read = {marked.text};
     absl::c_merge(marked.carried, *marked.references, std::back_inserter(read.carried), IsBefore);
@@ -164,10 +176,11 @@ std::string Write(const MarkedText& marked) {
   }
   std::string out;
   size_t written = 0;
+  // A `<` at the end of what is written must not make a tag together with the text behind it.
   const auto add_text = [&](absl::string_view text) {
     const bool is_marked = marked.markup != Markup::kNone && out.ends_with('<') && !text.empty();
     if (is_marked && (absl::ascii_isalpha(text[0]) || absl::StrContains("!?/", text[0]))) {
-      out.replace(out.size() - 1, 1, "&lt;");  // begins no tag
+      out.replace(out.size() - 1, 1, "&lt;");
     }
     absl::StrAppend(&out, text);
   };
@@ -176,6 +189,7 @@ std::string Write(const MarkedText& marked) {
     add_text(EscapeText(marked, absl::string_view(marked.text).substr(written, at - written)));
     written = at;
   };
+  // Writes the text up to `at`, and the closing tags of the elements that end there or before.
   std::vector<const Carried*> open;
   const auto close_up_to = [&](size_t at) {
     for (; !open.empty() && open.back()->span.end <= at; open.pop_back()) {
@@ -213,8 +227,8 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
       absl::c_any_of(marked.carried, [](const Carried& c) { return c.replaces; });
   const auto free = has_parts ? FreeNames(text, names) : std::vector<absl::string_view>();
   MarkedText result = {"", {}, marked.markup, marked.entities};
-  std::vector<size_t> to(text.size() + 1);  // where what is in front of each byte ends
-  std::vector<size_t> sizes;                // of the parts' names; 0: left out
+  std::vector<size_t> to(text.size() + 1);  // for each position of `text`, that in result.text
+  std::vector<size_t> sizes;                // bytes of each part's name; 0 if it was taken out
   size_t read = 0;
   const auto copy_up_to = [&](size_t end) {
     while (read < end) {
@@ -222,7 +236,8 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
       to[read] = result.text.size();
     }
   };
-  size_t taken = 0;  // of the names
+  size_t taken = 0;  // number of names in use
+  // First, the parts are replaced by names or taken out, and `to` is filled.
   for (const Carried& carried : marked.carried) {
     if (!carried.replaces) continue;
     const TextSpan from = carried.span;
@@ -234,11 +249,14 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
       const absl::string_view name = free[taken++];
       sizes.back() = name.size();
       absl::StrAppend(&result.text, name);
+      // The name must be a word of its own, even if the part touched a word.
       if (!IsWordBorder(result.text, begin)) result.text.insert(begin++, 1, ' ');
       if (!IsWordBorder(absl::StrCat(name, text.substr(from.end, 4)), name.size())) {
         result.text += ' ';
       }
-    } else if (begin == 0 || IsBlankAt(result.text, begin - 1)) {  // one blank is enough
+    } else if (begin == 0 || IsBlankAt(result.text, begin - 1)) {
+      // White space stands on both sides of the part that is taken out. One side is enough, and
+      // in front of a closing sign none is needed.
       while (IsBlankAt(text, behind)) ++behind;
       if (behind == text.size() || absl::StrContains(".,:;!?)]}", text[behind])) {
         absl::StripTrailingAsciiWhitespace(&result.text);
@@ -250,6 +268,7 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
     while (read < behind) to[++read] = begin + sizes.back();
   }
   copy_up_to(text.size());
+  // Then the annotations move to the new positions. Those that are left without text become points.
   result.carried.reserve(marked.carried.size());
   auto size = sizes.begin();
   for (const Carried& carried : marked.carried) {

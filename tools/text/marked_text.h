@@ -1,4 +1,17 @@
-// Texts and what their translations are to carry: cut into sentences, and as a model sees them.
+// A text with annotations: the tags and protected parts that its translation must contain.
+//
+// A sentence passes through these functions in the following order:
+// 1. MarkupReader (markup.h) or PlainLine makes a MarkedText: the text without its tags, and the
+//    tags as annotations of the bytes that they enclosed.
+// 2. AddParts makes protected parts of spans that must stay as they are, such as URLs.
+// 3. Cut and CutAround cut the text into sentences, each with its own annotations.
+// 4. WithNames makes the text that the model reads: a name stands for each protected part.
+// 5. Place (place.cc) puts the annotations into the translation that the model wrote. Write puts
+//    them back into a text that is not translated.
+//
+// Example: "see <b>http://x.de</b> now" is the text "see http://x.de now", of which [4, 15) becomes
+// a protected part that is written as "<b>http://x.de</b>". The model reads "see Tom now" and
+// writes "jetzt Tom ansehen", and Place returns "jetzt <b>http://x.de</b> ansehen".
 #ifndef NIBU_TOOLS_TEXT_MARKED_TEXT_H_
 #define NIBU_TOOLS_TEXT_MARKED_TEXT_H_
 
@@ -15,83 +28,95 @@
 
 namespace nibu::internal {
 
-// A stretch of a text, and what stands around it, or in its place, in the translation. Written as
-// it is.
+// An annotation of a text. There are three kinds:
+// - An element: `before` and `after` are tags that enclose the span. One of them is empty if the
+//   other tag is in another text.
+// - A point: the span is empty, and `before` and `after` stand at its place, e.g. "<br>".
+// - A protected part: `before` is written in place of the span, byte for byte.
 struct Carried {
-  TextSpan span;          // bytes of the text; empty: a point
-  std::string before;     // an opening tag; or what stands for the span
-  std::string after;      // a closing tag; empty: none, or it is further on
-  bool replaces = false;  // a protected part: `before` in place of the span
+  TextSpan span;          // bytes of the text
+  std::string before;     // the opening tag, or the text of a protected part
+  std::string after;      // the closing tag; empty if there is none in this text
+  bool replaces = false;  // true for a protected part
 };
 
 struct MarkedText {
   std::string text;
-  std::vector<Carried> carried = {};  // by their begin, outer before inner; nested or disjoint
-  // How text is written: see EscapeText. Characters, and the entities that stand for them.
+  // Sorted by where they begin, outer before inner. Any two are nested or disjoint.
+  std::vector<Carried> carried = {};
+  // The markup that the text is escaped for, and the characters that are written as entities (see
+  // EscapeText).
   Markup markup = Markup::kNone;
   std::map<std::string, std::string, std::less<>> entities = {};
-  // Of text that was read: its references, by their begin, as what stands in their place; all else
-  // is as it was.
+  // Set for a text as it was read from markup: its character references, sorted by where they
+  // begin, in the form of protected parts. Such a text is written as it was read, not escaped.
   std::optional<std::vector<Carried>> references = std::nullopt;
 };
 
-// A line: stretches to be translated, each with what is left alone in front of it.
+// A line, cut into segments, which are the texts to translate.
 struct MarkedLine {
   struct Segment {
-    std::string untouched;
+    std::string untouched;  // in front of the text; copied
     MarkedText marked;
   };
   std::vector<Segment> segments;
-  std::string untouched;  // behind the last one
-  bool is_marked = true;  // what is carried or left alone may have line breaks
+  std::string untouched;  // behind the last segment; copied
+  bool is_marked = true;  // annotations and copied text may contain line breaks
 };
 
-// A line without markup, which is one segment.
+// Returns a line without markup, which is one segment.
 MarkedLine PlainLine(absl::string_view text);
 
-// Makes each part one that is carried as it is, with the tags in it and around all of it.
-// Parts that overlap become one; what begins or ends in one, and is not all in it, does so behind
-// it.
+// Makes protected parts of spans of the text. Spans that overlap each other, or parts that are
+// there already, become one part. Tags inside of a part, and a pair of tags around exactly the
+// part, become a part of its text. An annotation that begins or ends inside of a part, but is not
+// all in it, begins or ends behind the part from then on.
 void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);
 
-// The texts of spans, in order and apart from each other, with all that is carried: a point goes
-// with the first span that does not end before it; what goes over several opens in the first of
-// them and closes in the last. REQUIRES: a span; none begins or ends inside of a protected part.
+// Returns the texts of `spans`, which are sorted and disjoint, with all annotations of `marked`: a
+// point goes to the first span that does not end before it; an element that reaches over several
+// spans has its opening tag in the first of them and its closing tag in the last.
+// REQUIRES: there is a span, and none begins or ends inside of a protected part.
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans);
 
-// The same with what is around them: in turn what is in front of each, and it; and what is behind
-// the last.
+// Like Cut, but returns the texts around the spans, too: in turn the text in front of a span and
+// that of the span, and at the end the text behind the last span.
 std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const TextSpan> spans);
 
-// Whether there are letters beside its protected parts.
+// Returns whether there are letters outside of the protected parts.
 bool HasLetters(const MarkedText& marked);
 
-// As it is, with all that it carries.
+// Returns the text with its annotations.
 std::string Write(const MarkedText& marked);
 
-// What the model sees: a part that is a word is replaced by a name, which the text does not have;
-// any other (emoji), and those that there are no more names for, is left out, and becomes a point.
+// Returns the text that the model reads. Each protected part that acts as a word is replaced by one
+// of `names` that does not occur in the text. Other parts (emoji), and parts for which no name is
+// left, are taken out of the text and become points.
 MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names);
 
-// What is carried as a point at the beginning of its span, with the blanks that stand around it in
-// the text.
+// Makes an annotation a point at the beginning of its span. Its text gets a space in front and
+// behind where the text has white space in front of the span and behind it.
 Carried AsPoint(absl::string_view text, Carried carried);
 
-// A token of a translation, and the source that it attends to most.
+// A token of a translation.
 struct AlignedToken {
-  TextSpan target;
-  TextSpan source;
+  TextSpan target;  // its bytes in the translation
+  TextSpan source;  // the bytes of the source token that it attends to most; empty if unknown
 };
 
-// The translation of a text (of WithNames) with all that the text carries, each once, nested as it
-// was:
-// - A protected part stands in place of its name, or of the word that comes from it and may be
-//   another form of it; names too many are left out.
-// - A stretch is around the words for which the sum over their tokens of +1 (comes from inside of
-//   it) or -1 is the greatest; one of all of its parent's text is around all of the parent's. One
-//   without `after` or `before` goes on behind, or began in front, of the text.
-// - All else is a point, behind the word of what is in front of it in the source, but not among
-//   the first `prefix` bytes, of which nothing but names is replaced.
+// Returns the translation `target` of `source` (a result of WithNames) with all annotations of the
+// source, each exactly once, and nested as they were:
+// - A protected part replaces its name or, if the name is missing, the word that comes from it and
+//   may be another form of the name. Other occurrences of the name are removed or, if they
+//   render another name of the source ("Thomas" as "Tom"), replaced by that.
+// - An element encloses the run of words that maximizes the sum over their tokens of +1 (the
+//   aligned source is inside of the element) or -1. If it encloses all of its parent's text in the
+//   source, it does in the translation, too. An element without `after` reaches to the end of its
+//   parent; one without `before` begins where its parent begins.
+// - All other annotations become points, each next to the word whose source is nearest to it, but
+//   not among the first `prefix` bytes: the caller demanded these, so only names in them are
+//   replaced.
+// `tokens` are in the order of the translation.
 std::string Place(const MarkedText& source, absl::string_view target,
                   absl::Span<const AlignedToken> tokens, size_t prefix = 0);
 

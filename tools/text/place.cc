@@ -1,3 +1,13 @@
+// Places the tags and protected parts of a source in its translation, by the tokens' alignment.
+//
+// 1. ReadUnits: the tokens become units, which are disjoint spans of the target.
+// 2. ReadNodes: the annotations become a tree. A node's parent is the innermost element around it.
+// 3. FindName: a protected part replaces its name, or the words that come from the name.
+// 4. PlaceStretch: an element, outer before inner, takes from its parent's units that no sibling
+//    has the run with the greatest sum of +1 (the unit comes from inside of it) and -1.
+// 5. PlacePoint: all nodes without units become points between two units, inside of their parent's:
+//    tags like <br>, parts whose name is missing, elements of whose words nothing was translated.
+// 6. Write: writes the target with the points and, around their units, the elements.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -28,7 +38,7 @@ bool EndsWord(absl::string_view text) {
   return !IsWordBorder(absl::StrCat(text, "a"), text.size());
 }
 
-// Whether a word may be what a language makes of a name ("Thomas", "Том").
+// Returns whether a word may be a form of a name: another spelling or script ("Thomas", "Том").
 bool MayBeName(absl::string_view word, absl::string_view name) {
   return !absl::ascii_isascii(word[0]) ||
          absl::ascii_tolower(word[0]) == absl::ascii_tolower(name[0]);
@@ -38,20 +48,21 @@ bool IsInside(const TextSpan& inner, const TextSpan& outer) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-// What is not cut: a token, or several.
+// A token, or several that are not separated: they share a character or a replaced name.
 struct Unit : AlignedToken {
-  size_t owner;  // the innermost stretch around it
+  size_t owner;  // the innermost element around it
 };
 
-// What is carried, in a tree: around the units [begin, end), or a point before unit `begin`.
+// An annotation, as a node of the tree: around the units [begin, end), or a point before unit
+// `begin` if these are none.
 struct Node : Carried {
   bool IsStretch() const { return !replaces && span.begin < span.end; }
 
   size_t parent;
-  bool is_placed = false;  // a part: in place of its name
+  bool is_placed = false;  // FindName or PlaceStretch has found its place
   size_t begin = 0;
   size_t end = 0;
-  std::string behind = "";  // points at a stretch's end
+  std::string behind = "";  // the points at an element's end, in front of its closing tag
 };
 
 class Placer {
@@ -70,9 +81,10 @@ class Placer {
   std::string Write() {
     MarkedText placed = {std::string(target_), std::move(replaced_), source_.markup,
                          source_.entities};
-    std::vector<bool> is_front(units_.size() + 1);  // further points go behind the blank, too
-    std::vector<size_t> open;                  // stretches around nothing, at a byte of the target
-    std::string* out = &nodes_[root_].before;  // theirs
+    // Before these units, points stand behind the blank; elsewhere, in front of it.
+    std::vector<bool> is_front(units_.size() + 1);
+    std::vector<size_t> open;                  // open elements without units, at byte `at`
+    std::string* out = &nodes_[root_].before;  // where the text of a point goes
     size_t at = 0;
     for (size_t i = 0; i <= root_; ++i) {
       const Node& node = nodes_[i];
@@ -84,6 +96,7 @@ class Placer {
       Carried point = node;
       if (node.span.begin < node.span.end) point = AsPoint(source_.text, std::move(point));
       const std::string text = absl::StrCat(point.before, point.after);
+      // The point stands at byte `at`: with the parent's tags where these stand, else by itself.
       if (open.empty()) {
         Node& parent = nodes_[node.parent];
         const bool leads = text.starts_with(' ') && !text.ends_with(' ') &&
@@ -111,7 +124,7 @@ class Placer {
       const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
       placed.carried.push_back({span, node.before, node.behind + node.after, false});
     }
-    // Points first, then what is around the others.
+    // At the same byte, points come first, and outer annotations before inner ones.
     absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
       return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end, a.replaces) <
              std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end, b.replaces);
@@ -120,7 +133,7 @@ class Placer {
   }
 
  private:
-  bool IsCut(size_t unit) const {  // whether a word begins there, or the text ends
+  bool IsCut(size_t unit) const {  // returns whether a word begins there, or the text ends
     return unit == units_.size() || IsWordBorder(target_, units_[unit].target.begin);
   }
 
@@ -155,8 +168,8 @@ class Placer {
     nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
   }
 
-  // The units there become one, in whose place the text stands, which comes from `source`; or
-  // nothing does. False: there are none.
+  // Merges the units at `target` into one, which is written as `text` and comes from `source`. If
+  // `text` is empty, they are removed. Returns false if there are no units.
   bool Replace(TextSpan target, const TextSpan& source, std::string text) {
     const auto begin = absl::c_partition_point(
         units_, [&](const Unit& unit) { return unit.target.end <= target.begin; });
@@ -167,7 +180,7 @@ class Placer {
     units_.erase(begin + 1, end);
     if (!text.empty()) {
       begin->source = source;
-    } else {  // with the blank in front, or the first one
+    } else {  // removes the blank in front, too; at the beginning, the one behind
       target.begin = absl::StripTrailingAsciiWhitespace(target_.substr(0, target.begin)).size();
       const auto behind = target_.substr(target.end);
       if (target.begin == 0) {
@@ -178,8 +191,8 @@ class Placer {
     return true;
   }
 
-  // The word of the source that a unit comes from, if it is a name itself, of which nothing else
-  // comes: "Thomas", which may have become "Tom", too. Else empty.
+  // Returns the source word that a unit comes from, if it is a name in its own right and no other
+  // unit comes from it: the model may write "Tom" for "Thomas", too. Else returns an empty span.
   TextSpan NameBehind(const Unit& unit, absl::string_view name) const {
     const absl::string_view text = source_.text;
     TextSpan word = unit.source;
@@ -193,7 +206,7 @@ class Placer {
       return other.source.begin < other.source.end && IsInside(other.source, word) &&
              other.target.begin != unit.target.begin;
     });
-    // The first word of a sentence is no name for its capital letter.
+    // In the first word of a sentence, the capital letter does not prove a name.
     const bool is_first = !HasWords(text.substr(0, word.begin));
     const bool is_name =
         own.size() > 1 && HasWords(own) && !absl::ascii_islower(own[0]) &&
@@ -205,9 +218,9 @@ class Placer {
     const TextSpan span = nodes_[i].span;
     if (!nodes_[i].replaces || span.begin == span.end) return;
     const auto name = absl::string_view(source_.text).substr(span.begin, span.end - span.begin);
-    constexpr size_t kLongestEnding = 3;  // of "Toms", not of "Tomaten"
-    std::vector<AlignedToken> found;      // with what stands for something else
-    std::optional<size_t> best;
+    constexpr size_t kLongestEnding = 3;  // bytes; allows "Toms", but not "Tomaten"
+    std::vector<AlignedToken> found;      // `source`: the other name that it renders, or empty
+    std::optional<size_t> best;           // the one that the part replaces
     for (size_t at = target_.find(name); at != target_.npos; at = target_.find(name, at + 1)) {
       if (!IsWordBorder(target_, at)) continue;
       size_t end = at + name.size();
@@ -221,7 +234,7 @@ class Placer {
       if (unit != units_.end() && at >= prefix_) place.source = NameBehind(*unit, name);
       if ((comes_from_it || at < prefix_) && !best.has_value()) best = found.size() - 1;
     }
-    // The words that come from it, where the target writes it otherwise.
+    // If the target does not have the name: the words that come from it and may be a form of it.
     for (size_t u = 0; u < units_.size() && found.empty(); ++u) {
       size_t end = u;
       while (end < units_.size() && IsInside(units_[end].source, span) && HasWords(TextOf(end))) {
@@ -232,6 +245,7 @@ class Placer {
         found.push_back({{units_[u].target.begin, units_[end - 1].target.end}, {0, 0}});
       }
     }
+    // One occurrence becomes the part; the others become what they render, or nothing.
     for (size_t k = 0; k < found.size(); ++k) {
       const auto& [target, source] = found[k];
       const bool is_other = source.begin < source.end;
@@ -250,7 +264,7 @@ class Placer {
     const Node& parent = nodes_[stretch.parent];
     if (!stretch.IsStretch() || !parent.is_placed) return;
     const auto is_free = [&](size_t unit) { return units_[unit].owner == stretch.parent; };
-    size_t head = parent.begin;  // the parent's free units at its ends
+    size_t head = parent.begin;  // the parent's units before `head` and from `tail` on are free
     while (head < parent.end && is_free(head)) ++head;
     size_t tail = parent.end;
     while (tail > parent.begin && is_free(tail - 1)) --tail;
@@ -259,7 +273,7 @@ class Placer {
     stretch.begin = stretch.end = parent.end;
     if (head == parent.end && IsInside(WithoutBlanks(text, parent.span), stretch.span)) {
       stretch.begin = parent.begin;
-    } else {  // the greatest sum
+    } else {  // the run with the greatest sum (Kadane's algorithm); words stay whole if they were
       int best = 0;
       int sum = 0;
       size_t start = parent.end;
@@ -272,11 +286,12 @@ class Placer {
           sum = 0;
         }
         if (start == parent.end) continue;
+        // A word's units from outside count 0, not -1, as long as more of it came from inside.
         if (IsCut(unit)) forgiven = 0;
         if (IsInside(units_[unit].source, stretch.span)) {
           ++sum;
           ++forgiven;
-        } else if (forgiven-- <= 0) {  // the ending of a word may attend to what it agrees with
+        } else if (forgiven-- <= 0) {  // an ending may attend to the word that it agrees with
           --sum;
         }
         if (sum > best && (cuts_words || IsCut(unit + 1))) {
@@ -288,6 +303,7 @@ class Placer {
     }
     stretch.is_placed =
         stretch.begin < stretch.end || stretch.before.empty() || stretch.after.empty();
+    // An element with one tag began in front of the text, or goes on behind it.
     if (stretch.before.empty()) {
       stretch.end = stretch.begin < stretch.end ? std::min(stretch.end, head) : parent.begin;
       stretch.begin = parent.begin;
@@ -298,13 +314,13 @@ class Placer {
     for (size_t unit = stretch.begin; unit < stretch.end; ++unit) units_[unit].owner = i;
   }
 
-  // The unit before which a point goes.
+  // Returns the unit before which a point goes: next to the unit whose source is nearest to it.
   size_t Anchor(const Carried& point) const {
     const absl::string_view text = source_.text;
     const size_t at = point.span.begin;
     if (absl::StripAsciiWhitespace(text.substr(0, at)).empty() || units_.empty()) return 0;
     if (point.span.end == text.size()) return units_.size();
-    size_t nearest = SIZE_MAX;  // even: the unit is in front of the point
+    size_t nearest = SIZE_MAX;  // twice the bytes; plus 1 if the unit is behind the point
     size_t anchor = 0;
     for (size_t unit = 0; unit < units_.size(); ++unit) {
       const TextSpan source = units_[unit].source;
@@ -317,7 +333,7 @@ class Placer {
         anchor = behind ? unit + 1 : unit;
       }
     }
-    const bool is_behind = nearest % 2 == 0;  // and words stay whole
+    const bool is_behind = nearest % 2 == 0;  // the point does not cut a word unless it did before
     while (anchor > 0 && IsWordBorder(text, at) && !IsCut(anchor)) anchor += is_behind ? 1 : -1;
     return anchor;
   }
@@ -329,7 +345,7 @@ class Placer {
     size_t at = Anchor(point);
     while (at < units_.size() && units_[at].target.begin < prefix_) ++at;
     at = std::clamp(at, parent.begin, parent.end);
-    if (at < parent.end && units_[at].owner != point.parent) {  // not into a sibling
+    if (at < parent.end && units_[at].owner != point.parent) {  // leaves the sibling that it is in
       size_t sibling = units_[at].owner;
       while (nodes_[sibling].parent != point.parent) sibling = nodes_[sibling].parent;
       if (nodes_[sibling].begin < at) at = nodes_[sibling].end;
@@ -337,9 +353,9 @@ class Placer {
     point.begin = point.end = at;
   }
 
-  // Blanks at the ends of a point's text become no second ones at this byte of the target, and none
-  // at all where the point is a tag around nothing; a protected part is not written together with a
-  // word, or what may be one with it, unless it was.
+  // Returns the text of a point for byte `at` of the target. A blank at its ends (see AsPoint)
+  // stays only where the target has none, and not in an element without content. A protected part
+  // gets blanks where it would touch a word or a sign that it does not touch in the source.
   std::string Padded(size_t i, absl::string_view text, size_t at) const {
     const Node& point = nodes_[i];
     const absl::string_view source = source_.text;
@@ -366,10 +382,10 @@ class Placer {
   const MarkedText& source_;
   const absl::string_view target_;
   const size_t prefix_;
-  const size_t root_;  // the last node: all of the text
+  const size_t root_;  // the last node: an element around all of the text
   std::vector<Unit> units_;
   std::vector<Node> nodes_;
-  std::vector<Carried> replaced_;  // spans of the target
+  std::vector<Carried> replaced_;  // what Replace did, as protected parts of the target
 };
 
 }  // namespace
