@@ -1,3 +1,4 @@
+// Joins the translations of a line's parts, and turns attention into alignments.
 #include "tools/text/join.h"
 
 #include <algorithm>
@@ -20,8 +21,9 @@ void ReplaceBreaks(std::string* text) { absl::StrReplaceAll({{"\n", " "}, {"\r",
 
 bool StartsWord(absl::string_view piece) { return absl::StartsWith(piece, kWordMark); }
 
-// Writes the prefix as it was given, of which the vocabulary may lack characters, in place of what
-// its tokens say. Its bytes, if the text begins with it.
+// Replaces the text of the prefix's tokens by the prefix as it was given, since the vocabulary may
+// lack characters of it, and moves `spans` accordingly. Returns the bytes of the prefix that `text`
+// begins with. A biased prefix is not replaced: the hypothesis may not have followed it.
 size_t TakePrefix(const TextOptions& options, const LinePart& part, std::string* text,
                   std::vector<TextSpan>* spans) {
   const absl::string_view given = absl::StripTrailingAsciiWhitespace(part.prefix);
@@ -39,7 +41,7 @@ size_t TakePrefix(const TextOptions& options, const LinePart& part, std::string*
   return given.size();
 }
 
-// What a hypothesis' tokens say, with all that the part carries. Adds to the warnings.
+// Returns the text of a hypothesis of a part with the part's annotations, and adds to the warnings.
 std::string Text(const TextCoder& coder, const TextOptions& options, const LinePart& part,
                  const SaidNumbers& said, const Hypothesis& hypothesis,
                  const AttentionRows& attention, absl::Span<const std::string> tokens,
@@ -48,7 +50,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
   const size_t prefix = TakePrefix(options, part, &text, &spans);
-  // Behind language tokens, up to where it was cut.
+  // The source text that the model read: behind the language tokens, up to where it was truncated.
   const auto& [pieces, read, front] = part.source;
   const size_t begin = front < read.size() ? read[front].begin : read.back().end;
   const auto source = absl::string_view(part.marked.text).substr(begin, read.back().end - begin);
@@ -74,7 +76,8 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   return text;
 }
 
-// Completes joined->alignment, which has pieces, and takes the attention, if it is wanted.
+// Completes `joined`, whose alignment is one of pieces: turns that into words and adds the
+// attention where the options ask for it.
 void Align(const TextOptions& options, const std::vector<std::string>& source,
            AttentionRows attention, TextHypothesis* joined) {
   if (options.alignment == AlignmentKind::kNone) return;
@@ -120,7 +123,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
         joined.alignment.emplace_back(sources.size() + s, joined.tokens.size() + t);
       }
       if (options.alignment == AlignmentKind::kSoft) {
-        for (std::vector<float>& row : rows) {  // beside those of the parts before it
+        for (std::vector<float>& row : rows) {  // its columns follow those of the parts before it
           row.insert(row.begin(), sources.size(), 0.0f);
           attention.push_back(std::move(row));
         }
@@ -138,7 +141,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
       is_first = false;
     }
     if (line.is_scored) tokens.push_back(coder.Tokens({config.eos})[0]);
-    // The score of the EOS, where there is one, has no token.
+    // If the last score is that of the EOS, it has no token and is left out.
     joined.token_scores.insert(joined.token_scores.end(), hypothesis.token_scores.begin(),
                                hypothesis.token_scores.begin() + static_cast<long>(tokens.size()));
     std::move(tokens.begin(), tokens.end(), std::back_inserter(joined.tokens));
@@ -150,10 +153,11 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
     joined.end_token = has_end ? coder.Tokens({hypothesis.end_token})[0] : "";
     length += hypothesis.token_scores.size();
   }
+  // Rows of earlier parts end before the columns of later ones.
   for (std::vector<float>& row : attention) row.resize(sources.size());
   Align(options, sources, std::move(attention), &joined);
   joined.text += line.behind;
-  // A carriage return between sentences stays as it was.
+  // The result is one line. A carriage return between sentences is no line end and stays.
   if (!line.is_marked) absl::StrReplaceAll({{"\n", " "}}, &joined.text);
   joined.score = HypothesisScore(options.decoding, joined.log_prob, length) + coverage;
   joined.length = length;
@@ -162,6 +166,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
 
 AttentionRows AttentionOf(const CodedText& source, const Hypothesis& hypothesis,
                           const Frame& frame) {
+  // hypothesis.attention is [tokens, source_prefix + pieces + source_suffix] (see Frame).
   const size_t pieces = source.pieces.size();
   const size_t all = pieces + static_cast<size_t>(frame.source_extra());
   AttentionRows rows;

@@ -1,4 +1,5 @@
-// What a line's parts are translated to, made one; and what tokens and words come from.
+// Joins the translations of a line's parts to that of the line, and turns attention into alignments
+// of pieces or words. Pure functions, which threads may call at the same time.
 #ifndef NIBU_TOOLS_TEXT_JOIN_H_
 #define NIBU_TOOLS_TEXT_JOIN_H_
 
@@ -16,54 +17,60 @@
 
 namespace nibu::internal {
 
-// What is translated in one piece: a sentence, or a part of a long one.
+// A part of a line that the model translates at once: a sentence, or a piece of a long one, made by
+// ReadLine (line_reader.h). In its texts, names stand for protected parts.
 struct LinePart {
-  std::string untouched;  // text in front that is left alone
-  std::string before;     // the white space in front
+  std::string untouched;  // text in front of it that is copied
+  std::string before;     // the white space in front of it, behind `untouched`
   CodedText source;
-  MarkedText marked = {};    // the source (of WithNames)
-  std::string prefix = {};   // what its translation begins with, in the source's names
-  std::string target = {};   // the translation to be scored, in the source's names
-  size_t prefix_tokens = 0;  // that the prefix is in the target vocabulary
-  bool is_given = false;     // the prefix goes on in the next sentence: it is all of this one's
-  std::vector<Hypothesis> hypotheses = {};
+  MarkedText marked = {};    // the text of `source`, a result of WithNames
+  std::string prefix = {};   // the beginning of its translation
+  std::string target = {};   // the translation to be scored
+  size_t prefix_tokens = 0;  // length of `prefix` in target tokens; set when it is submitted
+  bool is_given = false;     // the prefix goes on in a later sentence, so it is all of this one's
+  std::vector<Hypothesis> hypotheses = {};  // its translations, best first
 };
 
+// A line, cut into parts. Its text is, for each part in turn, `untouched`, `before` and the part,
+// and `behind` at the end.
 struct LineParts {
   std::vector<LinePart> parts;
-  std::string behind;       // white space, and text that is left alone
-  size_t expanded = 0;      // the part of which there are alternatives
-  bool is_marked = false;   // what is carried or left alone may have line breaks
-  SaidNumbers said;         // of the languages, if they are known
-  std::string pivot_front;  // in front of the line, for the second of two models in a row
-  bool is_scored = false;
-  bool matches_target = false;  // what is copied of a line that is scored is in its target, too
+  std::string behind;       // text behind the last part that is copied
+  size_t expanded = 0;      // the part that gets alternatives: where the target prefix ends
+  bool is_marked = false;   // annotations and copied text may contain line breaks
+  SaidNumbers said;         // number words of both languages, where they are known
+  std::string pivot_front;  // a language token or instruction for the second of two models in a row
+  bool is_scored = false;   // the request has a target
+  bool matches_target = false;  // the target was read sentence by sentence, and fits the source
   bool scored_whole = false;    // source and target have different sentences: the line is one part
-  int source_tokens = 0;
-  bool too_long = false;  // a sentence, before it was cut
+  int source_tokens = 0;        // of all sentences, before they are cut
+  bool too_long = false;        // a sentence had more than TextPlan::limit pieces
 };
 
-// The n-th hypotheses of all parts.
+// Returns the line's translation from the n-th hypothesis of each part. Every part has one.
 TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const TextOptions& options,
                     const LineParts& line, size_t n);
 
-// By cross-attention.
+// Cross-attention: row t has the weights of target token t over the source pieces.
 using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
 
-// The attention of a hypothesis' tokens to the pieces of its source, without language tokens. Empty
-// where there is none.
+// Returns the attention of a hypothesis' tokens to the pieces of its source, without the language
+// tokens in front. It is empty if the hypothesis has no attention.
 AttentionRows AttentionOf(const CodedText& source, const Hypothesis& hypothesis,
                           const Frame& frame);
 
-// The source that each target attends to most, the first of several. Of no sources: none.
+// Returns a pair (source, target) for each target: the source that it attends to most, or the first
+// of several. There are no pairs if there are no sources.
 std::vector<std::pair<size_t, size_t>> HardAlignment(const AttentionRows& attention);
 
-// Which word each piece belongs to: one begins at "\u2581" (SentencePiece), or behind a piece
-// without "@@" (BPE); pieces that know neither are words.
+// Returns the number of the word that each piece belongs to. If a piece begins with "\u2581"
+// (SentencePiece), words begin at such pieces; else behind each piece that does not end in "@@"
+// (BPE), so that pieces without either mark are words.
 std::vector<size_t> WordsOf(absl::Span<const std::string> pieces);
 
-// Alignments of pieces as those of words: each pair once; the sum over the pieces of a source word,
-// the mean over those of a target word.
+// Turn alignments of pieces into those of words. AlignWords returns each pair once, in the order of
+// target words. AttendWords adds the weights of a source word's pieces, and takes the mean over a
+// target word's.
 std::vector<std::pair<size_t, size_t>> AlignWords(
     absl::Span<const std::pair<size_t, size_t>> pieces, absl::Span<const size_t> source_words,
     absl::Span<const size_t> target_words);

@@ -1,3 +1,4 @@
+// Implements the steps of line_reader.h: LineReader reads one line in the order of its functions.
 #include "tools/text/line_reader.h"
 
 #include <algorithm>
@@ -17,12 +18,14 @@
 namespace nibu::internal {
 namespace {
 
-// Sentences, none of which begins or ends inside of a protected part.
+// Step 3: returns the sentences of a text. Where a border between two of them is in a protected
+// part, they are joined.
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {
   std::vector<TextSpan> whole;
-  auto part = text.carried.begin();  // the first that begins behind the last sentence
+  auto part = text.carried.begin();  // the first annotation that no sentence before `span` had
   for (TextSpan span : splitter.Split(text.text)) {
     const size_t last = whole.empty() ? 0 : whole.back().end;
+    // Widens the sentence so that the parts that it touches are whole.
     for (; part != text.carried.end() && part->span.begin < span.end; ++part) {
       if (!part->replaces || part->span.end <= last) continue;
       span = {std::min(span.begin, part->span.begin), std::max(span.end, part->span.end)};
@@ -36,11 +39,12 @@ std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const M
   return whole;
 }
 
-// What the protector finds in a text; tags are borders of words, too.
+// Step 2: returns the spans that the protector finds in a text. It also searches the text between
+// any two neighbouring tags on its own, since a tag is a border of a word, too. Spans may overlap.
 std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& marked) {
   const absl::string_view text = marked.text;
   std::vector<TextSpan> parts = protector(text);
-  std::set<size_t> borders;
+  std::set<size_t> borders;  // where tags are
   for (const Carried& carried : marked.carried) {
     if (!carried.replaces) borders.insert({carried.span.begin, carried.span.end});
   }
@@ -56,8 +60,8 @@ std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& ma
   return parts;
 }
 
-// A translation, or what it begins with, in the words of a source (of WithNames): protected parts
-// become the names that the model sees, or nothing where it sees none.
+// Returns a translation of `source` (a result of WithNames), or its beginning, as the model would
+// write it: each protected part becomes its name, or nothing if it has none.
 std::string WithNamesOf(const MarkedText& source, std::string target) {
   for (const Carried& carried : source.carried) {
     if (!carried.replaces) continue;
@@ -69,7 +73,7 @@ std::string WithNamesOf(const MarkedText& source, std::string target) {
   return target;
 }
 
-// Reads one line; refers to all that it is given.
+// Reads one line. Refers to the request, which must outlive it.
 class LineReader {
  public:
   explicit LineReader(const TextTranslator::Request& request)
@@ -85,11 +89,13 @@ class LineReader {
     }
   }
 
+  // A target that is scored sentence by sentence must have the line's sentences. If it has others,
+  // its sentences are joined, and if that does not help, the line is read again as one sentence.
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
     NIBU_RETURN_IF_ERROR(ReadSegments(line));
     if (!TargetMatches() && JoinTargets()) NIBU_RETURN_IF_ERROR(ReadSegments(line));
     if (!TargetMatches()) {
-      splits_ = false;  // the line is scored as one sentence
+      splits_ = false;
       NIBU_RETURN_IF_ERROR(ReadSegments(line));
       line_.scored_whole = !IsBlank(*target_);
     }
@@ -98,8 +104,8 @@ class LineReader {
   }
 
  private:
-  // Adds sentences of the target without letters ("Hallo! 😀") to those in front of them. Returns
-  // false if there are none.
+  // Joins each sentence of the target that has no letters ("😀" of "Hallo! 😀") with the one in front
+  // of it. Returns false if there are none.
   bool JoinTargets() {
     std::vector<TextSpan> joined;
     for (const TextSpan& span : targets_) {
@@ -113,12 +119,14 @@ class LineReader {
     return targets_.size() < joined.size();
   }
 
-  // Returns true if the line's sentences are those of the target, or no target is read sentence by
-  // sentence.
+  // Returns true if the target has as many sentences as the line, and the copied ones among them
+  // are equal, or if no target is read sentence by sentence.
   bool TargetMatches() const {
     return !splits_ || !target_.has_value() || (matches_ && sentences_ == targets_.size());
   }
 
+  // Fills line_ from the beginning. line_.behind collects the text that is not translated, until
+  // AddPart moves it in front of the next part.
   absl::Status ReadSegments(const MarkedLine& line) {
     line_ = LineParts();
     matches_ = true;
@@ -129,6 +137,7 @@ class LineReader {
     for (const MarkedLine::Segment& segment : line.segments) {
       line_.behind += segment.untouched;
       MarkedText text = segment.marked;
+      // Step 1: what stands in front of the line is taken off its first segment.
       if (&segment == &line.segments.front()) {
         front_ = ReadFront(segment.marked.text);
         const size_t taken = text.text.size() - front_.text.size();
@@ -138,14 +147,16 @@ class LineReader {
     }
     line_.behind += line.untouched;
     if (!line_.parts.empty()) {
-      SetPrefix(prefix_.size());                               // all that is left
-    } else if (!IsBlank(line_.behind) && !IsBlank(prefix_)) {  // in front of emoji
+      SetPrefix(prefix_.size());  // the last sentence gets the rest of the prefix
+    } else if (!IsBlank(line_.behind) && !IsBlank(prefix_)) {
+      // Nothing is translated, e.g. of a line of emoji. The prefix still begins its translation.
       line_.behind = absl::StrCat(prefix_, " ", absl::StripLeadingAsciiWhitespace(line_.behind));
     }
     return absl::OkStatus();
   }
 
-  // Reads what stands in front of a line. Of two models in a row, it may be for the second one.
+  // Reads the language token or instruction in front of a line. Where two models translate in a
+  // row, it is for the second one if that knows it.
   TextCoder::Line ReadFront(absl::string_view text) {
     if (plan_.pivot != nullptr) {
       const TextCoder::Line front = plan_.pivot->second.coder.Understand(text, splits_);
@@ -155,6 +166,7 @@ class LineReader {
     return plan_.coder.Understand(text, splits_);
   }
 
+  // Reads a segment (steps 2 and 3).
   absl::Status ReadText(MarkedText text) {
     if (plan_.protector != nullptr) {
       AddParts(FindParts(plan_.protector, text), &text);
@@ -165,6 +177,8 @@ class LineReader {
     } else if (!IsBlank(text.text)) {
       spans = {{0, text.text.size()}};
     }
+    // Sentences are at the odd indices of `texts`. The white space before a sentence is its part's
+    // `before`, unless tags stand there: then it is copied with them.
     std::vector<MarkedText> texts = CutAround(text, spans);
     for (size_t i = 0;; i += 2) {
       std::string between = Write(texts[i]);
@@ -175,6 +189,7 @@ class LineReader {
     }
   }
 
+  // Reads a sentence (steps 4 and 5) that has the white space `before` in front of it.
   absl::Status ReadSentence(std::string before, MarkedText sentence) {
     MarkedText marked;
     NIBU_ASSIGN_OR_RETURN(CodedText source, Code(sentence, &marked));
@@ -186,6 +201,7 @@ class LineReader {
     if (!source.pieces.empty()) {
       return AddPart(std::move(before), std::move(source), std::move(marked));
     }
+    // The sentence is copied. A target that is scored must have it, too.
     const std::string copied = Write(sentence);
     if (splits_ && target_.has_value()) {
       matches_ = matches_ && TakeTarget() == absl::StripAsciiWhitespace(copied);
@@ -194,7 +210,7 @@ class LineReader {
     return absl::OkStatus();
   }
 
-  // The next sentence of a target that is read sentence by sentence.
+  // Returns the next sentence of a target that is read sentence by sentence, or an empty one.
   absl::string_view TakeTarget() {
     const size_t next = sentences_++;
     if (next >= targets_.size()) return {};
@@ -202,8 +218,11 @@ class LineReader {
                                               targets_[next].end - targets_[next].begin);
   }
 
-  // What the model sees of a sentence, and its pieces; none where it stays as it is.
+  // Returns the pieces of a sentence, and in `marked` its text as the model reads it. There are no
+  // pieces if the sentence is blank, or is copied because it has no letters. A line that is not
+  // split is copied only if it has annotations and is not scored.
   absl::StatusOr<CodedText> Code(const MarkedText& sentence, MarkedText* marked) const {
+    // A name in the prefix would be taken for one that stands for a protected part.
     std::vector<std::string> names = plan_.names;
     std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
     *marked = WithNames(sentence, names);
@@ -213,7 +232,7 @@ class LineReader {
     return plan_.coder.Code(front_, marked->text);
   }
 
-  // A whole sentence, or its beginning, or parts of it.
+  // Adds a sentence to the parts (step 6): all of it, its beginning, or as several parts.
   absl::Status AddPart(std::string before, CodedText source, MarkedText marked) {
     const bool too_long = source.pieces.size() > plan_.limit;
     line_.source_tokens += static_cast<int>(source.pieces.size());
@@ -232,9 +251,10 @@ class LineReader {
     const size_t first = line_.parts.size();
     for (LinePart& part : CutPieces(source, marked, plan_.limit)) {
       part.untouched = std::exchange(line_.behind, "");
-      part.before = std::exchange(before, " ");
+      part.before = std::exchange(before, " ");  // a space joins the parts of a cut sentence
       line_.parts.push_back(std::move(part));
     }
+    // Step 7: its translation begins with a sentence of the prefix, or is one of the target.
     newest_ = first;
     if (line_.is_scored) {
       LinePart& part = line_.parts[first];
@@ -245,7 +265,8 @@ class LineReader {
     return absl::OkStatus();
   }
 
-  // The prefix up to there goes to the newest sentence.
+  // Gives the prefix up to byte `end` to the newest sentence. The sentence that got the prefix in
+  // front of it is complete then: its whole translation is given.
   void SetPrefix(size_t end) {
     const auto prefix = absl::string_view(prefix_).substr(prefix_end_, end - prefix_end_);
     prefix_end_ = end;
@@ -262,16 +283,16 @@ class LineReader {
   const TextPlan& plan_;
   const std::string& prefix_;
   const std::optional<std::string>& target_;
-  bool splits_ = false;             // into sentences
+  bool splits_ = false;             // the line is split into sentences
   std::vector<TextSpan> prefixes_;  // sentences of prefix_
   MarkedText marked_target_;        // target_ with its protected parts
   std::vector<TextSpan> targets_;   // sentences of target_
-  bool matches_ = true;             // what stays as it is does so in the target, too
-  size_t sentences_ = 0;            // so many of prefixes_ or targets_ have been given to sentences
-  size_t prefix_end_ = 0;           // up to there
+  bool matches_ = true;             // the copied sentences so far are in the target, too
+  size_t sentences_ = 0;            // number of prefixes_ or targets_ that sentences have got
+  size_t prefix_end_ = 0;           // bytes of prefix_ that sentences have got
   size_t newest_ = 0;               // the first part of the newest sentence
-  TextCoder::Line front_;           // what is said there holds for all segments
-  LineParts line_;
+  TextCoder::Line front_;           // language token or instruction, which holds for all segments
+  LineParts line_;                  // the result so far
 };
 
 }  // namespace
@@ -282,6 +303,8 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
   const auto own = absl::MakeSpan(coded.pieces).subspan(front);
   std::vector<LinePart> parts;
   std::vector<TextSpan> cuts;
+  // A part is the pieces [begin, end) behind the language tokens. Its text begins at byte `at`,
+  // where its first piece does, and ends where the next part begins.
   for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
     const size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
     if (!cuts.empty()) cuts.back().end = at;

@@ -1,4 +1,22 @@
-// A line, cut into what is translated in one piece.
+// Cuts a line into parts, each of which the model translates at once: a sentence, or a piece of a
+// long one.
+//
+// 1. The language token or instruction in front of the line is read. It holds for all of the line.
+// 2. In each segment of the line (a text between block tags), protected parts are found.
+// 3. The segment is cut into sentences, none of which begins or ends inside of a protected part.
+// 4. Each sentence is encoded: names replace its protected parts, and the tokenizer cuts it into
+//    pieces. If the vocabulary lacks characters of it, the words with these become protected parts,
+//    and the sentence is encoded again.
+// 5. A sentence without letters ("12:30") is copied, not translated, unless there is a target
+//    prefix, which is to begin the translation.
+// 6. A sentence of more than TextPlan::limit pieces is refused, truncated, or cut into several
+//    parts, as TextOptions::long_input says.
+// 7. The target prefix, or the target to be scored, is cut into sentences, too, and the n-th of
+//    them goes to the n-th sentence of the line.
+//
+// Everything that is not in a part (white space, tags between sentences, copied sentences) is kept
+// as text in front of the next part, or behind the last one, so that Join (join.h) can write the
+// whole line.
 #ifndef NIBU_TOOLS_TEXT_LINE_READER_H_
 #define NIBU_TOOLS_TEXT_LINE_READER_H_
 
@@ -13,12 +31,14 @@
 
 namespace nibu::internal {
 
-// The parts of a line, which is a request's. OutOfRange: LongInput::kError or a target, and a
-// sentence of too many tokens.
+// Returns the parts of a request's line. They refer to the request's plan, which must outlive them.
+// Returns OutOfRange if a sentence has too many tokens and the request has a target, or its plan
+// says LongInput::kError.
 absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line);
 
-// Cuts a text of more than `limit` pieces into parts, at ends of sentences or clauses where
-// possible. Language tokens come first in every part.
+// Cuts a text of more than `limit` pieces into parts of at most so many, at ends of sentences or
+// clauses where possible. The language tokens in front of the text are repeated in every part. A
+// shorter text becomes one part. Of the parts, only `source` and `marked` are set.
 std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked, size_t limit);
 
 }  // namespace nibu::internal
