@@ -1,3 +1,4 @@
+// Makes segments of the lexer's tokens, finds the elements in them, and escapes translations.
 #include "tools/text/markup.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ bool IsText(const MarkupToken& token) {
   return token.kind == MarkupToken::kText && !IsBlank(Text(token));
 }
 
-// Appends what stands in the text for a token.
+// Appends a token of text, or the placeholder of an element that is not translated.
 void AppendText(const MarkupToken& token, std::string* text) {
   if (token.kind == MarkupToken::kProtected) {
     absl::StrAppend(text, kPlaceholder);
@@ -48,19 +49,19 @@ void AppendText(const MarkupToken& token, std::string* text) {
   }
 }
 
-// What a token means in the text of all of them.
+// The place of a token in the segment's text.
 struct TokenPlace {
-  TextSpan span;           // of an element: all of it, for both of its tags
-  size_t partner = kNone;  // the other tag
-  size_t around = kNone;   // of a closing tag without one: the innermost open element's
+  TextSpan span;           // its own; for a tag, that of its element
+  size_t partner = kNone;  // the token of the element's other tag
+  size_t around = kNone;   // for a closing tag without a partner: the innermost open element's tag
 };
 
-// Adds to the text and its references.
+// Step 3: finds the places of tokens, and appends them to the text and to its references.
 std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
   std::string* text = &marked->text;
   std::vector<TokenPlace> places(tokens.size());
-  std::vector<size_t> open;                   // tokens
-  std::map<absl::string_view, int> has_open;  // how many of a name
+  std::vector<size_t> open;                   // opening tags without their closing ones so far
+  std::map<absl::string_view, int> has_open;  // how many of them have a name
   for (size_t i = 0; i < tokens.size(); ++i) {
     const MarkupToken& token = tokens[i];
     TokenPlace& place = places[i];
@@ -92,26 +93,26 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
   return places;
 }
 
-// What the tokens [begin, end) carry.
+// Step 5: returns the annotations that the tokens [begin, end) make, outer before inner.
 std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end,
                                  absl::Span<const TokenPlace> places) {
   std::list<Carried> found;
-  std::vector<std::list<Carried>::iterator> parts(tokens.size(), found.end());  // of tokens
-  auto opened = found.end();  // the last one that begins at the text's current end
-  std::string points;         // what stands there and encloses nothing
+  std::vector<std::list<Carried>::iterator> parts(tokens.size(), found.end());  // by opening tag
+  auto opened = found.end();  // the last element that begins at the current end of the text
+  std::string points;         // tokens at the current end of the text that enclose nothing
   const auto add_points = [&](size_t at) {
     if (!points.empty()) found.push_back({{at, at}, std::exchange(points, ""), "", false});
   };
   for (size_t i = begin; i < end; ++i) {
     const MarkupToken& token = tokens[i];
     const auto& [span, partner, around] = places[i];
-    if (span.begin == span.end) {
+    if (span.begin == span.end) {  // stays together with an opening tag in front of it
       absl::StrAppend(opened != found.end() ? &opened->before : &points, token.raw);
     } else if (token.kind == MarkupToken::kClose) {
       auto part = found.begin();
       if (partner != kNone) {
         part = parts[partner];
-      } else {  // the last one is the outermost
+      } else {  // of several such tags, the last one is the outermost
         if (around != kNone && around >= begin) part = std::next(parts[around]);
         part = found.insert(part, {span, "", "", false});
       }
@@ -129,10 +130,10 @@ std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end,
   return {std::make_move_iterator(found.begin()), std::make_move_iterator(found.end())};
 }
 
-// How a segment's characters are written.
+// Returns the characters of a segment that are written as entities, with these (see EscapeText).
 std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens tokens) {
   std::map<std::string, std::string, std::less<>> entities;
-  std::string bare;
+  std::string bare;  // the text without its references
   for (const MarkupToken& token : tokens) {
     if (token.kind != MarkupToken::kText) continue;
     if (token.value.empty()) {
@@ -148,15 +149,15 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
   return entities;
 }
 
-// Adds the segment that `tokens` are, if there is text in them. `rest`: what of the line follows
-// the segments. `is_line`: text without markup keeps its blanks.
+// Adds a segment of `tokens` to `marked`, if there is text in them, and moves `rest`, which is the
+// line behind the segments so far, behind it. `is_line`: a line without markup keeps its blanks.
 void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl::string_view* rest,
                 MarkedLine* marked) {
   if (absl::c_none_of(tokens, IsText)) return;
   MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Carried>()};
   const std::vector<TokenPlace> places = FindPlaces(tokens, &whole);
-  // What stands around the text needs no place in it: blanks, points, tags, except those of
-  // elements that end within.
+  // Step 4: tokens around the text (blanks, points, tags) are copied, except the tags of elements
+  // of which one end is within the text.
   const auto stands_in_text = [](const MarkupToken& token) {
     return token.kind == MarkupToken::kProtected || IsText(token);
   };
@@ -223,11 +224,13 @@ MarkedLine MarkupReader::Read(absl::string_view line) {
 }
 
 size_t MarkupReader::ReadPiece(absl::string_view text, bool is_end, MarkedLine* piece) {
-  // One byte more shows that the document goes on, however it came.
+  // With one byte more than max_piece_, the document is known to go on. So the pieces do not depend
+  // on the size of the chunks in which it comes.
   const bool is_full = text.size() > max_piece_;
   text = text.substr(0, max_piece_);
   lexer_.SetText(text, is_end && !is_full);
   std::vector<MarkupToken>& tokens = lexer_.tokens();
+  // Reads token after token until a segment ends. If the text is full, or ends, it is cut there.
   for (bool is_cut = false;;) {
     for (; seen_ < tokens.size(); ++seen_) {
       MarkupToken& token = tokens[seen_];

@@ -1,3 +1,4 @@
+// Reads markup from token to token, and remembers what is still open at the end of a line.
 #include "tools/text/markup_lexer.h"
 
 #include <re2/re2.h>
@@ -23,17 +24,19 @@ namespace nibu::internal {
 namespace {
 
 constexpr int kMaxTagLines = 100;
-// The longest start of a token that says what it is: <![CDATA[, <!DOCTYPE; &#x...;
+// The bytes that tell which kind of token begins with "<!" or the like, e.g. <![CDATA[ or
+// <!DOCTYPE.
 constexpr size_t kMaxStart = 9;
-constexpr size_t kMaxReference = 40;
-// Bytes of a template's <% ... %> in a document.
+constexpr size_t kMaxReference = 40;  // more than any reference has
+// The longest <% ... %> of a template in a document.
 constexpr size_t kMaxTemplate = size_t{1} << 16;
-// Bytes of a token that may be read again whenever more has come.
+// A token with fewer bytes so far is read again whenever more text has come.
 constexpr size_t kShort = 256;
-// Bytes of the longest end of a comment or the like: --!>
+// The longest end of a comment or the like is --!>.
 constexpr size_t kMaxEnd = 4;
 
-// Or a template's <% ... %>, of which none is within, if it ends in the text.
+// Returns whether a comment, document type or processing instruction begins here, or in HTML a
+// template's <% ... %> that ends in the text and contains no other.
 bool BeginsDeclaration(Markup kind, absl::string_view text) {
   static const RE2& xml = *new RE2(R"(<(!--|![A-Za-z[]|\?[A-Za-z=]))");
   static const RE2& html = *new RE2("<%(?:[^%<]|<+[^%<]|%+[^%<>])*%+>", RE2::Latin1);
@@ -41,13 +44,13 @@ bool BeginsDeclaration(Markup kind, absl::string_view text) {
   return RE2::Consume(&rest, xml) || (kind == Markup::kHtml && RE2::Consume(&rest, html));
 }
 
-// Name and code: the 253 of HTML 4, HTML 5's for the rest of ASCII and Latin Extended-A, and a few
-// more; and the numbers that HTML reads as Windows-1252.
+// Names of characters, each with its code: the 253 of HTML 4, HTML 5's for the rest of ASCII and
+// for Latin Extended-A, and a few more; and the numbers that HTML reads as Windows-1252.
 constexpr char kNames[] =
 #include "tools/text/markup_entities.inc"
     ;
 
-// 0: there is none.
+// Returns the code point of a character reference's name or number, or 0 if it has none.
 uint32_t FindCode(absl::string_view name) {
   static const auto* codes = new std::map<absl::string_view, absl::string_view>(
       absl::StrSplit(kNames, absl::ByAnyChar(" \n"), absl::SkipEmpty()));
@@ -66,7 +69,7 @@ uint32_t FindCode(absl::string_view name) {
 }  // namespace
 
 std::optional<std::string> ReadReference(Markup kind, absl::string_view text) {
-  // No name of HTML is longer.
+  // The bounds keep this linear; no name of HTML is longer.
   static const RE2& html = *new RE2("&(#[0-9A-Za-z]{1,31}|[A-Za-z][0-9A-Za-z]{1,31});");
   static const RE2& xml = *new RE2("&(#[0-9A-Za-z._-]{1,31}|[A-Za-z][0-9A-Za-z._-]{0,31});");
   re2::StringPiece rest(text.data(), text.size());
@@ -102,7 +105,7 @@ void MarkupLexer::ReadLine(absl::string_view line) {
   tokens_.clear();
   done_ = 0;
   pos_ = 0;
-  skipped_inline_ = false;  // not in one line
+  skipped_inline_ = false;  // an element that goes over several lines is no part of a sentence
   SetText(line, /*is_whole=*/true);
   if (tag_lines_ > 0) pos_ = ReadTag(0);
   while (kind_ != Markup::kNone && Advance(/*is_full=*/true)) {
@@ -124,15 +127,15 @@ bool MarkupLexer::Advance(bool is_full) {
   const auto read = [&] { return tag_lines_ > 0 ? ReadTag(pos_) : Next(pos_); };
   size_t next = read();
   if (next == kNowhere && is_full && pos_ == 0) {
-    // The token is longer than what may be held. Its end is not there, but may begin with the last
-    // bytes.
+    // The token is longer than what the caller can hold. It is read as if the text ended here, but
+    // without the last bytes, which may be the beginning of its end.
     const absl::string_view text = text_;
     SetText(text.substr(0, text.size() - kMaxEnd + 1), /*is_whole=*/true);
     next = read();
     SetText(text, /*is_whole=*/false);
   }
   if (next == kNowhere) {
-    needed_ = left() < kShort ? left() + 1 : 2 * left();
+    needed_ = left() < kShort ? left() + 1 : 2 * left();  // doubling keeps the time linear
     return false;
   }
   needed_ = 0;
@@ -149,6 +152,8 @@ void MarkupLexer::End() {
 
 size_t MarkupLexer::FindCut() const {
   if (pos_ < text_.size()) return pos_;
+  // Cuts behind a line end, else behind a blank, of the second half of the text; else in front of
+  // the last character.
   const absl::string_view run = text_.substr(done_);
   const size_t least = std::max(done_, text_.size() / 2) - done_;
   for (const absl::string_view blanks : {"\n", kMarkupBlanks}) {
@@ -163,7 +168,7 @@ size_t MarkupLexer::FindCut() const {
 
 void MarkupLexer::Cut() {
   if (skipped_depth_ == 0) return AddText(FindCut());
-  if (done_ > 0) return;  // the element itself is shorter
+  if (done_ > 0) return;  // the tokens in front of the skipped element are enough to drop
   tokens_.push_back({MarkupToken::kBlock, {0, pos_}});
   done_ = pos_;
   skipped_inline_ = false;
@@ -180,12 +185,12 @@ void MarkupLexer::Drop(size_t count) {
 size_t MarkupLexer::Next(size_t pos) {
   if (!until_.empty()) return ReadUntil(pos, pos, until_);
   const bool html = kind_ == Markup::kHtml;
-  // Where nothing but the element's own end tag is markup; and where line ends separate texts.
+  // is_raw: nothing but the element's own end tag is markup. has_lines: line ends separate texts.
   const bool is_raw = html && skipped_depth_ > 0 && IsRawElement(skipped_);
   const bool has_lines = preserved_depth_ > 0 && skipped_depth_ == 0;
   pos = text_.find_first_of(is_raw ? "<" : has_lines ? "<&]\r\n" : cdata_ ? "<&]" : "<&", pos);
   if (pos == kNowhere) return text_.size();
-  pos_ = pos;  // if this needs more text, all in front of it is read
+  pos_ = pos;  // if more text is needed, reading goes on here
   const absl::string_view rest = text_.substr(pos);
   switch (rest[0]) {
     case '&':
@@ -211,7 +216,7 @@ size_t MarkupLexer::Next(size_t pos) {
   return absl::EqualsIgnoreCase(rest.substr(2, size), skipped_) ? ReadTag(pos) : pos + 1;
 }
 
-// Reads what begins with a `<`.
+// Reads a tag, comment or the like that begins with the `<` at `pos`.
 size_t MarkupLexer::ReadMarkup(size_t pos) {
   const absl::string_view rest = text_.substr(pos);
   const bool html = kind_ == Markup::kHtml;
@@ -230,11 +235,11 @@ size_t MarkupLexer::ReadMarkup(size_t pos) {
     return may_be_template ? kNowhere : ReadTag(pos);
   }
   absl::string_view until = rest[1] == '%' ? "%>" : ">";
-  // Office's `<?xml:namespace ... />` has no other end.
+  // Instructions end in `?>`. In HTML, Office's `<?xml:namespace ... />` has no other end than `>`.
   if (rest[1] == '?' && (!html || !absl::StartsWith(rest, "<?xml"))) until = "?>";
   if (!html && absl::StartsWith(rest, "<!DOCTYPE")) until = "[>";
   if (!absl::StartsWith(rest, "<!--")) return ReadUntil(pos, pos + 2, until);
-  // In HTML these are comments.
+  // In HTML, <!--> and <!---> are whole comments.
   const bool empty = absl::StartsWith(rest, "<!-->") || absl::StartsWith(rest, "<!--->");
   return ReadUntil(pos, pos + (html && empty ? 2 : 4), html ? "--" : "-->");
 }
@@ -254,6 +259,8 @@ size_t MarkupLexer::ReadReferenceAt(size_t pos) {
   return end;
 }
 
+// Reads a comment or the like, which began at `begin`, from `pos` on. `until` says how it ends;
+// "--" and "[>" are ends of several steps, after which a shorter `until` remains.
 size_t MarkupLexer::ReadUntil(size_t begin, size_t pos, absl::string_view until) {
   // PHP's <?= $name ?> stands for words, and so does <%= name %>.
   const absl::string_view start = text_.substr(begin, pos - begin);
@@ -261,7 +268,7 @@ size_t MarkupLexer::ReadUntil(size_t begin, size_t pos, absl::string_view until)
   static const RE2& comment_end = *new RE2("(--)!?>", RE2::Latin1);
   while (!until.empty()) {
     const bool either = until == "[>";   // a document type, perhaps with declarations in [ ]
-    const bool comment = until == "--";  // of HTML
+    const bool comment = until == "--";  // a comment of HTML
     const size_t end = either    ? text_.find_first_of(until, pos)
                        : comment ? FindGroup(text_, pos, comment_end)
                                  : text_.find(until, pos);
@@ -280,7 +287,7 @@ size_t MarkupLexer::ReadUntil(size_t begin, size_t pos, absl::string_view until)
   return pos;
 }
 
-// A tag, or more of one that began in another line.
+// Reads a tag, or goes on with one that began in an earlier line.
 size_t MarkupLexer::ReadTag(size_t pos) {
   const bool begins = tag_lines_ == 0;
   MarkupTag tag = begins ? MarkupTag() : tag_;
@@ -288,10 +295,10 @@ size_t MarkupLexer::ReadTag(size_t pos) {
                             : ReadAttributes(text_, pos, is_whole_, &tag);
   if (end == kNowhere && !is_whole_) return kNowhere;
   tag_ = std::move(tag);
-  // If its end is not in the line it goes on in the next one, if it looks like one so far.
+  // A tag without its end goes on in the next line, provided that it looks like a tag so far.
   const bool looks_like_one = tag_.values || tag_.words <= (begins ? 0 : 1);
   if (end == kNowhere && looks_like_one && tag_lines_ < kMaxTagLines) {
-    // What is longer than a word is data.
+    // A line of one long word within a quoted value is data (base64), and does not count.
     static const RE2& data = *new RE2(R"(\s*[!-~]{40,}\s*)", RE2::Latin1);
     if (begins || tag_.quote == 0 || !RE2::FullMatch({text_.data(), text_.size()}, data)) {
       ++tag_lines_;
@@ -300,11 +307,13 @@ size_t MarkupLexer::ReadTag(size_t pos) {
     return text_.size();
   }
   tag_lines_ = 0;
-  if (end == 0 || end == kNowhere) return begins ? pos + 1 : pos;  // it is text
+  if (end == 0 || end == kNowhere) return begins ? pos + 1 : pos;  // it is text, not a tag
   AddTag(pos, end, begins);
   return end;
 }
 
+// An element that needs no end tag ends in front of certain tags, and at its parent's end tag. In
+// an element in it that may contain further ones of its kind, the tags belong to those.
 bool MarkupLexer::EndsSkipped() {
   const absl::string_view enders = EndersOf(skipped_);
   if (kind_ != Markup::kHtml || enders.empty()) return false;
@@ -328,7 +337,8 @@ void MarkupLexer::NoteSpace(bool is_empty) {
   }
 }
 
-// `whole`: the tag begins in this line.
+// Adds tag_ as a token, or begins or ends a skipped element with it. `whole`: the tag began in this
+// line.
 void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
   const std::string& name = tag_.name;
   const bool empty = tag_.self_closing || (kind_ == Markup::kHtml && IsVoidElement(name));
@@ -337,10 +347,12 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
            : IsClosingCode(kind_, code) ? MarkupToken::kClose
                                         : other;
   };
+  // 1. In front of this tag, the skipped element may end without an end tag.
   if (skipped_depth_ > 0 && EndsSkipped()) {
     skipped_depth_ = 0;
     if (begin > done_) Add(MarkupToken::kBlock, done_, begin);
   }
+  // 2. Within a skipped element, only tags of its name count. The last one makes a token of it.
   if (skipped_depth_ > 0) {
     if (name != skipped_ || empty) return;
     skipped_depth_ += tag_.closing ? -1 : 1;
@@ -349,6 +361,7 @@ void MarkupLexer::AddTag(size_t begin, size_t end, bool whole) {
         end);
     return;
   }
+  // 3. The tag begins a skipped element, or is a token itself.
   const bool block = IsBlockElement(name);
   if (!empty && !tag_.closing && (tag_.no_translation || IsLeftAlone(kind_, name))) {
     AddText(begin);

@@ -1,3 +1,4 @@
+// Lists the elements of HTML, XLIFF and TMX, and reads tags with their attributes.
 #include "tools/text/markup_tags.h"
 
 #include <re2/re2.h>
@@ -15,7 +16,7 @@
 namespace nibu::internal {
 namespace {
 
-// Blocks; those that do not end a paragraph.
+// Block elements. Those in the second list do not end a `p` that has no end tag.
 constexpr absl::string_view kBlocks =
     " address article aside blockquote body caption center dd details dialog dir div dl dt "
     "fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html li "
@@ -23,25 +24,27 @@ constexpr absl::string_view kBlocks =
 constexpr absl::string_view kOtherBlocks =
     " base br canvas col colgroup frame head iframe legend link meta noembed noframes noscript "
     "optgroup option script select style template textarea title ";
-// Elements that are left alone; those whose text is no markup; those of HTML alone; those of XLIFF
-// and TMX for code.
+// Elements that are not translated: in all formats; those whose content is no markup; those of HTML
+// only; and those of XLIFF and TMX that stand for code.
 constexpr absl::string_view kProtected = " code math pre ";
 constexpr absl::string_view kRaw = " iframe noembed noframes script style textarea xmp ";
 constexpr absl::string_view kHtmlProtected = " svg template ";
 constexpr absl::string_view kXmlProtected = " bpt ept it ph ";
-// XLIFF's and TMX's code for an opening tag, and for a closing one; `/`: an empty element.
+// Elements of XLIFF and TMX that stand for an opening tag, and for a closing one. A `/` behind the
+// name says that the element is empty.
 constexpr absl::string_view kXmlOpen = " bpt bpt/ bx/ sc/ ";
 constexpr absl::string_view kXmlClose = " ept ept/ ex/ ec/ ";
 constexpr absl::string_view kVoid =
     " area base br col embed frame hr img input link meta param source track wbr ";
-// Attributes without a value.
+// HTML's attributes without a value. In what looks like a tag and has no end in its line, other
+// words suggest that it is text.
 constexpr absl::string_view kNoValue =
     " / allowfullscreen async autofocus autoplay checked compact controls crossorigin default "
     "defer disabled download formnovalidate hidden inert ismap itemscope loop multiple muted "
     "nomodule noshade novalidate nowrap open playsinline readonly required reversed selected ";
 
-// HTML's elements that may have no end tag, and what they end before; and in which elements there
-// may be others of them: before such a one's end tag they end, too.
+// HTML's elements that may have no end tag, each with the elements whose tags end it. kParents are
+// the elements that may contain them; the end tag of such a parent ends them, too.
 constexpr std::pair<absl::string_view, absl::string_view> kEnders[] = {
     {" li ", " li "},
     {" dd dt ", " dd dt "},
@@ -61,7 +64,8 @@ bool SaysNoTranslation(absl::string_view name, absl::string_view value) {
   return absl::EqualsIgnoreCase(name, "translate") && absl::EqualsIgnoreCase(value, "no");
 }
 
-// Frameworks' attributes have marks in their names: x-show, @click.
+// Returns whether an attribute without a value is a mere word: it is none of HTML's, and has no
+// sign in its name as the attributes of frameworks have (x-show, @click).
 bool IsWord(absl::string_view attribute) {
   static const RE2& marked = *new RE2("[-:@.][A-Za-z]", RE2::Latin1);
   return !IsIn(kNoValue, absl::AsciiStrToLower(attribute)) &&
@@ -112,7 +116,8 @@ size_t FindGroup(absl::string_view text, size_t pos, const RE2& pattern) {
 }
 
 size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupTag* tag) {
-  // The `>` that ends a tag whose quote was forgotten: not that of `->`, `=>`, ` >=`, ` > `.
+  // Finds the `>` that ends a tag whose quote was never closed, not that of `->`, `=>`, ` >=`, ` >
+  // `.
   static const RE2& forgotten = *new RE2(R"(((?:^|[^-=\s])>|\s>(?:[^=\s]|\s*$)))", RE2::Latin1);
   tag->values = tag->quote != 0;
   tag->words = 0;
@@ -125,7 +130,7 @@ size_t ReadAttributes(absl::string_view text, size_t pos, bool is_whole, MarkupT
       if (end == kNowhere) return kNowhere;
       tag->quote = 0;
       pos = end + 1;
-      if (close == kNowhere) return pos;  // the quote was forgotten
+      if (close == kNowhere) return pos;  // the quote is never closed
     }
     pos = text.find_first_not_of(kMarkupBlanks, pos);
     if (pos == kNowhere) return kNowhere;
