@@ -1,4 +1,5 @@
-// Parts of a text that are no words, and come out of a translation as they went in.
+// Finds the protected parts of a text: URLs, paths, placeholders and the like, which come out of a
+// translation as they went in.
 #ifndef NIBU_TOOLS_TEXT_PROTECT_H_
 #define NIBU_TOOLS_TEXT_PROTECT_H_
 
@@ -13,11 +14,12 @@
 
 namespace nibu::internal {
 
-// The parts of a text: in order, apart from each other; what touches is one part. None is blank.
-// Any bytes are text. Threads may share it.
+// Returns the spans of a text's protected parts, sorted. Parts that touch are one part, and none is
+// blank. Any bytes are allowed. Threads may share a Protector.
 using Protector = std::function<std::vector<TextSpan>(absl::string_view text)>;
 
-// `pattern`: an RE2 expression of what is protected, too; empty: none. InvalidArgument: it is none.
+// `pattern`: an RE2 expression whose matches are protected, too; empty: none. Returns
+// InvalidArgument if RE2 refuses it.
 absl::StatusOr<Protector> MakeProtector(const ProtectedKinds& kinds, const std::string& pattern);
 
 }  // namespace nibu::internal

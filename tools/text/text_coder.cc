@@ -1,3 +1,4 @@
+// Encodes texts with SentencePiece and a model's vocabularies, and decodes translations.
 #include "tools/text/text_coder.h"
 #include "engine/core/option_error.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 using Tokenizer = std::shared_ptr<const SentencePieceTokenizer>;
 
-// `side`: "source" or "target". Null: the model has none.
+// Returns the tokenizer of a side, "source" or "target", or null if the model has none.
 absl::StatusOr<Tokenizer> MakeTokenizer(absl::string_view side, const std::string& sentencepiece,
                                         const Vocabulary& vocabulary) {
   if (sentencepiece.empty()) return nullptr;
@@ -40,14 +41,14 @@ std::string Decode(const Tokenizer& tokenizer, absl::Span<const std::string> pie
   return tokenizer->Decode(pieces, spans).value_or("");
 }
 
-// Names that stand for protected parts: models copy them, or write them in their own script. Word
-// F1 of the rest of 60 sentences with a part each, against their translations with another name
-// there (bundled model; a student with SSRU): Boston 0.92; 0.89. Tom, Maria and Paris 0.89; 0.86.
-// Nothing 0.87; 0.84. A code such as X1 0.83; 0.78. The unknown token 0.81; 0.76. The URL itself
-// 0.63.
+// Names that stand for protected parts: models copy them, or write them in their own script.
+// Measured with 60 sentences that have a protected part each: word F1 of the rest of the sentence
+// against its translation with another name there (bundled model; a student with SSRU). Boston
+// 0.92; 0.89. Tom, Maria and Paris 0.89; 0.86. Nothing 0.87; 0.84. A code such as X1 0.83; 0.78.
+// The unknown token 0.81; 0.76. The URL itself 0.63.
 constexpr absl::string_view kNames[] = {"Tom", "Maria", "Boston", "Paris"};
 
-// Length of "translate English to German: ", or 0.
+// Returns the length of an instruction like "translate English to German: ", or 0 if there is none.
 size_t TranslateInstruction(absl::string_view line) {
   const size_t colon = line.find(": ");
   const absl::string_view front = line.substr(0, colon);
@@ -88,7 +89,7 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
         coder.target_tokenizer_,
         MakeTokenizer("target", vocabulary.target_sentencepiece, *coder.target_vocabulary_));
   }
-  // T5's vocabularies have it, and no other model's.
+  // The vocabularies of T5 have this token, and no other model's do.
   const bool has_sentinels = coder.source_vocabulary_->Contains("<extra_id_0>");
   coder.instructions_ = has_sentinels && !vocabulary.language_tokens;
   std::vector<std::string> longer;
@@ -123,7 +124,7 @@ TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const 
   Line result{"", "", line};
   if (language_tokens_) {
     std::string token = TakeLanguageToken(*source_vocabulary_, &result.text);
-    // "<2xx>" is a piece of text, which SentencePiece finds.
+    // SentencePiece finds "<2xx>" as a piece of the text, so it stays text.
     if (absl::StartsWith(token, ">>")) {
       result.language = std::move(token);
     } else {
@@ -141,6 +142,7 @@ absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view te
   CodedText coded;
   NIBU_ASSIGN_OR_RETURN(
       coded.pieces, Encode(source_tokenizer_, absl::StrCat(line.instruction, text), &coded.spans));
+  // Spans refer to `text`, and pieces of the instruction have empty ones.
   const size_t before = line.instruction.size();
   for (TextSpan& span : coded.spans) {
     span = {std::max(span.begin, before) - before, std::max(span.end, before) - before};
@@ -160,10 +162,10 @@ bool TextCoder::HasUnknown(absl::Span<const std::string> pieces) const {
 }
 
 absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text) const {
-  // What is in brackets is a word, but for scripts without blanks between words.
+  // Brackets make one word of what they enclose, except in scripts without blanks between words.
   static const RE2& pattern =
       *new RE2(R"((\[[^\s\[\]\x{e00}-\x{10ffff}]*\]|<[^\s<>\x{e00}-\x{10ffff}]*>))");
-  std::vector<bool> in_brackets(text.size() + 1);  // by the byte behind
+  std::vector<bool> in_brackets(text.size() + 1);  // true: no word border in front of this byte
   re2::StringPiece rest(text.data(), text.size());
   for (re2::StringPiece match; RE2::FindAndConsume(&rest, pattern, &match);) {
     std::fill_n(in_brackets.begin() + (match.data() + 1 - text.data()), match.size() - 1, true);

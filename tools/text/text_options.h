@@ -1,4 +1,4 @@
-// Text in, text out: what is asked and what is answered.
+// TextOptions: all options of a translation, as the text layer and the engine need them.
 #ifndef NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 #define NIBU_TOOLS_TEXT_TEXT_OPTIONS_H_
 
@@ -21,7 +21,7 @@ namespace nibu::internal {
 struct ModelDefaults;
 struct TranslatorOptions;
 
-// Parts of a text that are no words: they come out as they went in, once each.
+// The kinds of parts of a text that come out once each, as they went in.
 struct Protected {
   enum Kind : uint8_t {
     kUrls,
@@ -29,7 +29,7 @@ struct Protected {
     kPaths,
     kPlaceholders,
     kEmoji,
-    kUnknown,  // characters that the source vocabulary lacks, and words with them
+    kUnknown,  // words with characters that the source vocabulary lacks
   };
 };
 constexpr std::array<const char*, 6> kProtectedNames = {"urls",         "emails", "paths",
@@ -37,28 +37,29 @@ constexpr std::array<const char*, 6> kProtectedNames = {"urls",         "emails"
 using ProtectedKinds = std::bitset<kProtectedNames.size()>;  // by Protected::Kind
 
 struct TextOptions {
-  // Of a multilingual model, in any common form: en, eng, en-US, eng_Latn. Empty: its own default.
+  // The languages for a multilingual model, in any common form: en, eng, en-US, eng_Latn. Empty:
+  // the model's default.
   std::string src_lang;
   std::string tgt_lang;
   bool tokenized = false;  // input and output are pieces separated by single spaces
-  // A line's sentences are translated one by one, and white space stays as it was; not if
-  // tokenized.
+  // A line's sentences are translated one by one, and white space stays as it was. Without effect
+  // if tokenized.
   bool split_sentences = true;
   std::string split_language;  // empty: src_lang, or the model's source language
   LongInput long_input = LongInput::kSplit;
   int max_input_length = 1024;  // tokens, EOS not counted; never more than the Translator's
   std::optional<float> length_ratio = {};  // see ModelDefaults; nullopt: the model's, or 1
-  // Its frame is made from the languages, its end_tokens and suppress_sequences from the tokens
+  // Its frame is made from the languages, and its end_tokens and suppress_sequences from the tokens
   // below.
   DecodingOptions decoding;
   std::vector<std::string> end_tokens;                       // empty: the model's EOS
-  std::vector<std::vector<std::string>> suppress_sequences;  // of tokens
-  bool replace_unknowns = false;  // by the source token that they attend to most
+  std::vector<std::vector<std::string>> suppress_sequences;  // each a list of tokens
+  bool replace_unknowns = false;  // replaces them by the source token that they attend to most
   AlignmentKind alignment = AlignmentKind::kNone;
-  bool align_words = false;  // words in place of pieces
-  // Where a source phrase is in a sentence, one of its targets is to be in the translation.
+  bool align_words = false;  // aligns words, not pieces
+  // If a sentence has a source phrase, one of its targets is to appear in the translation.
   std::vector<GlossaryEntry> glossary;
-  // Not if tokenized.
+  // The kinds of parts that are protected. Without effect if tokenized.
   ProtectedKinds protect = ProtectedKinds().set();
   std::string protect_pattern;  // an RE2 expression: what it matches is protected, too
 };
@@ -66,18 +67,19 @@ struct TextOptions {
 using TextHypothesis = nibu::Hypothesis;
 using TextResult = nibu::Result;
 
-// The options of the search, over the model's own; without the shortlist, and tokens as ids.
+// Returns the options of the search, over the model's defaults. The shortlist, and the tokens that
+// become ids, are not set.
 DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults& defaults);
 
-// The options as they are for a model: its defaults stand in for optional fields without a value.
-// The shortlist is added by the caller. InvalidArgument with the option's name: a value makes no
+// Returns the options for a model, whose defaults replace optional fields without a value. The
+// caller adds the shortlist. Returns InvalidArgument with the option's name if a value makes no
 // sense.
 absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelDefaults& defaults);
 
-// The options of the engine's threads and kernels; the others are left as they are.
+// Returns the options of the engine's threads and kernels. Other fields have their defaults.
 TranslatorOptions MakeTranslatorOptions(const SpeedOptions& options);
 
-// The type of the matrix products on this CPU. InvalidArgument: the CPU cannot do it.
+// Returns the type of the matrix products on this CPU, or InvalidArgument if the CPU lacks `type`.
 absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type);
 
 }  // namespace nibu::internal

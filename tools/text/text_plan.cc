@@ -1,3 +1,4 @@
+// Checks options against a model, or two models in a row, and works them out.
 #include "tools/text/text_plan.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ absl::Status PrepareTokens(TextPlan* plan) {
   return absl::OkStatus();
 }
 
-// Works out the glossary, and the names that do not disturb it.
+// Works out the glossary, and the names for protected parts, which must not occur in it.
 absl::Status PrepareGlossary(TextPlan* plan) {
   const TextOptions& options = plan->options;
   const TextCoder& coder = plan->coder;
@@ -65,7 +66,7 @@ absl::Status PrepareGlossary(TextPlan* plan) {
   return absl::OkStatus();
 }
 
-// The language between two models, in the words of one of them.
+// Returns the code of the language between two models, as one of them spells it.
 std::string PivotLanguage(const ModelVocabulary& first, const ModelVocabulary& second) {
   const bool first_chooses = !first.languages.languages.empty();
   const bool second_chooses = !second.languages.languages.empty();
@@ -107,6 +108,7 @@ absl::StatusOr<TextPlan> MakeTextPlan(const TextOptions& options, const PlannedM
                          options.split_language, "\"");
   }
   if (options.tokenized) return plan;
+  // Returns the first language that has a code.
   const auto first = [](std::initializer_list<std::string> languages) {
     const auto* const named =
         absl::c_find_if(languages, [](const std::string& language) { return !language.empty(); });
@@ -156,14 +158,14 @@ absl::StatusOr<TextPlan> MakePivotPlan(const TextOptions& first_options,
   asked.split_language.clear();
   asked.tokenized = false;
   asked.glossary.clear();
-  // As many as it can take, but no more than the least tables for these options have: other plans
-  // may have longer ones made.
+  // The second model takes as many tokens as its position tables have at least for these options.
+  // Tables may be longer because of other plans, and results must not depend on these.
   asked.max_input_length =
       std::max({TranslatorOptions().max_source_length, options.max_input_length,
                 first_options.decoding.max_decoding_length});
   NIBU_ASSIGN_OR_RETURN(TextPlan second, MakeTextPlan(asked, model));
-  // The searches have this frame already. Here it tells readers of the options, who may know the
-  // first model alone.
+  // The searches have this frame already. Code that reads the options needs it there, since it may
+  // know only the first model.
   second.options.decoding.frame = FrameFor(second.options.decoding, model.loaded.model->config);
 
   TextPlan plan = first;

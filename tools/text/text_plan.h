@@ -23,49 +23,52 @@ namespace nibu::internal {
 class Translator;
 struct PivotPlan;
 
-// How lines are read, translated and written. With two models in a row, it is a plan of the first
-// model's TextTranslator: source texts are those of the first model; targets, and the options of
-// the search, those of the second.
+// Says how lines are read, translated and written. A plan for two models in a row belongs to the
+// first model's TextTranslator. Its sources are read as the first model reads them; targets, and
+// the options of the search, are those of the second model. Immutable once it is made; threads
+// share it.
 struct TextPlan {
-  TextOptions options;                  // with the frame; nothing to be protected if tokenized
-  TextCoder coder;                      // without tokenizers then
-  std::vector<std::string> names = {};  // for protected parts; none is a part of a term
-  size_t limit = 0;                     // pieces of a part
-  SearchPlans searches = {};            // of options.decoding
+  TextOptions options;                  // with the frame; protects nothing if tokenized
+  TextCoder coder;                      // without tokenizers if tokenized
+  std::vector<std::string> names = {};  // stand for protected parts; none occurs in the glossary
+  size_t limit = 0;                     // the most pieces that a LinePart has
+  SearchPlans searches = {};            // for options.decoding
   Glossary glossary = {};
-  std::shared_ptr<const std::vector<bool>> word_parts = nullptr;  // of a request with constraints
-  std::shared_ptr<const SentenceSplitter> splitter = nullptr;     // null: lines are whole
-  std::shared_ptr<const SentenceSplitter> prefix_splitter = nullptr;  // of the target's language
-  // How both languages say numbers; null: not known.
+  // The result of TextCoder::WordParts, which constraints need; null without a glossary.
+  std::shared_ptr<const std::vector<bool>> word_parts = nullptr;
+  std::shared_ptr<const SentenceSplitter> splitter = nullptr;         // null: lines are not split
+  std::shared_ptr<const SentenceSplitter> prefix_splitter = nullptr;  // for the target's language
+  // Number words of both languages; null if the language is not known.
   std::shared_ptr<const NumberWords> source_numbers = nullptr;
   std::shared_ptr<const NumberWords> target_numbers = nullptr;
-  Protector protector = nullptr;                     // null: nothing is looked for
-  std::shared_ptr<const PivotPlan> pivot = nullptr;  // null: one model
+  Protector protector = nullptr;                     // null: protects nothing
+  std::shared_ptr<const PivotPlan> pivot = nullptr;  // null: there is one model
 };
 
-// The rest of what a plan for two models in a row knows.
+// The rest of a plan for two models in a row.
 struct PivotPlan {
-  TextPlan first;          // how the first model translates
-  Frame first_frame;       // its frame
-  TextPlan second;         // how the second model translates what the first one wrote; has a frame
+  TextPlan first;     // for the first model
+  Frame first_frame;  // the first model's
+  TextPlan second;    // for the second model, which reads what the first one wrote; has a frame
   Translator* translator;  // the second model's, which outlives all requests
 };
 
-// A model, as far as a plan has to know it.
+// A model, as far as a plan has to know it. Refers to what the caller owns.
 struct PlannedModel {
   const TextCoder& coder;
   const LoadedModel& loaded;
   Translator* translator;
 };
 
-// Checks options for a model and works them out. InvalidArgument with the option's name.
+// Checks options against a model and works them out. Returns InvalidArgument with the option's
+// name.
 absl::StatusOr<TextPlan> MakeTextPlan(const TextOptions& options, const PlannedModel& model);
 
-// The same for two models in a row. `first_options` and `options` have what is asked for over the
-// defaults of the first and the second model. The first model searches for its best translation
-// alone. A model that has to be told its languages gets one of the text's and the one in between:
-// that of the other model, or English where both have a choice. InvalidArgument, too: the first
-// model translates into another language than the second one translates from.
+// Does the same for two models in a row. `first_options` and `options` are what the user asks for,
+// over the defaults of the first and the second model. The first model searches only for its best
+// translation. A model that has to be told its languages gets one from src_lang or tgt_lang; the
+// language in between is the other model's, or English if both have a choice. Also returns
+// InvalidArgument if the first model translates into another language than the second one reads.
 absl::StatusOr<TextPlan> MakePivotPlan(const TextOptions& first_options,
                                        const PlannedModel& first_model, const TextOptions& options,
                                        const PlannedModel& model);
