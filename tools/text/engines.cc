@@ -1,3 +1,4 @@
+// Counts the plans and uses of engines, and destroys those that nobody needs any more.
 #include "tools/text/engines.h"
 
 #include <unistd.h>
@@ -64,7 +65,7 @@ Engine* Engines::Find(const std::shared_ptr<const ModelParts>& model, Translator
 
 Engine* Engines::Add(std::unique_ptr<Engine> added) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  engines_.reserve(engines_.size() + 1);  // Nothing throws behind it.
+  engines_.reserve(engines_.size() + 1);  // Nothing throws from here on.
   for (const auto& engine : engines_) engine->is_replaced |= IsOf(*engine, added->model);
   ++added->plans;
   return engines_.emplace_back(std::move(added)).get();
@@ -97,6 +98,8 @@ void Engines::CancelAll() {
 
 void Engines::Close() {
   std::vector<std::unique_ptr<Engine>> engines;
+  // The parent's threads do not exist in a forked child, so there is nobody to lock out or wait
+  // for.
   if (is_forked()) {
     engines.swap(engines_);
     return;

@@ -18,13 +18,13 @@
 
 namespace nibu::internal {
 
-// A model's workers.
+// A model with the threads that translate with it.
 struct Engine {
   std::weak_ptr<const ModelParts> model;
-  TranslatorOptions options;  // Its position tables have these lengths.
+  TranslatorOptions options;  // The position tables have the lengths in it.
   std::unique_ptr<TextTranslator> text;
   bool is_replaced = false;  // An engine with longer tables gets the model's new plans.
-  size_t plans = 0;
+  size_t plans = 0;          // The number of plans that use it.
 };
 
 // The engines of a translator. Its plans share this object, since they may outlive the translator.
@@ -34,37 +34,39 @@ class Engines {
  public:
   Engines();
 
-  // Enter and Leave stand around each use of an engine. False: Close has begun.
+  // Enter and Leave stand around each use of an engine. Enter returns false once Close has begun;
+  // then there is no use, and no Leave.
   bool Enter();
   void Leave();
-  // A use that lasts as long as what it returns, for a request that goes from one engine to
-  // another: Close destroys neither before. FailedPrecondition: Close has begun. The engines must
-  // exist as long.
+  // Begins a use that lasts as long as the returned object: Close destroys no engine before it
+  // ends. A request that goes from one engine to another needs it. Returns FailedPrecondition if
+  // Close has begun. This object must outlive the returned one.
   absl::StatusOr<std::shared_ptr<void>> Hold();
 
-  // The engine of a model that is long enough, with one more plan counted; null: there is none, and
-  // `wanted` is made to suit those that the model has so far.
+  // Returns an engine of a model whose position tables are as long as wanted, and counts one more
+  // plan of it. If there is none, returns null and raises the lengths in `wanted` to those of the
+  // model's other engines, so that a new engine can replace them.
   Engine* Find(const std::shared_ptr<const ModelParts>& model, TranslatorOptions* wanted);
 
-  // Puts an engine in the place of the model's others, with one plan counted.
+  // Adds an engine, which replaces the others of its model, and counts one plan of it.
   Engine* Add(std::unique_ptr<Engine> added);
 
-  // Counts a plan out. Call it from any thread, also after Close.
+  // Says that a plan of the engine has ended. May be called from any thread, and after Close.
   void ReleasePlan(Engine* engine);
 
-  // Destroys the engines that nobody can use any more: those without plans whose model is gone, or
-  // that have been replaced.
+  // Destroys the engines that nobody can use any more: those that have no plans, and either no
+  // model or a replacement.
   void ReleaseUnloaded();
 
-  // Ends all requests with Cancelled. REQUIRES: within Enter and Leave.
+  // Ends all requests with Cancelled. REQUIRES: the call is between Enter and Leave.
   void CancelAll();
 
-  // Lets no use begin, waits for those that have, and finishes all that was submitted.
+  // Lets no further use begin, waits for the uses that have begun, and finishes all requests.
   void Close();
 
   bool is_forked() const;
 
-  // Sums of TextTranslator's counters.
+  // Sums of TextTranslator's counters over all engines, those that have been destroyed included.
   uint64_t sentences() const { return Sum(&TextTranslator::sentences, sentences_); }
   uint64_t translated_sentences() const {
     return Sum(&TextTranslator::translated_sentences, translated_);
@@ -86,7 +88,7 @@ class Engines {
   size_t uses_ = 0;
   bool is_closed_ = false;
   std::vector<std::unique_ptr<Engine>> engines_;
-  uint64_t sentences_ = 0;  // of engines that have ended
+  uint64_t sentences_ = 0;  // The sums over the engines that have been destroyed.
   uint64_t translated_ = 0;
   Activity activity_;
 };

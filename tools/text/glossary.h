@@ -1,3 +1,4 @@
+// Finds the phrases of a glossary in sentences, as constraints of the search.
 #ifndef NIBU_TOOLS_TEXT_GLOSSARY_H_
 #define NIBU_TOOLS_TEXT_GLOSSARY_H_
 
@@ -14,19 +15,22 @@
 
 namespace nibu::internal {
 
-// Phrases of the source and the token ids of what is to stand for each. Immutable.
+// Source phrases, and for each the token ids of the target phrases that may stand for it. Threads
+// may share it once all phrases have been added.
 class Glossary {
  public:
-  // The targets of one source, not empty, belong together.
+  // Adds a target of a phrase. Several targets of the same source are alternatives of one
+  // constraint. REQUIRES: neither is empty.
   void Add(const std::string& source, std::vector<int> target);
   bool empty() const { return phrases_.empty(); }
 
-  // One constraint for each place of a sentence where a phrase stands between the borders of words;
-  // of phrases that overlap the one that begins first, then the longest. As many as there may be.
+  // Returns one constraint for each place of a sentence where a phrase stands between word borders.
+  // If phrases overlap, the one that begins first is taken, and of several the longest. Returns at
+  // most kMostConstraints.
   std::vector<Constraint> Find(absl::string_view sentence) const;
 
  private:
-  // By their bytes, the longest ones first.
+  // By their lengths in bytes, the longest ones first.
   std::map<size_t, std::map<std::string, Constraint, std::less<>>, std::greater<>> phrases_;
 };
 

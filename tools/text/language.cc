@@ -1,3 +1,4 @@
+// nibu::LanguageDetector: the public interface to the tokenizer folder's language detector.
 #include "nibu/language.h"
 
 #include <utility>

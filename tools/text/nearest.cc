@@ -1,3 +1,4 @@
+// Finds the nearest name by edit distance.
 #include "tools/text/nearest.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ std::string Nearest(absl::string_view name, absl::Span<const std::string> known,
   std::string nearest;
   size_t best = std::min(most_edits, name.size() / 2) + 1;
   for (const std::string& other : known) {
-    // The beginning of a name is near it.
+    // A name that begins with the given one counts as equal.
     const bool begins = !name.empty() && absl::StartsWith(other, name);
     const size_t distance = begins ? 0 : Distance(name, other);
     if (distance < best) nearest = other;

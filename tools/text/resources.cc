@@ -1,3 +1,4 @@
+// Asks Linux for the cores and the peak memory of the process.
 #include "tools/text/resources.h"
 
 #include <malloc.h>
@@ -18,7 +19,7 @@ int64_t PeakMemoryBytes() {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   int64_t kilobytes = usage.ru_maxrss;
-  // ru_maxrss may remember what was reset.
+  // ru_maxrss may still have the peak before ResetPeakMemory. VmHWM does not.
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
     if (word == "VmHWM:") status >> kilobytes;
@@ -27,7 +28,7 @@ int64_t PeakMemoryBytes() {
 }
 
 void ResetPeakMemory() {
-  malloc_trim(0);
+  malloc_trim(0);  // gives freed memory back, so that it does not count
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 

@@ -13,13 +13,14 @@ inline double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The cores that this process may use, at least 1.
+// Returns the number of cores that this process may use, at least 1.
 int UsableCores();
 
-// The most memory that this process has held at a time, or since ResetPeakMemory().
+// Returns the most memory in bytes that this process has held at a time, since its start or since
+// ResetPeakMemory().
 int64_t PeakMemoryBytes();
 
-// Starts the peak anew from what is held now.
+// Sets the peak to the memory that is held now.
 void ResetPeakMemory();
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Makes the search plans of a text: those that are equal are made once.
 #include "tools/text/search_plans.h"
 
 #include "engine/core/status_macros.h"

@@ -1,4 +1,4 @@
-// The search plans of a text: what its sentences have in common, in the few forms that they need.
+// The search plans for the sentences of a text: one for each combination of what a sentence needs.
 #ifndef NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
 #define NIBU_TOOLS_TEXT_SEARCH_PLANS_H_
 
@@ -14,19 +14,20 @@ namespace nibu::internal {
 
 class Translator;
 
-// Immutable; threads may share it. Copies share the plans, and so do forms that are equal for the
-// given options.
+// Up to four plans. Combinations that are equal for the given options share one, and copies share
+// all. Immutable; threads may share it.
 class SearchPlans {
  public:
   SearchPlans() = default;  // without plans
 
-  // InvalidArgument whose message begins with the option's name: see Translator::Plan.
+  // Returns InvalidArgument whose message begins with the option's name (see Translator::Plan).
   static absl::StatusOr<SearchPlans> Make(const Translator& translator,
                                           const DecodingOptions& options);
 
-  // The plan of a sentence. `needs_attention`: Hypothesis::attention is needed, whatever the
-  // options say. `has_alternatives`: false: only the best hypothesis is needed if the options ask
-  // for alternatives, which are those of another sentence of the line.
+  // Returns the plan for a sentence. `needs_attention`: Hypothesis::attention is needed, whatever
+  // the options say. `has_alternatives`: this is the sentence of the line that has the
+  // alternatives, if the options ask for them; of another sentence only the best hypothesis is
+  // needed.
   const std::shared_ptr<const SearchPlan>& For(bool needs_attention, bool has_alternatives) const {
     return plans_[IndexOf(needs_attention, has_alternatives)];
   }

@@ -1,3 +1,4 @@
+// nibu::SentenceSplitter: the public interface to the tokenizer folder's sentence splitter.
 #include "nibu/sentences.h"
 
 #include <algorithm>

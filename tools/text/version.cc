@@ -1,3 +1,4 @@
+// The version of nibu, which CMake writes into nibu/version.h.
 #include "nibu/version.h"
 
 namespace nibu {

@@ -1,3 +1,4 @@
+// Compares the lengths, sentence ends and numbers of a sentence and its translation.
 #include "tools/text/watch.h"
 
 #include <cmath>
@@ -20,20 +21,22 @@ struct Size {
   double characters;
 };
 
-// Lengths of sentences scatter with the root of the length (Gale and Church 1993): how many roots a
-// target may be off. WarningsTest.Few* measures how many lines they warn of.
+// A target may be off by so many square roots of the expected length, since lengths of translations
+// scatter with the root of the length (Gale and Church 1993). WarningsTest.Few* measures how many
+// lines are warned of.
 constexpr Size kShort = {1.85, 3.3};
-constexpr Size kShortOfSentences = {0.1, 0.4};  // where fewer sentences end than in the source
+constexpr Size kShortOfSentences = {0.1, 0.4};  // if fewer sentences end than in the source
 constexpr Size kLong = {2.2, 3.5};
 constexpr Size kLongSlack = {4, 20};  // "Hi." may become a sentence
 
-// Whether both lengths are greater, by more than so many roots of what is scattered.
+// Returns whether both lengths of `size` exceed those of `other` by more than roots *
+// sqrt(scattered).
 bool IsGreater(const Size& size, const Size& other, const Size& roots, const Size& scattered) {
   return size.tokens - other.tokens > roots.tokens * std::sqrt(scattered.tokens) &&
          size.characters - other.characters > roots.characters * std::sqrt(scattered.characters);
 }
 
-// Whether it is a word on the other side, of which `other` is the text.
+// Returns whether a number is written as a word on the other side, whose text is `other`.
 bool IsSaid(const Number& number, absl::string_view other, const NumberWords* words) {
   if (words != nullptr && words->AreKnown())
     return number.alone && words->Say(number.digits, other);
@@ -42,12 +45,13 @@ bool IsSaid(const Number& number, absl::string_view other, const NumberWords* wo
          (digits.size() == 1 || (digits.size() == 2 && (digits <= "12" || digits[1] == '0')));
 }
 
-// Whether each digit is there as often, however they are grouped: 1,000 or 1 000, month or day
-// first. What is said may be missing on one side.
+// Returns whether both sides have each digit equally often. So numbers may be grouped differently
+// (1,000 or 1 000), and dates may begin with the month or the day. Digits of numbers that the other
+// side writes as words may be missing there.
 bool SameNumbers(absl::string_view source, const std::vector<Number>& source_numbers,
                  absl::string_view target, const std::vector<Number>& target_numbers,
                  const SaidNumbers& said) {
-  std::map<Number, int> surplus;  // of the source; below 0: of the target
+  std::map<Number, int> surplus;  // how much more often the source has a number; may be below 0
   for (const Number& number : source_numbers) ++surplus[number];
   for (const Number& number : target_numbers) --surplus[number];
   using Digits = std::array<int, 10>;
@@ -91,7 +95,7 @@ bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text) {
   const std::string all = absl::StrJoin(parts, "\n");
   return absl::c_all_of(parts, [&](const std::string& part) {
     const std::vector<absl::string_view> around = absl::StrSplit(text, part);
-    const std::vector<absl::string_view> wanted = absl::StrSplit(all, part);  // in others, too
+    const std::vector<absl::string_view> wanted = absl::StrSplit(all, part);  // parts may overlap
     return around.size() == wanted.size();
   });
 }

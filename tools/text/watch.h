@@ -1,4 +1,4 @@
-// What makes a translation suspicious.
+// Decides whether a translation looks suspicious: too short or long, looping, with other numbers.
 #ifndef NIBU_TOOLS_TEXT_WATCH_H_
 #define NIBU_TOOLS_TEXT_WATCH_H_
 
@@ -17,21 +17,22 @@
 
 namespace nibu::internal {
 
-// How source and target say numbers; null: not known, and a small number may be a word on the other
-// side.
+// The number words of source and target. Null if the language is not known; then any small number
+// may be a word on the other side.
 struct SaidNumbers {
   const NumberWords* source = nullptr;
   const NumberWords* target = nullptr;
 };
 
-// Of one sentence's hypothesis, whose text is `target`; all but kTruncated and kProtected. It
-// depends on nothing else. Lengths are judged in the model's own tokens, of which so many are
-// expected, and in characters: both have to be off, since either alone may differ between
-// languages.
+// Returns the warnings about a sentence's hypothesis, whose text is `target`, except kTruncated and
+// kProtected. They depend on nothing but the arguments. `expected_tokens`: how many tokens the
+// model is expected to generate. Lengths are compared in tokens and in characters, and both have to
+// be off, since one alone may differ between languages.
 Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
                const Hypothesis& hypothesis, const SaidNumbers& said = {});
 
-// Whether each of the parts (not empty) is in the text as often as in all of them.
+// Returns whether each of `parts` occurs in the text as often as in `parts` (once, unless parts are
+// equal or contain each other). REQUIRES: none is empty.
 bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text);
 
 }  // namespace nibu::internal
