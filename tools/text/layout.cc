@@ -1,3 +1,4 @@
+// Decides which lines of hand-wrapped text make a paragraph, and wraps translations.
 #include "tools/text/layout.h"
 
 #include <re2/re2.h>
@@ -17,21 +18,24 @@
 namespace nibu::internal {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;  // of a paragraph, and a line
-constexpr size_t kLongWord = 16;                // columns
-constexpr size_t kFull = 60;  // what may go on with more indentation, or a capital, by its half
-constexpr size_t kUsual = 80;
+constexpr size_t kMostBytes = size_t{1} << 20;  // of a paragraph
+constexpr size_t kLongWord = 16;                // columns; longer words count as so long
+// Columns of a line that is full: the next one may be indented further. If it is half as long, the
+// next one may begin with a capital letter.
+constexpr size_t kFull = 60;
+constexpr size_t kUsual = 80;  // the most columns of a line that tell how wide the next ones are
 
 struct Patterns {
   // "- ", "- [x] ", "• ", "o  ", "## ", "12. ", "(b) ", "1.3) ", "iv. ", without the blanks.
   const RE2 bullet{R"([-*+](?: \[[ xX]\])?|\[\d{1,3}\]|[•‣◦▪●■□·–—➢➤►✓✔→]|o |#{1,6}|)"
                    R"(\(?(?:\d{1,3}\.)*(?:(\d{1,3})|([A-Za-z]|[ivx]{2,5}|[IVX]{2,5}))[.)])"};
   const RE2 field{R"([A-Z][A-Za-z0-9-]{0,28}:(?: |$))"};  // "Subject: ..."
-  // Of a table, whose cells may be far apart; a command, an option.
+  // A row of a table, whose cells may have "|" or wide blanks between them; a command; an option.
   const RE2 row{R"(\||\$ |-(?:[A-Za-z?]|-[A-Za-z][\w-]*)(?:[ =,]|$)|[^\t]*?\S(?:\t+| {4,})\S)"};
   const RE2 url{R"((?i:https?|ftp)://)"};
   const RE2 quote{"(?: *>)+ ?"};
-  // "well-", "known"; but "Vor-", "und Nachteile".
+  // The ends of lines like "well-" and "known", which are one word, unlike "Vor-" and "und
+  // Nachteile".
   const RE2 hyphenated{R"((?:\w|[^\x00-\x7f])[-\x{2010}\x{ad}]$)"};
   const RE2 word{R"(\w|[^\x00-\x7f])"};
   const RE2 pair{R"((?:and|or|to|und|oder|bzw\.)(?: |$))"};
@@ -42,7 +46,7 @@ const Patterns& Re() {
   return patterns;
 }
 
-// Whether a text begins with what a pattern matches; that, and the pattern's groups.
+// Returns whether a text begins with a match of a pattern. `matched` gets the match and its groups.
 bool Begins(absl::string_view text, const RE2& pattern, absl::Span<re2::StringPiece> matched = {}) {
   return pattern.Match({text.data(), text.size()}, 0, text.size(), RE2::ANCHOR_START,
                        matched.data(), static_cast<int>(matched.size()));
@@ -57,7 +61,7 @@ bool EndsSentence(absl::string_view text) {
   return !text.empty() && absl::string_view(".:!?").find(text.back()) != absl::string_view::npos;
 }
 
-// 0: it is none.
+// Returns the value of a Roman numeral of i, v and x, or 0 if the letters are none.
 int RomanNumeral(absl::string_view letters) {
   int value = 0;
   int largest = 0;
@@ -70,7 +74,7 @@ int RomanNumeral(absl::string_view letters) {
   return value;
 }
 
-// What joins two lines.
+// Returns what joins two lines: a blank or nothing.
 absl::string_view Between(absl::string_view before, absl::string_view after) {
   const absl::string_view end = before.substr(before.size() - std::min<size_t>(before.size(), 8));
   if (!RE2::PartialMatch({end.data(), end.size()}, Re().hyphenated) || !Begins(after, Re().word)) {
@@ -81,7 +85,7 @@ absl::string_view Between(absl::string_view before, absl::string_view after) {
 
 }  // namespace
 
-// A line, taken apart.
+// A line, taken apart into quoting marks, indentation, bullet and text.
 struct ParagraphReader::Line {
   explicit Line(absl::string_view line) : rest(line) {
     re2::StringPiece matched[3];
@@ -112,12 +116,12 @@ struct ParagraphReader::Line {
   absl::string_view indent;
   absl::string_view bullet;
   absl::string_view rest;   // from the bullet on
-  int ordinal = 0;          // what comes last in the bullet, 0 if it has none
-  int roman = 0;            // the same as a Roman numeral; 0: it is none
-  bool is_initial = false;  // "A.", which may be somebody's
-  // Set for lines of words.
-  size_t column = 0;  // of rest, without the quote
-  size_t end = 0;     // behind it, with the quote
+  int ordinal = 0;          // the last number or letter of the bullet; 0 if it has none
+  int roman = 0;            // the same as a Roman numeral; 0 if it is none
+  bool is_initial = false;  // the bullet is like "A.", which may begin a name
+  // Set for lines with words.
+  size_t column = 0;  // where `rest` begins, behind the quoting marks
+  size_t end = 0;     // where `rest` ends, from the beginning of the line
 };
 
 bool ParagraphReader::HadRoom(const Line& line, size_t columns) const {
@@ -125,6 +129,8 @@ bool ParagraphReader::HadRoom(const Line& line, size_t columns) const {
   return last_ + 1 + std::min(ColumnBehind(line.rest.substr(0, word)), kLongWord) <= columns;
 }
 
+// A line with followers has at least 3/4 of the width of its neighbours, and half of the usual
+// width. That counts as kFull at least if the next line looks like the beginning of a paragraph.
 size_t ParagraphReader::LeastColumns(const Line& line) const {
   const bool is_new = BeginsCapital(line.rest) || Begins(line.rest, Re().url);
   const bool may_begin = is_new && !absl::EndsWith(open_.text, "-");
@@ -134,6 +140,8 @@ size_t ParagraphReader::LeastColumns(const Line& line) const {
 
 bool ParagraphReader::IsIndentedAsBefore(const Line& line) const {
   if (lines_ > 1) return line.column == indent_;
+  // Behind the first line, the indentation may grow below an item or a field. Otherwise it may
+  // change only if the first line is full.
   if ((ordinal_ >= 0 || is_field_) && line.column > indent_) return true;
   if (ordinal_ >= 0) return line.column == indent_ && BeginsSmall(line.rest);
   if (line.column == indent_) return true;
@@ -141,6 +149,9 @@ bool ParagraphReader::IsIndentedAsBefore(const Line& line) const {
   return !HadRoom(line, std::max({widest_, line.end, kFull})) && !EndsSentence(open_.text);
 }
 
+// A bullet begins a paragraph if it is the first of a list or follows the last item. Other lines
+// continue the paragraph if the last line had no room for their first word, or if the sentence goes
+// on.
 bool ParagraphReader::Continues(const Line& line) const {
   const bool begins = line.ordinal <= 1 || line.roman == 1;
   const bool goes_on =
@@ -153,7 +164,7 @@ bool ParagraphReader::Continues(const Line& line) const {
     return false;
   }
   if (!HadRoom(line, LeastColumns(line))) return true;
-  // "Dear Jane,"
+  // A short first line with a comma, such as "Dear Jane,", is a paragraph of its own.
   const bool greets = lines_ == 1 && absl::EndsWith(open_.text, ",") &&
                       HadRoom(line, std::max(widest_, line.end) * 2 / 5);
   return BeginsSmall(line.rest) && !EndsSentence(open_.text) && !greets &&
@@ -164,14 +175,14 @@ void ParagraphReader::Begin(const Line& line) {
   is_signature_ = is_signature_ && line.depth == depth_;
   depth_ = line.depth;
   indent_ = line.column;
-  const bool is_roman = line.roman > 0 && line.ordinal != ordinal_ + 1;  // not "i." behind "h."
+  const bool is_roman = line.roman > 0 && line.ordinal != ordinal_ + 1;  // "i." behind "h." is not
   ordinal_ = line.bullet.empty() ? -1 : is_roman ? line.roman : line.ordinal;
   is_field_ = line.bullet.empty() && Begins(line.rest, Re().field);
   is_single_ = is_signature_ || (line.IsRow() && !is_field_) || absl::StartsWith(line.bullet, "#");
   open_.first = absl::StrCat(line.quote, line.indent, line.bullet);
   open_.rest = absl::StrCat(line.quote, line.indent);
   open_.rest.append(ColumnBehind(open_.first) - ColumnBehind(open_.rest), ' ');
-  absl::StrReplaceAll({{"\f", ""}, {"\u3000", ""}}, &open_.rest);  // they are of a first line
+  absl::StrReplaceAll({{"\f", ""}, {"\u3000", ""}}, &open_.rest);  // only a first line has these
   open_.text = std::string(line.rest.substr(line.bullet.size()));
   open_.may_wrap = !is_single_ || is_signature_;
   open_.line = count_;
@@ -189,6 +200,7 @@ void ParagraphReader::Add(absl::string_view text, std::deque<Paragraph>* ended) 
   Line line(text);
   const bool may_fence = absl::StartsWith(line.rest, "```") || absl::StartsWith(line.rest, "~~~");
   const bool is_fence = may_fence && (fence_ == 0 || fence_ == line.rest[0]);
+  // Fences, lines between them, and lines without words are copied.
   if (is_fence || fence_ != 0 || !HasWords(line.rest)) {
     End(ended);
     if (is_fence) fence_ ^= line.rest[0];
@@ -201,6 +213,7 @@ void ParagraphReader::Add(absl::string_view text, std::deque<Paragraph>* ended) 
   line.end = ColumnBehind(WithoutBlanks(line.rest), ColumnBehind(line.quote) + line.column);
   if (lines_ > 0 && !Continues(line)) End(ended);
   lines_ == 0 ? Begin(line) : Append(line);
+  // Two trailing blanks are Markdown's line break.
   is_single_ = is_single_ || line.rest.size() == WithoutBlanks(line.rest).size() + 2;
   last_ = line.end;
   widest_ = std::max(lines_ == 0 ? 0 : widest_, line.end);
@@ -222,7 +235,7 @@ std::string LayOut(const Paragraph& paragraph, absl::string_view translation, si
   size_t column = ColumnBehind(out);
   size_t begin = 0;
   for (const size_t end : LineBreaks(translation)) {
-    // What would begin a paragraph does not begin a line.
+    // Words that look like the beginning of a paragraph do not begin a line.
     const ParagraphReader::Line next(translation.substr(end, 32));
     if (next.depth > 0 || !next.bullet.empty() || next.IsRow()) continue;
     const absl::string_view words = translation.substr(begin, end - begin);

@@ -1,5 +1,5 @@
-// Plain text that is wrapped by hand: mails, READMEs, text files. Its paragraphs are found, and
-// written again.
+// Finds the paragraphs of plain text that was wrapped by hand (mails, READMEs, text files), and
+// wraps their translations.
 #ifndef NIBU_TOOLS_TEXT_LAYOUT_H_
 #define NIBU_TOOLS_TEXT_LAYOUT_H_
 
@@ -12,65 +12,69 @@
 
 namespace nibu::internal {
 
-// Lines that belong together, or one that stands for itself.
+// Lines that belong together, or a line that stands by itself.
 struct Paragraph {
-  // In front of its first line, and of those that follow: quoting marks, indentation, a bullet and
-  // what is as wide. All of a line without letters and digits.
+  // The text in front of the first line: quoting marks, indentation and a bullet; and in front
+  // of the lines that follow, with blanks as wide as the bullet. A line without letters and digits
+  // is all in `first`.
   std::string first;
   std::string rest;
   std::string text = "";  // its lines, joined
-  bool may_wrap = true;   // not a heading
-  uint64_t line = 0;      // its first line's, from 0
+  bool may_wrap = true;   // false for headings and other single lines
+  uint64_t line = 0;      // number of its first line, from 0
 };
 
-// Finds paragraphs, line by line; of bounded size, but for that of a line. Not thread-safe.
+// Finds paragraphs, line by line. A paragraph has a bounded size, unless a single line is longer.
+// Not thread-safe.
 //
-// A paragraph ends at a blank line, at one without letters and digits, before a bullet or number,
-// where the depth of quoting or the indentation changes (but for that of a first line, or below a
-// bullet), at two blanks (Markdown's line break), and where the next word would easily have had
-// room. Headings with "#", rows of tables with "|", commands with "$", signatures (below "-- ") and
-// fields ("Subject: ...", one below the other) keep their lines; what is fenced by "```" or "~~~"
-// stays as it is.
+// A paragraph ends at a blank line, at a line without letters and digits, before a bullet or
+// number, where the depth of quoting or the indentation changes (the first line, and lines below a
+// bullet, may be indented differently), after two trailing blanks (Markdown's line break), and
+// where the next word would easily have fitted on the line. Headings with "#", rows of tables with
+// "|", commands with "$", signatures (below "-- ") and fields ("Subject: ...", one below the other)
+// keep their lines. Lines between fences ("```" or "~~~") stay as they are.
 //
-// Lines are joined by a blank, or by nothing in scripts without blanks and behind a hyphen that
-// follows a letter; the hyphen stays.
+// Lines are joined with a blank. In scripts without blanks, and behind a hyphen that follows a
+// letter, they are joined without one; the hyphen stays.
 class ParagraphReader {
  public:
-  // Takes the next line, without its end. Adds those that have ended to `ended`.
+  // Takes the next line, without its end. Adds paragraphs that have ended to `ended`.
   void Add(absl::string_view line, std::deque<Paragraph>* ended);
-  // The same at the end of the text.
+  // Ends the open paragraph at the end of the text, and adds it to `ended`.
   void End(std::deque<Paragraph>* ended);
 
   struct Line;  // for layout.cc
 
  private:
+  // Returns whether the line continues the open paragraph.
   bool Continues(const Line& line) const;
   bool IsIndentedAsBefore(const Line& line) const;
-  // Whether the next line's first word would have had room in so many columns.
+  // Returns whether the first word of `line` would have fitted behind the last line in so many
+  // columns.
   bool HadRoom(const Line& line, size_t columns) const;
-  // Columns that lines have which are followed by others.
+  // Returns the columns that a line needs at least to be followed by another of its paragraph.
   size_t LeastColumns(const Line& line) const;
   void Begin(const Line& line);
   void Append(const Line& line);
 
-  uint64_t count_ = 0;  // of lines
-  char fence_ = 0;      // of which a fence is made that is open
+  uint64_t count_ = 0;  // number of lines so far
+  char fence_ = 0;      // the character of the open fence; 0: none is open
   bool is_signature_ = false;
-  size_t usual_ = 0;  // columns of the paragraph before, where it had several lines
-  // What is open, of `lines_` lines.
+  size_t usual_ = 0;  // widest line of the last paragraph with several lines, at most kUsual
+  // The open paragraph and its number of lines; 0: none is open.
   Paragraph open_;
   size_t lines_ = 0;
-  size_t depth_ = 0;   // of quoting
-  size_t indent_ = 0;  // column of the first line, once there is a second one of that
-  int ordinal_ = -1;   // of an item; 0 of one without, -1: it is none
+  size_t depth_ = 0;   // depth of quoting
+  size_t indent_ = 0;  // column of its second line, or of the first one as long as it is alone
+  int ordinal_ = -1;   // number of a list's item; 0 for a bullet, -1: it is no item
   bool is_field_ = false;
   bool is_single_ = false;  // no line continues it
-  size_t last_ = 0;         // columns of the last line, and of the widest
-  size_t widest_ = 0;
+  size_t last_ = 0;         // columns of the last line
+  size_t widest_ = 0;       // columns of the widest line
 };
 
-// A paragraph's translation, with what was in front of it; without the last line's end. Lines are
-// cut at `columns` where they can be, not at all if 0.
+// Returns a paragraph's translation with what stood in front of its lines, without a line end
+// behind the last line. Lines are wrapped at `columns` where possible; 0: they are not wrapped.
 std::string LayOut(const Paragraph& paragraph, absl::string_view translation, size_t columns);
 
 }  // namespace nibu::internal

@@ -14,28 +14,28 @@
 
 namespace nibu::internal {
 
-// A line whose parts are being translated. Once they are submitted, the translators' callbacks have
-// it: those of each translator come one at a time.
+// A line whose parts are being translated. Once they are submitted, the callbacks of the
+// translators own it. The callbacks of one translator come one at a time.
 struct TextTranslator::Pending {
-  // A part on its way through two models.
+  // A part of the line on its way through two models.
   struct PivotPart {
-    nibu::internal::Request next;  // for the second model, without a source
-    PivotSentence sentence = {};
-    std::vector<std::vector<Hypothesis>> hypotheses = {};  // of the sentence's parts
-    size_t missing = 0;
-    absl::Status status = {};  // of the first one that failed
+    nibu::internal::Request next;  // for the second model, without its source
+    PivotSentence sentence = {};   // the translation of the first model
+    std::vector<std::vector<Hypothesis>> hypotheses = {};  // for each part of `sentence`
+    size_t missing = 0;  // parts of `sentence` without a result, and 1 until all are submitted
+    absl::Status status = {};  // the first error of a part of `sentence`
   };
 
   Request request;
   Done done;
   LineParts line;
-  std::vector<PivotPart> pivots;  // with two models, one for each part
-  std::vector<Ticket> tickets;    // Submit's until is_submitted, then Cancel's
+  std::vector<PivotPart> pivots;  // for each part, if there are two models
+  std::vector<Ticket> tickets;    // only Submit uses them until is_submitted, then only Cancel
   std::mutex mutex;               // guards what follows, and the last two fields of PivotPart
-  bool is_submitted = false;      // all parts are
-  size_t missing = 0;
-  absl::Status status;            // of the first part that failed
-  std::vector<Ticket> followers;  // of the second model
+  bool is_submitted = false;      // all parts are submitted
+  size_t missing = 0;             // parts without a result
+  absl::Status status;            // the first error of a part
+  std::vector<Ticket> followers;  // the second model's requests
   bool is_cancelled = false;
 };
 

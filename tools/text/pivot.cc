@@ -1,3 +1,4 @@
+// Reads a sentence between two models, and multiplies the attention of both.
 #include "tools/text/pivot.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ void AddScaled(const std::vector<float>& row, float scale, absl::Span<float> sum
   for (size_t i = 0; i < row.size(); ++i) sum[i] += scale * row[i];
 }
 
-// Returns how much each piece that the second model reads has of each piece of the source: the
-// first model's attention of the tokens that the piece's bytes come from, or of the nearest token.
+// Returns PivotSentence::sources. The row of a piece is the mean of the attention of the first
+// model's tokens that its bytes come from, weighted by bytes, or that of the nearest token.
 AttentionRows SourcesOf(absl::Span<const TextSpan> pieces, absl::Span<const TextSpan> tokens,
                         const AttentionRows& attention) {
   AttentionRows rows;
@@ -44,8 +45,8 @@ AttentionRows SourcesOf(absl::Span<const TextSpan> pieces, absl::Span<const Text
   return rows;
 }
 
-// Adds what a part's hypothesis says to that of the parts before it, of which only the tokens and
-// their scores stay, without their ends. `first`: how many pieces the parts before it have.
+// Appends a part's hypothesis to that of the parts before it, whose score of the EOS goes. `first`:
+// the number of pieces of the parts before it. `columns`: the length of a row of attention.
 void Append(const Hypothesis& added, const CodedText& part, const Frame& frame, size_t first,
             const PivotSentence& sentence, size_t columns, Hypothesis* joined) {
   joined->token_scores.resize(joined->tokens.size());

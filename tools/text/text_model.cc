@@ -1,3 +1,4 @@
+// Completes an opened model with a user's files, and loads it with its draft model and ensemble.
 #include "tools/text/text_model.h"
 #include "engine/core/option_error.h"
 
@@ -26,7 +27,8 @@
 namespace nibu::internal {
 namespace {
 
-// `option`: "src_lang" or "tgt_lang". `own`: the model's default, if any.
+// Returns the token of a language. `option`: "src_lang" or "tgt_lang". `own`: the model's default,
+// or empty.
 absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option,
                                  const std::string& given, const std::string& own) {
   const std::string& code = given.empty() ? own : given;
@@ -49,7 +51,7 @@ absl::StatusOr<int> FindLanguage(const ModelLanguages& model, const char* option
                        "; it has ", absl::StrJoin(codes, ", "));
 }
 
-// Whether they are the same; `more`: as far as both go.
+// Returns whether two vocabularies are equal. `more`: the longer one may have more tokens.
 bool SameTokens(const std::vector<std::string>& a, const std::vector<std::string>& b, bool more) {
   const size_t common = std::min(a.size(), b.size());
   return (more || a.size() == b.size()) &&
@@ -149,7 +151,7 @@ absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_
   std::vector<std::string> others = options.ensemble;
   if (!options.draft_model.empty()) others.push_back(options.draft_model);
   for (const std::string& other : others) {
-    const bool is_draft = model.ensemble.size() == options.ensemble.size();  // the last one
+    const bool is_draft = model.ensemble.size() == options.ensemble.size();  // it comes last
     const absl::Status exists = CheckModelExists(other);
     auto opened_other = exists.ok() ? LoadModel(other, compute_type) : exists;
     if (!opened_other.ok()) {
