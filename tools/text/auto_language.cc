@@ -1,3 +1,4 @@
+// Detects the language of a text, and puts the plan for it in the place of the plan for "auto".
 #include "tools/text/auto_language.h"
 
 #include <utility>
@@ -28,7 +29,7 @@ void SetLanguage(const std::string& language, Translation* translation) {
   for (nibu::Result& result : translation->results) SetLanguage(language, &result);
 }
 
-// Returns whether something in a text is not just copied, as numbers and URLs are.
+// Returns whether a text has parts that are not just copied, as numbers and URLs are.
 bool NeedsTranslation(absl::string_view text, const Plan& plan) {
   const Markup markup = plan.text_options.markup;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -39,7 +40,7 @@ bool NeedsTranslation(absl::string_view text, const Plan& plan) {
   return false;
 }
 
-// T is what D, a Done or TextDone, gets.
+// Implements DetectLanguage. D is Done or TextDone, and T the result that it gets.
 template <typename T, typename D>
 absl::StatusOr<D> Detect(absl::string_view text, nibu::Translator* translator,
                          std::shared_ptr<const Plan>* plan, D done) {
@@ -99,7 +100,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> AutoLanguage::PlanFor(const std::str
     const auto found = plans_.find(options.src_lang);
     if (found != plans_.end()) return found->second;
   }
-  // Another thread may prepare the same meanwhile; one of the two plans is kept.
+  // Another thread may prepare the same plan at the same time; one of the two is kept.
   NIBU_ASSIGN_OR_RETURN(auto made, translator->Prepare(plan.model, options));
   if (made->engines != plan.engines) {
     return absl::FailedPreconditionError("the plan is another translator's");

@@ -16,38 +16,40 @@
 
 namespace nibu::internal {
 
-// The languages of a plan that was prepared with src_lang "auto", and a plan for each of those that
-// texts had so far. Thread-safe.
+// The languages of a plan that was prepared with src_lang "auto", and a plan for each language that
+// a text has had so far. Thread-safe.
 class AutoLanguage {
  public:
-  // Returns null unless options->src_lang is "auto". Then that option becomes a language with which
-  // the other options can be checked. InvalidArgument: Options::tokenized, whose pieces are no
-  // text.
+  // Returns null unless options->src_lang is "auto". In that case, replaces "auto" by a language
+  // with which the other options can be checked. Returns InvalidArgument with Options::tokenized,
+  // since pieces are not text.
   static absl::StatusOr<std::shared_ptr<AutoLanguage>> Create(const ModelInfo& model,
                                                               Options* options);
 
-  // The code of a text's language, as the model spells it: the detected one or, where nothing can
-  // be told, the model's default. Empty: the text has nothing to translate. InvalidArgument about
-  // src_lang: nothing can be told, and the model has no default. `plan` has these languages.
+  // Returns the code of a text's language, as the model spells it: the detected one or, if that is
+  // not sure, the model's default. Returns an empty code if the text has nothing to translate, and
+  // InvalidArgument about src_lang if no language is found and the model has no default. `plan` is
+  // a plan with this AutoLanguage.
   absl::StatusOr<std::string> LanguageOf(absl::string_view text, const Plan& plan) const;
 
-  // The plan for texts in a language (empty: in any), which is prepared when it is first asked for.
-  // FailedPrecondition: `plan`, which has these languages, is another translator's.
+  // Returns the plan for texts in a language (empty: any), which is prepared when it is first asked
+  // for. `plan` is a plan with this AutoLanguage. Returns FailedPrecondition if it is another
+  // translator's.
   absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(const std::string& language,
                                                       nibu::Translator* translator,
                                                       const Plan& plan);
 
  private:
   std::unique_ptr<const nibu::LanguageDetector> detector_;  // null: the model has one language
-  std::string any_;       // Options::src_lang for texts whose language plays no part
-  std::string fallback_;  // the language where nothing can be told; may be empty
+  std::string any_;       // Options::src_lang for texts whose language does not matter
+  std::string fallback_;  // the language of texts whose language is not sure; may be empty
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Plan>> plans_;  // by the option src_lang
 };
 
-// For a plan with src_lang "auto": puts the plan for the text's language in its place, and returns
-// `done` so that the result says which language it is. Other plans and their `done` stay as they
-// are. The errors are those of LanguageOf and Translator::Prepare.
+// Replaces a plan with src_lang "auto" by the plan for the text's language, and returns a `done`
+// that adds the language to the result. Other plans, and their `done`, stay as they are. Returns
+// the errors of LanguageOf and Translator::Prepare.
 absl::StatusOr<nibu::Done> DetectLanguage(absl::string_view text, nibu::Translator* translator,
                                           std::shared_ptr<const Plan>* plan, nibu::Done done);
 absl::StatusOr<TextDone> DetectLanguage(absl::string_view text, nibu::Translator* translator,

@@ -1,3 +1,4 @@
+// Queues the parts of lines, collects their translations, and delivers each line's result.
 #include "tools/text/text_translator.h"
 
 #include <algorithm>
@@ -24,10 +25,11 @@ void Deliver(TextTranslator::Pending* pending, absl::StatusOr<TextResult> result
     pending->done(pending->request.key, std::move(result));
   } catch (...) {  // see Done
   }
-  pending->done = nullptr;  // with what it holds
+  pending->done = nullptr;  // frees what it has captured
 }
 
-// The status of a request that has ended, with the message that a queue leaves out to save memory.
+// Returns the status of a request that has ended, with the message that the queue leaves out to
+// save memory.
 absl::Status WithMessage(const absl::Status& status) try {
   if (!status.message().empty()) return status;
   if (absl::IsCancelled(status)) return absl::CancelledError("the request was cancelled");
@@ -122,6 +124,8 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   for (size_t i = 0; i < parts; ++i) {
     NIBU_ASSIGN_OR_RETURN(requests.emplace_back(), MakeRequest(pending.get(), i));
     if (pivot == nullptr) continue;
+    // The request is kept for the second model. The first one gets the same source, with options of
+    // its own.
     nibu::internal::Request& next = pending->pivots.emplace_back().next;
     next = std::exchange(requests[i], {});
     requests[i] = {.source = std::move(next.source),
@@ -133,6 +137,7 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
     next.continues = true;
   }
   tokenizing_ += SecondsSince(start);
+  // A line of which nothing is translated is copied.
   if (parts == 0) {
     if (!IsBlank(request.target.value_or("")) && !pending->line.matches_target) {
       return Invalid("a target, and nothing that it could translate");
@@ -149,7 +154,8 @@ absl::StatusOr<TextTranslator::TextTicket> TextTranslator::Submit(
   pending->missing = parts;
   sentences_ += parts;
   pending->tickets.reserve(parts);
-  // If some part is missing for ever, nothing is delivered.
+  // If Submit fails, the parts that are queued already are cancelled. Since one part stays missing,
+  // nothing is delivered.
   absl::Cleanup cancel = [&] { CancelParts(*pending); };
   const auto queueing = Clock::now();
   const auto rest = [&] {
@@ -210,7 +216,8 @@ absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pen
     NIBU_ASSIGN_OR_RETURN(made.target_prefix, plan.coder.TargetIds(text.prefix));
     text.prefix_tokens = made.target_prefix.size();
   }
-  // May be 0: the model sees nothing of a prefix of protected parts alone.
+  // A part that is given ends with its prefix. The length may be 0: of a prefix of protected parts
+  // alone, the model sees nothing.
   if (text.is_given && plan.options.decoding.prefix_bias_beta == 0) {
     made.max_length = static_cast<int>(text.prefix_tokens);
   }
@@ -270,6 +277,8 @@ absl::StatusOr<TextResult> TextTranslator::Finish(Pending* pending) const try {
   TextResult result = {
       {}, pending->line.source_tokens, 0, pending->line.too_long, pending->line.scored_whole};
   size_t count = pending->line.parts[pending->line.expanded].hypotheses.size();
+  // The result has as many hypotheses as each part has. A part that is given, or has no
+  // alternatives of its own, repeats its only one.
   for (LinePart& part : pending->line.parts) {
     for (Hypothesis& each : part.hypotheses) {
       each.finished |= part.is_given && each.tokens.size() == part.prefix_tokens;

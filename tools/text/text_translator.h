@@ -1,4 +1,8 @@
-// Text in, text out: joins a model's vocabulary and tokenizers with the engine.
+// Translates lines of text: joins a model's vocabulary and tokenizers with the engine.
+//
+// 1. Submit cuts a line into parts (ReadLine) and queues each of them in the engine's Translator.
+// 2. With two models, Continue hands the first model's translation of a part to the second model.
+// 3. Take counts the parts that are done. The last one joins all parts (Finish) and calls `done`.
 #ifndef NIBU_TOOLS_TEXT_TEXT_TRANSLATOR_H_
 #define NIBU_TOOLS_TEXT_TEXT_TRANSLATOR_H_
 
@@ -24,93 +28,96 @@
 
 namespace nibu::internal {
 
-// Thread-safe. No exception comes out of it. Destroy it on no thread of its own, such as in a Done.
+// Thread-safe. No exception comes out of it. It must not be destroyed on one of its own threads, so
+// not within a Done.
 class TextTranslator {
  public:
-  // InvalidArgument: options or a vocabulary that make no sense. Draft and ensemble are the
-  // model's, whatever the options say.
+  // Returns InvalidArgument if the options or the vocabulary make no sense. Draft model and
+  // ensemble are those of `model`, whatever the options say.
   static absl::StatusOr<std::unique_ptr<TextTranslator>> Create(TextModel model,
                                                                 TranslatorOptions options);
-  // The same with the model's coder; its vocabulary's tokens and SentencePiece models are not used.
+  // Does the same with a coder made before. The tokens and SentencePiece models of the model's
+  // vocabulary are not used.
   static absl::StatusOr<std::unique_ptr<TextTranslator>> Create(TextModel model, TextCoder coder,
                                                                 TranslatorOptions options);
   // Finishes everything that was submitted.
   ~TextTranslator();
 
-  // What a model wants where nothing else is said.
+  // Returns the options that hold for the model unless a request says otherwise.
   TextOptions default_options() const;
 
-  // Options, checked against the model and worked out: for any number of requests.
+  // Options that have been checked against the model and worked out, for any number of requests.
   using Plan = TextPlan;
-  // InvalidArgument whose message begins with the option's name, as a rule.
+  // Returns InvalidArgument, as a rule with a message that begins with the option's name.
   absl::StatusOr<std::shared_ptr<const Plan>> Prepare(const TextOptions& options) const;
-  // The same for two models in a row: the second translator's model translates, sentence by
-  // sentence, what this one's has translated. See MakePivotPlan. `second` outlives all requests.
+  // Does the same for two models in a row: the model of `second` translates, sentence by sentence,
+  // what this one's model has written. See MakePivotPlan. `second` must outlive all requests.
   absl::StatusOr<std::shared_ptr<const Plan>> PreparePivot(const TextOptions& first_options,
                                                            const TextTranslator& second,
                                                            const TextOptions& options) const;
 
   struct Request {
     std::shared_ptr<const Plan> plan;
-    // See nibu::internal::Request; a line's sentences share them.
+    // See nibu::internal::Request. All sentences of the line have these.
     int64_t priority = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-    // Handed back; samples depend on its lower 44 bits.
+    // Handed to Done. Samples depend on its lower 44 bits.
     uint64_t key = 0;
-    // What the translation begins with: text, or pieces if tokenized. Its sentences begin those of
-    // the line, one by one. Alternatives are of the sentence in which it ends.
+    // The beginning of the translation: text, or pieces if tokenized. Its sentences begin those of
+    // the line, one by one. Alternatives are those of the sentence in which it ends.
     std::string target_prefix = {};
-    // A translation to be scored, in place of one to be searched for. Its sentences are scored as
+    // A translation to be scored; nothing is searched for then. Its sentences are scored as
     // translations of the line's, one by one, if there are equally many; else the line is scored as
-    // one sentence. The only hypothesis of the result then has an EOS token behind each sentence.
+    // one sentence. The result has one hypothesis, with an EOS token behind each sentence.
     std::optional<std::string> target = {};
     // See nibu::Request.
     std::function<bool(const nibu::Step&)> on_step = nullptr;
   };
-  // A result, or the status of the sentence that failed. What it throws is dropped.
+  // Gets a result, or the status of the sentence that failed. Exceptions from it are dropped.
   using Done = std::function<void(uint64_t key, absl::StatusOr<TextResult>)>;
   struct Pending;
   using TextTicket = std::weak_ptr<Pending>;
 
-  // Of Submit's patience.
+  // A value for the patience of Submit.
   static constexpr auto kForever = std::chrono::nanoseconds::max();
 
-  // Tokenizes a line (any bytes but a line feed) on the calling thread and queues its sentences.
-  // OK: `done` is called exactly once, perhaps before Submit returns, else as Translator::Submit's.
-  // Otherwise never: OutOfRange: LongInput::kError or a target, and a sentence of too many tokens;
-  // InvalidArgument: a target for a blank line; and Translator::Submit's errors (ResourceExhausted,
-  // FailedPrecondition). `patience` is the whole line's, and has to be above 0 for one of more
-  // sentences than the queue has room for.
+  // Tokenizes a line (any bytes but a line feed) on the calling thread and queues its sentences. If
+  // it returns OK, `done` is called exactly once: before Submit returns, or on the threads on which
+  // Translator::Submit calls its own. Otherwise it is never called. Returns OutOfRange if a
+  // sentence has too many tokens, and there is a target or LongInput::kError; InvalidArgument for a
+  // target of a blank line; and the errors of Translator::Submit (ResourceExhausted,
+  // FailedPrecondition). `patience` is the time to wait for room in the queue, for all of the line.
+  // It has to be above 0 if the line has more sentences than the queue has room for.
   absl::StatusOr<TextTicket> Submit(
       absl::string_view line, const Request& request, Done done,
       std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
-  // The same of a marked line: what it carries comes out once in each hypothesis, what is left
-  // alone stays where it is. A language token in front of the first segment is that of all.
+  // Does the same with a line with markup. Each hypothesis has its annotations once, and the text
+  // that is copied in its place. A language token in front of the first segment holds for all.
   absl::StatusOr<TextTicket> Submit(
       const MarkedLine& line, const Request& request, Done done,
       std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
 
   // Ends a request with Cancelled. Does nothing once it has ended.
   void Cancel(const TextTicket& ticket);
-  // The same for all requests that have not ended.
+  // Does the same with all requests that have not ended.
   void CancelAll();
 
-  // Submits all, waits for all: not within a Done. An error: the first one's.
+  // Submits all lines and waits for them; not to be called within a Done. If some fail, returns the
+  // error of the first of them.
   absl::StatusOr<std::vector<TextResult>> Translate(const std::vector<std::string>& lines,
                                                     const TextOptions& options);
 
-  // Tokens of a line that can be translated in one piece.
+  // Returns the most tokens that a sentence may have to be translated without being cut.
   int max_input_length(const Plan& plan) const;
 
   // For measurements.
   Translator& translator() { return *translator_; }
   Activity activity() const { return translator_->activity(); }
-  // So far, over all threads: seconds in Submit before the queue; and with results, what `done`
-  // takes included.
+  // Seconds so far, summed over threads: in Submit before a line is queued; and in joining results.
   double tokenizer_seconds() const { return tokenizing_; }
   double text_seconds() const { return finishing_; }
-  // Sentences (and parts of long ones) that lines were cut into so far, and those of them that are
-  // translated.
+  // Return the number of parts (sentences, or pieces of long ones) so far that lines were cut into,
+  // and that are translated.
   uint64_t sentences() const { return sentences_; }
   uint64_t translated_sentences() const { return translated_sentences_; }
 
@@ -118,10 +125,12 @@ class TextTranslator {
   explicit TextTranslator(TextCoder coder) : coder_(std::move(coder)) {}
   PlannedModel Planned() const;
   absl::StatusOr<nibu::internal::Request> MakeRequest(Pending* pending, size_t part) const;
-  // The hypotheses of a part have come, or the reason why there are none.
+  // Takes the hypotheses of a part, or the error. The last part of a line delivers the line's
+  // result.
   void Take(const std::shared_ptr<Pending>& pending, size_t part, Result result);
-  // The first model's translation of a part has come: hands it to the second one in pieces of
-  // which each can be translated at once, and takes its hypotheses.
+  // Takes the first model's translation of a part, and submits it to the second model
+  // (SubmitPivot), in several requests if it is too long for one. TakePivot takes the result of a
+  // request; the last one joins them and calls Take.
   void Continue(const std::shared_ptr<Pending>& pending, size_t part,
                 const Hypothesis& translation);
   absl::Status SubmitPivot(const std::shared_ptr<Pending>& pending, size_t part, size_t index);
@@ -139,10 +148,10 @@ class TextTranslator {
   std::atomic<double> finishing_ = 0;
   std::atomic<uint64_t> sentences_ = 0;
   std::atomic<uint64_t> translated_sentences_ = 0;
-  std::mutex mutex_;                        // guards what follows
-  std::vector<TextTicket> known_;           // requests, of which some may have ended
-  size_t most_known_ = 64;                  // how many there may be before those are forgotten
-  std::unique_ptr<Translator> translator_;  // last: its threads use the rest
+  std::mutex mutex_;                        // guards the next two members
+  std::vector<TextTicket> known_;           // requests for CancelAll; some may have ended
+  size_t most_known_ = 64;                  // the size of known_ at which ended ones are removed
+  std::unique_ptr<Translator> translator_;  // comes last, since its threads use the other members
 };
 
 }  // namespace nibu::internal

@@ -1,4 +1,5 @@
-// TextTranslator's part for two models in a row: hands the first one's translations to the second.
+// The functions of TextTranslator for two models in a row: they hand the first model's translations
+// to the second one.
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,7 @@ void TextTranslator::Continue(const std::shared_ptr<Pending>& pending, size_t pa
   } catch (...) {
     return Take(pending, part, StatusOfException());
   }
+  // The extra one keeps the sentence open until all requests are submitted.
   pivot.missing = 1 + count;
   for (size_t i = 0; i < count; ++i) {
     const absl::Status status = SubmitPivot(pending, part, i);
@@ -41,7 +43,7 @@ absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending
   const Pending::PivotPart& pivot = pending->pivots[part];
   nibu::internal::Request request = pivot.next;
   request.source = plan.second.coder.Ids(pivot.sentence.parts[index].pieces);
-  if (index > 0) {  // The prefix, and what depends on it, are those of the sentence's beginning.
+  if (index > 0) {  // Prefix, constraints and alternatives belong to the sentence's first request.
     request.target_prefix.clear();
     request.max_length.reset();
     request.constraints.clear();
@@ -50,7 +52,7 @@ absl::Status TextTranslator::SubmitPivot(const std::shared_ptr<Pending>& pending
   }
   {
     const std::lock_guard<std::mutex> lock(pending->mutex);
-    pending->followers.reserve(pending->followers.size() + 1);  // Nothing throws behind Submit.
+    pending->followers.reserve(pending->followers.size() + 1);  // Nothing throws after Submit.
   }
   NIBU_ASSIGN_OR_RETURN(
       const Ticket ticket,
