@@ -18,10 +18,10 @@
 namespace nibu {
 namespace {
 
-// Weights of an attention matrix, which has a row for each target and a column for each source.
+// The most weights of a text's attention matrix: target tokens times source tokens.
 constexpr size_t kMostWeights = size_t{1} << 26;
 
-// The hypotheses that all units have; a unit with a single one repeats it.
+// Returns the number of hypotheses that all units have. A unit with a single one repeats it.
 size_t CountHypotheses(const std::vector<Result>& results) {
   size_t count = 0;
   for (const Result& result : results) {
@@ -31,14 +31,14 @@ size_t CountHypotheses(const std::vector<Result>& results) {
   return std::max<size_t>(count, 1);
 }
 
-// The unit's n-th hypothesis; null for a unit without text.
+// Returns a unit's n-th hypothesis, or its last one; null for a unit without text.
 const Hypothesis* NthOf(const Result& result, size_t n) {
   const std::vector<Hypothesis>& all = result.hypotheses;
   return all.empty() ? nullptr : &all[std::min(n, all.size() - 1)];
 }
 
-// Appends a unit's tokens and what is said of them. The score is not yet that of the whole.
-// `targets`: the tokens or words of the units before it, which the alignment counts.
+// Appends a unit's tokens with their scores and alignment to `joined`, whose score is set later.
+// `targets`: the number of tokens, or words if these are aligned, of the units before it.
 void Append(const Hypothesis& unit, bool align_words, size_t* targets, Hypothesis* joined) {
   for (const auto& [source, target] : unit.alignment) {
     joined->alignment.emplace_back(joined->source_length + source, *targets + target);
@@ -62,14 +62,15 @@ void Append(const Hypothesis& unit, bool align_words, size_t* targets, Hypothesi
   joined->warnings |= unit.warnings;
 }
 
-// The n-th hypotheses of all units.
+// Joins the n-th hypotheses of all units. The score is computed anew from the joined length, since
+// length normalization does not add up; only the coverage penalties do.
 Hypothesis JoinNth(const Translation& translation, const internal::TextOptions& options, size_t n) {
   const internal::DecodingOptions& decoding = options.decoding;
   Hypothesis joined;
   size_t targets = 0;
-  float rest = 0;  // the coverage penalties, which are the part of a score that is a sum
-  size_t scored = 0;
-  float only_score = 0;
+  float rest = 0;        // the sum of the coverage penalties
+  size_t scored = 0;     // number of units with tokens
+  float only_score = 0;  // the score of the last of them
   for (size_t i = 0; i < translation.units.size(); ++i) {
     const TextUnit& unit = translation.units[i];
     const Hypothesis* const nth = NthOf(translation.results[i], n);
@@ -96,7 +97,7 @@ Hypothesis JoinNth(const Translation& translation, const internal::TextOptions& 
 absl::StatusOr<Result> JoinUnits(const Translation& translation, const Plan& plan) try {
   const internal::TextOptions& options = plan.text->options;
   Result joined;
-  size_t sources = 0;  // of the alignments
+  size_t sources = 0;  // columns and rows of the attention matrix
   size_t targets = 0;
   for (const Result& result : translation.results) {
     joined.source_tokens += result.source_tokens;
@@ -115,7 +116,7 @@ absl::StatusOr<Result> JoinUnits(const Translation& translation, const Plan& pla
   for (size_t n = 0; n < count; ++n) {
     joined.hypotheses.push_back(JoinNth(translation, options, n));
   }
-  // As those of a line: alternatives keep their order, and terms of a glossary come before scores.
+  // As in a line, alternatives keep their order, and terms of a glossary come before scores.
   const auto has_text = [](const Result& result) { return !result.hypotheses.empty(); };
   const bool has_order = options.decoding.return_alternatives || !options.glossary.empty();
   if (absl::c_count_if(translation.results, has_text) > 1 && !has_order) {

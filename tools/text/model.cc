@@ -48,7 +48,7 @@ Options DefaultsOf(const internal::ModelDefaults& model) {
   return defaults;
 }
 
-// The tokens that TextCoder::Understand takes from the front of a line.
+// Returns the language tokens that TextCoder::Understand takes from the front of a line.
 std::vector<std::string> LanguageTokens(const Vocabulary& vocabulary) {
   std::vector<std::string> tokens;
   for (int id = 0; id < vocabulary.size(); ++id) {
@@ -60,7 +60,7 @@ std::vector<std::string> LanguageTokens(const Vocabulary& vocabulary) {
   return tokens;
 }
 
-// What the files of a model say without their weights.
+// Returns the facts that a model's files tell without their weights.
 ModelInfo InfoOf(const internal::ModelSource& from, const std::string& format,
                  const ModelFacts& facts, const internal::ModelVocabulary& vocabulary) {
   const auto fact = [&](const char* name) {

@@ -10,7 +10,7 @@
 namespace nibu::internal {
 
 struct ModelParts {
-  TextModel model;  // Its vocabulary's tokens and SentencePiece models are the coder's alone.
+  TextModel model;  // Only the coder has the vocabulary's tokens and the SentencePiece models.
   TextCoder coder;
   std::vector<float> ensemble_weights;  // see TranslatorOptions
 };

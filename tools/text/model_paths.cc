@@ -1,3 +1,4 @@
+// Finds models by name in the folder of fetched models, and gives advice if there is none.
 #include "tools/text/model_paths.h"
 
 #include <dlfcn.h>
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 // Returns the path of `relative` in a folder above `file`: programs are in PREFIX/bin, libraries in
 // PREFIX/lib, in PREFIX/lib/x86_64-linux-gnu, in PREFIX/lib/python3/dist-packages/nibu, or in the
-// build folder itself. Empty: it is in none.
+// build folder itself. Returns an empty string if it is in none of them.
 std::string FindAbove(const fs::path& file, const char* relative) {
   std::error_code error;
   fs::path prefix = file.parent_path();
@@ -48,7 +49,7 @@ std::string FindInstalled(const char* relative) {
   return path;
 }
 
-// Returns the value of a variable of the environment; empty: it is not set.
+// Returns the value of an environment variable, or an empty string if it is not set.
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -99,7 +100,7 @@ std::string Quoted(absl::string_view text) {
 }
 
 // Returns the name that a path without a folder stands for; a shell's completion may have put a
-// slash behind it. Empty: the path has a folder.
+// slash behind it. Returns an empty string if the path has a folder.
 std::string NameOf(absl::string_view path) {
   while (path.size() > 1 && absl::ConsumeSuffix(&path, "/")) {
   }
@@ -113,7 +114,7 @@ std::string NearestModel(const std::string& name, const std::string& folder) {
   if (const auto paths = FilesIn(folder); paths.ok()) {
     for (const std::string& path : *paths) {
       std::string model = fs::path(path).filename().string();
-      if (model[0] != '.') known.push_back(std::move(model));  // no download that is under way
+      if (model[0] != '.') known.push_back(std::move(model));  // "." begins unfinished downloads
     }
   }
   // A name that can be fetched is likely to be right, even if another one is near.
@@ -172,8 +173,8 @@ std::string FindModel(const std::string& model) {
 
 absl::Status CheckModelExists(const std::string& path) {
   std::error_code error;
-  // A path that cannot be looked at is left to its reader, which says why. So is the name that all
-  // files of a TensorFlow checkpoint begin with.
+  // If the path cannot be examined, its reader will say why. A TensorFlow checkpoint is named by
+  // the common beginning of its files, one of which is PATH.index.
   if (fs::exists(path, error) || error || fs::exists(path + ".index", error)) {
     return absl::OkStatus();
   }

@@ -18,7 +18,7 @@ namespace nibu::internal {
 namespace {
 
 std::string CheckNumber(const OptionInfo& info, double value) {
-  // As floats, which the values of most options are.
+  // Compared as floats, since most options have float values.
   const auto number = static_cast<float>(value);
   const auto least = static_cast<float>(info.least);
   const auto most = static_cast<float>(info.most);
@@ -54,7 +54,7 @@ std::vector<std::string> WordsOf(const OptionInfo& info) {
   return absl::StrSplit(info.values, ' ', absl::SkipEmpty());
 }
 
-// The row of this name; null: there is none.
+// Returns the row of this name, or null.
 const OptionRow* FindRow(absl::Span<const OptionRow> rows, absl::string_view name) {
   for (const OptionRow& row : rows) {
     if (name == row.info.name) return &row;
@@ -62,7 +62,7 @@ const OptionRow* FindRow(absl::Span<const OptionRow> rows, absl::string_view nam
   return nullptr;
 }
 
-// The field of this name; null: there is none.
+// Returns the field of this name, or null.
 const OptionField* FindField(absl::Span<const OptionField> fields, absl::string_view name) {
   for (const OptionField& field : fields) {
     if (name == field.row->info.name) return &field;
@@ -100,7 +100,7 @@ absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_vi
       if (!Holds(fields, other)) continue;
       return InvalidOption(info.name, " and ", dashes, other, " do not go together");
     }
-    std::vector<std::string> needs;  // those that `fields` has
+    std::vector<std::string> needs;  // the needed options that `fields` has
     bool is_met = false;
     for (const absl::string_view need : absl::StrSplit(info.needs, ' ', absl::SkipEmpty())) {
       if (FindField(fields, need.substr(0, need.find('='))) == nullptr) continue;

@@ -1,5 +1,5 @@
-// The table of options: one row for each, which names a field and says all that flags, help, man
-// pages, configuration files and bindings need to know of it.
+// The table of options. It has one row for each option, which names a field of a struct and says
+// all that flags, help, man pages, configuration files and bindings need to know of it.
 //
 // To add an option, add its field to a struct (nibu/options.h, or a program's own), a row to the
 // struct's table, and the code that obeys it.
@@ -22,11 +22,12 @@ namespace nibu::internal {
 // A row, with the functions that reach the field in a struct of its type.
 struct OptionRow {
   OptionInfo info;
-  // Sets the field from text. InvalidArgument with the option's name: the text is not a value.
+  // Sets the field from text. Returns InvalidArgument with the option's name if the text is no
+  // value.
   absl::Status (*set)(const OptionInfo& info, absl::string_view text, void* object);
   // Sets a field that is a list of texts from its elements; null for other fields.
   void (*set_list)(absl::Span<const std::string> values, void* object);
-  // The field's value as text, in a form that `set` reads.
+  // Returns the field's value as text, in a form that `set` reads.
   std::string (*get)(const OptionInfo& info, const void* object);
   // The default value as text: info.default_value, or that of a default-constructed struct.
   std::string default_value;
@@ -38,8 +39,8 @@ struct OptionField {
   const void* object;
 };
 
-// Refuses a value that its row does not take: one out of the range, or out of an enumeration. All
-// errors of this and the next function have the option's name.
+// Refuses values that their rows do not take: those out of their range or enumeration. All errors
+// of this and the next function have the option's name.
 template <typename S>
 absl::Status CheckValues(absl::Span<const OptionRow> rows, const S& object) {
   S copy;
@@ -50,15 +51,15 @@ absl::Status CheckValues(absl::Span<const OptionRow> rows, const S& object) {
   return absl::OkStatus();
 }
 
-// Refuses options that exclude each other, and an option without one that it needs, as far as
-// `fields` has these others. `dashes` stand in front of their names.
+// Refuses options that exclude each other, and an option without another one that it needs, if
+// `fields` has the other one. `dashes` stand in front of the names in messages.
 absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_view dashes);
 
 // A Boolean that the circumstances decide unless it is set: --name, --noname, --name=auto.
 using AutoBool = std::optional<bool>;
 
-// Text to a value and back, for each type that a field may have. Parsing returns the reason why the
-// text is not a value; empty if it is one.
+// Convert text to a value and back, for each type that a field may have. ParseValue returns the
+// reason why the text is no value, or an empty string if it is one.
 std::string ParseValue(const OptionInfo& info, absl::string_view text, bool* value);
 std::string ParseValue(const OptionInfo& info, absl::string_view text, AutoBool* value);
 std::string ParseValue(const OptionInfo& info, absl::string_view text, int* value);
@@ -84,16 +85,17 @@ std::string ValueText(const OptionInfo& info, const std::optional<std::string>& 
 std::string ValueText(const OptionInfo& info, std::optional<int> value);
 std::string ValueText(const OptionInfo& info, std::optional<float> value);
 
-// The place of a word among info.values; -1: it is none of them. And the word at a place, or the
-// place as a number if there is no word.
+// PlaceOfWord returns the place of a word among info.values, or -1 if it is none of them. WordAt
+// returns the word at a place, or the place as a number if there is no word.
 int PlaceOfWord(const OptionInfo& info, absl::string_view word);
 std::string WordAt(const OptionInfo& info, int place);
-// "must be a, b or c".
+// Returns "must be a, b or c", with the words of info.values.
 std::string MustBeAWord(const OptionInfo& info);
 
-// InvalidArgument: `text` is not a value of the option, because it `why` (empty: no reason).
+// Returns InvalidArgument, which says that `text` is no value of the option. `why` is the reason,
+// as in "must be a number"; it may be empty.
 absl::Status NotAValue(const OptionInfo& info, absl::string_view text, absl::string_view why);
-// "bool", "int" and so on: see OptionInfo::type. A row says "path" by itself.
+// Returns "bool", "int" and so on (see OptionInfo::type). A row of type "path" names it itself.
 template <typename T>
 constexpr const char* TypeName() {
   if constexpr (std::is_enum_v<T>) return "word";
@@ -114,7 +116,7 @@ T TypeOfField(T S::*);
 template <typename T, typename S>
 S StructOfField(T S::*);
 
-// The row of a field. An enumeration's values are those of info.values, in the same order.
+// Returns the row of a field. An enumeration must have the words of info.values in the same order.
 template <auto field>
 OptionRow Row(OptionInfo info) {
   using T = decltype(TypeOfField(field));
@@ -153,7 +155,7 @@ OptionRow Row(OptionInfo info) {
   return row;
 }
 
-// The rows of the library's structs.
+// Return the rows of the library's structs.
 absl::Span<const OptionRow> ModelOptionRows();
 absl::Span<const OptionRow> SpeedOptionRows();
 absl::Span<const OptionRow> TextOptionRows();

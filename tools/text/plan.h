@@ -30,11 +30,11 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   const std::shared_ptr<internal::Engines> engines;
-  const std::shared_ptr<const Model> model;  // of the engine
-  const Options text_options;                // of which the reader of texts needs some
+  const std::shared_ptr<const Model> model;  // The model that the engine has.
+  const Options text_options;                // As the user gave them; TextReader needs some.
   const bool has_repeats;                    // Units with the same text have the same translation.
   internal::Engine* engine = nullptr;
-  internal::Engine* pivot_engine = nullptr;  // of the second of two models in a row
+  internal::Engine* pivot_engine = nullptr;  // The engine of the second of two models in a row.
   std::shared_ptr<const internal::TextTranslator::Plan> text = nullptr;
   int max_input_length = 0;
   std::shared_ptr<internal::AutoLanguage> languages = nullptr;  // null: src_lang is not "auto"
@@ -42,7 +42,7 @@ class Plan {
 
 struct Ticket::State {
   std::weak_ptr<const Plan> plan;
-  std::vector<internal::TextTranslator::TextTicket> lines;  // one, or those of a text's units
+  std::vector<internal::TextTranslator::TextTicket> lines;  // one, or one for each unit of a text
 };
 
 }  // namespace nibu

@@ -1,3 +1,4 @@
+// Reads lines, paragraphs or the texts of a document from a buffer that is filled in chunks.
 #include "tools/text/text_reader.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace nibu::internal {
 namespace {
 
-// Bytes of a document without a text in them that are handed out by themselves.
+// A unit without a text is made when a document has so many bytes without one.
 constexpr size_t kUntouchedBytes = size_t{1} << 16;
 constexpr absl::string_view kByteOrderMark = "\uFEFF";
 
@@ -18,7 +19,7 @@ uint64_t CountLines(absl::string_view text) {
   return static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// The row of a table, cell by cell.
+// Returns the row of a table with each cell as a segment.
 MarkedLine CellsOf(absl::string_view row) {
   MarkedLine line = {{}, "", /*is_marked=*/false};
   for (const absl::string_view cell : absl::StrSplit(row, '|')) {
@@ -35,7 +36,7 @@ TextReader::TextReader(TextKind kind, Markup markup, size_t max_piece)
       markup_(markup, kind == TextKind::kDocument, max_piece) {}
 
 void TextReader::Add(absl::string_view bytes) {
-  // Each byte is moved once for each time that as many have been taken.
+  // Bytes are moved only if at least as many have been taken, so all moves take linear time.
   if (start_ >= buffer_.size() - start_) {
     buffer_.erase(0, start_);
     start_ = 0;
@@ -122,6 +123,7 @@ bool TextReader::NextOfDocument(UnitParts* unit) {
     MarkedLine piece;
     const size_t size = markup_.ReadPiece(rest, is_ended_, &piece);
     const absl::string_view bytes = Take(size);
+    // A piece with a text is a unit. The bytes since the last unit are written in front of it.
     if (!piece.segments.empty()) {
       MarkedLine::Segment& segment = piece.segments[0];
       AddFront(segment.untouched);

@@ -19,8 +19,8 @@ namespace nibu::internal {
 // A part of a text that is translated by itself: a line, a paragraph, or a text of a document. Its
 // output is `before`, the translation as LayOut writes it, and a line feed if it ends a line.
 struct UnitParts {
-  // For TextTranslator::Submit. In a document, one segment with nothing around it, or no segment
-  // where there is nothing to translate.
+  // The text for TextTranslator::Submit. In a document, it is one segment with nothing around it,
+  // or none if there is nothing to translate.
   MarkedLine marked;
   std::string source;     // Its text as in the input; in a document, with white space collapsed.
   std::string before;     // In a document, all bytes between the last unit's text and this one's.
@@ -33,12 +33,12 @@ struct UnitParts {
 
 // Reads units in bounded memory: it holds a line, a paragraph of up to 1 MB, or a document up to
 // the end of the block that has begun, and the chunk that came last. The units do not depend on the
-// chunks. Any bytes are a text. Linear time. Not thread-safe.
+// chunks. Any bytes are allowed. Takes linear time. Not thread-safe.
 //
 // Lines end in LF or CR LF, and a last line without an end counts. In a document, the texts between
-// block tags are units, whatever lines they are written on (see MarkupReader), and so are long
-// stretches without a text: scripts, comments, data in attributes. A text of more than `max_piece`
-// bytes is cut at a line end, a blank or a tag, and a stretch without a text anywhere.
+// block tags are units, whatever lines they are written on (see MarkupReader). Long markup without
+// a text (scripts, comments, data in attributes) makes units, too. A text of more than `max_piece`
+// bytes is cut at a line end, a blank or a tag; markup without a text may be cut anywhere.
 //
 //   reader.Add(bytes);
 //   while (reader.Next(&unit)) ...
@@ -46,49 +46,49 @@ struct UnitParts {
 //   while (reader.Next(&unit)) ...
 class TextReader {
  public:
-  // REQUIRES: markup for a document. Paragraphs have none, so it is ignored.
+  // A document needs a markup. Paragraphs have none, so `markup` is ignored.
   TextReader(TextKind kind, Markup markup, size_t max_piece = MarkupReader::kMaxPiece);
 
   // Takes the next bytes of the text. They may end anywhere. REQUIRES: End has not been called.
   void Add(absl::string_view bytes);
-  // There are no more bytes.
+  // Says that no more bytes come.
   void End() { is_ended_ = true; }
   // Sets `unit` to the next one. Returns false if that needs more bytes, or after the last unit.
   bool Next(UnitParts* unit);
-  // After the last unit: whether the text ended within a comment, a tag, or an element that is left
-  // alone.
+  // Returns, after the last unit, whether the text ended within a comment, a tag, or an element
+  // that is not translated.
   bool is_open() const { return markup_.is_open(); }
-  // Bytes that were added but are not in a unit yet.
+  // Returns the number of bytes that were added but are not in a unit yet.
   size_t buffered_bytes() const { return buffer_.size() - start_ + front_.size(); }
 
  private:
   bool NextLine(UnitParts* unit);
   bool NextParagraph(UnitParts* unit);
   bool NextOfDocument(UnitParts* unit);
-  // Takes a line without its end: a line feed, or carriage return and line feed. The bytes are
-  // there until more come.
+  // Takes a line without its end: a line feed, or carriage return and line feed. `line` is valid
+  // until the next Add. Returns false if the line needs more bytes, or there is none.
   bool TakeLine(absl::string_view* line);
-  // Takes bytes off the buffer, which are there until more come.
+  // Takes bytes off the buffer. The result is valid until the next Add.
   absl::string_view Take(size_t size);
   // Takes the byte order mark that a document may begin with. Returns false if more bytes are
   // needed to know.
   bool TakeByteOrderMark();
-  // Appends to front_.
+  // Appends to front_, and counts the lines.
   void AddFront(absl::string_view untouched);
 
   const TextKind kind_;
   const bool is_marked_;
   MarkupReader markup_;
   std::string buffer_;
-  size_t start_ = 0;     // in the buffer, of the bytes that have not been taken
-  size_t searched_ = 0;  // bytes from there on without a line feed
+  size_t start_ = 0;     // where the bytes of buffer_ begin that have not been taken
+  size_t searched_ = 0;  // number of bytes from there on that have no line feed
   bool is_ended_ = false;
-  uint64_t taken_ = 0;  // bytes of the text
-  uint64_t line_ = 0;   // in which what is not taken begins; of a document, what is not in front_
+  uint64_t taken_ = 0;  // number of bytes of the text that have been taken
+  uint64_t line_ = 0;   // line of the next byte to take; in a document, of the byte behind front_
   ParagraphReader paragraphs_;
-  std::deque<Paragraph> waiting_;
-  std::string front_;        // bytes of a document between the last unit and the next one
-  uint64_t front_line_ = 0;  // in which they begin
+  std::deque<Paragraph> waiting_;  // paragraphs that have ended
+  std::string front_;              // bytes of a document between the last unit and the next one
+  uint64_t front_line_ = 0;        // the line in which they begin
 };
 
 }  // namespace nibu::internal

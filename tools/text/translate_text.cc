@@ -1,4 +1,5 @@
-// Whole texts: their units are submitted one by one, and the last result delivers the translation.
+// Translates whole texts: submits their units one by one, and delivers the translation with the
+// last result.
 
 #include <cstddef>
 #include <mutex>
@@ -24,8 +25,8 @@ namespace nibu {
 
 namespace {
 
-// The keys of a text's units are so far apart: 2^64 divided by the golden ratio, which spreads them
-// evenly, so that they rarely meet those of other texts.
+// The distance between the keys of a text's units. It is 2^64 divided by the golden ratio, which
+// spreads the keys evenly, so that they rarely equal those of other texts.
 constexpr uint64_t kUnitKeys = 0x9E3779B97F4A7C15;
 
 // A text whose units are being translated. Thread-safe.
@@ -34,7 +35,7 @@ class TextJob {
   TextJob(uint64_t key, TextDone done) : key_(key), done_(std::move(done)) {}
 
   Translation translation;   // All but its text; complete when Submitted is called.
-  std::vector<size_t> same;  // By the unit: the first unit with the same text.
+  std::vector<size_t> same;  // For each unit, the first unit with the same text.
 
   // Takes the result of a unit.
   void Take(size_t unit, absl::StatusOr<Result> result) {
@@ -47,17 +48,17 @@ class TextJob {
     }
     if (--missing_ == 0) End(&lock);
   }
-  // More units are going to be submitted.
+  // Announces that more units are going to be submitted.
   void Expect(size_t units) {
     const std::lock_guard<std::mutex> lock(mutex_);
     missing_ += units;
   }
-  // All units have been submitted.
+  // Says that all units have been submitted.
   void Submitted() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (--missing_ == 0) End(&lock);
   }
-  // Nothing is to be delivered.
+  // Says that nothing is to be delivered.
   void Abandon() {
     const std::lock_guard<std::mutex> lock(mutex_);
     done_ = nullptr;
@@ -74,7 +75,7 @@ class TextJob {
     }
   }
 
-  // The complete translation, or why there is none.
+  // Returns the complete translation, or the error of the first unit that failed.
   absl::StatusOr<Translation> Joined() try {
     if (!status_.ok()) return status_;
     for (size_t i = 0; i < translation.units.size(); ++i) {
@@ -92,9 +93,9 @@ class TextJob {
   const uint64_t key_;
   std::mutex mutex_;
   TextDone done_;
-  absl::Status status_;  // of the first unit that failed
-  size_t failed_ = 0;    // that unit
-  size_t missing_ = 1;   // units without a result, and Submitted
+  absl::Status status_;  // the error of the first unit that failed
+  size_t failed_ = 0;    // this unit
+  size_t missing_ = 1;   // number of units without a result, plus 1 until Submitted is called
 };
 
 }  // namespace
@@ -143,7 +144,7 @@ absl::StatusOr<Ticket> Translator::SubmitText(absl::string_view text,
   };
   for (size_t i = 0; i < translation.units.size(); ++i) {
     if (job->same[i] != i || !translation.units[i].has_text()) continue;
-    // Samples of equal units differ.
+    // Each unit has a key of its own, so that samples of equal units differ.
     Request of_unit = {request.priority, request.deadline, request.key + i * kUnitKeys,
                        prefix_of(i)};
     job->Expect(1);

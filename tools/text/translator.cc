@@ -43,8 +43,8 @@ using internal::TextTranslator;
 using internal::TranslatorOptions;
 
 // Returns the length of the position tables for sequences of `wanted` tokens. Each new length costs
-// an engine, with threads and memory, and requests may have any: what exceeds the default becomes a
-// power of two. Plans keep their own limits.
+// an engine, with threads and memory, and requests may ask for any. So lengths above the default
+// are rounded up to a power of two. Plans keep their own limits.
 int TableLength(int wanted, int by_default) {
   constexpr int kLargest = 1 << 30;  // the largest power of two that is an int
   if (wanted <= by_default) return by_default;
@@ -52,7 +52,7 @@ int TableLength(int wanted, int by_default) {
   return static_cast<int>(std::bit_ceil(static_cast<uint32_t>(wanted)));
 }
 
-// The options over a model's own defaults.
+// Returns the options for a model, whose defaults replace options without a value.
 absl::StatusOr<internal::TextOptions> TextOptionsFor(const internal::ModelParts& parts,
                                                      const Options& options) {
   const internal::LoadedModel& loaded = parts.model.loaded;
@@ -88,7 +88,8 @@ class Translator::Impl {
   explicit Impl(const TranslatorOptions& speed) : options(speed) {}
   ~Impl() { engines->Close(); }
 
-  // The engine of a model, with one more plan counted, for sources and targets so long at least.
+  // Returns an engine of a model for sources and targets of at least these lengths, and counts one
+  // more plan of it.
   absl::StatusOr<Engine*> EngineFor(const Parts& parts, int source_length, int target_length) {
     const std::lock_guard<std::mutex> lock(making_);
     TranslatorOptions wanted = options;
@@ -101,7 +102,7 @@ class Translator::Impl {
     return engines->Add(std::move(engine));
   }
 
-  // Calls `use`, a function that returns a StatusOr, while the engines stay what they are.
+  // Calls `use`, a function that returns a StatusOr. The destructor waits until it has returned.
   template <typename F>
   auto Use(F use) -> decltype(use()) {
     if (engines->is_forked()) {
@@ -173,7 +174,7 @@ class Translator::Impl {
   const std::shared_ptr<Engines> engines = std::make_shared<Engines>();
 
  private:
-  std::mutex making_;  // one engine at a time
+  std::mutex making_;  // so that one engine is made at a time
 };
 
 absl::StatusOr<std::unique_ptr<Translator>> Translator::Create(const SpeedOptions& options) try {
@@ -267,7 +268,7 @@ absl::StatusOr<std::vector<Result>> Translator::Score(const std::vector<std::str
   return internal::StatusOfException();
 }
 
-// `targets`: null, or those to be scored.
+// `targets`: the translations to be scored, or null if the lines are to be translated.
 absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std::string>& lines,
                                                           const std::vector<std::string>* targets,
                                                           const std::shared_ptr<const Plan>& plan) {
@@ -283,7 +284,7 @@ absl::StatusOr<std::vector<Result>> Translator::SubmitAll(const std::vector<std:
         kForever);
     if (!ticket.ok()) all->Add(i, ticket.status());
     if (!all->has_failed()) continue;
-    // The rest is not begun.
+    // The other lines are not begun.
     while (++i < lines.size()) all->Add(i, absl::CancelledError("the request was cancelled"));
   }
   return all->Await();
@@ -297,7 +298,7 @@ absl::Status Translator::CheckUsable(const std::shared_ptr<const Plan>& plan) {
 void Translator::ReleaseUnloaded() {
   try {
     impl_->Use([] { return absl::OkStatus(); }).IgnoreError();
-  } catch (...) {  // There is no memory for the list of those to free, which a later call frees.
+  } catch (...) {  // There is no memory for the list of engines to free. A later call frees them.
   }
 }
 
