@@ -32,24 +32,23 @@ class NIBU_EXPORT LanguageDetector {
  public:
   // `among` has the codes of the languages that a text may be in, in any common form (de, deu,
   // de-DE, deu_Latn), such as ModelInfo::source_languages; an empty list stands for all languages
-  // that are known. Of several codes of one language the first is found. A language that is not
-  // known is found only if no other one of the list has its script. ResourceExhausted: there is not
-  // enough memory.
+  // that are known. If several codes name one language, the first of them is found. A language that
+  // is not known is found only if no other one of the list has its script. Returns
+  // ResourceExhausted if there is not enough memory.
   static absl::StatusOr<std::unique_ptr<const LanguageDetector>> Create(
       absl::Span<const std::string> among = {});
   ~LanguageDetector();
   LanguageDetector(const LanguageDetector&) = delete;
   LanguageDetector& operator=(const LanguageDetector&) = delete;
 
-  // The languages that a text may be in, the most probable first, with the codes that `among` has.
-  // The list is empty where nothing can be told, because the text has no letters, none that any of
-  // the languages is written in, or too few. With markup, tags and scripts do not count. Any bytes
-  // are text; of a long one, its first 32 KiB of letters decide. ResourceExhausted: there is not
-  // enough memory.
+  // Returns the languages that a text may be in, the most probable first, with the codes that
+  // `among` has. The list is empty if the text has no letters, none of the languages' scripts, or
+  // too few. With markup, tags and scripts do not count. Any bytes are allowed; only the first 32
+  // KiB of letters count. Returns ResourceExhausted if there is not enough memory.
   absl::StatusOr<std::vector<DetectedLanguage>> Detect(absl::string_view text,
                                                        Markup markup = Markup::kNone) const;
 
-  // The codes (BCP 47, sorted) of the languages that are known.
+  // Returns the codes (BCP 47, sorted) of the languages that are known.
   static std::vector<std::string> KnownLanguages();
 
  private:
@@ -57,14 +56,15 @@ class NIBU_EXPORT LanguageDetector {
   std::unique_ptr<const internal::LanguageDetector> detector_;
 };
 
-// A language's code in the form of BCP 47 that web interfaces use, as short as it can be: "de" for
-// deu, de-DE and deu_Latn, "zh-Hant" for zh_TW and zho_Hant, "sr-Latn" for srp_Latn, "pt-BR" for
-// pt_BR. A script is named where it is not the language's usual one, and for Chinese ("zh-Hans");
-// a region for Brazil's Portuguese alone. Empty: it is no code of a language.
+// Returns a language's code in the form of BCP 47 that web interfaces use, as short as it can be:
+// "de" for deu, de-DE and deu_Latn, "zh-Hant" for zh_TW and zho_Hant, "sr-Latn" for srp_Latn,
+// "pt-BR" for pt_BR. A script is named if it is not the language's usual one, and for Chinese
+// ("zh-Hans"); a region only for Brazilian Portuguese. Returns an empty string if `code` is no
+// language's code.
 NIBU_EXPORT std::string ShortLanguageCode(absl::string_view code);
 
-// The English name of a language: "German", "Chinese (Traditional)". A code that is not known
-// stands for itself.
+// Returns the English name of a language: "German", "Chinese (Traditional)". An unknown code is
+// returned as it is.
 NIBU_EXPORT std::string LanguageName(absl::string_view code);
 
 }  // namespace nibu

@@ -20,35 +20,36 @@ struct ModelParts;
 class TextCoder;
 }  // namespace internal
 
-// Facts about a model, or about the first model of an ensemble. With two models in a row, what is
-// said of targets, and the defaults, are those of the second model, and the rest that of the first.
+// Facts about a model, or about the first model of an ensemble. With two models in a row, the
+// defaults and the facts about targets are those of the second model, and all others those of the
+// first.
 struct ModelInfo {
   std::string path;                   // The directory or file.
-  std::vector<std::string> ensemble;  // Those of the other models of an ensemble.
-  std::string pivot;                  // That of the second of two models in a row; else empty.
+  std::vector<std::string> ensemble;  // The paths of the other models of an ensemble.
+  std::string pivot;                  // The path of the second of two models in a row; else empty.
   std::string format;                 // "Hugging Face MarianMT", "Marian", "CTranslate2", ...
 
-  // These say what the model's files say, in their words; empty: the files do not say it.
+  // These have the words of the model's files, or are empty if the files say nothing.
   std::string license;
   std::string languages;
   std::string source_language;  // "en", "eng_Latn"
   std::string target_language;
 
-  // The codes that Options::src_lang and Options::tgt_lang choose from, sorted. Empty: the model
-  // does not have to be told its languages.
+  // The codes that Options::src_lang and Options::tgt_lang choose from, sorted. They are empty if
+  // the model does not have to be told its languages.
   std::vector<std::string> source_languages;
   std::vector<std::string> target_languages;
-  // The languages that stand in for src_lang and tgt_lang; empty: they have to be given.
+  // The languages that hold if src_lang or tgt_lang is not given; empty: they have to be given.
   std::string default_source_language;
   std::string default_target_language;
-  // Tokens of which one in front of a line chooses the target language: ">>deu<<", "<2de>".
+  // Tokens that choose the target language if they stand in front of a line: ">>deu<<", "<2de>".
   std::vector<std::string> language_tokens;
 
   ComputeType compute_type = ComputeType::kFloat32;  // The one in effect, never kAuto.
   size_t weight_bytes = 0;  // Memory of the weights, those of an ensemble and a draft included.
   int source_vocabulary_size = 0;  // In pieces.
   int target_vocabulary_size = 0;
-  bool has_tokenizer = false;  // False: it translates pieces alone; see Options::tokenized.
+  bool has_tokenizer = false;  // False: it translates only pieces; see Options::tokenized.
   bool has_shortlist = false;
 
   // The model's own defaults, for options without a value; the others have no value here either.
@@ -75,9 +76,9 @@ class NIBU_EXPORT Model {
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& path,
                                                            const ModelOptions& options = {});
 
-  // Tells what the files of a model say without reading its weights: where it lies, its format,
+  // Returns the facts about a model that are known without reading its weights: its path, format,
   // license and languages. The other facts have their default values. `path` and the errors are
-  // those of Load, but for what only the weights show.
+  // those of Load, except for errors that only the weights show.
   static absl::StatusOr<ModelInfo> ReadInfo(const std::string& path);
 
   // Puts two models in a row: the second one translates, sentence by sentence, what the first one
@@ -97,21 +98,22 @@ class NIBU_EXPORT Model {
 
   const ModelInfo& info() const;
 
-  // Text, any bytes, to the pieces that the model reads or writes. They are those that a Translator
-  // makes of a sentence without protected parts; a language token comes first.
-  // FailedPrecondition: the model has no tokenizer (see ModelOptions::sentencepiece).
+  // Cuts text, which may be any bytes, into the pieces that the model reads or writes. These are
+  // the pieces that a Translator makes of a sentence without protected parts; a language token
+  // comes first. Returns FailedPrecondition if the model has no tokenizer (see
+  // ModelOptions::sentencepiece).
   absl::StatusOr<std::vector<std::string>> Tokenize(absl::string_view source) const;
   absl::StatusOr<std::vector<std::string>> TokenizeTarget(absl::string_view target) const;
 
-  // Pieces of the target to their text. FailedPrecondition as above.
+  // Returns the text of pieces of the target, or FailedPrecondition as above.
   absl::StatusOr<std::string> Detokenize(absl::Span<const std::string> target_pieces) const;
 
-  // Pieces to their ids, which count from 0 to the vocabulary's size. A piece that the vocabulary
-  // lacks has the id of the unknown token.
+  // Return the ids of pieces, from 0 to the vocabulary's size. A piece that the vocabulary lacks
+  // has the id of the unknown token.
   std::vector<int> SourceIds(absl::Span<const std::string> pieces) const;
   std::vector<int> TargetIds(absl::Span<const std::string> pieces) const;
 
-  // Ids to their pieces. OutOfRange: an id lies outside of the vocabulary.
+  // Return the pieces of ids, or OutOfRange if an id is not in the vocabulary.
   absl::StatusOr<std::vector<std::string>> SourcePieces(absl::Span<const int> ids) const;
   absl::StatusOr<std::vector<std::string>> TargetPieces(absl::Span<const int> ids) const;
 
@@ -122,7 +124,7 @@ class NIBU_EXPORT Model {
   const internal::TextCoder& target_coder() const;
   const ModelInfo info_;
   const Parts parts_;
-  const Parts pivot_;  // of the second of two models in a row; else null
+  const Parts pivot_;  // The second of two models in a row, or null.
 };
 
 }  // namespace nibu

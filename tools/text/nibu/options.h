@@ -1,4 +1,4 @@
-// How models are loaded, how threads are used, and how texts are translated.
+// The options of the library: for loading models, using threads, and translating texts.
 //
 // Each option is a field of one of the three structs below and a row of one table, which knows its
 // name, type, range, default value and help. The command-line programs' flags, their --help, man
@@ -48,7 +48,7 @@ enum class LongInput : uint8_t {
   kError,     // Its line is refused with OutOfRange.
 };
 
-// How much a hypothesis tells of its alignment to the source.
+// The form in which a hypothesis tells its alignment to the source.
 enum class AlignmentKind : uint8_t {
   kNone,
   kHard,  // For each target token, the source token that it attends to most.
@@ -61,7 +61,7 @@ enum class AlignmentLevel : uint8_t { kPieces, kWords };
 // The language that tags and character references of a text belong to.
 enum class Markup : uint8_t { kNone, kHtml, kXml };
 
-// How a text is cut into units, which are translated one by one.
+// The units of a text, which are translated one by one.
 enum class TextKind : uint8_t {
   kLines,       // Each line is a text of its own.
   kParagraphs,  // Lines wrapped by hand are joined: mails, READMEs.
@@ -74,7 +74,7 @@ struct GlossaryEntry {
   std::string target;
 };
 
-// How a model is loaded. Paths name files; an empty path stands for the model's own file, if any.
+// Options for loading a model. An empty path stands for the model's own file, if it has one.
 struct ModelOptions {
   ComputeType compute_type = ComputeType::kAuto;
   std::string sentencepiece;  // "SOURCE.spm[,TARGET.spm]", for a model without them.
@@ -86,23 +86,23 @@ struct ModelOptions {
   // Mechanisms that replace full attention in the encoder, as in "window:64": one for all layers,
   // or one for each with semicolons between them.
   std::string encoder_attention;
-  // The same for what the decoder's layers see of the source, as in "local_m:16".
+  // The same for the decoder's attention to the source, as in "local_m:16".
   std::string cross_attention;
   // The weights of an ensemble's models, in order; empty: equal ones.
   std::vector<float> ensemble_weights;
 };
 
-// How a Translator uses the machine. No option here changes a translation.
+// Options for the use of the machine by a Translator. None of them changes a translation.
 struct SpeedOptions {
   int threads = 0;     // 0: as many as the cores that this process may use.
-  int batch_size = 0;  // What a thread decodes together; 0: chosen for speed.
+  int batch_size = 0;  // The size of a batch, which a thread decodes together; 0: chosen for speed.
   BatchType batch_type = BatchType::kExamples;
   MatmulKernels matmul = MatmulKernels::kAuto;
-  // Sentences under way at most: submitted and not yet delivered. 0: chosen for speed.
+  // The most sentences that may be submitted and not yet delivered. 0: chosen for speed.
   int queue_size = 0;
 };
 
-// How texts are translated. An optional field without a value stands for the model's own default
+// Options for translating texts. An optional field without a value stands for the model's default
 // or, where the model has none, for the value in the table.
 struct Options {
   // Languages, in any common form (en, eng, en-US, eng_Latn), for models that have to be told. A
@@ -174,8 +174,8 @@ struct OptionInfo {
   double least = -std::numeric_limits<double>::infinity();  // The range of a number.
   double most = std::numeric_limits<double>::infinity();
   bool is_above_least = false;  // `least` itself is out of the range.
-  bool is_below_most = false;   // `most` itself is.
-  // Options without one of which this one means nothing, and options that exclude it: NAME, or
+  bool is_below_most = false;   // `most` itself is out of the range.
+  // Options of which this one needs at least one, and options that exclude it: NAME, or
   // NAME=VALUE, with blanks between them. An option counts when it differs from its default value.
   const char* needs = "";
   const char* excludes = "";
@@ -187,8 +187,8 @@ struct OptionInfo {
 // The table: all options of the three structs, in the order of the help. The rows live forever.
 NIBU_EXPORT const std::vector<OptionInfo>& OptionTable();
 
-// Sets the option of this name from text, as on the command line. NotFound: no such option in the
-// struct; InvalidArgument: the text is not a value of it. See OptionOfError.
+// Sets the option of this name from text, as on the command line. Returns NotFound if the struct
+// has no such option, and InvalidArgument if the text is not a value of it. See OptionOfError.
 NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::string_view value,
                                    ModelOptions* options);
 NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::string_view value,
@@ -196,16 +196,16 @@ NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::string_view val
 NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::string_view value,
                                    Options* options);
 
-// The same from a list. The elements of an option that is a list ("words") may have commas in them;
-// any other option is set from them with commas between them.
+// Does the same from a list. If the option is a list ("words"), its elements may contain commas.
+// Any other option is set from the elements with commas between them.
 NIBU_EXPORT absl::Status SetOption(absl::string_view name, absl::Span<const std::string> values,
                                    Options* options);
 
-// The name of the option that an error of this library is about; empty if it is about none.
+// Returns the name of the option that an error of this library is about, or an empty string.
 NIBU_EXPORT std::string OptionOfError(const absl::Status& status);
 
 // Reads a glossary: "SOURCE<tab>TARGET" in each line; empty lines and lines that begin with "#" are
-// skipped. InvalidArgument naming the line.
+// skipped. Returns InvalidArgument with the number of a line that makes no sense.
 NIBU_EXPORT absl::StatusOr<std::vector<GlossaryEntry>> ParseGlossary(absl::string_view text);
 
 }  // namespace nibu

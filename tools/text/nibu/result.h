@@ -25,7 +25,7 @@ struct Warning {
     kUnfinished,  // It was cut at a length limit.
     kTruncated,   // Its source was cut at max_input_length.
     kNumbers,     // Its numbers are not those of the source.
-    kProtected,   // What was to come out unchanged, once, did not.
+    kProtected,   // A protected part is missing, or occurs too often.
   };
 };
 inline constexpr std::array<const char*, 7> kWarningNames = {
@@ -34,19 +34,20 @@ inline constexpr std::array<const char*, 7> kWarningNames = {
 // A set of warnings, by Warning::Kind: warnings[Warning::kShort].
 using Warnings = std::bitset<kWarningNames.size()>;
 
-// The names of the warnings of a set, in the order of Warning::Kind.
+// Returns the names of the warnings of a set, in the order of Warning::Kind.
 NIBU_EXPORT std::vector<std::string> WarningNames(const Warnings& warnings);
 
 // A translation of a line.
 struct Hypothesis {
   std::string text;                 // Without line breaks, unless the source's markup has them.
-  std::vector<std::string> tokens;  // Of all sentences, without the ends (but for a scored target).
+  std::vector<std::string> tokens;  // All sentences'; their ends only with a scored target.
   std::vector<float> token_scores;  // The log-probability of each of the tokens.
   float log_prob = 0;               // Their sum, the ends of sentences included.
-  float score = 0;                  // log_prob / L^length_penalty, and what Options say besides.
-  size_t length = 0;                // This L: the tokens, the ends of sentences included.
+  float score = 0;                  // See Options: log_prob / L^length_penalty and penalties.
+  size_t length = 0;                // This L: the number of tokens, ends of sentences included.
   bool finished = true;             // False: it, or a sentence of it, was cut at a length limit.
-  // The token that ended it, or the last of its sentences; empty: it was cut, or a target.
+  // The token that ended it, or its last sentence. It is empty if a length limit did, or if it is a
+  // scored target.
   std::string end_token;
   bool repetition = false;  // It, or a sentence of it, repeats itself.
   Warnings warnings;
@@ -62,36 +63,35 @@ struct Result {
   // Best first. A blank line has one empty hypothesis with score 0.
   std::vector<Hypothesis> hypotheses;
   int source_tokens = 0;
-  int target_tokens = 0;  // Of the best hypothesis, without the ends of sentences.
+  int target_tokens = 0;  // Tokens of the best hypothesis, without the ends of sentences.
   bool too_long = false;  // A sentence has more than max_input_length tokens.
   // A target was scored as one sentence, because source and target do not split into equally many.
   bool scored_whole = false;
   // With a src_lang of "auto", the language that was translated from, as the model spells it: the
-  // detected one or, where nothing can be told, the model's default. Empty for a line without
-  // letters.
+  // detected one or, if that is not sure, the model's default. Empty for a line without letters.
   std::string source_language = {};
 };
 
-// The result as a JSON object on one line, without a line feed:
+// Returns the result as a JSON object on one line, without a line feed:
 //   {"id":0,"source":"...","hypotheses":[{"text":"...","tokens":["..."],"score":-0.1,
 //    "token_scores":[...]}]}
-// "src_lang" follows "source" where the result has a source_language. A hypothesis has "alignment"
-// (pairs) and "attention" as far as `alignment` asks for them, "finished":false where it was cut,
-// "repetition":true and "warnings" where there are any. Bytes that are not UTF-8 are replaced by
-// U+FFFD.
+// "src_lang" follows "source" if the result has a source_language. A hypothesis has "alignment"
+// (pairs) and "attention" as far as `alignment` asks for them, "finished":false if it was cut,
+// "repetition":true if it repeats itself, and "warnings" if there are any. Bytes that are not UTF-8
+// are replaced by U+FFFD.
 NIBU_EXPORT std::string ToJson(const Result& result, uint64_t id, absl::string_view source,
                                AlignmentKind alignment = AlignmentKind::kNone);
 
-// The same with other members in front in place of "id": JSON without the braces around it, as in
+// Does the same with other members in place of "id": JSON without the braces around it, as in
 // "id":7,"domain":"news".
 NIBU_EXPORT std::string ToJsonWith(absl::string_view members, const Result& result,
                                    absl::string_view source,
                                    AlignmentKind alignment = AlignmentKind::kNone);
 
-// The result of a scored target as a JSON object on one line, without a line feed: {"id":0,
-// "tokens":["..."],"token_scores":[...],"score":-0.1}, "scored_whole":true where it is so, and
-// "src_lang" where the result has a source_language.
-// Empty for a result without hypotheses.
+// Returns the result of a scored target as a JSON object on one line, without a line feed: {"id":0,
+// "tokens":["..."],"token_scores":[...],"score":-0.1}, with "scored_whole":true if it is so, and
+// "src_lang" if the result has a source_language. Returns an empty string for a result without
+// hypotheses.
 NIBU_EXPORT std::string ScoreToJson(const Result& result, uint64_t id);
 
 }  // namespace nibu

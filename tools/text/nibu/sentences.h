@@ -38,10 +38,10 @@ class NIBU_EXPORT SentenceSplitter {
   SentenceSplitter(const SentenceSplitter&) = delete;
   SentenceSplitter& operator=(const SentenceSplitter&) = delete;
 
-  // The sentences of a text, in order; nothing but white space lies outside of them, and none at
-  // their ends. No sentence goes over a line feed. Any bytes are text: those that are not UTF-8
-  // belong to the sentence around them. Takes time linear in the text's length. ResourceExhausted:
-  // there is not enough memory.
+  // Returns the sentences of a text, in order. Outside of them there is only white space, and they
+  // neither begin nor end with any. No sentence goes over a line feed. Any bytes are allowed: those
+  // that are not UTF-8 belong to the sentence around them. Takes time linear in the text's length.
+  // Returns ResourceExhausted if there is not enough memory.
   absl::StatusOr<std::vector<ByteSpan>> Split(absl::string_view text) const;
 
  private:

@@ -1,4 +1,4 @@
-// Whole texts: lines, paragraphs and documents, cut into units and written again.
+// Cuts whole texts into units (lines, paragraphs, or blocks of documents), and writes them again.
 #ifndef NIBU_TEXT_H_
 #define NIBU_TEXT_H_
 
@@ -19,8 +19,8 @@ struct UnitParts;
 class TextReader;
 }  // namespace internal
 
-// A part of a text that is translated for itself: a line, a paragraph, or a block of a document; or
-// a part of a document that is left alone. Immutable; copies share what they hold.
+// A part of a text that is translated by itself: a line, a paragraph, or a block of a document; or
+// a part of a document that is not translated. Immutable; copies share the contents.
 class NIBU_EXPORT TextUnit {
  public:
   TextUnit();
@@ -30,21 +30,22 @@ class NIBU_EXPORT TextUnit {
   TextUnit& operator=(const TextUnit&);
   TextUnit& operator=(TextUnit&&) noexcept;
 
-  // False: a part of a document with nothing to translate, which Write("") gives back.
+  // Returns false for a part of a document with nothing to translate, which Write("") returns.
   bool has_text() const;
-  // The text as it stands in the input, without line end; of a document's block, with each run of
-  // white space collapsed into one space.
+  // Returns the text as it stands in the input, without line end. In a document's block, each run
+  // of white space is collapsed into one space.
   const std::string& source() const;
-  // The bytes that it holds.
+  // Returns the number of bytes that it holds.
   size_t size() const;
-  // The line of the input in which it begins, from 0; and how many bytes of the input end with it.
+  // Return the line of the input in which it begins, from 0; and the number of bytes of the input
+  // up to its end.
   uint64_t line() const;
   uint64_t end() const;
-  // Returns whether it is a line or paragraph, whose output a line feed follows; false in
-  // documents, whose line breaks are among what Write returns.
+  // Returns whether a line feed follows its output. It does for lines and paragraphs. In documents,
+  // Write returns the line breaks.
   bool ends_line() const;
-  // The output that stands for it, without that line feed: what surrounds the translation in the
-  // input, quoting marks, indentation and tags, and the translation, wrapped as Options::wrap says.
+  // Returns its output, without that line feed: the quoting marks, indentation and tags around the
+  // text in the input, and the translation, wrapped as Options::wrap says.
   std::string Write(absl::string_view translation) const;
 
  private:
@@ -73,10 +74,11 @@ class NIBU_EXPORT TextReader {
   void Add(absl::string_view bytes);
   // Says that no more bytes come.
   void End();
-  // Takes the next unit. False: more bytes are needed or, after End, there is none.
+  // Sets `unit` to the next unit. Returns false if more bytes are needed or, after End, none is
+  // left.
   bool Next(TextUnit* unit);
-  // Returns whether a comment, tag or element that is left alone goes on behind the last unit. At
-  // the end of a text that means that the rest, from where it begins, was not translated.
+  // Returns whether a comment, tag or element that is not translated goes on behind the last unit.
+  // At the end of a text that means that the text from its beginning on was not translated.
   bool is_open() const;
 
  private:
@@ -84,8 +86,8 @@ class NIBU_EXPORT TextReader {
   size_t wrap_;
 };
 
-// The markup of a file that is a document by its name (.html, .htm, .xhtml, .xml, perhaps with .gz
-// behind it); no value: the name says nothing.
+// Returns the markup of a file that is a document by its name (.html, .htm, .xhtml, .xml, perhaps
+// with .gz behind it), or nullopt if the name says nothing.
 NIBU_EXPORT std::optional<Markup> MarkupOfFile(absl::string_view path);
 
 }  // namespace nibu
