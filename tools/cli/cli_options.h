@@ -10,9 +10,9 @@
 namespace nibu::internal {
 
 enum class OutputFormat {
-  kText,   // the best hypothesis, a line
-  kJsonl,  // one JSON object a line
-  kNBest,  // "index ||| text ||| logprob= S ||| score", a line a hypothesis
+  kText,   // a line with the best hypothesis
+  kJsonl,  // a JSON object on one line
+  kNBest,  // "index ||| text ||| logprob= S ||| score" on a line for each hypothesis
 };
 
 // The form of the input's lines.
@@ -21,15 +21,15 @@ enum class InputFormat {
   kJsonl,  // a JSON object with a text, and options for it
 };
 
-// Not all programs have all of them.
+// The options; not all programs have all of them.
 struct CliOptions {
-  std::string model;  // empty: the bundled one
+  std::string model;  // empty: the bundled model
   std::string config;
   std::string src = "-";
   std::string tgt;
   bool tsv = false;
   InputFormat input_format = InputFormat::kText;
-  int tsv_column = 0;  // from 1; 0: the input is no TSV
+  int tsv_column = 0;  // from 1; 0: the input is not TSV
   std::string target_prefix;
   std::string glossary;
   std::string language = "en";

@@ -1,4 +1,4 @@
-// Completion for bash and zsh.
+// Writes the scripts that complete a program's options in bash and zsh.
 
 #include "tools/cli/completion.h"
 
@@ -15,7 +15,8 @@ namespace {
 
 constexpr char kHelpKinds[] = "all man markdown bash zsh";
 
-// The words that an option's value may be, with blanks between them; empty: they are not known.
+// Returns the words that an option's value may be, with blanks between them, or an empty string if
+// they are not known.
 std::string ValuesOf(const ProgramOption& option) {
   const absl::string_view type = option.row->info.type;
   if (type == "bool") return "true false";
@@ -32,8 +33,8 @@ bool HasNo(const ProgramOption& option) {
   return option.is_switch() && option.row->default_value != "false";
 }
 
-// The lines of the function that complete a program's flags. `first` has the words that the first
-// argument may be.
+// Returns the lines of the function that complete a program's flags. `first` has the words that the
+// first argument may be.
 std::string BashBody(const ProgramInfo& program, absl::string_view first) {
   std::vector<std::string> flags = {"--help", "--version"};
   std::vector<std::string> paths;
@@ -88,7 +89,7 @@ std::string FunctionName(const ProgramInfo& program) {
   return absl::StrCat("_", absl::StrReplaceAll(program.name, {{"-", "_"}, {" ", "_"}}));
 }
 
-// The last word of a command's name: "attention" of "nibu-inspect attention".
+// Returns the last word of a command's name: "attention" of "nibu-inspect attention".
 std::string WordOf(const ProgramInfo& command) {
   return command.name.substr(command.name.rfind(' ') + 1);
 }
@@ -99,7 +100,7 @@ std::vector<std::string> WordsOf(const ProgramInfo& program) {
   return words;
 }
 
-// A call of zsh's _arguments, which completes a program's flags.
+// Returns a call of zsh's _arguments, which completes a program's flags.
 std::string ZshArguments(const ProgramInfo& program) {
   std::string text = absl::StrCat("_arguments \\\n  '--help=-[show help]::kind:(", kHelpKinds,
                                   ")' \\\n  '--version[show the version]'");

@@ -8,11 +8,11 @@
 
 namespace nibu::internal {
 
-// A script for bash that defines the function _nibu_NAME and registers it. It completes flags,
-// words that are values of flags, and names of files.
+// Returns a script for bash that defines the function _nibu_NAME and registers it. It completes
+// flags, words that are values of flags, and names of files.
 std::string BashCompletion(const ProgramInfo& program);
 
-// The same for zsh: a file named _nibu-NAME, in a folder of $fpath.
+// Returns the same for zsh: the contents of a file _nibu-NAME in a folder of $fpath.
 std::string ZshCompletion(const ProgramInfo& program);
 
 }  // namespace nibu::internal

@@ -1,4 +1,4 @@
-// Options from a YAML file.
+// Reads options from a YAML file.
 
 #include "tools/cli/config_file.h"
 
@@ -14,7 +14,7 @@
 namespace nibu::internal {
 namespace {
 
-// A scalar as text; false: it is none.
+// Writes a scalar as text. Returns false if the value is not a scalar.
 bool ScalarText(const nlohmann::json& value, std::string* text) {
   if (value.is_string()) *text = value.get<std::string>();
   return value.is_string();

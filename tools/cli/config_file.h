@@ -1,4 +1,4 @@
-// Options from a file: --config=FILE.
+// Reads the file of --config=FILE, which sets options.
 #ifndef NIBU_TOOLS_CLI_CONFIG_FILE_H_
 #define NIBU_TOOLS_CLI_CONFIG_FILE_H_
 
@@ -16,11 +16,12 @@ struct ConfigEntry {
   std::string name;
   std::string value;
   std::string place;                  // "FILE: line 3", for messages
-  std::vector<std::string> elements;  // of a list
+  std::vector<std::string> elements;  // the elements of a list
 };
 
-// The entries of a YAML file, which is a map from names of options to values. An error names the
-// file: it cannot be read, is not YAML, or has a value that is a map or null.
+// Returns the entries of a YAML file, which is a map from names of options to values. Returns an
+// error that names the file if it cannot be read, is not YAML, or has a value that is a map or
+// null.
 absl::StatusOr<std::vector<ConfigEntry>> ReadConfigEntries(const std::string& path);
 
 }  // namespace nibu::internal

@@ -1,4 +1,4 @@
-// Parses command lines, and ends programs in one line.
+// Parses command lines, and ends programs with an error of one line.
 
 #include "tools/cli/flags.h"
 
@@ -34,7 +34,7 @@ namespace {
 struct State {
   std::string program = program_invocation_short_name;
   std::vector<ProgramOption> options;
-  std::string lists;  // see ProgramInfo
+  std::string lists;  // ProgramInfo::lists
   std::string repeats;
   std::map<std::string, std::vector<std::string>, std::less<>> given;  // options with their values
   std::string fatal_note;
@@ -53,7 +53,7 @@ bool HasWord(absl::string_view words, absl::string_view word) {
   return false;
 }
 
-// The option of this name; null: the program has none.
+// Returns the option of this name, or null if the program has none.
 const ProgramOption* Find(absl::string_view name) {
   for (const ProgramOption& option : TheState().options) {
     if (option.name() == name) return &option;
@@ -90,25 +90,25 @@ absl::Status ApplyConfigFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file opened
-// later gets the number and with it what is meant for standard output or error. Reading and writing
-// them fails as before.
+// Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed. Otherwise a file that is
+// opened later would get the number, and with it the text for standard output or error. Reading and
+// writing them fails as before.
 void ReserveStandardDescriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest free number is this one.
+    // `fd` is the lowest free number, so open returns it.
     if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }
 
-// Takes no memory.
+// Prints an error and ends the program, without allocating memory.
 [[noreturn]] void EndFor(const char* error) {
   std::fprintf(stderr, "%s: error: %s%s\n", TheState().program.c_str(), error,
                TheState().fatal_note.c_str());
   _exit(1);
 }
 
-// What std::terminate calls.
+// Ends the program for want of memory or threads; std::terminate calls it.
 [[noreturn]] void EndExhausted() {
   try {
     if (std::current_exception() != nullptr) throw;
@@ -124,8 +124,8 @@ void ReserveStandardDescriptors() {
   std::abort();
 }
 
-// Messages quote names and texts of the input, whose control characters would steer a terminal:
-// they are printed as \x1b and so on.
+// Prints a message in one line. Messages quote names and texts of the input, whose control
+// characters would steer a terminal, so these are printed as \x1b and so on.
 void PrintLine(const char* kind, absl::string_view message) {
   std::string line = absl::StrCat(TheState().program, ": ", kind, ": ");
   for (const char c : message) {
@@ -141,14 +141,14 @@ void PrintLine(const char* kind, absl::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-// Ends the program, with status 1 where standard output cannot be written.
+// Prints a text and ends the program, with status 1 if standard output cannot be written.
 [[noreturn]] void PrintAndExit(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) std::exit(0);
   PrintLine("error", absl::StrCat("standard output: cannot be written: ", std::strerror(errno)));
   _exit(1);
 }
 
-// Payload of a status.
+// The type of the payload that marks a status as wrong usage.
 constexpr char kUsage[] = "nibu/usage";
 
 }  // namespace
@@ -178,7 +178,7 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
   state.repeats = program.repeats;
   state.given.clear();
   std::vector<std::string> positional;
-  std::vector<std::pair<std::string, std::string>> flags;  // names and values, in order
+  std::vector<std::pair<std::string, std::string>> flags;  // names and values, as they were given
   for (size_t i = 0; i < arguments.size(); ++i) {
     absl::string_view argument = arguments[i];
     if (argument == "--") {
@@ -248,7 +248,7 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value) {
 }
 
 absl::Status UsageOfFlag(const absl::Status& status) {
-  // Other messages are about the file that the option names.
+  // An error of another kind is about the file that the option names.
   const bool is_of_flag = absl::IsInvalidArgument(status) && Find(OptionOf(status)) != nullptr &&
                           absl::StartsWith(status.message(), OptionOf(status));
   return is_of_flag ? WrongUsage("--", status.message()) : status;

@@ -1,4 +1,5 @@
-// Command lines: flags from the table of options, with errors of one line and exit status 2.
+// Parses command lines. The flags come from the table of options. Wrong usage is an error of one
+// line and exit status 2.
 #ifndef NIBU_TOOLS_CLI_FLAGS_H_
 #define NIBU_TOOLS_CLI_FLAGS_H_
 
@@ -18,17 +19,17 @@ namespace nibu::internal {
 // The name, description and options of a program.
 struct ProgramInfo {
   std::string name;         // "nibu-translate"
-  std::string key;          // its name in OptionInfo::programs: "translate"
+  std::string key;          // the program's name in OptionInfo::programs: "translate"
   std::string usage;        // "[flags] [TEXT ...]"
   std::string description;  // some lines
-  // Tables of options, and the structs that their values go to. Rows for other programs are
-  // skipped; a row without programs is for all that have its table.
+  // A table of options, and the struct that their values go to. Rows for other programs are
+  // skipped. A row without programs is for all programs that have the table.
   struct Part {
     absl::Span<const OptionRow> rows;
     void* values;
   };
   std::vector<Part> parts;
-  bool takes_text = false;  // It takes arguments that are no flags.
+  bool takes_text = false;  // The program takes arguments that are no flags.
   std::string lists = "";   // Names of options that take several values, with commas between them.
   // Commands that the first argument chooses, as in "nibu-inspect attention". They parse their own
   // flags; here they are for the man page and completion.
@@ -43,49 +44,49 @@ struct ProgramOption {
 
   absl::string_view name() const { return row->info.name; }
   std::string value() const { return row->get(row->info, values); }
-  // A switch needs no value: --name and --noname.
+  // Returns whether the option is a switch, which needs no value: --name and --noname.
   bool is_switch() const;
 };
 
-// The options of a program, in the order of its tables.
+// Returns the options of a program, in the order of its tables.
 std::vector<ProgramOption> OptionsOf(const ProgramInfo& program);
 
 // Sets a program's options from a configuration file, if --config names one, and then from a
 // command line (without the program's name): --name=value, --name value, --flag and --noflag for
-// booleans;
-// "--" ends the flags. Returns the other arguments. Of a list, each value is parsed as the
-// option's, and the option keeps the last one. Wrong usage: an unknown flag (with the nearest known
-// one), a missing or malformed value, options that exclude each other, or an option without one
-// that it needs.
+// booleans; "--" ends the flags. Returns the other arguments. If an option takes several values,
+// each is parsed, and the option keeps the last one. It is wrong usage if a flag is unknown (the
+// nearest known one is named), a value is missing or malformed, options exclude each other, or an
+// option lacks one that it needs.
 absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
                                                     absl::Span<const std::string> arguments);
 
-// The following are about the options of the last ParseFlags.
+// The following functions are about the options of the last ParseFlags.
 
-// The values that an option was set to, or else its present one.
+// Returns the values that an option was set to, or else its present one.
 std::vector<std::string> FlagValues(absl::string_view name);
-// Returns whether the command line or the configuration file has set the option, be it to its
+// Returns whether the command line or the configuration file has set the option, even if to its
 // default.
 bool WasGiven(absl::string_view name);
-// Sets one option. Wrong usage, naming it: a malformed value.
+// Sets one option. A malformed value is wrong usage; the error names the option.
 absl::Status SetFlag(absl::string_view name, absl::string_view value);
-// A status of the library as one of the command line: an error about one of the program's options
-// is wrong usage of that flag.
+// Turns a status of the library into one of the command line: an error about one of the program's
+// options becomes wrong usage of that flag.
 absl::Status UsageOfFlag(const absl::Status& status);
 
-// ParseFlags for a main(): answers --help and --version itself (status 0) and ends the program with
-// one line and status 2 on wrong usage, arguments that it does not take included. Calls
-// EndInOneLine; from then on descriptors 0, 1 and 2 are what they are meant for, or closed.
+// Calls ParseFlags for a main(). Answers --help and --version itself (status 0), and ends the
+// program with one line and status 2 on wrong usage, arguments that it does not take included.
+// Calls EndInOneLine. After that, no file that is opened gets one of the descriptors 0, 1 and 2.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv);
 
-// From now on the program ends with one line, and status 1, when there is no memory left, or no
-// thread can be started, on whatever thread.
+// Makes the program end with one line and status 1 when there is no memory left, or no thread can
+// be started, on whatever thread that happens.
 void EndInOneLine();
 
-// What is added to that last line from now on.
+// Sets the note that is added to this last line.
 void SetFatalNote(std::string note);
 
-// "NAME: error: MESSAGE" in one line on standard error; NAME is that of ParseCommandLineOrExit.
+// Prints "NAME: error: MESSAGE" in one line on standard error. NAME is the program's name that
+// ParseCommandLineOrExit got.
 void PrintError(absl::string_view message);
 void PrintWarning(absl::string_view message);
 void PrintNote(absl::string_view message);
@@ -98,17 +99,17 @@ absl::StatusOr<T> UsageError(absl::StatusOr<T> result) {
   return result;
 }
 
-// Wrong usage, with what absl::StrCat makes of the parts as its message.
+// Returns an error of wrong usage, whose message consists of the parts.
 template <typename... Parts>
 absl::Status WrongUsage(const Parts&... parts) {
   return UsageError(Invalid(parts...));
 }
 
-// Wrong usage: the message of the first of these mistakes that is made.
+// Returns wrong usage with the message of the first mistake that is true, or OK.
 absl::Status Refuse(const std::vector<std::pair<bool, std::string>>& mistakes);
 
-// What a program that ends so exits with, after PrintError of an error: 0, 2 for wrong usage, 1 for
-// work that failed.
+// Prints an error, if `status` is one, and returns the exit status of the program: 0, 2 for wrong
+// usage, or 1 if the work failed.
 int ExitStatus(const absl::Status& status);
 
 }  // namespace nibu::internal

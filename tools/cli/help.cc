@@ -1,4 +1,4 @@
-// Help, man pages, completion and the page of flags, from a program's options.
+// Writes help, man pages and the page of flags from the table of a program's options.
 
 #include "tools/cli/help.h"
 
@@ -31,7 +31,7 @@ struct Group {
   std::vector<ProgramOption> options;
 };
 
-// The groups that come last, in their order; the others have the order of the tables.
+// Returns where a group stands: some groups come last, the others keep the order of the tables.
 int Height(absl::string_view title) {
   constexpr absl::string_view kLast[] = {kSearchOnTextGroup, kLengthsGroup, kSpeedGroup,
                                          kOutputGroup, kMeasuringGroup};
@@ -54,13 +54,13 @@ std::vector<Group> GroupsOf(const ProgramInfo& program) {
   return groups;
 }
 
-// "--name=DEFAULT"; a default value that is empty is shown as "".
+// Returns "--name=DEFAULT". An empty default value is shown as "".
 std::string FlagOf(const ProgramOption& option) {
   const std::string& value = option.row->default_value;
   return absl::StrCat("--", option.name(), "=", value.empty() ? "\"\"" : value);
 }
 
-// "--a=b" or "--c" of the words "a=b c", without the options that the program lacks.
+// Returns the flags "--a=b" and "--c" of the words "a=b c", except those that the program lacks.
 std::string Flags(const ProgramInfo& program, absl::string_view words) {
   std::vector<std::string> flags;
   for (const absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
@@ -72,7 +72,7 @@ std::string Flags(const ProgramInfo& program, absl::string_view words) {
   return absl::StrJoin(flags, " or ");
 }
 
-// The values that the help does not name.
+// Returns a sentence with the values of an option that its help does not name.
 std::string Values(const OptionInfo& info) {
   for (const absl::string_view word : absl::StrSplit(info.values, ' ', absl::SkipEmpty())) {
     if (!absl::StrContains(info.help, word)) {
@@ -82,7 +82,8 @@ std::string Values(const OptionInfo& info) {
   return "";
 }
 
-// The range of a number. Limits that only keep nonsense out, such as a million, are not told.
+// Returns a sentence with the range of a number. Limits that only refuse nonsense, such as a
+// million, are left out.
 std::string Range(const OptionInfo& info) {
   const auto is_told = [](double limit) {
     return limit == 0 || (std::abs(limit) >= 1e-3 && std::abs(limit) < 1e6);
@@ -98,7 +99,7 @@ std::string Range(const OptionInfo& info) {
   return is_told(info.most) ? absl::StrCat(" Range: ", info.most, " or less.") : "";
 }
 
-// The help, and what the other fields of the row say.
+// Returns the help and the sentences that the other fields of the row make.
 std::string Sentences(const ProgramInfo& program, const ProgramOption& option) {
   const OptionInfo& info = option.row->info;
   std::string text = absl::StrCat(info.help, Values(info), Range(info));
@@ -157,7 +158,7 @@ std::string All(const ProgramInfo& program) {
                       "--version the version.\n");
 }
 
-// Flags in backquotes, and no character that Markdown or a table takes for its own.
+// Returns a text for a Markdown table: flags in backquotes, and Markdown's own characters escaped.
 std::string MarkdownText(absl::string_view text) {
   std::vector<std::string> words;
   for (const absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" \n"))) {
@@ -188,7 +189,7 @@ std::string Markdown(const ProgramInfo& program) {
   return text;
 }
 
-// Text of a man page: no line may begin as a request does, and hyphens and the like stay ASCII.
+// Returns a text for a man page: no line begins like a request, and hyphens and quotes stay ASCII.
 std::string Roff(absl::string_view text) {
   std::string escaped = absl::StrReplaceAll(
       text, {{"\\", "\\e"}, {"-", "\\-"}, {"^", "\\(ha"}, {"~", "\\(ti"}, {"`", "\\(ga"}});
@@ -200,7 +201,7 @@ std::string SynopsisOf(const ProgramInfo& program) {
   return absl::StrCat(".B ", Roff(program.name), "\n", Roff(program.usage), "\n");
 }
 
-// The options in their groups, each group below a title.
+// Returns the options in their groups, each group below a title.
 std::string RoffOptions(const ProgramInfo& program) {
   std::string text;
   for (const Group& group : GroupsOf(program)) {

@@ -18,16 +18,16 @@
 namespace nibu::internal {
 namespace {
 
-// The plans of lines with options of their own, those that were used last. Used by one thread.
+// Keeps the plans of lines with options of their own that were used last. Used by one thread.
 class PlanCache {
  public:
   struct Entry {
-    uint64_t number;  // Another plan never gets it.
+    uint64_t number;  // Unique: no other plan gets it, even after this one is dropped.
     absl::StatusOr<std::shared_ptr<const Plan>> plan;
   };
 
-  // The plan of a JsonRequest's options, made by `prepare` unless it is there. Valid until the next
-  // call.
+  // Returns the plan for a JsonRequest's options, which `prepare` makes unless it is there. The
+  // result is valid until the next call.
   const Entry& Get(const std::string& key,
                    const std::function<absl::StatusOr<std::shared_ptr<const Plan>>()>& prepare) {
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
@@ -46,7 +46,7 @@ class PlanCache {
   uint64_t last_number_ = 0;
 };
 
-// The text of JSON, which may have line feeds, is to be one line.
+// Returns the translation of an object's text, which may have line feeds, on one line.
 std::string OneLine(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}});
 }
@@ -57,7 +57,7 @@ class JsonTranslator final : public LineTranslator {
 
   void Submit(uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) override {
     const std::string& line = unit.source();
-    if (absl::StripAsciiWhitespace(line).empty()) {  // which parts objects, and is none itself
+    if (absl::StripAsciiWhitespace(line).empty()) {  // a blank line between objects
       context_.totals->Skip(index);
       return deliver(context_.output.format == OutputFormat::kText ? "\n" : "");
     }
@@ -80,7 +80,7 @@ class JsonTranslator final : public LineTranslator {
       plan_number = entry.number;
       plan = *entry.plan;
     }
-    // The result depends on the number in samples alone.
+    // Only samples depend on the unit's number.
     const std::string key =
         absl::StrCat(plan_number, " ", read->prefix.size(), " ", read->prefix, read->text);
     SubmitOnce(read->options.sampling_topk == 1 ? key : "", index, end, [&](nibu::Done done) {
@@ -124,9 +124,9 @@ class JsonTranslator final : public LineTranslator {
     return object + "\n";
   }
 
-  // Says once of each name that it may not do what it was meant to.
+  // Warns, once for each name, of members that may be misspelled options.
   void WarnOfNames(uint64_t line, const JsonRequest& read) {
-    constexpr size_t kMostNames = 1000;  // the input has any number of them
+    constexpr size_t kMostNames = 1000;  // bounds the memory, since the input may have any number
     const auto is_new = [this](const std::string& name) {
       return names_.size() < kMostNames && names_.insert(name).second;
     };
@@ -148,8 +148,8 @@ class JsonTranslator final : public LineTranslator {
   }
 
   PlanCache plans_;
-  std::set<std::string> names_;     // of fields that were looked at
-  std::atomic<uint64_t> open_ = 0;  // texts
+  std::set<std::string> names_;     // names of members that have been checked
+  std::atomic<uint64_t> open_ = 0;  // number of texts that end within markup
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Reads JSON objects with texts and options, and keeps the bytes of members that are copied.
 #include "tools/cli/json_request.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Names that the output's object uses.
+// Names that the output's object uses itself.
 constexpr absl::string_view kOutputNames[] = {"source", "hypotheses", "error"};
 
 std::vector<std::string> NamesOf(const ProgramInfo& program) {
@@ -34,7 +35,7 @@ std::vector<std::string> NamesOf(const ProgramInfo& program) {
   return names;
 }
 
-// The options of a text that a member may give. "text" is the text itself.
+// Returns the options of a text that a member may give. "text" is not among them: it is the text.
 const std::vector<std::string>& TextOptionNames() {
   static const auto& names = *[] {
     auto* all = new std::vector<std::string>(
@@ -45,7 +46,7 @@ const std::vector<std::string>& TextOptionNames() {
   return names;
 }
 
-// The options that are those of all lines.
+// Returns the options that hold for all lines.
 const std::vector<std::string>& RunOptionNames() {
   static const auto& names = *new std::vector<std::string>(NamesOf(
       {"nibu-translate",
@@ -65,7 +66,7 @@ size_t SkipBlanks(absl::string_view json, size_t i) {
   return i;
 }
 
-// The place behind the string that begins at `i` with a quotation mark.
+// Returns the place behind the string that begins at `i` with a quotation mark.
 size_t EndOfString(absl::string_view json, size_t i) {
   for (++i; i < json.size() && json[i] != '"'; ++i) {
     if (json[i] == '\\') ++i;
@@ -73,7 +74,7 @@ size_t EndOfString(absl::string_view json, size_t i) {
   return std::min(i + 1, json.size());
 }
 
-// The place behind the value that begins at `i`, and the blanks that follow it.
+// Returns the place behind the value that begins at `i` and the blanks that follow it.
 size_t EndOfValue(absl::string_view json, size_t i) {
   for (int depth = 0; i < json.size(); ++i) {
     const char c = json[i];
@@ -116,8 +117,8 @@ absl::StatusOr<Json> Parse(absl::string_view text) {
   return Invalid(absl::StripPrefix(json.status().message(), "line: "));
 }
 
-// Returns the members of an object. The text has to be JSON, so that its marks are where they have
-// to be; a name may be there twice.
+// Returns the members of an object, perhaps with a name twice. REQUIRES: the text is JSON, so it is
+// enough to look at quotation marks, brackets and commas.
 std::vector<JsonMember> MembersOf(absl::string_view text) {
   std::vector<JsonMember> members;
   for (size_t i = SkipBlanks(text, text.find('{') + 1); text[i] == '"';) {
@@ -136,7 +137,7 @@ std::vector<JsonMember> MembersOf(absl::string_view text) {
 }
 
 // Returns the "id" of an object that is refused, for example because it has another name twice.
-// Empty: the text is not JSON, or has no or several ids.
+// Returns an empty string if the text is not JSON, or has no or several ids.
 absl::string_view IdOfRefused(absl::string_view text) {
   const std::string known = WithoutHugeNumbers(text);
   const size_t begin = known.find_first_not_of("\xef\xbb\xbf \t\r\n");
@@ -155,7 +156,7 @@ absl::StatusOr<std::string> StringOf(const JsonMember& member, const Json& value
   return Invalid("\"", member.name, "\" must be a string, not ", QuotedJson(value));
 }
 
-// A value as text of the command line; false: it is a list or an object.
+// Writes a value as text of the command line. Returns false for a list or an object.
 bool ScalarText(const JsonMember& member, const Json& value, std::string* text) {
   if (value.is_structured()) return false;
   *text = value.is_string() ? value.get<std::string>() : std::string(member.value);
@@ -174,7 +175,7 @@ absl::Status SetTextOption(const JsonMember& member, const Json& value, Options*
     return InvalidOption(member.name, " must be a value", takes_list ? " or a list of values" : "",
                          ", not ", QuotedJson(value));
   };
-  // Only an option that is a list can be an empty one.
+  // An empty list is a value only of an option that is a list.
   if (value.is_object() || !takes_list || (value.empty() && row->set_list == nullptr)) {
     return refuse();
   }
@@ -211,7 +212,7 @@ absl::Status SetGlossary(const Json& value, std::vector<GlossaryEntry>* glossary
                        QuotedJson(value));
 }
 
-// Takes a member that is not copied. Returns false for one that is.
+// Takes a member that is an option or a field. Returns false for a member that is copied.
 absl::StatusOr<bool> TakeMember(const JsonMember& member, const Json& value, JsonRequest* request,
                                 std::map<std::string, std::string>* given) {
   if (member.name == "text") {
@@ -226,7 +227,7 @@ absl::StatusOr<bool> TakeMember(const JsonMember& member, const Json& value, Jso
   }
   const bool is_glossary = member.name == "glossary";
   if (!is_glossary && !Has(TextOptionNames(), member.name)) return false;
-  if (value.is_null()) return true;  // as if it were not there
+  if (value.is_null()) return true;  // null counts as a missing member
   (*given)[member.name] = value.dump();
   NIBU_RETURN_IF_ERROR(is_glossary ? SetGlossary(value, &request->options.glossary)
                                    : SetTextOption(member, value, &request->options));
@@ -308,7 +309,8 @@ std::string MisspelledOption(absl::string_view name) {
     for (const char* other : {"text", "prefix", "glossary"}) all->emplace_back(other);
     return all;
   }();
-  // The beginning of a name, as "end" is that of "end_token", is likely to be a name of its own.
+  // A name that lacks much of an option's end, as "end" does of "end_token", is not a misspelled
+  // one.
   constexpr int kMostMissing = 3;
   if (name.size() <= kMostMissing) return "";
   std::string nearest = Nearest(name, known);

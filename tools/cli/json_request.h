@@ -12,45 +12,46 @@
 
 namespace nibu::internal {
 
-// A member of a JSON object; its name is decoded, the other parts are bytes of the object's text.
+// A member of a JSON object. Its name is decoded; the other fields are bytes of the object's text.
 struct JsonMember {
   std::string name;
   absl::string_view raw_name;  // with its quotation marks
   absl::string_view value;
 };
 
-// The members of a JSON object, in order, with their bytes as they are. InvalidArgument: the text
-// is not JSON or not an object, is nested deeper than 32, or has a name twice.
+// Returns the members of a JSON object, in order, with their bytes as they are. Returns
+// InvalidArgument if the text is not JSON or not an object, is nested deeper than 32, or has a name
+// twice.
 absl::StatusOr<std::vector<JsonMember>> SplitJsonObject(absl::string_view text);
 
-// Replaces JSON's numbers that a double cannot hold, as 1e400, by large ones of the same length, so
-// that a parser accepts the text.
+// Replaces numbers of JSON that a double cannot hold, such as 1e400, by large ones of the same
+// length, so that a parser accepts the text.
 std::string WithoutHugeNumbers(absl::string_view json);
 
-// A text to be translated, and what its line says of it.
+// A text to be translated, with the options and members that its line gives.
 struct JsonRequest {
-  absl::Status status;  // InvalidArgument that says what is wrong with the line.
-  // The beginning of the output's object: "id" and the members that are copied, as JSON between
-  // which commas stand.
+  absl::Status status;  // InvalidArgument if the line makes no sense; the message says why.
+  // The beginning of the output's object, as JSON without braces: "id" and the members that are
+  // copied, with commas between them.
   std::string members;
   std::string text;
   std::string prefix;
   Options options;
-  // The names and values of the options that the line gives; empty: it gives none. Lines with the
-  // same key, and no others, have the same options.
+  // The names and values of the options that the line gives, or empty if it gives none. Lines have
+  // the same key if and only if they have the same options.
   std::string key;
   std::vector<std::string> copied;    // The names of members that are copied.
   std::vector<std::string> replaced;  // Names that the output uses itself, so they are not copied.
 };
 
-// Reads a line. `options` holds for all lines, and those that the line gives take their places.
-// `id` stands in for an id that it does not give. Whatever the line is, `members` can be printed.
+// Reads a line. `options` holds for all lines; options that the line gives replace them. `id` is
+// the id if the line has none. Whatever the line is, `members` of the result can be printed.
 JsonRequest ReadJsonRequest(absl::string_view line, uint64_t id, const Options& options);
 
 // Returns true if an option of this name holds for all lines. A member of the name is copied.
 bool IsRunOption(absl::string_view name);
 
-// The option or field that a member's name is probably meant to be; empty: none is.
+// Returns the option or field that a member's name is probably meant to be, or an empty string.
 std::string MisspelledOption(absl::string_view name);
 
 }  // namespace nibu::internal

@@ -1,3 +1,4 @@
+// Reads files and pipes, decompresses gzip, and refuses files that are not text.
 #include "tools/cli/lines.h"
 
 #include <fcntl.h>
@@ -21,12 +22,12 @@ namespace {
 
 constexpr size_t kReadSize = size_t{1} << 16;
 
-// How files begin that are not plain UTF-8 text; '?' is any byte. No UTF-8 text begins so. Where
-// two entries fit, the first one counts.
+// A kind of file that is not plain UTF-8 text, and the bytes that it begins with; '?' is any byte.
+// No UTF-8 text begins with any of these. If two entries fit, the first one counts.
 struct Format {
   absl::string_view magic;
   const char* name;
-  const char* command;  // writes the text to standard output; null: gzip, which is read
+  const char* command;  // a command that writes the text to standard output; null for gzip
 };
 constexpr Format kFormats[] = {
     {"\x1f\x8b", "compressed with gzip", nullptr},
@@ -39,14 +40,14 @@ constexpr Format kFormats[] = {
     {"\x04\x22\x4d\x18", "compressed with lz4", "lz4 -dc"},
     {"PK\x03\x04", "compressed with zip", "unzip -p"},
     {"7z\xbc\xaf\x27\x1c", "compressed with 7z", "7z x -so"},
-    // By their byte order marks.
+    // These are known by their byte order marks.
     {absl::string_view("\xff\xfe\0\0", 4), "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
     {absl::string_view("\0\0\xfe\xff", 4), "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
     {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
 };
 
-// Whether the two agree as far as both go.
+// Returns whether the shorter of the two is a beginning of the longer one.
 bool Agree(absl::string_view bytes, absl::string_view magic) {
   for (size_t i = 0; i < std::min(bytes.size(), magic.size()); ++i) {
     if (magic[i] != '?' && magic[i] != bytes[i]) return false;
@@ -54,7 +55,8 @@ bool Agree(absl::string_view bytes, absl::string_view magic) {
   return true;
 }
 
-// The format of bytes that begin so; null: plain text. `more`: what is there may be cut off.
+// Returns the format of a file with these first bytes, or null for plain text. `more`: there may be
+// more bytes.
 const Format* FindFormat(absl::string_view bytes, bool more) {
   const Format* const found =
       std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
@@ -72,7 +74,7 @@ bool TryAgain(int fd, short event) {
   return poll(&wanted, 1, -1) >= 0 || errno == EINTR;
 }
 
-// Its bytes, decompressed where they are gzip's.
+// A file that is read in pieces, and decompressed if it is gzip.
 struct InputLines::File {
   // Closes `descriptor` in the end, unless it is standard input.
   File(std::string path, int descriptor) : name(std::move(path)), fd(descriptor) {
@@ -81,10 +83,10 @@ struct InputLines::File {
   }
   ~File() {
     if (fd > STDIN_FILENO) close(fd);
-    inflateEnd(&gzip);  // does nothing where it is not used
+    inflateEnd(&gzip);  // does nothing if the file is not gzip
   }
 
-  // Reads what there is, behind `bytes`; false: the end.
+  // Appends the bytes that are there to `bytes`. Returns false at the end.
   absl::StatusOr<bool> Fill() {
     const size_t before = bytes.size();
     bytes.resize(before + kReadSize);
@@ -107,11 +109,11 @@ struct InputLines::File {
                      format.command));
   }
 
-  // Fills until it is clear what the file is, once.
+  // Reads until the format of the file is clear, at the first call.
   absl::Status Sniff() {
     if (std::exchange(sniffed, true)) return absl::OkStatus();
     const Format* format = nullptr;
-    for (bool more = true; more;) {  // as long as there may be more of a beginning that is known
+    for (bool more = true; more;) {  // as long as the bytes may begin a known format
       NIBU_ASSIGN_OR_RETURN(more, Fill());
       format = FindFormat(bytes, more);
       if (format == nullptr) return absl::OkStatus();
@@ -127,7 +129,7 @@ struct InputLines::File {
   absl::StatusOr<bool> Inflate(std::string* to) {
     const size_t before = to->size();
     while (true) {
-      // Tapes and disks fill up with zeros.
+      // Tapes and disks may have zeros behind a gzip member.
       if (!in_member) bytes.erase(0, bytes.find_first_not_of('\0'));
       in_member = in_member || !bytes.empty();
       if (in_member) {
@@ -143,7 +145,7 @@ struct InputLines::File {
           in_member = false;
           inflateReset(&gzip);
         }
-        if (to->size() > before) return true;  // what is wrong behind it is found again
+        if (to->size() > before) return true;  // the next call finds an error behind these bytes
         if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END) {
           const char* why = gzip.msg != nullptr ? gzip.msg : zError(result);
           return absl::DataLossError(
@@ -174,7 +176,7 @@ struct InputLines::File {
       const size_t before = to->size();
       NIBU_ASSIGN_OR_RETURN(const bool more, Inflate(to));
       if (std::exchange(saw_inflated, true)) return more;
-      // What was compressed may be no UTF-8 text itself.
+      // The decompressed bytes may not be UTF-8 text either.
       const Format* const format = FindFormat(absl::string_view(*to).substr(before), false);
       if (format == nullptr) return more;
       to->resize(before);
@@ -187,16 +189,16 @@ struct InputLines::File {
     return !std::exchange(bytes, "").empty();
   }
 
-  const std::string name;  // for messages
+  const std::string name;  // its name in messages
   const int fd;
-  double size = 0;         // of a regular file, else 0
-  double read = 0;         // bytes in all
-  std::string bytes = {};  // read, but not used
+  double size = 0;         // the size of a regular file, else 0
+  double read = 0;         // number of bytes read
+  std::string bytes = {};  // bytes that have been read, but not used
   absl::Status failure = {};
   bool sniffed = false;
   bool is_gzip = false;
-  bool saw_inflated = false;  // the beginning of what gzip has compressed
-  bool in_member = false;     // of a gzip file, which may have several
+  bool saw_inflated = false;  // the beginning of the decompressed bytes has been checked
+  bool in_member = false;     // within a gzip member, of which a file may have several
   z_stream gzip = {};
 };
 
@@ -214,7 +216,7 @@ absl::StatusOr<InputLines> InputLines::Open(const std::string& path) {
   InputLines lines({});
   lines.more_ = true;
   lines.file_ = std::make_shared<File>(name, fd);
-  // A pipe is looked at when somebody asks for its lines, because that may have to wait.
+  // A pipe is checked only when its lines are asked for, since that may have to wait.
   if (lines.file_->size > 0) NIBU_RETURN_IF_ERROR(lines.file_->Sniff());
   return lines;
 }

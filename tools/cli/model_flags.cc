@@ -1,4 +1,4 @@
-// Models, threads and texts as options ask for them, for programs that look inside.
+// Reads model, threads and text options for programs that use the engine directly.
 
 #include "tools/cli/model_flags.h"
 

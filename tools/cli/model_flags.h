@@ -1,4 +1,4 @@
-// The model and the threads that the options of a program ask for.
+// Reads the model, threads and text options that a program's flags ask for.
 #ifndef NIBU_TOOLS_CLI_MODEL_FLAGS_H_
 #define NIBU_TOOLS_CLI_MODEL_FLAGS_H_
 
@@ -15,30 +15,30 @@ namespace nibu::internal {
 // A model to be loaded.
 struct ModelFlags {
   std::string path;
-  bool random_weights = false;  // the path is that of a model's shape (configs/*.json)
+  bool random_weights = false;  // the path names a model's shape (configs/*.json), without weights
   ComputeType compute_type;
   TextModelOptions text;
 };
 
-// The model that --model and the options of loading ask for, checked. Errors are wrong usage.
+// Returns the model that --model and the loading options ask for. Errors are wrong usage.
 absl::StatusOr<ModelFlags> ReadModelFlags(const std::string& model, const ModelOptions& options);
-// The same for programs that take one model, not an ensemble.
+// Does the same for programs that take one model, not an ensemble.
 absl::StatusOr<ModelFlags> ReadOneModelFlags(const std::string& model, const ModelOptions& options);
-// OpenModel, or weights that are always the same.
+// Opens the model or, with random_weights, makes weights, which are always the same.
 absl::StatusOr<OpenedModel> Open(const ModelFlags& model);
 
-// The threads, with room for sentences of the lengths that the options ask for. Errors are wrong
-// usage.
+// Returns the options of the threads, with position tables for the lengths that the options ask
+// for. Errors are wrong usage.
 absl::StatusOr<TranslatorOptions> ReadTranslatorFlags(const SpeedOptions& speed,
                                                       const ModelOptions& model,
                                                       const Options& options);
 
-// The options over a model's defaults. Errors are wrong usage.
+// Returns the options, with the model's defaults for those without a value. Errors are wrong usage.
 absl::StatusOr<TextOptions> ReadTextFlags(const Options& options, const ModelFlags& model,
                                           const ModelDefaults& defaults);
 
-// Loads a model for text or, tokenized, pieces, and prints its notes as warnings. `text` is set to
-// the options over the model's defaults. UsageError: they make no sense.
+// Loads a model for text or, if tokenized, pieces, and prints its notes as warnings. `text` gets
+// the result of ReadTextFlags. Options that make no sense are a UsageError.
 absl::StatusOr<TextModel> LoadForText(const ModelFlags& model, const Options& options,
                                       TextOptions* text);
 
