@@ -1,4 +1,4 @@
-// nibu-convert: a model of any format in, another format out.
+// nibu-convert reads a model of any format and writes it in another one.
 
 #include <filesystem>
 #include <system_error>
@@ -40,7 +40,7 @@ ProgramInfo Program(Settings* settings) {
        {ConvertOptionRows(), &settings->convert}}};
 }
 
-// Of a file, or of the files in a directory.
+// Returns the size of a file, or of all files in a directory.
 uint64_t BytesOf(const std::filesystem::path& path) {
   std::error_code error;
   const uint64_t own = std::filesystem::file_size(path, error);
@@ -59,7 +59,7 @@ absl::StatusOr<bool> IsNativeTarget(const ConvertOptions& options) {
   return WrongUsage("--out must end in .nibu or in / (a directory), or --format must be given");
 }
 
-// The enumerations above name the compute types in this order, behind `first`.
+// Converts an enumeration above, which has the compute types in this order from `first` on.
 template <typename T>
 ComputeType TypeOf(T value, T first) {
   constexpr ComputeType kTypes[] = {ComputeType::kFloat32, ComputeType::kBFloat16,

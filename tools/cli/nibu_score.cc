@@ -1,4 +1,4 @@
-// nibu-score: log-probabilities of given translations.
+// nibu-score prints the log-probabilities of given translations.
 
 #include <cmath>
 #include <cstdio>
@@ -42,7 +42,7 @@ ProgramInfo Program(Settings* settings) {
        {SpeedOptionRows(), &settings->speed}}};
 }
 
-// The targets, if they have a file of their own.
+// Opens the file of the targets, if there is one.
 absl::StatusOr<std::optional<InputLines>> OpenTargets(const CliOptions& cli,
                                                       const std::string& out) {
   NIBU_RETURN_IF_ERROR(
@@ -54,7 +54,8 @@ absl::StatusOr<std::optional<InputLines>> OpenTargets(const CliOptions& cli,
   return OpenLines({}, cli.tgt, out);
 }
 
-// Takes the target of a line: from its file or, without one, off the line, behind a tab.
+// Returns the target of a line: the next line of the targets' file or, if there is none, the text
+// behind a tab, which is removed from the line.
 absl::StatusOr<std::string> TakeTarget(std::optional<InputLines>* targets, std::string* line) {
   std::string target;
   if (targets->has_value()) {
@@ -84,7 +85,7 @@ void PrintStats(const Totals& totals, double load_seconds, double seconds) {
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
-// An error where the model gives a token no probability at all.
+// Returns an error if the model gives a token a probability of 0.
 absl::StatusOr<nibu::Result> CheckScores(absl::StatusOr<nibu::Result> result) {
   if (!result.ok() || result->hypotheses.empty()) return result;
   const nibu::Hypothesis& scored = result->hypotheses[0];
@@ -106,9 +107,9 @@ absl::Status Run(int argc, char** argv) {
   Options& asked = settings.text;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
-  loading.shortlist = "none";  // a score is of all tokens
-  // A score is the mean of what the model itself says of all tokens, and a target may be as long as
-  // the model has positions.
+  loading.shortlist = "none";  // probabilities are those among all tokens
+  // A score is the mean log-probability of the model alone, without the search's penalties. A
+  // target may be as long as the model has positions.
   asked.beam_size = 1;
   asked.length_penalty = 1;
   asked.word_penalty = 0;

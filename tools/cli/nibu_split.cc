@@ -1,4 +1,4 @@
-// nibu-split: text in, sentences out.
+// nibu-split splits text into sentences.
 
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ ProgramInfo Program(CliOptions* options) {
       /*takes_text=*/true};
 }
 
-// What is printed of a line: its sentences, one a line, or a JSON object.
+// Returns the output for a line: its sentences, each on a line, or a JSON object.
 std::string Format(bool json, uint64_t id, absl::string_view line,
                    const std::vector<ByteSpan>& sentences) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -43,7 +43,8 @@ std::string Format(bool json, uint64_t id, absl::string_view line,
   return text.empty() ? "\n" : text;
 }
 
-// Every line is written as soon as it is split: the next one may have to be waited for.
+// Splits all lines. Each is written as soon as it is split, since the next one may be long in
+// coming.
 absl::Status SplitLines(InputLines* source, const nibu::SentenceSplitter& splitter, bool json,
                         const OutputFile& out) {
   std::string line;
@@ -52,7 +53,7 @@ absl::Status SplitLines(InputLines* source, const nibu::SentenceSplitter& splitt
     if (!more) return absl::OkStatus();
     NIBU_ASSIGN_OR_RETURN(const std::vector<ByteSpan> sentences, splitter.Split(line));
     const absl::Status written = WriteAll(out.fd(), Format(json, id, line, sentences));
-    if (absl::IsCancelled(written)) return absl::OkStatus();  // nobody wants more
+    if (absl::IsCancelled(written)) return absl::OkStatus();  // the reader of the pipe is gone
     if (!written.ok()) return out.Failed(written.message());
   }
 }

@@ -1,4 +1,4 @@
-// nibu-translate: text in, translations out.
+// nibu-translate translates lines, paragraphs, documents and JSON objects.
 
 #include <cstdio>
 #include <memory>
@@ -44,12 +44,12 @@ ProgramInfo Program(Settings* settings) {
           /*takes_text=*/true};
 }
 
-// Wrong usage: options that do not go together in this program.
+// Returns wrong usage if options do not go together in this program.
 absl::Status CheckTogether(const Settings& settings, const std::vector<std::string>& texts) {
   const auto& [cli, model, speed, text] = settings;
   const bool is_text = cli.output_format == OutputFormat::kText;
   const bool is_document = text.text == TextKind::kDocument;
-  if (cli.input_format == InputFormat::kJsonl) {  // whose objects are whole texts with options
+  if (cli.input_format == InputFormat::kJsonl) {  // each object is a whole text with options
     return Refuse(
         {{is_text && text.num_hypotheses > 1,
           "--num_hypotheses needs --output_format=nbest or jsonl; text is the best one alone"},
@@ -77,7 +77,7 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
 }
 
-// Reads a file that is a document by its name as one, unless an option says otherwise.
+// Makes a file whose name ends like a document's be read as one, unless an option says otherwise.
 void ChooseTextKind(const CliOptions& cli, Options* text) {
   const std::optional<Markup> markup = MarkupOfFile(cli.src);
   const bool is_other = WasGiven("text") && text->text != TextKind::kDocument;
@@ -105,8 +105,8 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadGlossary(const std::string& path)
   return entries;
 }
 
-// Reports lines that went wrong, with an error or with warnings. `max_decoding_length`: 0 if
-// each line may have its own.
+// Reports lines that failed or have warnings. `max_decoding_length`: 0 if each line may have its
+// own.
 absl::Status Report(const Totals& totals, const Options& text, int max_decoding_length,
                     int max_input_length) {
   NIBU_RETURN_IF_ERROR(totals.Failure("translated"));
@@ -151,7 +151,7 @@ void PrintStats(const Totals& totals, const std::string& compute_type, int threa
   std::fprintf(stderr, "%s\n", stats.dump().c_str());
 }
 
-// Wrong usage: a draft model, and a search that cannot use it.
+// Returns wrong usage if there is a draft model, but the search cannot use it.
 absl::Status CheckDraft(const ModelOptions& loading, const Options& asked,
                         const Options& defaults) {
   const bool samples = asked.sampling_topk != 1;
@@ -160,7 +160,7 @@ absl::Status CheckDraft(const ModelOptions& loading, const Options& asked,
   return WrongUsage("--draft_model needs --beam_size=1, not ", beam_size);
 }
 
-// The word that --compute_type has for a type.
+// Returns the word that --compute_type has for a type.
 std::string ComputeTypeWord(nibu::ComputeType type) {
   ModelOptions options;
   options.compute_type = type;
@@ -177,7 +177,7 @@ std::unique_ptr<LineTranslator> NewLineTranslator(const CliOptions& cli,
   return NewTextTranslator(context);
 }
 
-// The plan for all lines; null where it lacks a language that JSON lines may give.
+// Returns the plan for all lines, or null if it lacks a language that JSON lines may give.
 absl::StatusOr<std::shared_ptr<const Plan>> PreparePlan(
     nibu::Translator* translator, const std::shared_ptr<const nibu::Model>& model,
     const Settings& settings) {

@@ -1,3 +1,4 @@
+// Writes output files beside their names, and ends the program on signals.
 #include "tools/cli/output_file.h"
 
 #include <fcntl.h>
@@ -20,16 +21,16 @@
 namespace nibu::internal {
 
 SignalWatcher::SignalWatcher() {
-  EndInOneLine();  // where there is no thread for it
+  EndInOneLine();  // in case that the thread cannot be started
   sigemptyset(&signals_);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action;
-    // Who started this may want it to be left alone (a job in the background, nohup).
+    // A signal that is ignored from the start stays so (a job in the background, nohup).
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     sigaddset(&signals_, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // writing fails, which is said
+  signal(SIGPIPE, SIG_IGN);  // write() returns an error instead, which is printed
   signal(SIGXFSZ, SIG_IGN);
   std::thread([this] {
     int number = 0;
@@ -47,7 +48,7 @@ void SignalWatcher::SetBeforeEnd(std::function<void()> f) {
 }
 
 void SignalWatcher::Finish(const std::function<void()>& last) {
-  const std::lock_guard<std::mutex> lock(mutex_);  // never free again once a signal is dealt with
+  const std::lock_guard<std::mutex> lock(mutex_);  // waits for ever if a signal ends the program
   before_end_ = nullptr;
   last();
 }
@@ -76,7 +77,7 @@ absl::Status OutputFile::Open() {
       fd_ = STDOUT_FILENO;
     } else if (absl::SimpleAtoi(target.filename().string(), &number) &&
                std::filesystem::equivalent(target.parent_path(), "/proc/self/fd", error)) {
-      fd_ = dup(number);  // of this process: those who share it go on where this ends
+      fd_ = dup(number);  // shares the offset, so others that have the file go on where this ends
     } else {
       fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     }
@@ -103,12 +104,12 @@ std::string OutputFile::Place() const {
 std::string OutputFile::Abandon() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pending_ == nullptr || fd_ < 0) return "";
-  // A full disk takes part of a line.
+  // If the disk is full, the last line may be incomplete.
   off_t size = lseek(fd_, 0, SEEK_END);
   char last = '\0';
   while (size > 0 && pread(fd_, &last, 1, size - 1) == 1 && last != '\n') --size;
   if (size <= 0) {
-    pending_ = nullptr;  // removes it
+    pending_ = nullptr;  // removes the file
     return "";
   }
   pending_->Keep();

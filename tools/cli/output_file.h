@@ -1,4 +1,4 @@
-// Where a program writes, a line after the other; and what signals leave of it.
+// The file that a program writes line by line, and the signals that may end the program meanwhile.
 #ifndef NIBU_TOOLS_CLI_OUTPUT_FILE_H_
 #define NIBU_TOOLS_CLI_OUTPUT_FILE_H_
 
@@ -14,16 +14,16 @@
 
 namespace nibu::internal {
 
-// Ends the program on SIGINT, SIGTERM and SIGHUP, with the status 128 + number. Create it before
-// any other thread, which thus have the signals blocked; it must outlive main(). Ignores SIGPIPE
-// and SIGXFSZ.
+// Ends the program on SIGINT, SIGTERM and SIGHUP, with the status 128 + number. Ignores SIGPIPE and
+// SIGXFSZ. It must be created before any other thread, so that these inherit the blocked signals,
+// and it must outlive main().
 class SignalWatcher {
  public:
   SignalWatcher();
-  // What to do before the end; nothing when empty.
+  // Sets a function that is called before the program ends. May be empty.
   void SetBeforeEnd(std::function<void()> f);
-  // Calls `last`, which a signal can no longer cut short; then there is nothing left to do before
-  // the end. Where a signal came first, the program ends instead.
+  // Calls `last`, which no signal can interrupt, and removes the function of SetBeforeEnd. If a
+  // signal came first, the program ends instead.
   void Finish(const std::function<void()>& last);
 
  private:
@@ -32,48 +32,52 @@ class SignalWatcher {
   std::function<void()> before_end_;
 };
 
-// A file that appears under its name when it is whole: it is written beside it, and renamed. Of a
-// symbolic link, what it names is replaced. Standard output, devices, pipes and what a descriptor
-// stands for (/dev/stdout) are written directly. Thread-safe but for Open.
+// A file that appears under its name only when it is complete: it is written beside this name and
+// then renamed. A symbolic link stays, and the file that it names is replaced. Standard output,
+// devices, pipes and names of descriptors (/dev/stdout) are written directly. Thread-safe except
+// for Open.
 class OutputFile {
  public:
-  // "-": standard output.
+  // `path`: a file, or "-" for standard output.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
 
-  // The path, where bytes end up at once; else empty.
+  // Returns the path if the file is written directly, else an empty string.
   std::string direct() const { return pending_ == nullptr ? path_ : ""; }
-  // Unavailable naming the file; UsageError: it has no name. A file that is there keeps its
-  // permissions.
+  // Opens the file. A file that exists keeps its permissions. Returns Unavailable that names the
+  // file if it cannot be opened, and a UsageError if the path has no file name.
   absl::Status Open();
   // REQUIRES: it is open.
   int fd() const { return fd_; }
-  // Unavailable: it cannot be written, and why.
+  // Returns Unavailable, which says that the file cannot be written, and why.
   absl::Status Failed(absl::string_view why) const;
 
-  // The file is whole. Unavailable: it cannot be; nothing but Abandon makes sense then.
+  // Gives the complete file its name. Returns Unavailable if that fails; then only Abandon may be
+  // called.
   absl::Status Commit();
-  // Where the lines are until then, as the end of a message; nothing if it is written directly.
+  // Returns the end of a message that says where the lines are until Commit, or an empty string if
+  // the file is written directly.
   std::string Place() const;
-  // Nothing more will be written. Leaves whole lines alone, and says Place(); removes the file, and
-  // says nothing, if there are none.
+  // Ends an incomplete file: keeps its complete lines and returns Place(), or removes the file and
+  // returns an empty string if there are none.
   std::string Abandon();
 
  private:
   std::string path_;
-  std::unique_ptr<PendingPath> pending_;  // null: written directly
+  std::unique_ptr<PendingPath> pending_;  // null if the file is written directly
   std::mutex mutex_;
   int fd_ = -1;
 };
 
-// Writes an open file by `write`: it is whole if that is OK, else abandoned. The status, of Commit
-// too, with the place. A signal meanwhile calls `stop`, says where the lines are that were
-// finished, and ends the program.
+// Calls `write`, which writes an open file, and then Commit if it returns OK, else Abandon. Returns
+// the status of either, with the place of the lines in its message. If a signal comes meanwhile,
+// calls `stop`, prints where the finished lines are, and ends the program.
 absl::Status WriteOutput(OutputFile* out, SignalWatcher* signals,
                          const std::function<absl::Status()>& write,
                          const std::function<void()>& stop);
 
-// Writes all bytes. Unavailable with the reason; Cancelled when the reader of a pipe is gone.
+// Writes all bytes. Returns Unavailable with the reason, or Cancelled if the reader of a pipe is
+// gone.
 absl::Status WriteAll(int fd, absl::string_view bytes);
 
 }  // namespace nibu::internal

@@ -10,7 +10,8 @@
 namespace nibu::internal {
 namespace {
 
-// " ||| 0-0 1-1", or " ||| " and for each target the attention to the sources, as Marian does.
+// Returns " ||| 0-0 1-1", or " ||| " and the attention of each target to the sources, as Marian
+// prints them.
 std::string Alignment(const OutputOptions& options, const nibu::Hypothesis& hypothesis) {
   if (options.alignment == AlignmentKind::kNone) return "";
   if (options.alignment == AlignmentKind::kHard) {
@@ -30,7 +31,7 @@ std::string FormatResult(const OutputOptions& options, uint64_t index, const Tex
   if (options.format == OutputFormat::kNBest) {
     std::string out;
     for (const nibu::Hypothesis& h : result.hypotheses) {
-      // The separator within a text is written as Moses writes it.
+      // A separator within a text is escaped as Moses does.
       const std::string text = absl::StrReplaceAll(h.text, {{"|||", "&#124;&#124;&#124;"}});
       absl::StrAppendFormat(&out, "%d ||| %s ||| logprob= %.6f ||| %.6f%s\n", index, text,
                             h.log_prob, h.score, Alignment(options, h));

@@ -1,3 +1,4 @@
+// Reads, translates and writes lines at the same time, and shows how far the program is.
 #include "tools/cli/run_lines.h"
 
 #include <unistd.h>
@@ -21,10 +22,10 @@
 namespace nibu::internal {
 namespace {
 
-// A bar, or a count where the size of the input is not known. Used by one thread.
+// A progress bar, or a count if the size of the input is not known. Used by one thread.
 class ProgressBar {
  public:
-  // `done`: 0 to 1, negative: not known.
+  // `done`: the share that is done, 0 to 1, or negative if it is not known.
   void Update(uint64_t lines, double done, const std::string& sentences) {
     if (SecondsSince(last_) < 0.2) return;
     last_ = Clock::now();
@@ -45,7 +46,7 @@ class ProgressBar {
 
  private:
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point last_;  // long ago: the first lines are shown at once
+  Clock::time_point last_;  // begins long ago, so that the first lines are shown at once
   bool printed_ = false;
 };
 
@@ -115,7 +116,7 @@ absl::Status Pipeline::Run(UnitSource* source) {
   }
   changed_.notify_all();
   writer.join();
-  {  // nothing is delivered to a pipeline that is gone
+  {  // waits for all deliveries, which refer to this pipeline
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] {
       return absl::c_all_of(lines_, [](const Line& line) { return line.ready; });
@@ -157,7 +158,7 @@ absl::Status Pipeline::Write() {
       lines_.pop_front();
       ++written;
     }
-    if (written == before) break;  // stopped, or at the end
+    if (written == before) break;  // the pipeline was stopped, or is at the end
     changed_.notify_all();
     lock.unlock();
     status = WriteAll(out_fd_, out);
@@ -255,14 +256,14 @@ absl::Status Totals::Failure(const char* what) const {
 absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
                                 const SpeedOptions& speed, const CliOptions& cli, OutputFile* out,
                                 SignalWatcher* signals) {
-  // Opened last: a model that cannot be read leaves an old output as it is.
+  // The file is opened only now, so that an old output stays if the model cannot be read.
   NIBU_RETURN_IF_ERROR(out->Open());
   SetFatalNote(out->Place());
   ProgressBar bar;
-  // Enough for a thread while its longest line is under way, and several windows of the queue.
+  // Enough lines for a thread while its longest one is translated, and for several batches.
   options.max_lines = static_cast<size_t>(speed.threads) *
                       std::max(options.max_lines, 2 * static_cast<size_t>(speed.batch_size));
-  // Not among the output, where that goes to a terminal too, nor among warnings.
+  // The bar would disturb output on the same terminal, and warnings.
   const bool has_terminal = isatty(STDERR_FILENO) && !isatty(out->fd()) && !cli.warnings;
   const bool shows = cli.progress.value_or(has_terminal);
   options.report = [&bar, shows, report = std::move(options.report),
@@ -270,12 +271,12 @@ absl::StatusOr<double> RunLines(UnitSource* source, Pipeline::Options options,
     if (report) report(lines, done);
     if (!shows) return;
     const auto [all, translated] = sentences ? sentences() : std::pair<uint64_t, uint64_t>(0, 0);
-    // A line of many sentences takes a while; others need no more than their number.
+    // While lines are under way, the sentences show that the program goes on.
     bar.Update(lines, done,
                translated < all ? absl::StrCat(", ", translated, " of ", all, " sentences") : "");
   };
   options.write_failed = [&](const absl::Status& status) {
-    // Reading may be blocked, so this ends the program. A reader that has gone wants no more.
+    // Reading may be blocked, so this ends the program. If the reader is gone, that is no error.
     if (absl::IsCancelled(status)) _exit(0);
     bar.End();
     PrintError(absl::StrCat(out->Failed(status.message()).message(), out->Abandon()));

@@ -1,3 +1,4 @@
+// Translates lines of text, and shares results among equal lines for all input formats.
 #include "tools/cli/translate_lines.h"
 
 #include <utility>
@@ -11,7 +12,8 @@ namespace {
 
 class TextTranslator final : public LineTranslator {
  public:
-  // Samples are drawn for each line; what a line of markup means depends on those before it.
+  // Equal lines may differ: samples are drawn for each line, and markup depends on the lines
+  // before.
   explicit TextTranslator(const LineContext* context)
       : LineTranslator(context),
         has_repeats_(context->text.sampling_topk == 1 && context->text.markup == Markup::kNone) {}

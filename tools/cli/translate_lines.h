@@ -14,14 +14,14 @@
 
 namespace nibu::internal {
 
-// The things that all lines of a run share. They outlive the translation of the lines.
+// The objects that all lines of a run share. They must outlive the translation of the lines.
 struct LineContext {
   nibu::Translator* translator = nullptr;
   std::shared_ptr<const nibu::Model> model;
   nibu::Options text;                // the options of all lines
-  std::shared_ptr<const Plan> plan;  // made of `text`; null: it needs what JSON lines have to give
+  std::shared_ptr<const Plan> plan;  // made of `text`; null: each JSON line has to name a language
   OutputOptions output;
-  InputLines* prefixes = nullptr;  // the lines of --target_prefix; null: there are none
+  InputLines* prefixes = nullptr;  // the lines of --target_prefix, or null
   std::string prefix_file;
   Totals* totals = nullptr;
 };
@@ -44,8 +44,8 @@ class LineTranslator {
  protected:
   // Takes the next line of --target_prefix, if there is one.
   absl::Status NextPrefix(std::string* prefix);
-  // Lets `submit` translate a unit, unless an equal one is under way or done. `key`: all that the
-  // result depends on; empty: it is the unit's own.
+  // Lets `submit` translate a unit, unless an equal one is under way or done. `key` has all that
+  // the result depends on; if it is empty, the result is not shared.
   void SubmitOnce(const std::string& key, uint64_t index, const Repeats::Done& end,
                   const std::function<absl::Status(nibu::Done done)>& submit);
 
@@ -55,7 +55,7 @@ class LineTranslator {
   Repeats repeats_;
 };
 
-// For --input_format=text: lines, paragraphs and the blocks of a document.
+// For --input_format=text: translates lines, paragraphs and the blocks of a document.
 std::unique_ptr<LineTranslator> NewTextTranslator(const LineContext* context);
 // For --tsv_column: translates the column, counted from 1, of tab-separated lines.
 std::unique_ptr<LineTranslator> NewTsvTranslator(const LineContext* context, int column);

@@ -35,7 +35,7 @@ class TsvTranslator final : public LineTranslator {
     const Repeats::Done done = [this, index, unit, begin, end, deliver = std::move(deliver)](
                                    uint64_t, const absl::StatusOr<nibu::Result>& result) noexcept {
       context_.totals->Add(index, unit.line(), result);
-      std::string translation;  // stays empty where there is none, as a line does
+      std::string translation;  // stays empty if there is none, as a line does
       if (result.ok() && !result->hypotheses.empty()) {
         translation = absl::StrReplaceAll(result->hypotheses[0].text,
                                           {{"\t", " "}, {"\n", " "}, {"\r", " "}});
@@ -59,9 +59,9 @@ class TsvTranslator final : public LineTranslator {
   }
 
  private:
-  const int column_;  // from 1
+  const int column_;  // counted from 1
   const bool has_repeats_;
-  uint64_t short_ = 0;  // lines without the column
+  uint64_t short_ = 0;  // number of lines without the column
   uint64_t first_short_ = 0;
 };
 
