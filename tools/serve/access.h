@@ -1,4 +1,4 @@
-// Who asks, and whether they may.
+// Checks who sends a request, and whether they may.
 #ifndef NIBU_TOOLS_SERVE_ACCESS_H_
 #define NIBU_TOOLS_SERVE_ACCESS_H_
 
@@ -15,15 +15,15 @@
 
 namespace nibu::internal {
 
-// Returns the key of a request: `api_key`, its parameter of this name, or what stands in its header
-// Authorization behind "Bearer" or "DeepL-Auth-Key"; empty: it has none.
+// Returns the key of a request: `api_key`, its parameter of this name, or the text behind "Bearer"
+// or "DeepL-Auth-Key" in its header Authorization. It is empty if there is none.
 std::string KeyOf(const HttpRequest& request, const std::string& api_key);
 
 // Reads a file of keys, one in each line; empty lines and lines that begin with "#" are skipped.
-// NotFound: it cannot be read; InvalidArgument: it has no key.
+// Returns NotFound if it cannot be read, and InvalidArgument if it has no key.
 absl::StatusOr<std::set<std::string>> ReadKeys(const std::string& path);
 
-// Keys, and a limit for the requests of each client. Belongs to one thread.
+// Checks keys, and limits the requests of each client. Used by one thread.
 class Access {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,16 +31,17 @@ class Access {
   void Set(std::set<std::string> keys, int requests_per_minute,
            std::vector<std::string> trusted_proxies);
 
-  // The address of the client that sent a request: the one at the other end of the connection or,
-  // if that is a trusted proxy, the last one in X-Forwarded-For that is none. Others could put any
-  // address there.
+  // Returns the address of the client that sent a request: the one at the other end of the
+  // connection or, if that is a trusted proxy, the last address in X-Forwarded-For that is no
+  // trusted proxy. An untrusted sender could write any address there.
   std::string AddressOf(const HttpRequest& request) const;
-  // The client that the fair share and the limit are for: a valid key, or else an address.
+  // Returns the client to which the fair share and the limit apply: a valid key, or else an
+  // address.
   std::string ClientOf(const HttpRequest& request, const std::string& key) const;
 
-  // The answer for a client that may not ask: a wrong key (403), none where one is needed (400), or
-  // too many requests (429); the texts are LibreTranslate's. No value: it may, and the request is
-  // counted.
+  // Returns the answer for a client that may not ask: because of a wrong key (403), a missing one
+  // (400), or too many requests (429); the texts are LibreTranslate's. Returns nullopt if it may,
+  // and counts the request.
   std::optional<HttpAnswer> Refuse(const std::string& client, const std::string& key,
                                    Clock::time_point now);
 

@@ -1,4 +1,4 @@
-// Answers in JSON.
+// Makes answers in JSON.
 #ifndef NIBU_TOOLS_SERVE_ANSWERS_H_
 #define NIBU_TOOLS_SERVE_ANSWERS_H_
 
@@ -10,7 +10,7 @@
 
 namespace nibu::internal {
 
-// A value on one line, as Flask writes it. Bytes that are not UTF-8 become U+FFFD.
+// Returns a value on one line, as Flask writes it. Bytes that are not UTF-8 become U+FFFD.
 inline HttpAnswer JsonAnswer(const nlohmann::json& json, int status = 200) {
   HttpAnswer answer;
   answer.status = status;
@@ -18,7 +18,7 @@ inline HttpAnswer JsonAnswer(const nlohmann::json& json, int status = 200) {
   return answer;
 }
 
-// {"error": "MESSAGE"}.
+// Returns {"error": "MESSAGE"}.
 inline HttpAnswer ErrorAnswer(int status, const std::string& message) {
   return JsonAnswer({{"error", message}}, status);
 }

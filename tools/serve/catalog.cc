@@ -1,4 +1,4 @@
-// Collects models and their languages.
+// Collects models and their languages, and finds routes between languages.
 
 #include "tools/serve/catalog.h"
 
@@ -23,7 +23,7 @@ constexpr char kEnglish[] = "en";
 
 using LanguagePair = std::pair<std::string, std::string>;
 
-// The languages of "en-de", as short codes; no value: it is no pair of languages.
+// Returns the languages of a text like "en-de" as short codes, or nullopt if it is no such pair.
 std::optional<LanguagePair> ParsePair(absl::string_view text) {
   const std::vector<std::string> codes = absl::StrSplit(text, '-');
   if (codes.size() != 2) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<LanguagePair> ParsePair(absl::string_view text) {
   return pair;
 }
 
-// The languages at the end of a model's name, as in "opus-mt-en-de".
+// Returns the languages at the end of a model's name, as in "opus-mt-en-de".
 std::optional<LanguagePair> PairOfName(absl::string_view name) {
   const std::vector<absl::string_view> words = absl::StrSplit(name, absl::ByAnyChar("-_."));
   if (words.size() < 2) return std::nullopt;
@@ -42,8 +42,8 @@ std::optional<LanguagePair> PairOfName(absl::string_view name) {
   return ParsePair(absl::StrCat(first, "-", second));
 }
 
-// Adds the languages that a model has on one side: the one that its files name or, where it has to
-// be told, those that it knows.
+// Adds the languages that a model has on one side: the one that its files name or, for a model that
+// has to be told, those that it knows.
 void AddLanguages(const std::string& only, const std::vector<std::string>& choice,
                   std::map<std::string, std::string>* languages) {
   if (const std::string code = ShortLanguageCode(only); !code.empty()) {
@@ -189,8 +189,8 @@ std::optional<Route> Catalog::FindRoute(const std::string& source,
     if (from != model->sources.end()) readers.push_back(model);
     if (to != model->targets.end()) writers.push_back(model);
   }
-  // Two models in a row agree on a language by themselves, unless both have a choice: then it is
-  // English. See Model::Pivot.
+  // The language between two models is the one that a model without a choice has. If both have a
+  // choice, it is English; see Model::Pivot.
   const auto joins = [](const ServedModel& first, const ServedModel& second, bool in_english) {
     const bool both_choose = first.targets.size() > 1 && second.sources.size() > 1;
     if (in_english || both_choose) {

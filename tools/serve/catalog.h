@@ -1,4 +1,4 @@
-// The models that a server offers, and which of them translate from one language into another.
+// The models that a server offers, and those among them that translate between two languages.
 #ifndef NIBU_TOOLS_SERVE_CATALOG_H_
 #define NIBU_TOOLS_SERVE_CATALOG_H_
 
@@ -23,21 +23,21 @@ struct ServedModel {
   std::string name;  // The last part of its path.
   std::string path;
   bool is_pinned = false;  // It stays in memory once it is loaded.
-  // The languages that it translates from and into, by their short codes (see ShortLanguageCode),
-  // and what the options src_lang and tgt_lang call them; empty for a model that has no choice.
+  // The languages that it translates from and into: maps their short codes (see ShortLanguageCode)
+  // to the values of src_lang and tgt_lang, which are empty for a model that has no choice.
   std::map<std::string, std::string> sources;
   std::map<std::string, std::string> targets;
-  // When a request last needed it.
+  // The time when a request last needed it.
   std::atomic<std::chrono::steady_clock::time_point> last_use{
       std::chrono::steady_clock::time_point()};
-  // Belongs to the thread that loads models; null: it is not in memory.
+  // Null if it is not in memory. Used only by the thread that loads models.
   std::shared_ptr<const nibu::Model> model;
 };
 
 // The models that translate between two languages: one, or two in a row (pivoting).
 struct Route {
   std::shared_ptr<ServedModel> first;
-  std::shared_ptr<ServedModel> second;  // Null: there is one model.
+  std::shared_ptr<ServedModel> second;  // Null if there is one model.
   std::string src_lang;                 // Options::src_lang and tgt_lang; may be empty.
   std::string tgt_lang;
 
@@ -48,18 +48,18 @@ struct Route {
 struct ServedLanguage {
   std::string code;
   std::string name;
-  std::vector<std::string> targets;  // The codes that it can be translated into, itself included.
+  std::vector<std::string> targets;  // The codes that it can be translated into, and its own.
 };
 
-// Immutable.
+// An immutable list of models, which threads may share.
 class Catalog {
  public:
-  // Finds out about models, without reading their weights. `models` are paths as Model::Load takes
-  // them, each perhaps with the languages in front, as in "en-de=PATH", which it needs if its files
-  // do not say them. `folder` has a model in each of its files and folders; what is no model is
-  // passed over, with a warning. The models of `pinned` (names), and all of `models`, stay in
-  // memory. Errors: a model cannot be read or has no languages; a folder, or a pinned model, is not
-  // there; there is no model at all.
+  // Reads the facts about models, without their weights. `models` are paths as Model::Load takes
+  // them, each perhaps with languages in front, as in "en-de=PATH"; they are needed if the model's
+  // files do not say them. `folder` has a model in each of its files and folders; others are
+  // skipped with a warning. The models named in `pinned`, and all of `models`, stay in memory.
+  // Returns an error if a model cannot be read or has no languages, if the folder or a pinned model
+  // is missing, or if there is no model at all.
   static absl::StatusOr<std::shared_ptr<const Catalog>> Read(const std::vector<std::string>& models,
                                                              const std::string& folder,
                                                              const std::vector<std::string>& pinned,
@@ -69,16 +69,16 @@ class Catalog {
   // Sorted by name.
   const std::vector<ServedLanguage>& languages() const { return languages_; }
 
-  // The language that a client means; null: none of the catalog's. Codes may be in small letters,
-  // and in any form that LanguageCode knows; "zh", "zt" and "pb" are LibreTranslate's names for
-  // zh-Hans, zh-Hant and pt-BR.
+  // Returns the language that a client means, or null if the catalog does not have it. Codes may be
+  // in lower case, and in any form that LanguageCode knows; "zh", "zt" and "pb" are
+  // LibreTranslate's names for zh-Hans, zh-Hant and pt-BR.
   const ServedLanguage* FindLanguage(absl::string_view code) const;
 
-  // The models for two languages of the catalog: the first single one, or else the first two with
-  // English between them, or else with any other language. No value: there are none.
+  // Returns the models for two languages of the catalog: the first single one, or else the first
+  // two with English between them, or else the first two with any other language; nullopt if none.
   std::optional<Route> FindRoute(const std::string& source, const std::string& target) const;
 
-  // Tells the catalog's languages apart; of languages that are only written by models, too.
+  // Returns a detector of the catalog's languages, including those that models only write.
   const nibu::LanguageDetector& detector() const { return *detector_; }
 
  private:

@@ -1,4 +1,4 @@
-// Requests and answers of HTTP, apart from the library that reads and writes them.
+// Requests and answers of HTTP, independent of the library that reads and writes them.
 #ifndef NIBU_TOOLS_SERVE_HTTP_H_
 #define NIBU_TOOLS_SERVE_HTTP_H_
 
@@ -14,7 +14,7 @@ struct HttpRequest {
   std::string query;          // The part of the target behind "?".
   std::string content_type;   // "application/json; charset=utf-8"
   std::string authorization;  // "Bearer KEY"
-  std::string forwarded_for;  // X-Forwarded-For: what proxies say of the client.
+  std::string forwarded_for;  // X-Forwarded-For: the addresses that proxies name.
   std::string address;        // The IP address at the other end of the connection.
   std::string body;
 };
@@ -27,8 +27,8 @@ struct HttpAnswer {
   int retry_after = 0;  // In seconds; 0: the client is not asked to come back.
 };
 
-// Takes the answer to a request, at most once, on any thread. Never calling it leaves the client
-// waiting until it goes away.
+// Takes the answer to a request, at most once, on any thread. If it is never called, the client
+// waits until it goes away.
 using HttpReply = std::function<void(HttpAnswer answer)>;
 
 // Called when a client goes away before it has been answered; may be empty.

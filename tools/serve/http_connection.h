@@ -39,10 +39,11 @@ using Tcp = asio::ip::tcp;
 using Error = boost::system::error_code;
 
 inline constexpr size_t kMaxHeadBytes = size_t{16} << 10;
-// Bodies of the largest size that may be received at a time; small ones may be more.
+// The number of bodies of the largest size that may be received at a time. There may be more small
+// ones.
 inline constexpr size_t kMostBodies = 64;
-// Bytes that a client may send ahead of its turn. They are read, to notice that the client goes
-// away; who sends more loses the connection.
+// The most bytes that a client may send ahead of its turn. They are read, to notice that the client
+// goes away. If it sends more, the connection is closed.
 inline constexpr size_t kMaxBytesAhead = size_t{1} << 20;
 inline constexpr std::chrono::milliseconds kLingerTime(2000);
 
@@ -55,17 +56,17 @@ struct HttpNetwork {
 
   HttpLimits limits;
   const HttpServer::Handler handler;
-  std::set<HttpConnection*> connections;  // all of them
+  std::set<HttpConnection*> connections;  // all connections that are open
   asio::io_context io{1};                 // Connections end with it at the latest.
-  // Those whose request the handler has taken and whose answer is not yet written.
+  // The connections whose request the handler has taken and whose answer is not yet written.
   std::set<std::shared_ptr<HttpConnection>> busy;
-  size_t receiving = 0;  // bytes of the bodies that are being received, as far as they may come
+  size_t receiving = 0;  // bytes reserved for the bodies that are being received
   bool is_draining = false;
 };
 
 inline std::string Text(beast::string_view text) { return {text.data(), text.size()}; }
 
-// The answer to a request that cannot be read; no value: the connection itself has failed.
+// Returns the answer to a request that cannot be read, or nullopt if the connection has failed.
 inline std::optional<HttpAnswer> AnswerToError(const Error& error) {
   int status = 400;
   std::string message = "the request is no HTTP/1.1";
@@ -82,6 +83,7 @@ inline std::optional<HttpAnswer> AnswerToError(const Error& error) {
   return ErrorAnswer(status, message);
 }
 
+// A connection with a client, in one of the states above. Used by the network's thread.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(Tcp::socket socket, HttpNetwork* network)
@@ -117,20 +119,21 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void CloseIfIdle() {
     if (is_idle_) Close();
   }
-  // Called by the server now and then: a timer for each connection would cost more.
+  // Closes the connection if its deadline has passed. The server calls it now and then, since a
+  // timer for each connection would cost more.
   void CloseIfLate(std::chrono::steady_clock::time_point now) {
     if (now >= deadline_) Close();
   }
 
  private:
-  // A handler of Asio's that keeps the connection alive.
+  // Returns `f` as a handler for Asio that keeps the connection alive.
   template <typename F>
   auto Then(F f) {
     return
         [self = shared_from_this(), f = std::move(f)](auto... results) mutable { f(results...); };
   }
 
-  // The connection is closed then, unless a deadline is set anew before; see CloseIfLate.
+  // Closes the connection after a time, unless a new deadline is set before; see CloseIfLate.
   void SetDeadline(std::chrono::milliseconds time) {
     deadline_ = std::chrono::steady_clock::now() + time;
   }
@@ -167,7 +170,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     const auto& head = parser_->get();
     is_head_ = head.method() == http::verb::head;
     version_ = head.version();
-    // A proxy in front may see another end of the body in any other coding.
+    // With any other coding, a proxy in front may see another end of the body (request smuggling).
     const bool is_known = beast::iequals(head[http::field::transfer_encoding], "chunked") &&
                           version_ >= 11 && head.count(http::field::transfer_encoding) == 1;
     if (head.count(http::field::transfer_encoding) > 0 && !is_known) {
@@ -207,7 +210,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void EndReceiving() { network_->receiving -= std::exchange(receiving_, 0); }
 
-  // Answers what cannot be read with its error, and closes the connection.
+  // Answers a request that cannot be read with its error, and closes the connection.
   void Fail(const Error& error) {
     std::optional<HttpAnswer> answer = AnswerToError(error);
     if (!answer.has_value()) return Close();
@@ -226,7 +229,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     HttpRequest request;
     request.method = Text(message.method_string());
     std::string target = Text(message.target());
-    if (target.rfind("http://", 0) == 0) {  // with the host in front, as proxies are asked
+    if (target.rfind("http://", 0) == 0) {  // the host stands in front, as in requests to proxies
       target.erase(0, std::min(target.find('/', 7), target.size()));
     }
     const size_t mark = target.find('?');
@@ -270,7 +273,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
                        }));
   }
 
-  // The client does not wait for the answer.
+  // Ends a request whose client has gone away.
   void Leave(uint64_t number) {
     answered_ = number;
     const HttpCancel cancel = std::exchange(cancel_, nullptr);
@@ -281,7 +284,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void Write(HttpAnswer answer) {
     Error ignored;
-    socket_.cancel(ignored);  // Watch
+    socket_.cancel(ignored);  // ends Watch
     cancel_ = nullptr;
     if (network_->is_draining) keeps_open_ = false;
     http::response<http::string_body>& response =
@@ -320,7 +323,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
                            }));
   }
 
-  // The request is answered, or its client is gone.
+  // Says that the request is answered, or its client is gone.
   void EndRequest() {
     serializer_.reset();
     response_.reset();
@@ -328,7 +331,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     if (network_->is_draining && network_->busy.empty()) network_->io.stop();
   }
 
-  // A client that is still sending would lose the answer if the connection were closed now.
+  // Reads until the client closes the connection. If it were closed now, a client that is still
+  // sending would lose the answer.
   void Linger() {
     Error ignored;
     socket_.shutdown(Tcp::socket::shutdown_send, ignored);
@@ -354,8 +358,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::optional<http::response_serializer<http::string_body>> serializer_;
   HttpCancel cancel_;
   uint64_t request_ = 0;   // the number of the last request
-  uint64_t answered_ = 0;  // that of the last one that was answered, or whose client went away
-  size_t receiving_ = 0;   // its part of HttpNetwork::receiving
+  uint64_t answered_ = 0;  // the number of the last request that was answered or abandoned
+  size_t receiving_ = 0;   // its share of HttpNetwork::receiving
   unsigned version_ = 11;
   bool keeps_open_ = true;
   bool is_head_ = false;

@@ -1,4 +1,4 @@
-// Listens, and hands connections to HttpConnection.
+// Accepts connections, hands them to HttpConnection, and waits for timers and signals.
 
 #include "tools/serve/http_server.h"
 
@@ -16,12 +16,12 @@ namespace nibu::internal {
 namespace {
 
 constexpr std::chrono::milliseconds kPauseWithoutSockets(100);
-// How often connections are looked at whose deadline may have passed.
+// The time between looks for connections whose deadline has passed.
 constexpr std::chrono::milliseconds kSweep(500);
 
 }  // namespace
 
-// The server's own part: listening, timers and signals.
+// The server's state: the listening socket, timers and signals.
 class HttpServer::Impl : public HttpNetwork {
  public:
   using HttpNetwork::HttpNetwork;
@@ -64,7 +64,7 @@ absl::Status HttpServer::Impl::Listen(const std::string& host, int port) {
 void HttpServer::Impl::Accept() {
   acceptor.async_accept([this](const Error& error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (error) {  // There are no more descriptors, say.
+    if (error) {  // For example, there are no more descriptors.
       pause.expires_after(kPauseWithoutSockets);
       pause.async_wait([this](const Error& stopped) {
         if (!stopped) Accept();

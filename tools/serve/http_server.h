@@ -17,30 +17,30 @@ namespace nibu::internal {
 struct HttpLimits {
   size_t max_body_bytes = size_t{4} << 20;
   size_t max_connections = 1024;
-  // For a whole head, a whole body, an idle connection, and each piece of an answer that a slow
-  // client takes.
+  // The time for a whole head, a whole body, an idle connection, and each piece of an answer that a
+  // slow client takes.
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
 
 // Reads requests, hands each to a handler, and writes the answers: one request of a connection at a
 // time, in order, so that requests that were sent ahead (pipelining) wait. Connections are kept
-// open. What is not HTTP, or too large, is answered with a status and {"error": "..."}, and the
-// connection is closed. The thread of Run is called the network's thread; all but Post belongs to
-// it, or comes before Run.
+// open. A request that is not HTTP, or too large, is answered with a status and {"error": "..."},
+// and its connection is closed. The thread that calls Run is called the network's thread. All
+// functions except Post must be called on it, or before Run.
 class HttpServer {
  public:
-  // Called on the network's thread, which it must not hold up. A client that closes its connection,
-  // or its sending side of it, has gone away: the result is called then, on the network's thread,
-  // and the reply is ignored.
+  // Called on the network's thread, which it must not block. If the client closes its connection,
+  // or the sending side of it, it counts as gone: the returned function is called on the network's
+  // thread, and the reply is ignored.
   using Handler = std::function<HttpCancel(HttpRequest request, HttpReply reply)>;
 
-  // Listens. `port` 0 is any free one. Unavailable: the address cannot be had.
+  // Listens. `port` 0 stands for any free port. Returns Unavailable if the address cannot be used.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Listen(const std::string& host, int port,
                                                             const HttpLimits& limits,
                                                             Handler handler);
   ~HttpServer();
 
-  // "http://127.0.0.1:5000".
+  // Returns the server's address, such as "http://127.0.0.1:5000".
   std::string url() const;
   // Returns whether only this machine can connect.
   bool is_loopback() const;
@@ -54,7 +54,8 @@ class HttpServer {
   void Drain();
   void SetLimits(const HttpLimits& limits);
 
-  // Calls `task` on the network's thread. From any thread, as long as the server exists.
+  // Calls `task` on the network's thread. May be called on any thread, as long as the server
+  // exists.
   void Post(std::function<void()> task);
   // Calls `task` on the network's thread again and again.
   void Every(std::chrono::milliseconds period, std::function<void()> task);

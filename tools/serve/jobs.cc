@@ -21,11 +21,11 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// The least that a unit counts. Short requests differ little in what they cost, and would wait for
-// times that differ as their lengths do.
+// The fewest characters that a unit counts as. Short units cost about the same, so their tags
+// should not differ as their lengths do.
 constexpr int64_t kLeastUnitCost = 256;
-// Units whose tags are in the same span of so many characters are taken in the order that is best
-// for the decoder: sentences of similar length together.
+// Units whose tags fall into the same span of so many characters have the same priority, so that
+// the decoder can batch sentences of similar length.
 constexpr int64_t kTagSpan = 1024;
 constexpr double kMeasuredSeconds = 60;
 
@@ -44,12 +44,12 @@ void RemoveRepeats(Translations* translations) {
 // A part of a text, and its translations once they are there.
 struct Jobs::Unit {
   size_t text;                // The index of its text.
-  std::string line;           // What is translated, of a plain text.
-  TextUnit unit = {};         // The same of a document.
-  std::string line_end = {};  // What follows it, up to the next unit: line ends and blank lines.
-  bool has_text = true;       // False: it is copied.
+  std::string line;           // The line, if the text is plain.
+  TextUnit unit = {};         // The unit, if the text is a document.
+  std::string line_end = {};  // The line ends and blank lines up to the next unit.
+  bool has_text = true;       // False if it is copied.
   int64_t tag = 0;
-  std::string key = {};  // The cache's; empty: it is not kept.
+  std::string key = {};  // Its key in the cache; empty: it is not cached.
   std::shared_ptr<const Translations> translations = nullptr;
 };
 
@@ -57,22 +57,22 @@ class Jobs::Job {
  public:
   JobRequest request;
   Done done;
-  int64_t arrival = 0;  // the virtual time then
-  int64_t share = 1;    // requests of its client under way then, itself included
+  int64_t arrival = 0;  // the virtual time when it arrived
+  int64_t share = 1;    // requests of its client then, itself included
   NumberedPlan plan;
-  // The cache's key for a part of a text: all that its translation depends on.
+  // Returns the cache's key for a part of a text. It has all that the translation depends on.
   std::string KeyOf(const std::string& source) const {
     return absl::StrCat(plan.number, " ", source);
   }
   std::atomic<bool> has_ended{false};  // set by the network's thread
 
-  // Made by the tokenizing thread, then the network's thread's alone.
+  // Made by the tokenizing thread, and used only by the network's thread afterwards.
   std::vector<Unit> units;
-  std::vector<std::shared_ptr<const Translations>> known;  // whole texts from the cache
-  size_t missing = 0;                                      // units without translations
+  std::vector<std::shared_ptr<const Translations>> known;  // translations of whole texts, or null
+  size_t missing = 0;                                      // number of units without translations
   uint64_t cached = 0;
 
-  std::vector<Ticket> tickets;  // the tokenizing thread's
+  std::vector<Ticket> tickets;  // used by the tokenizing thread
 };
 
 Jobs::Jobs(nibu::Translator* translator, ModelStore* store, ResultCache* cache,
@@ -120,7 +120,7 @@ std::shared_ptr<Jobs::Job> Jobs::Submit(JobRequest request, Done done) {
   return job;
 }
 
-// Each text is a task of its own, between which those of other jobs get their turns.
+// Each text is a task of its own, so that other jobs' tasks can run between them.
 void Jobs::Cut(const std::shared_ptr<Job>& job, size_t text) {
   if (job->has_ended) return;
   job->known.resize(job->request.texts.size());
@@ -168,7 +168,8 @@ void Jobs::CutDocument(Job* job, size_t text) {
   }
 }
 
-// Adds a unit to those of a job; one without text to what follows the unit before it.
+// Adds a unit to those of a job. If it has no text, it is added to the text behind the unit before
+// it.
 void Jobs::AddUnit(Job* job, Unit unit) {
   static const auto& blank = *new std::shared_ptr<const Translations>(new Translations(1));
   const bool is_first = job->units.empty() || job->units.back().text != unit.text;
@@ -241,8 +242,8 @@ void Jobs::Take(const std::shared_ptr<Job>& job, size_t index,
   if (--job->missing == 0) End(job, absl::OkStatus());
 }
 
-// The translations of each text: the n-th ones of its units, one behind the other. A unit with
-// fewer of them gives its last one.
+// Returns the translations of each text. The n-th one joins the n-th ones of its units. A unit with
+// fewer translations repeats its last one.
 std::vector<Translations> Jobs::Join(Job* job) {
   std::vector<Translations> texts(job->request.texts.size());
   for (const Unit& unit : job->units) {
@@ -306,7 +307,7 @@ void Jobs::EndLate(SteadyClock::time_point now) {
   }
 }
 
-// Ends what is still under way of a job, and forgets it.
+// Cancels the units of a job that are still under way, and forgets the job.
 void Jobs::Remove(const std::shared_ptr<Job>& job) {
   Measure(0);
   job->has_ended = true;
@@ -328,7 +329,7 @@ void Jobs::Remove(const std::shared_ptr<Job>& job) {
 void Jobs::Stop() {
   const std::set<std::shared_ptr<Job>> jobs = jobs_;
   for (const auto& job : jobs) Cancel(job);
-  tokenizing_.Finish();  // Nothing is left to do but to cancel what was submitted.
+  tokenizing_.Finish();  // The tasks that are left cancel the submitted units.
 }
 
 void Jobs::Measure(size_t characters) {

@@ -27,14 +27,14 @@ constexpr char kSpec[] =
 #include "tools/serve/spec.inc"
     ;
 
-// What Python takes for false, and LibreTranslate for missing.
+// Returns whether Python takes a value for false, which is how LibreTranslate finds missing ones.
 bool IsMissing(const Json* value) {
   if (value == nullptr || value->is_null() || *value == false || *value == 0) return true;
   if (const auto* text = value->get_ptr<const std::string*>()) return text->empty();
   return value->is_structured() && value->empty();
 }
 
-// A text that must be there, in small letters. `name` is the parameter's.
+// Returns the parameter `name` in lower case. It must be there, and a text.
 absl::StatusOr<std::string> CodeOf(const Parameters& parameters, const char* name) {
   const Json* const value = parameters.Find(name);
   if (IsMissing(value)) return Invalid("Invalid request: missing ", name, " parameter");
@@ -42,7 +42,7 @@ absl::StatusOr<std::string> CodeOf(const Parameters& parameters, const char* nam
   return absl::AsciiStrToLower(value->get<std::string>());
 }
 
-// A number, perhaps written as a text; missing: 0. `name` is the parameter's.
+// Returns the parameter `name`, a number or the text of one, or 0 if it is missing.
 absl::StatusOr<double> NumberOf(const Parameters& parameters, const char* name) {
   const Json* const value = parameters.Find(name);
   if (value == nullptr || value->is_null()) return 0;
@@ -63,7 +63,8 @@ size_t CountCharacters(absl::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// The texts of "q". Those of forms have their line ends made LF, and none at the end.
+// Reads the texts of "q". In texts from forms, line ends become LF, and those at the end are
+// removed.
 absl::Status ReadTexts(const Parameters& parameters, TranslateRequest* request) {
   const Json* const q = parameters.Find("q");
   if (IsMissing(q)) return Invalid("Invalid request: missing q parameter");
@@ -97,8 +98,8 @@ absl::Status CheckLimits(const RequestLimits& limits, TranslateRequest* request)
   return absl::OkStatus();
 }
 
-// The languages that texts may be in, as LibreTranslate writes them, the likeliest first; "en" with
-// confidence 0 where nothing can be told.
+// Returns the languages that texts may be in, as LibreTranslate writes them, the most probable
+// first; "en" with confidence 0 if none is found.
 Json Detect(const std::vector<std::string>& texts, bool is_html, const Catalog& catalog) {
   // The detector looks at the first 32 KB of letters.
   constexpr size_t kMostBytes = 64 << 10;
@@ -175,7 +176,7 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
   Json detected = Json::array();
   for (const Translations& translation : translations) {
     texts.push_back(translation.at(0));
-    // LibreTranslate has no alternatives for HTML, either.
+    // LibreTranslate has no alternatives for HTML.
     const bool has_others = translation.size() > 1 && !request.is_html;
     alternatives.push_back(has_others
                                ? Json(Translations(translation.begin() + 1, translation.end()))
@@ -205,7 +206,7 @@ HttpAnswer LanguagesAnswer(const Catalog& catalog) {
 }
 
 HttpAnswer SettingsAnswer(const Catalog& catalog, const RequestLimits& limits, bool needs_key) {
-  // A page begins with this target: the first that another language can be translated into.
+  // The web page first shows this target: the first one that another language is translated into.
   const auto is_target = [&](const ServedLanguage& language) {
     return absl::c_any_of(catalog.languages(), [&](const ServedLanguage& source) {
       return &source != &language && absl::c_linear_search(source.targets, language.code);

@@ -29,29 +29,28 @@ using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
 
 inline constexpr std::chrono::seconds kConnectLimit(60);
-inline constexpr std::chrono::milliseconds kSlowPeriod(100);   // between the bytes of a slow client
+inline constexpr std::chrono::milliseconds kSlowPeriod(100);   // between bytes of a slow client
 inline constexpr std::chrono::milliseconds kIdlePeriod(1000);  // between looks at idle connections
 
 // A server's address.
 struct Server {
   std::string authority;  // "localhost:5000", as in the field Host
-  std::string path;       // what stands in front of "/translate"
+  std::string path;       // the part of the path in front of "/translate"
   tcp::resolver::results_type endpoints;
 };
 
-// Returns whether nothing has come on a connection on which nothing is expected: neither its end
-// nor bytes in front of the end.
+// Returns whether a connection on which nothing is expected is still open and has received no
+// bytes.
 inline bool IsQuiet(tcp::socket* socket) {
   char byte;
   return recv(socket->native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
          (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-// A connection that carries one request after the other.
+// A connection that sends one request after the other.
 class Connection {
  public:
-  // Gets the answer, or the error because of which there is none. beast::error::timeout: the limit
-  // was reached.
+  // Gets the answer, or the error if there is none; beast::error::timeout if the limit was reached.
   using Done = std::function<void(error_code, const Response&)>;
 
   Connection(asio::io_context* context, const Server* server)
@@ -105,7 +104,7 @@ class Connection {
 
   asio::io_context* const context_;
   const Server* const server_;
-  std::optional<beast::tcp_stream> stream_;  // empty: not open
+  std::optional<beast::tcp_stream> stream_;  // nullopt: the connection is not open
   beast::flat_buffer buffer_;
   std::optional<http::response_parser<http::string_body>> parser_;
   Request request_;
@@ -154,7 +153,7 @@ class HeldConnection {
   uint64_t* const closed_;
   tcp::socket socket_;
   asio::steady_timer timer_;
-  size_t sent_ = 0;  // bytes of the head
+  size_t sent_ = 0;  // number of bytes of the head that were sent
 };
 
 }  // namespace nibu::internal::load

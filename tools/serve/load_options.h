@@ -9,7 +9,7 @@
 
 namespace nibu::internal {
 
-// The fields have the names of their flags.
+// The values of nibu-load's flags; fields have the flags' names.
 struct LoadOptions {
   std::string url = "http://127.0.0.1:5000";
   std::string src = "-";

@@ -1,4 +1,4 @@
-// The requests of nibu-load, and its report.
+// Makes the requests of nibu-load and its report.
 
 #include "tools/serve/load_report.h"
 
@@ -38,7 +38,7 @@ std::vector<absl::string_view> LoadRequests::Texts(size_t index) const {
 uint64_t LoadRequests::CountCharacters(size_t index) const {
   uint64_t count = 0;
   for (const absl::string_view text : Texts(index)) {
-    // Each character of UTF-8 has one byte that does not continue another.
+    // Each character of UTF-8 has one byte that is no continuation byte.
     count += static_cast<uint64_t>(
         std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
   }

@@ -1,5 +1,5 @@
-// What nibu-load asks a server, what it reads in the answers, and what it counts. Nothing here
-// knows of connections.
+// The requests of nibu-load, its check of the answers, and its counts. Connections are elsewhere
+// (load_connections.h).
 #ifndef NIBU_TOOLS_SERVE_LOAD_REPORT_H_
 #define NIBU_TOOLS_SERVE_LOAD_REPORT_H_
 
@@ -23,22 +23,22 @@ class LoadRequests {
   LoadRequests(const LoadOptions& options, const std::vector<std::string>& lines);
 
   size_t size() const { return size_; }
-  // The texts of a request: the next --texts lines, and behind the last line the first again. Where
-  // each line is sent once, the last request may have fewer.
+  // Returns the texts of a request: the next --texts lines; the first line follows the last one
+  // again. If each line is sent once, the last request may have fewer.
   std::vector<absl::string_view> Texts(size_t index) const;
-  // The number of characters of these texts.
+  // Returns the number of characters of these texts.
   uint64_t CountCharacters(size_t index) const;
-  // The JSON of a request for /translate. Bytes that are not UTF-8 are replaced.
+  // Returns the JSON of a request for /translate. Bytes that are not UTF-8 are replaced.
   std::string Body(size_t index) const;
-  // Reads the JSON of an answer with this status. Returns what is wrong with it; empty: nothing is.
-  // If the answer has translations, they take the place of `translations`.
+  // Reads the JSON of an answer with this status. Returns a message if it is malformed, else an
+  // empty string. If the answer has translations, they replace those in `translations`.
   std::string ReadAnswer(size_t index, unsigned status, const std::string& body,
                          std::vector<std::string>* translations) const;
 
  private:
   const LoadOptions& options_;
   const std::vector<std::string>& lines_;
-  const size_t texts_;  // of each request
+  const size_t texts_;  // number of texts of each request
   const size_t size_;
 };
 
@@ -46,7 +46,7 @@ class LoadRequests {
 class LoadLatencies {
  public:
   void Add(std::chrono::steady_clock::duration duration);
-  // Returns {"p50": ..., "max": ...} with these percentiles (nearest rank); null: there are no
+  // Returns {"p50": ..., "max": ...} with these percentiles (nearest rank), or null if there are no
   // durations.
   nlohmann::ordered_json Report(const std::vector<int>& percentiles) const;
 
@@ -54,21 +54,21 @@ class LoadLatencies {
   std::vector<double> seconds_;
 };
 
-// What a run counts.
+// The counts of a run.
 struct LoadCounts {
   uint64_t requests = 0;
   std::map<unsigned, uint64_t> answered;  // by status
   uint64_t abandoned = 0;
   uint64_t connection_errors = 0;
-  uint64_t characters = 0;  // of the texts that were translated
+  uint64_t characters = 0;  // the sum over the texts that were translated
   double seconds = 0;
-  LoadLatencies translated;  // answered with 200
-  LoadLatencies refused;     // answered with 429 or 503
+  LoadLatencies translated;  // times of answers with 200
+  LoadLatencies refused;     // times of answers with 429 or 503
   LoadLatencies health;
   uint64_t health_failures = 0;
-  uint64_t held_connections_closed = 0;  // idle and slow ones, by the server
+  uint64_t held_connections_closed = 0;  // idle and slow connections that the server has closed
 
-  // The JSON object that nibu-load prints.
+  // Returns the JSON object that nibu-load prints.
   std::string Json(const LoadOptions& options) const;
 };
 

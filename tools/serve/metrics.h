@@ -1,4 +1,4 @@
-// What a server has done so far, for Prometheus.
+// Counts what a server has done so far, for Prometheus.
 #ifndef NIBU_TOOLS_SERVE_METRICS_H_
 #define NIBU_TOOLS_SERVE_METRICS_H_
 
@@ -13,7 +13,7 @@
 
 namespace nibu::internal {
 
-// The text format of Prometheus,
+// Writes the text format of Prometheus,
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format.
 class MetricsText {
  public:
@@ -29,7 +29,7 @@ class MetricsText {
   std::string text_;
 };
 
-// Counts the answers to requests. Belongs to one thread.
+// Counts the answers to requests. Used by one thread.
 class RequestCounts {
  public:
   // `path` must be one of a fixed set, since each makes a line of the metrics.
@@ -42,13 +42,14 @@ class RequestCounts {
                                                       0.5,   1,    2.5,   5,    10,  30};
 
   std::map<std::pair<std::string, int>, uint64_t> answers_;
-  // The times of answers with status 200 to the path whose texts are translated.
+  // The histogram of the times of answers with status 200 to the path that translates.
   std::array<uint64_t, kBuckets.size()> buckets_{};
   uint64_t timed_ = 0;
   double seconds_ = 0;
 };
 
-// Bytes of memory that the process holds now, and the seconds of CPU that it has used.
+// Return the bytes of memory that the process holds now, and the seconds of CPU time that it has
+// used.
 size_t MemoryInUse();
 double CpuSeconds();
 

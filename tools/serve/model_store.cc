@@ -14,7 +14,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Plans are small; languages of many-to-many models times alternatives may be many.
+// The most plans that are kept. They are small, but there may be many: one for each pair of
+// languages and number of alternatives.
 constexpr size_t kMostPlans = 1000;
 
 }  // namespace
@@ -35,7 +36,7 @@ void ModelStore::ReadCatalog(const std::vector<std::string>& models, const std::
 void ModelStore::Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options) {
   catalog_ = std::move(catalog);
   options_ = options;
-  // Those that wait for a plan still get the old one.
+  // Requests that wait for a plan still get the old one.
   std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
   loader_.Post(0, [this, offered = catalog_] {
     const std::vector<std::shared_ptr<ServedModel>> before = in_memory_;
@@ -50,7 +51,8 @@ void ModelStore::LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreO
   loader_.Post(0, [=, this] { LoadPinnedFrom(0, catalog, options, done); });
 }
 
-// Each model is a task of its own, between which requests get theirs, and Stop is obeyed.
+// Each model is a task of its own, so that requests' tasks can run between them, and Stop has
+// effect.
 void ModelStore::LoadPinnedFrom(size_t first, std::shared_ptr<const Catalog> catalog,
                                 const StoreOptions& options,
                                 std::function<void(absl::Status)> done) {
@@ -123,7 +125,7 @@ absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelStore::Load(
     const StoreOptions& options) {
   if (model->model != nullptr) return model->model;
   while (options.max_models > 0 && in_memory_.size() >= options.max_models) {
-    // Those that have to stay come last.
+    // Unloads the model that has been idle for longest; models that have to stay come last.
     const auto order = [&](const std::shared_ptr<ServedModel>& each) {
       return std::pair(each->is_pinned || each == other, each->last_use.load());
     };

@@ -1,4 +1,4 @@
-// Loads models when they are needed, and lets go of those that are not.
+// Loads models when they are needed, and unloads those that are not.
 #ifndef NIBU_TOOLS_SERVE_MODEL_STORE_H_
 #define NIBU_TOOLS_SERVE_MODEL_STORE_H_
 
@@ -21,9 +21,9 @@ namespace nibu::internal {
 
 struct StoreOptions {
   ModelOptions model;
-  nibu::Options text;                // Those of every request.
-  size_t max_models = 0;             // Models in memory at a time, at most; 0: any number.
-  std::chrono::seconds idle_time{};  // Models that nobody has needed for as long go; 0: none do.
+  nibu::Options text;                // The options of all requests.
+  size_t max_models = 0;             // The most models in memory at a time; 0: any number.
+  std::chrono::seconds idle_time{};  // Models not needed for so long are unloaded; 0: none are.
 };
 
 // A plan with a number that no other plan of this process has had.
@@ -32,38 +32,39 @@ struct NumberedPlan {
   uint64_t number = 0;
 };
 
-// Belongs to the network's thread, to which it posts what its own thread, the loader, has done. A
-// model that goes, or is replaced, serves the requests that have begun with it to their end.
+// Used by the network's thread, to which it posts the results of its own thread, the loader. A
+// model that is unloaded or replaced still serves the requests that have begun with it.
 class ModelStore {
  public:
   using PlanReady = std::function<void(absl::StatusOr<NumberedPlan>)>;
 
-  // `post` hands a task to the network's thread. Both must outlive the store, or its Stop.
+  // `post` hands a task to the network's thread. Both arguments must live until Stop or the
+  // destructor has returned.
   ModelStore(nibu::Translator* translator, std::function<void(std::function<void()>)> post);
 
-  // Catalog::Read, by the loader. `done` is called on the network's thread.
+  // Gets the result of Catalog::Read, which the loader calls, on the network's thread.
   using CatalogReady = std::function<void(absl::StatusOr<std::shared_ptr<const Catalog>> catalog,
                                           std::vector<std::string> warnings)>;
   void ReadCatalog(const std::vector<std::string>& models, const std::string& folder,
                    const std::vector<std::string>& pinned, CatalogReady done);
-  // Offers the models of a catalog in place of those of the last one, if any.
+  // Offers the models of a catalog, which replaces the last one.
   void Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options);
   // Loads all pinned models of a catalog, which need not be offered yet. `done` is called on the
-  // network's thread, with the first error, after which none is loaded and none is left.
+  // network's thread with OK or the first error, after which no model of the catalog is kept.
   void LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
                   std::function<void(absl::Status)> done);
   // REQUIRES: Offer has been called.
   const Catalog& catalog() const { return *catalog_; }
 
-  // Hands over the plan for a route once its models are there: at once, where the plan is known, or
-  // later, on the network's thread.
+  // Calls `ready` with the plan for a route: at once if the plan is known, or later on the
+  // network's thread, once its models are loaded.
   void Prepare(const Route& route, bool is_html, int alternatives, PlanReady ready);
 
-  // Call it every few seconds: lets go of models that have been idle for too long.
+  // Unloads models that have been idle for too long. To be called every few seconds.
   void ReleaseIdle();
-  // Models in memory.
+  // Returns the number of models in memory.
   size_t loaded() const { return loaded_; }
-  // Ends the loader; models that wait to be loaded are not.
+  // Ends the loader. Models that wait to be loaded are not loaded.
   void Stop() { loader_.Stop(); }
 
  private:
@@ -72,15 +73,16 @@ class ModelStore {
   struct KnownPlan {
     Route route;
     NumberedPlan plan;
-    std::vector<PlanReady> waiting;  // while the plan is being prepared
+    std::vector<PlanReady> waiting;  // callers that wait for the plan
   };
 
-  // The following are the loader's.
-  // Loads a model if it is not there; others may have to go, but not `other`, which may be null.
+  // The loader calls the following functions.
+  // Loads a model if it is not in memory. Others may be unloaded for it, but not `other`, which may
+  // be null.
   absl::StatusOr<std::shared_ptr<const nibu::Model>> Load(const std::shared_ptr<ServedModel>& model,
                                                           const std::shared_ptr<ServedModel>& other,
                                                           const StoreOptions& options);
-  // Loads the pinned ones of a catalog's models from this one on.
+  // Loads those of a catalog's models from index `first` on that are pinned.
   void LoadPinnedFrom(size_t first, std::shared_ptr<const Catalog> catalog,
                       const StoreOptions& options, std::function<void(absl::Status)> done);
   absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Route& route, bool is_html,
@@ -89,7 +91,7 @@ class ModelStore {
   void Unload(const std::shared_ptr<ServedModel>& model);
   void ReportLoaded();
 
-  // Forgets the plans of a model.
+  // Called on the network's thread: forgets the plans of a model.
   void ForgetPlans(const ServedModel* model);
   void TakePlan(const PlanKey& key, absl::StatusOr<std::shared_ptr<const Plan>> plan);
 
@@ -101,8 +103,8 @@ class ModelStore {
   uint64_t numbers_ = 0;
   size_t loaded_ = 0;
 
-  std::vector<std::shared_ptr<ServedModel>> in_memory_;  // the loader's
-  WorkThread loader_;                                    // the last member: it uses the others
+  std::vector<std::shared_ptr<ServedModel>> in_memory_;  // used by the loader
+  WorkThread loader_;  // comes last, since it uses the other members
 };
 
 }  // namespace nibu::internal

@@ -1,4 +1,4 @@
-// nibu-load: measures a translation server that has LibreTranslate's interface, with many clients.
+// nibu-load measures a translation server that has LibreTranslate's interface, with many clients.
 
 #include <algorithm>
 #include <boost/asio.hpp>
@@ -66,7 +66,7 @@ absl::StatusOr<Server> FindServer(asio::io_context* context, const std::string& 
   server.path = std::string(absl::StripSuffix(rest.substr(slash), "/"));
   std::string host = server.authority;
   std::string port = "80";
-  // An IPv6 address stands in brackets and has colons of its own.
+  // An IPv6 address stands in brackets and contains colons.
   const size_t colon = host.rfind(':');
   if (colon != std::string::npos && host.find(']', colon) == std::string::npos) {
     port = host.substr(colon + 1);
@@ -85,7 +85,7 @@ absl::StatusOr<Server> FindServer(asio::io_context* context, const std::string& 
   return server;
 }
 
-// The clients, which send all requests and count what becomes of them.
+// The clients, which send all requests and count their answers.
 class Load {
  public:
   Load(asio::io_context* context, const LoadOptions& options, const Server& server,
@@ -119,18 +119,18 @@ class Load {
   }
 
   const LoadCounts& counts() const { return counts_; }
-  // Unavailable: no request was answered, because of the connection.
+  // Returns Unavailable if no request was answered because of the connection, else OK.
   absl::Status Unreached() const {
     if (first_error_.empty() || counts_.abandoned > 0 || !counts_.answered.empty()) {
       return absl::OkStatus();
     }
     return absl::UnavailableError(absl::StrCat(options_.url, ": ", first_error_));
   }
-  // FailedPrecondition: an answer, the first one of these, is not what the interface promises.
+  // Returns FailedPrecondition about the first answer that breaks the interface's rules, else OK.
   absl::Status Malformed() const {
     return malformed_.empty() ? absl::OkStatus() : absl::FailedPreconditionError(malformed_);
   }
-  // The lines of --out.
+  // Returns the lines of --out.
   std::string Translations() const {
     std::string lines;
     for (size_t index = 0; index < requests_.size(); ++index) {
@@ -143,21 +143,21 @@ class Load {
 
  private:
   struct Job {
-    size_t index;  // of the request
+    size_t index;  // index of the request
     SteadyClock::time_point due;
     milliseconds limit;
     bool is_abandoned;
   };
 
   Job NextJob(SteadyClock::time_point due) {
-    // Both are drawn for every request, in the order of requests: the same requests are abandoned
-    // in every run.
+    // Both numbers are drawn for every request, in the order of requests, so that the same requests
+    // are abandoned in every run.
     const bool is_abandoned = std::uniform_real_distribution<>(0, 100)(random_) < options_.abandon;
     const milliseconds patience(std::uniform_int_distribution<>(1, 10)(random_));
     return {due_++, due, is_abandoned ? patience : kAnswerLimit, is_abandoned};
   }
 
-  // With a rate: queues the requests that are due by now, and waits for the next one.
+  // With --rate: queues the requests that are due by now, and waits for the next one.
   void MakeDue() {
     const std::chrono::duration<double> interval(1.0 / options_.rate);
     while (due_ < requests_.size()) {
@@ -249,12 +249,12 @@ class Load {
   asio::steady_timer health_timer_;
   Connection health_connection_;
 
-  size_t due_ = 0;   // requests that have become due
-  size_t done_ = 0;  // requests
+  size_t due_ = 0;   // number of requests that have become due
+  size_t done_ = 0;  // number of requests that are done
   SteadyClock::time_point start_;
   LoadCounts counts_;
-  std::string first_error_;                             // of a connection
-  std::string malformed_;                               // what is wrong with an answer
+  std::string first_error_;                             // the first error of a connection
+  std::string malformed_;                               // the message about a malformed answer
   std::vector<std::vector<std::string>> translations_;  // by request, for --out
 };
 

@@ -1,4 +1,4 @@
-// nibu-serve: a translation server with LibreTranslate's interface.
+// nibu-serve is a translation server with LibreTranslate's interface.
 
 #include <arpa/inet.h>
 
@@ -22,13 +22,13 @@
 namespace nibu::internal {
 namespace {
 
-// How often idle models are looked for.
+// The time between looks for idle models.
 constexpr std::chrono::seconds kRelease(10);
-// How often requests are looked for whose time has passed.
+// The time between looks for requests whose deadline has passed.
 constexpr std::chrono::milliseconds kDeadlines(100);
-// Files that the process opens beside connections: models, the log and others.
+// The number of files that the process opens beside connections: models, the log and others.
 constexpr size_t kOtherFiles = 64;
-// The translator's queue need not be bounded: the server's is.
+// The translator's queue needs no bound, since the server's own queue has one.
 constexpr int kAnyQueueSize = 1 << 30;
 
 struct Settings {
@@ -60,9 +60,9 @@ bool IsAddress(const std::string& text) {
          inet_pton(AF_INET6, text.c_str(), address) == 1;
 }
 
-// All that is read again at SIGHUP.
+// The settings that are read again at SIGHUP.
 struct Configuration {
-  // The models, and once they have been read, what they translate; see Catalog::Read.
+  // The arguments of Catalog::Read and, once it has been called, its result.
   std::vector<std::string> models;
   std::string folder;
   std::vector<std::string> pinned;
@@ -76,7 +76,7 @@ struct Configuration {
   std::vector<std::string> trusted_proxies;
 };
 
-// Reads all but the models.
+// Reads the configuration without its models.
 absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   const ServeOptions& serve = settings.serve;
   Configuration read;
@@ -110,7 +110,7 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   read.http.timeout =
       std::chrono::milliseconds(static_cast<int64_t>(serve.connection_timeout * 1000));
   read.cache_bytes = static_cast<size_t>(serve.cache_megabytes) << 20;
-  if (settings.text.sampling_topk != 1) read.cache_bytes = 0;  // Samples differ.
+  if (settings.text.sampling_topk != 1) read.cache_bytes = 0;  // Samples must not repeat.
   read.requests_per_minute = serve.requests_per_minute;
   read.trusted_proxies = serve.trusted_proxies;
   return read;
@@ -118,7 +118,7 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
 
 void PrintWarnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
-    PrintWarning(warning.substr(0, warning.find(';')));  // without what else a model might be
+    PrintWarning(warning.substr(0, warning.find(';')));  // without the advice behind the `;`
   }
 }
 
@@ -130,7 +130,7 @@ void Apply(const Configuration& read, Service* service, HttpServer* server) {
   server->SetLimits(read.http);
 }
 
-// Warns when others than this machine's users may do what they like.
+// Warns if the server is open to other machines without keys or limits.
 void WarnIfOpen(const Configuration& read, const HttpServer& server) {
   if (server.is_loopback() || !read.keys.empty() || read.requests_per_minute > 0) return;
   PrintWarning(
@@ -138,9 +138,9 @@ void WarnIfOpen(const Configuration& read, const HttpServer& server) {
       "--requests_per_minute");
 }
 
-// Reads the configuration and the models again, one time after the other. What is wrong with them
-// is said, and all stays as it is; requests under way go on with the models that they have begun
-// with. Belongs to the network's thread.
+// Reads the configuration and the models again, one time after the other. If something is wrong
+// with them, it prints an error and changes nothing. Requests under way go on with the models with
+// which they have begun. Used by the network's thread.
 class Reloader {
  public:
   Reloader(std::vector<std::string> arguments, Service* service, HttpServer* server)
@@ -193,8 +193,8 @@ class Reloader {
   bool is_wanted_again_ = false;
 };
 
-// Lets the process open as many files as it may. The limit of connections is lowered to what there
-// is room for.
+// Lets the process open as many files as it may, and lowers the limit of connections if these are
+// not enough.
 void RaiseFileLimit(HttpLimits* limits) {
   const size_t files = RaiseOpenFiles();
   const size_t room = std::max(files, kOtherFiles + 1) - kOtherFiles;
@@ -251,11 +251,11 @@ absl::Status Run(int argc, char** argv) {
     service->Drain();
     server->Drain();
   });
-  std::signal(SIGPIPE, SIG_IGN);  // The log may have lost its reader.
+  std::signal(SIGPIPE, SIG_IGN);  // The reader of the log may be gone.
   std::printf("nibu-serve: %s\n", server->url().c_str());
   std::fflush(stdout);
   server->Run();
-  // From now on a signal ends the program at once, though a model is still being loaded.
+  // From now on a signal ends the program at once, even if a model is still being loaded.
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   service->Stop();
   translator.reset();  // Its threads post to the server.

@@ -9,7 +9,7 @@
 
 namespace nibu::internal {
 
-// Raises the limit, which is usually 1,024, to what the program itself may set, and returns it.
+// Raises the limit, which is usually 1,024, as far as the program itself may, and returns it.
 inline size_t RaiseOpenFiles() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return std::numeric_limits<size_t>::max();

@@ -25,10 +25,11 @@ namespace nibu::internal {
 namespace {
 
 constexpr size_t kMostFields = 10000;
-// More values in JSON would hold up the network's thread.
+// The most values in JSON. More would block the network's thread for too long.
 constexpr size_t kMostValues = 20000;
 
-// An upper bound for the values of a JSON text: their separators outside of strings.
+// Returns an upper bound for the number of values of a JSON text: its separators outside of
+// strings.
 size_t CountValues(absl::string_view json) {
   size_t count = 1;
   bool is_string = false;
@@ -58,8 +59,8 @@ absl::Status ReadUrlEncoded(absl::string_view text, Parameters* parameters) {
   return absl::OkStatus();
 }
 
-// The value of a header's parameter, as in `form-data; name="q"`; no value: it has none. In quoted
-// text a backslash stands for the next character.
+// Returns the value of a header's parameter, as in `form-data; name="q"`, or nullopt if it has
+// none. In quoted text a backslash stands for the next character.
 std::optional<std::string> HeaderParameter(absl::string_view header, absl::string_view name) {
   size_t i = header.find(';');
   while (i != absl::string_view::npos) {
@@ -113,7 +114,7 @@ absl::Status ReadMultipart(absl::string_view content_type, absl::string_view bod
   if (!boundary.has_value() || boundary->empty() || boundary->size() > 70) {
     return Invalid("the form's content type has no boundary");
   }
-  // A delimiter stands at the beginning of a line; "--" follows the last one. What comes before the
+  // A delimiter stands at the beginning of a line; "--" follows the last one. Text in front of the
   // first one and behind the last one does not count.
   const std::string delimiter = absl::StrCat("\r\n--", *boundary);
   const auto skip_delimiter = [&](size_t at) {
@@ -128,7 +129,7 @@ absl::Status ReadMultipart(absl::string_view content_type, absl::string_view bod
     const size_t line = body.find("\r\n");
     const size_t end = line == absl::string_view::npos ? line : body.find(delimiter, line);
     if (end == absl::string_view::npos) return Invalid("the form does not end with its boundary");
-    // A part without head and content has its line break in common with the delimiter.
+    // A part without head and content shares its line break with the delimiter.
     const size_t begin = std::min(line + 2, end);
     NIBU_RETURN_IF_ERROR(ReadPart(body.substr(begin, end - begin), parameters));
     NIBU_RETURN_IF_ERROR(skip_delimiter(end));
@@ -137,7 +138,7 @@ absl::Status ReadMultipart(absl::string_view content_type, absl::string_view bod
 }
 
 absl::StatusOr<Parameters> ReadJson(absl::string_view body) {
-  // An answer's message has no place for bytes of the request.
+  // The message of an answer must not contain bytes of the request.
   const absl::Status error = Invalid("Invalid JSON format");
   if (CountValues(body) > kMostValues) return Invalid("the request has too many values");
   absl::StatusOr<nlohmann::json> json = ParseJson(body, "request");

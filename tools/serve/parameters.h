@@ -1,4 +1,5 @@
-// The parameters of a request, in whatever form a client sends them.
+// Reads the parameters of a request, whether a client sends them as JSON, as a form or in the
+// query.
 #ifndef NIBU_TOOLS_SERVE_PARAMETERS_H_
 #define NIBU_TOOLS_SERVE_PARAMETERS_H_
 
@@ -17,18 +18,19 @@ struct Parameters {
   // The values come from a form or the query: all of them are texts, whose line ends may be CR LF.
   bool is_form = false;
 
-  // Null: there is none of this name.
+  // Returns the parameter of this name, or null.
   const nlohmann::json* Find(const std::string& name) const;
 };
 
-// Reads the members of a JSON object, where the request's content type is JSON; or else the fields
-// of a form (application/x-www-form-urlencoded or multipart/form-data, without its files) and of
-// the query, as Flask's request.values has them. Of several fields of one name the first counts; a
-// field of the query comes before one of the body. Any bytes may come: text that is not UTF-8 stays
-// as it is. InvalidArgument: the body is no JSON object, nested deeper than 32, or no form.
+// Reads the members of a JSON object if the request's content type is JSON, or else the fields of a
+// form (application/x-www-form-urlencoded or multipart/form-data, without its files) and of the
+// query, as Flask's request.values has them. If several fields have one name, the first counts;
+// fields of the query come before those of the body. Any bytes are allowed: text that is not UTF-8
+// stays as it is. Returns InvalidArgument if the body is no JSON object, is nested deeper than 32,
+// or is no form.
 absl::StatusOr<Parameters> ReadParameters(const HttpRequest& request);
 
-// Text with %XX and + as forms write them, decoded. A % that no two hexadecimal digits follow
+// Decodes %XX and + in a text as forms write them. A % without two hexadecimal digits behind it
 // stays.
 std::string PercentDecoded(absl::string_view text);
 

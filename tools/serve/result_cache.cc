@@ -1,11 +1,11 @@
-// Keeps translations in a list by their last use, and a table of their places.
+// Keeps translations in a list, the last used first, and a table of their places in it.
 
 #include "tools/serve/result_cache.h"
 
 namespace nibu::internal {
 namespace {
 
-// The memory of an entry beside its texts: two nodes and two copies of a string's head.
+// The memory of an entry without its texts: two nodes and two string objects.
 constexpr size_t kEntryBytes = 256;
 
 }  // namespace

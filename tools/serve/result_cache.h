@@ -1,4 +1,4 @@
-// A bounded store of translations, so that a client that asks again gets them at once.
+// Keeps translations in bounded memory, so that a client that asks again gets them at once.
 #ifndef NIBU_TOOLS_SERVE_RESULT_CACHE_H_
 #define NIBU_TOOLS_SERVE_RESULT_CACHE_H_
 
@@ -16,15 +16,15 @@ namespace nibu::internal {
 // The translations of a unit of text, best first.
 using Translations = std::vector<std::string>;
 
-// Keeps what was used last. Thread-safe.
+// Keeps the translations that were used last. Thread-safe.
 class ResultCache {
  public:
   explicit ResultCache(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Null: there is nothing for this key, which must say all that the result depends on.
+  // Returns the translations of a key, or null. A key has all that its translations depend on.
   std::shared_ptr<const Translations> Find(const std::string& key);
   void Add(const std::string& key, std::shared_ptr<const Translations> translations);
-  // Drops what was used longest ago until no more than this is held; 0 keeps nothing.
+  // Sets the limit, and drops the entries that were used longest ago until it is met; 0 keeps none.
   void SetMaxBytes(size_t max_bytes);
 
   size_t bytes() const;

@@ -1,4 +1,4 @@
-// The options of nibu-serve beside those of models and translations.
+// The options of nibu-serve, except those of models and translations.
 #ifndef NIBU_TOOLS_SERVE_SERVE_OPTIONS_H_
 #define NIBU_TOOLS_SERVE_SERVE_OPTIONS_H_
 

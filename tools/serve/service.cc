@@ -1,4 +1,4 @@
-// Finds what answers a request, checks that its client may ask, and writes the log.
+// Finds the endpoint for a request, checks that its client may ask, and writes the log.
 
 #include "tools/serve/service.h"
 
@@ -33,7 +33,7 @@ enum class What : uint8_t {
   kFiles,
 };
 
-// The status for a translation that failed.
+// Returns the HTTP status for a translation that failed.
 int StatusOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -49,7 +49,7 @@ int StatusOf(const absl::Status& status) {
   }
 }
 
-// The time as in RFC 3339, "2026-01-31T12:00:00Z".
+// Returns the time as in RFC 3339, "2026-01-31T12:00:00Z".
 std::string Now() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -61,22 +61,22 @@ std::string Now() {
 
 }  // namespace
 
-// A path, and what it takes.
+// A path, the action that it stands for, and the checks that apply to it.
 struct Service::Endpoint {
   const char* path;
   What what;
-  bool is_post;  // Its method is POST; otherwise GET, and HEAD.
-  bool is_free;  // Neither keys nor limits hold for it.
+  bool is_post;  // Its method is POST; otherwise it has GET and HEAD.
+  bool is_free;  // Neither keys nor limits apply to it.
 };
 
 // A request on its way to its answer.
 struct Service::Exchange {
   HttpReply reply;
-  std::string path;  // that of an endpoint; empty: none
+  std::string path;  // the path of its endpoint; empty: there is none
   std::string method;
   std::string address;
   SteadyClock::time_point start = SteadyClock::now();
-  std::string facts;  // for the log: what was asked, without texts
+  std::string facts;  // the request's languages and sizes for the log, without texts
 };
 
 const Service::Endpoint* Service::Find(const std::string& path) {
@@ -227,7 +227,7 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
         if (texts.ok()) return End(exchange.get(), TranslateAnswer(*request, *texts));
         const int status = StatusOf(texts.status());
         std::string message(texts.status().message());
-        if (status == 500) {  // It may have paths in it, which are not the client's business.
+        if (status == 500) {  // The message may contain paths, which clients must not see.
           PrintError(message);
           message = "the translation failed; the server's log says why";
         }
@@ -239,7 +239,7 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
   return [this, accepted, exchange] {
     if (!jobs_.Cancel(accepted)) return;
     HttpAnswer gone;
-    gone.status = 499;  // As nginx counts clients that went away.
+    gone.status = 499;  // nginx uses this number for clients that went away.
     End(exchange.get(), std::move(gone));
   };
 }
@@ -302,7 +302,7 @@ void Service::End(Exchange* exchange, HttpAnswer answer) {
     const std::string line = absl::StrFormat(
         "%s %s %s %s %d %.3fs%s\n", Now(), exchange->address, exchange->method,
         exchange->path.empty() ? "-" : exchange->path, answer.status, seconds, exchange->facts);
-    // Whoever reads the log must not hold up the network's thread.
+    // A slow reader of the log must not block the network's thread.
     pollfd log = {STDERR_FILENO, POLLOUT, 0};
     if (poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0) {
       std::fwrite(line.data(), 1, line.size(), stderr);

@@ -1,4 +1,4 @@
-// The paths of the server, and what answers each.
+// Answers the requests for each path of the server.
 #ifndef NIBU_TOOLS_SERVE_SERVICE_H_
 #define NIBU_TOOLS_SERVE_SERVICE_H_
 
@@ -21,7 +21,7 @@
 
 namespace nibu::internal {
 
-// What may change while the server runs.
+// The options that may change while the server runs.
 struct ServiceOptions {
   RequestLimits request;
   JobLimits jobs;
@@ -29,8 +29,8 @@ struct ServiceOptions {
   bool logs_requests = true;
 };
 
-// Belongs to the network's thread. Only translations take time; all else is answered at once, from
-// what is in memory.
+// Used by the network's thread. Only translations take time; all other requests are answered at
+// once from memory.
 class Service {
  public:
   // `post` hands a task to the network's thread; `translator` must outlive the service.
@@ -38,14 +38,14 @@ class Service {
 
   HttpCancel Handle(HttpRequest request, HttpReply reply);
 
-  // What /metrics says beside the service's own figures: of connections.
+  // Sets a function that adds metrics about connections to those of /metrics.
   void SetMoreMetrics(std::function<void(MetricsText*)> more) { more_metrics_ = std::move(more); }
   void SetOptions(const ServiceOptions& options);
-  // All models that are to be there from the beginning are; /ready is 200 from then on.
+  // Says that all pinned models are loaded; from then on /ready answers 200.
   void SetReady() { is_ready_ = true; }
-  // From now on translations are refused; those that were accepted go on.
+  // Refuses translations from now on; those that were accepted go on.
   void Drain() { is_draining_ = true; }
-  // Ends all threads of its own.
+  // Ends the threads of its own.
   void Stop();
 
   Access& access() { return access_; }

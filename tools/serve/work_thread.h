@@ -1,4 +1,4 @@
-// A thread that does one piece of work after the other, the most urgent first.
+// A thread that runs one task after the other, the most urgent first.
 #ifndef NIBU_TOOLS_SERVE_WORK_THREAD_H_
 #define NIBU_TOOLS_SERVE_WORK_THREAD_H_
 
@@ -23,7 +23,7 @@ class WorkThread {
   WorkThread(const WorkThread&) = delete;
   WorkThread& operator=(const WorkThread&) = delete;
 
-  // The task with the lowest order is done next; those of one order, in turn.
+  // Adds a task. The one with the lowest order runs next; those of one order, in turn.
   void Post(int64_t order, Task task) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -33,7 +33,7 @@ class WorkThread {
     changed_.notify_one();
   }
 
-  // What the destructor does; nothing is done afterwards.
+  // Does what the destructor does. Post has no effect afterwards.
   void Stop() {
     std::multimap<int64_t, Task> dropped;
     {
@@ -43,7 +43,7 @@ class WorkThread {
     }
     Join();
   }
-  // The same, but for the tasks that wait: they are done.
+  // Runs the tasks that wait, and ends the thread.
   void Finish() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -67,7 +67,7 @@ class WorkThread {
       tasks_.erase(tasks_.begin());
       lock.unlock();
       task();
-      task = nullptr;  // with what it holds
+      task = nullptr;  // frees what it has captured
       lock.lock();
     }
   }
