@@ -1,4 +1,4 @@
-// The rows of the benchmarks' options.
+// The rows of the options of nibu-bench and nibu-bench attention.
 
 #include "tools/bench/bench_options.h"
 

@@ -1,3 +1,4 @@
+// Runs a model on texts or random sources, measures it, and formats the figures.
 #include "tools/bench/bench_run.h"
 
 #include <algorithm>
@@ -106,7 +107,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   ResetPeakMemory();
 
   TextOptions text = workload_.text;
-  text.split_sentences = false;  // lines are measured whole
+  text.split_sentences = false;  // each line is translated as one sentence
   DecodingOptions& decoding = text.decoding;
   decoding = settings.decoding;
   decoding.return_scores = false;
@@ -128,7 +129,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
                                      model_.loaded.model->config.vocab_source);
 
   BenchResult fastest;
-  std::vector<MatmulRecorder> products;  // of the fastest run
+  std::vector<MatmulRecorder> products;  // those of the fastest run
   for (int i = 0; i <= workload_.repeat; ++i) {
     BenchResult result;
     engine.StartMeasuring();
@@ -142,7 +143,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     if (result.sentences == 0) {
       return Invalid(workload_.src, " has no text; give a file with a segment a line");
     }
-    // The first one warms up.
+    // The first run is the warm-up. Its result counts only until another one is there.
     if (i > 1 && result.seconds >= fastest.seconds) continue;
     fastest = std::move(result);
     products.clear();
@@ -157,8 +158,8 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     fastest.matmul_calls += recorder.calls();
     fastest.own_matmul_calls += recorder.own_calls();
   }
-  // OpenMP's threads wait well only while there are no more of them than cores: those of the
-  // workers end with them.
+  // OpenMP's threads wait efficiently only if there are no more of them than cores. Those of the
+  // workers end with the translator.
   translator.reset();
   NIBU_ASSIGN_OR_RETURN(fastest.matmul_floor_seconds, MatmulFloor(products, options.kernels));
   fastest.weight_bytes = model_.loaded.model->weight_bytes() +

@@ -1,3 +1,4 @@
+// Records the matrix products of a run, and replays them with nothing between them.
 #include "tools/bench/matmul_recorder.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace nibu::internal {
 
 void MatmulRecorder::Clear() { *this = MatmulRecorder(); }
 
-// Runs within the measured run, so that it only notes what Replay has to know.
+// This is called within the measured run, so it only records what Replay needs.
 void MatmulRecorder::Observe(const MatmulCall& call) {
   const Linear& linear = call.linear;
   const bool is_lasting = !linear.is_selected();
@@ -41,8 +42,8 @@ absl::StatusOr<Linear> MatmulRecorder::StandIn(const Weights& weights) {
 }
 
 absl::StatusOr<double> MatmulRecorder::Replay(MatmulKernels kernels) const try {
-  constexpr size_t kReplays = 3;       // of which the median counts
-  constexpr double kLongEnough = 0.2;  // seconds of all of them
+  constexpr size_t kReplays = 3;       // the fewest replays; the median counts
+  constexpr double kLongEnough = 0.2;  // seconds that all replays take at least
   const auto rows = static_cast<size_t>(Matmul::kMostPaddedRows);
   size_t in = 0;
   size_t out = 0;
@@ -92,7 +93,7 @@ absl::StatusOr<double> MatmulFloor(const std::vector<MatmulRecorder>& recorders,
                                    MatmulKernels kernels) try {
   std::vector<absl::StatusOr<double>> floors(recorders.size(), 0.0);
   {
-    std::vector<std::jthread> threads;  // which are joined here, even if one cannot be started
+    std::vector<std::jthread> threads;  // joins them at the end, even if one cannot be started
     for (size_t i = 0; i < floors.size(); ++i) {
       threads.emplace_back([&, i] { floors[i] = recorders[i].Replay(kernels); });
     }

@@ -13,8 +13,8 @@
 
 namespace nibu::internal {
 
-// Records the products of one worker. Clear and the others are called while the worker waits; it is
-// not thread-safe otherwise.
+// Records the products of one worker, which calls Observe. The other functions must be called while
+// the worker waits. Not thread-safe otherwise.
 class MatmulRecorder final : public MatmulObserver {
  public:
   MatmulRecorder() = default;
@@ -32,30 +32,31 @@ class MatmulRecorder final : public MatmulObserver {
   // Returns the seconds that the products took in the run.
   double seconds() const { return seconds_; }
 
-  // Runs the recorded products, of zeros, in their order and several times, and returns the seconds
-  // that they took, the median. The weights of the model must still be there; a shortlist's
-  // outputs, which end with their sentence, are replaced by weights of the same shape.
-  // ResourceExhausted: no memory. Internal: a kernel failed.
+  // Runs the recorded products in their order, several times and with inputs of zeros, and returns
+  // the median of the seconds that they took. The weights of the model must still exist. Output
+  // layers that a shortlist selected end with their sentence, so weights of the same shape replace
+  // them. Returns ResourceExhausted if memory is short, and Internal if a kernel failed.
   absl::StatusOr<double> Replay(MatmulKernels kernels) const;
 
  private:
   struct Weights {
-    std::optional<Linear> lasting;  // nullopt: a shortlist's outputs, of which only this is known:
+    std::optional<Linear> lasting;  // nullopt for a shortlist's outputs, which have ended
     int in;
     int out;
     ComputeType type;
     bool has_bias;
   };
-  // The address of lasting weights, which stay while they are recorded; of others the shape.
+  // Lasting weights are known by their address, since they stay while they are recorded; others by
+  // their shape, with a null address.
   using WeightsKey = std::tuple<const void*, int, int, ComputeType, bool>;
   struct Product {
-    size_t weights;  // index in weights_
+    size_t weights;  // an index in weights_
     int rows;
     DType output;
     int threads;
   };
 
-  // Returns weights that Replay multiplies by in place of those that are gone.
+  // Returns weights of zeros by which Replay multiplies in place of a shortlist's outputs.
   static absl::StatusOr<Linear> StandIn(const Weights& weights);
 
   std::map<WeightsKey, size_t> found_;  // indices in weights_
@@ -66,7 +67,7 @@ class MatmulRecorder final : public MatmulObserver {
 };
 
 // Replays all recorders side by side, each on a thread of its own, and returns the seconds of the
-// slowest. Errors: those of Replay; Internal: a thread cannot be started.
+// slowest. Returns the errors of Replay, and Internal if a thread cannot be started.
 absl::StatusOr<double> MatmulFloor(const std::vector<MatmulRecorder>& recorders,
                                    MatmulKernels kernels);
 

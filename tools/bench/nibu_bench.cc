@@ -1,5 +1,4 @@
-// nibu-bench: decode throughput and latency of a model, and how far they are from the matmuls
-// alone.
+// nibu-bench measures throughput and latency of a model, and compares them with its matmuls alone.
 
 #include <cstdio>
 #include <string>
@@ -52,7 +51,7 @@ ProgramInfo Program(Settings* settings) {
       {BenchAttentionProgram(&settings->bench, &settings->model)}};
 }
 
-// A run with the options as they are now, over the model's defaults.
+// Returns the settings of a run with the present options over the model's defaults.
 absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDefaults& defaults) {
   BenchSettings settings;
   NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags(asked.cli.model, asked.model));
@@ -66,14 +65,15 @@ absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDef
   return settings;
 }
 
-// Every combination of the values of these flags, the last one's fastest.
+// Appends the settings for each combination of the values of these flags. The last flag's value
+// changes fastest.
 absl::Status Combine(absl::Span<const std::string> swept, const Settings& asked,
                      const ModelDefaults& defaults, std::vector<BenchSettings>* runs) {
   if (swept.empty()) {
     NIBU_ASSIGN_OR_RETURN(runs->emplace_back(), ReadSettings(asked, defaults));
     return absl::OkStatus();
   }
-  // A model's own default is used in place of what is not given.
+  // A flag that is not given keeps the model's default.
   if (!WasGiven(swept[0])) return Combine(swept.subspan(1), asked, defaults, runs);
   for (const std::string& value : FlagValues(swept[0])) {
     NIBU_RETURN_IF_ERROR(SetFlag(swept[0], value));
@@ -105,7 +105,7 @@ absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
               {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
                "--source_length is of random sources, without --src"}}));
   if (!random) return workload;
-  // Random weights have no text, nor what it needs.
+  // Random weights translate no text, so they need no SentencePiece model or shortlist.
   TextModelOptions shape;
   shape.attention = workload.model.text.attention;
   workload.model = {config, true, workload.model.compute_type, std::move(shape)};
@@ -115,7 +115,7 @@ absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
 absl::Status Run(int argc, char** argv) {
   Settings asked;
   ParseCommandLineOrExit(Program(&asked), argc, argv);
-  // Nothing runs before every run is known to make sense.
+  // All runs are checked before the first one begins.
   NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload(asked));
   ModelDefaults defaults;
   if (!workload.model.random_weights) {

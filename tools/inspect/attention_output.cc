@@ -1,3 +1,4 @@
+// Writes attention weights as JSON, as a page of HTML, and as a grid for terminals.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +21,7 @@ std::string Dump(const T& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// `,"name":[layer][head][row][column]`
+// Appends `,"name":[layer][head][row][column]`.
 void AppendLayers(absl::string_view name, const AttentionMaps::Layers& layers, size_t rows,
                   size_t columns, int digits, std::string* json) {
   absl::StrAppend(json, ",\"", name, "\":[");
@@ -37,7 +38,7 @@ void AppendLayers(absl::string_view name, const AttentionMaps::Layers& layers, s
   json->push_back(']');
 }
 
-// With what stands in front of its fields.
+// Returns an object of JSON. `json` is its beginning, up to the fields that all objects have.
 std::string Object(std::string json, const AttentionView& view, int digits) {
   const size_t sources = view.source.size();
   const size_t targets = view.target.size();
@@ -52,7 +53,7 @@ constexpr absl::string_view kShades = " .:-=+*#%@";
 // Keeps letters that are written from right to left in their columns.
 constexpr absl::string_view kLeftToRight = "\u200e";
 
-using Characters = std::vector<std::string>;  // each with the marks behind it
+using Characters = std::vector<std::string>;  // each with its combining marks
 
 Characters CharactersOf(const std::string& token) {
   Characters characters;
@@ -65,7 +66,7 @@ Characters CharactersOf(const std::string& token) {
   return characters;
 }
 
-// Tokens from top to bottom, each in a column `width` wide.
+// Writes tokens from top to bottom, each in a column `width` wide, aligned at the bottom.
 std::string Header(const std::vector<Characters>& tokens, size_t width) {
   size_t height = 0;
   for (const Characters& token : tokens) height = std::max(height, token.size());
@@ -81,7 +82,8 @@ std::string Header(const std::vector<Characters>& tokens, size_t width) {
   return text;
 }
 
-// Bits, the mean over the rows of each head: how many keys it spreads over.
+// Appends the entropy of each head in bits, the mean over its rows: 2^bits is the number of keys
+// over which it spreads.
 void AppendEntropies(absl::string_view name, const AttentionMaps::Layers& layers, size_t rows,
                      size_t columns, std::string* text) {
   for (size_t l = 0; l < layers.size(); ++l) {
@@ -101,14 +103,14 @@ void AppendEntropies(absl::string_view name, const AttentionMaps::Layers& layers
 }  // namespace
 
 std::string AttentionJson(const AttentionView& view) {
-  return Object("{", view, /*digits=*/9);  // that tell any float from others
+  return Object("{", view, /*digits=*/9);  // 9 digits tell any two floats apart
 }
 
 std::string AttentionPage(const AttentionView& view) {
   const std::string front =
       absl::StrCat("{\"model\":", Dump(view.model), ",\"read\":", Dump(view.read),
                    ",\"layer\":", view.layer, ",\"head\":", view.head, ",");
-  // No token ends the script.
+  // A token such as "</script>" must not end the script.
   const std::string data =
       absl::StrReplaceAll(Object(front, view, /*digits=*/4), {{"<", "\\u003c"}});
   return absl::StrReplaceAll(kPage, {{"@DATA@", data}});
@@ -129,7 +131,7 @@ std::string AttentionGrid(const AttentionView& view) {
                    view.head < 0 ? "mean of all heads" : absl::StrCat("head ", view.head),
                    "; 0 to 1: \"", kShades, "\"\n", Header(header, width));
   const std::vector<float>& map = view.maps.cross[static_cast<size_t>(view.layer)];
-  const size_t size = sources * targets;  // of a head
+  const size_t size = sources * targets;  // weights of a head
   const size_t first = view.head < 0 ? 0 : static_cast<size_t>(view.head) * size;
   const size_t last = view.head < 0 ? map.size() : first + size;
   for (size_t i = 0; i < size; ++i) {

@@ -1,3 +1,4 @@
+// Translates a line and computes the attention weights of the model for it.
 #include "tools/inspect/inspect.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace nibu::internal {
 namespace {
 
-// A page of so many weights has 60 MB: more is too much for browsers.
+// The most weights of a page. It has 60 MB then; more is too much for browsers.
 constexpr size_t kMostWeights = size_t{1} << 23;
 
 absl::Status CheckSize(const ModelConfig& config, size_t source, size_t target) {
@@ -85,7 +86,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Optio
   for (const int id : source) {
     view.source.push_back(vocabulary.source_tokens[static_cast<size_t>(id)]);
   }
-  // Unknown ones, too, as they are written.
+  // Shows the pieces as they are written, those that the vocabulary lacks included.
   std::copy(pieces.begin(), pieces.end(),
             view.source.begin() + static_cast<long>(frame.source_prefix.size()));
 
@@ -94,7 +95,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Optio
   read.insert(read.end(), said.begin(), said.end() - 1);
   NIBU_ASSIGN_OR_RETURN(view.maps, FindAttention(*loaded.loaded.model, source, read));
   view.target = coder.Tokens(said);
-  view.read = {read[0] < 0 ? "\u2205" : coder.Tokens({read[0]})[0]};  // or a zero vector
+  view.read = {read[0] < 0 ? "\u2205" : coder.Tokens({read[0]})[0]};  // -1: a zero vector
   view.read.insert(view.read.end(), view.target.begin(), view.target.end() - 1);
   return view;
 }

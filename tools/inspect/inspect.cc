@@ -1,3 +1,4 @@
+// Collects the facts about a model: its files, weights, vocabularies and defaults.
 #include "tools/inspect/inspect.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What there is to say of something, to programs and to people.
+// A fact, for programs and for people.
 struct Fact {
   Json json;
   std::string text;
@@ -50,7 +51,7 @@ Json TensorFacts(const std::string& name, const StoredTensor& tensor) {
                 {"shape", std::vector<int64_t>(view.shape.begin(), view.shape.end())},
                 {"bytes", view.bytes()}};
   if (view.dtype == DType::kInt64 || view.dtype == DType::kUint8) return facts;
-  // Of the weights: integers by their scales.
+  // The range is that of the weights: integers are divided by their scales.
   const auto rows = static_cast<size_t>(view.shape.empty() ? 1 : view.shape[0]);
   std::vector<float> row(static_cast<size_t>(view.elements()) / std::max<size_t>(1, rows));
   const char* data = static_cast<const char*>(view.data);
@@ -64,7 +65,7 @@ Json TensorFacts(const std::string& name, const StoredTensor& tensor) {
     for (float value : row) {
       value /= scale;
       nan += std::isnan(value) ? 1 : 0;
-      min = std::min(min, value);  // a NaN is less than nothing
+      min = std::min(min, value);  // a NaN changes neither, since it is less than nothing
       max = std::max(max, value);
     }
   }
@@ -73,7 +74,7 @@ Json TensorFacts(const std::string& name, const StoredTensor& tensor) {
   return facts;
 }
 
-// Sum over those of the tensors that the model has; what is shared counts once.
+// Returns the sum over those of the tensors that the model has. A shared tensor counts once.
 template <typename F>
 int64_t SumOnce(const TensorSource& source, const std::vector<std::string>& names, F size) {
   std::set<const void*> seen;
@@ -109,7 +110,7 @@ bool IsQuantized(const StoredTensor& small, const StoredTensor& table) {
   return true;
 }
 
-// Numbers that the model consists of. A tied output layer counts once, whatever its type.
+// Returns the number of the model's parameters. A tied output layer counts once, whatever its type.
 int64_t Parameters(const OpenedModel& model) {
   const StoredTensor* output = model.source->Find(model.names.Tensor("output"));
   const StoredTensor* table = model.source->Find(model.names.Tensor("decoder.tokens"));
@@ -199,7 +200,7 @@ absl::StatusOr<Fact> LoadFact(const std::string& path, ComputeType compute_type)
                               MegaBytes(peak))};
 }
 
-// Two numbers, or one when they are the same.
+// Returns two numbers, or one if they are equal.
 std::string Both(const Json& a, const Json& b, absl::string_view between) {
   return a == b ? a.dump() : absl::StrCat(a.dump(), between, b.dump());
 }
@@ -258,7 +259,7 @@ std::string TensorTable(const Json& tensors) {
 absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type,
                                    bool tensors) {
   NIBU_RETURN_IF_ERROR(CheckModelExists(path));
-  // What loading costs comes first: later steps take memory, too.
+  // The cost of loading is measured first, since later steps take memory, too.
   const absl::StatusOr<Fact> load = LoadFact(path, compute_type);
   NIBU_ASSIGN_OR_RETURN(const OpenedModel model, OpenModel(path));
   Inspection inspection;
@@ -314,7 +315,7 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
     }
     absl::StrAppend(&text, "\n", TensorTable(facts["tensors"]));
   }
-  // Names and tokens may hold anything; a terminal need not obey it.
+  // Names and tokens may contain control characters, which a terminal must not obey.
   for (char& c : text) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c)) && c != '\n') c = '?';
   }

@@ -1,4 +1,4 @@
-// What a model is made of, and what it attends to, as nibu-inspect shows it.
+// The work of nibu-inspect: collects facts about a model, and its attention weights for a line.
 #ifndef NIBU_TOOLS_INSPECT_INSPECT_H_
 #define NIBU_TOOLS_INSPECT_INSPECT_H_
 
@@ -16,50 +16,55 @@
 
 namespace nibu::internal {
 
+// The facts about a model.
 struct Inspection {
-  // model, format, ModelFacts, config, parameters, stored_bytes, vocabulary, defaults, shortlist,
-  // packed, load, and tensors: name, dtype, shape, bytes, min, max, nan (of the weights: integers
-  // by their scales).
+  // The members: model, format, ModelFacts, config, parameters, stored_bytes, vocabulary, defaults,
+  // shortlist, packed, load, and tensors, each with name, dtype, shape, bytes, min, max and nan.
+  // The last three are those of the weights: integers are divided by their scales.
   nlohmann::ordered_json facts;
-  std::string text;  // the facts for people to read
-  // What keeps the model from being used, although its parts could be read.
+  std::string text;  // the facts as text for people
+  // An error if the model cannot be used, although its parts could be read.
   absl::Status status;
 };
 
-// Loads the model with the compute type, too. `tensors`: every one is read. An error: there is
-// nothing to show.
+// Returns the facts about a model, which is also loaded with the compute type. `tensors`: reads
+// every tensor. Returns an error if there is nothing to show.
 absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_type, bool tensors);
 
-// What it attends to while it translates a line.
+// The attention of a model while it translates a line.
 struct AttentionView {
-  std::string model;  // its name
+  std::string model;  // the model's name
   ModelConfig config;
-  // Tokens with what frames them: languages, EOS.
+  // The tokens, with the special ones around them: languages, EOS.
   std::vector<std::string> source;  // [S]
-  std::vector<std::string> target;  // [T]: what each of the decoder's positions says is next
-  std::vector<std::string> read;    // [T]: what they read: where the decoder starts, then `target`
+  std::vector<std::string> target;  // [T], the decoder's outputs
+  std::vector<std::string> read;    // [T], its inputs: the start token, then those of `target`
   AttentionMaps maps;
-  // Of the cross-attention, what is shown (first): a layer, and its head or (-1) the mean of all.
+  // The cross-attention that is shown first: a layer, and its head, or -1 for the mean of all
+  // heads.
   int layer = 0;
   int head = 0;
 };
 
-// Translates a line in one piece, by the search that flags and the model ask for, unless `target`
-// is given. UsageError: flags that do not go together or with the model, a blank text.
-// InvalidArgument: a longer text than a page or the model take.
+// Returns the attention for a line. Unless `target` is given, translates the line in one piece,
+// with the search that flags and the model ask for. Returns a UsageError if flags do not go
+// together or with the model, or the text is blank, and InvalidArgument if the text is too long for
+// the model or for a page.
 absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Options& asked,
                                             const std::string& text,
                                             const std::optional<std::string>& target);
 
-// {"source":[...],"target":[...],"encoder":[layer][head][q][k],"decoder":...,"cross":...}; [] in
-// place of a layer that has no matrices.
+// Returns {"source":[...],"target":[...],"encoder":[layer][head][q][k],"decoder":...,"cross":...},
+// with [] for a layer that has no matrices.
 std::string AttentionJson(const AttentionView& view);
 
-// HTML that needs nothing else: attention.html with the data in it, weights to 4 digits.
+// Returns a page of HTML that needs no other files: attention.html with the data in it, weights to
+// 4 digits.
 std::string AttentionPage(const AttentionView& view);
 
-// For a terminal: the cross-attention, shaded, a row for each target token and a column for each
-// source token, whose characters stand above one another; then the entropy of every head.
+// Returns text for a terminal: the cross-attention as shades, with a row for each target token and
+// a column for each source token, whose characters stand above one another; then the entropy of
+// every head.
 std::string AttentionGrid(const AttentionView& view);
 
 }  // namespace nibu::internal

@@ -1,4 +1,4 @@
-// nibu-inspect: what a model is made of, and what it attends to.
+// nibu-inspect shows what a model contains, and its attention for a line.
 
 #include <string>
 #include <vector>
@@ -56,13 +56,13 @@ ProgramInfo Program(Settings* settings) {
       {AttentionProgram(settings)}};
 }
 
-// The file is whole, or not there under its name.
+// Writes a file, which appears under its name only if it is complete.
 absl::Status Write(const std::string& path, const std::string& text, SignalWatcher* signals) {
   OutputFile out(path);
   NIBU_RETURN_IF_ERROR(out.Open());
   const auto write = [&] {
     absl::Status status = WriteAll(out.fd(), text);
-    if (absl::IsCancelled(status)) status = absl::OkStatus();  // nobody wants more
+    if (absl::IsCancelled(status)) status = absl::OkStatus();  // the reader of the pipe is gone
     return status.ok() ? status : out.Failed(status.message());
   };
   return WriteOutput(&out, signals, write, [] {});

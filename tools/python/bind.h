@@ -1,4 +1,4 @@
-// The parts of the Python module nibu._nibu, on which the package nibu stands.
+// Register the parts of the Python module nibu._nibu, which the package nibu uses.
 #ifndef NIBU_TOOLS_PYTHON_BIND_H_
 #define NIBU_TOOLS_PYTHON_BIND_H_
 

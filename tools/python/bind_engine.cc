@@ -1,4 +1,4 @@
-// The classes Engine, Plan and Pending.
+// Binds the classes Engine, Plan and Pending.
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -24,16 +24,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Texts = std::vector<std::string>;
 
-// The texts of a list that are under way at a time, for each thread of the translator.
+// The most texts of a list that are under way at a time, for each thread of the translator.
 constexpr size_t kAhead = 1024;
 
-// Python's Plan.
+// The class Plan of Python.
 struct PlanPtr {
   std::shared_ptr<const Plan> plan;
   TextKind text;
 };
 
-// The time so many seconds from now; no value: there is no limit, or none that is ever reached.
+// Returns the time so many seconds from now, or nullopt if there is no limit, or none within a
+// year.
 std::optional<Clock::time_point> After(const std::optional<double>& seconds) {
   constexpr double kYear = 365.0 * 24 * 3600;
   if (!seconds.has_value() || !(*seconds < kYear)) return std::nullopt;
@@ -48,8 +49,8 @@ Request MakeRequest(int64_t priority, const std::optional<double>& timeout) {
   return request;
 }
 
-// Submits a text, which the plan may treat as a line. Without the GIL. It waits while the queue is
-// full, but not on a translator's own thread.
+// Submits a text, as a line if the plan allows it. Waits while the queue is full, except on a
+// translator's own thread. To be called without the GIL.
 absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, const PlanPtr& plan,
                               Request request, size_t index,
                               const std::shared_ptr<Requests>& requests) {
@@ -73,7 +74,7 @@ absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, c
       patience);
 }
 
-// Python's Pending.
+// The class Pending of Python.
 class Pending {
  public:
   Pending(std::weak_ptr<Translator> translator, std::shared_ptr<Requests> requests, Ticket ticket)
@@ -131,7 +132,8 @@ std::unique_ptr<Pending> SubmitOne(const Engine& engine, py::handle text, const 
   return std::make_unique<Pending>(translator, requests, ValueOf(std::move(ticket)));
 }
 
-// The elements of an optional list: one for each text. ValueError: there are more or fewer.
+// Returns the elements of an optional list, which has one for each text. Raises ValueError if there
+// are more or fewer.
 std::optional<Texts> OneEach(const py::object& list, const char* name, size_t count) {
   if (list.is_none()) return std::nullopt;
   Texts texts;
@@ -168,8 +170,8 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
   };
   const size_t ahead = kAhead * static_cast<size_t>(translator->threads());
   try {
-    // Other calls get their turns among those of a long list. After an error, or once the
-    // translator is closed, the rest is not begun.
+    // The texts under way are bounded, so that other calls get their turns among those of a long
+    // list. After an error, or once the translator is closed, no more texts are begun.
     for (size_t i = 0; i < all.size() && !requests->has_failed(); ++i) {
       if (i >= ahead) requests->Wait(std::nullopt, all.size() - i + ahead - 1);
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();

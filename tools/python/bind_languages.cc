@@ -1,4 +1,4 @@
-// The classes LanguageDetector and SentenceSplitter.
+// Binds the classes LanguageDetector and SentenceSplitter.
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

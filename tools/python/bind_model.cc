@@ -1,4 +1,4 @@
-// The class Model, and the table of options.
+// Binds the class Model and the table of options.
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -1,4 +1,4 @@
-// The classes Result, Hypothesis and Step.
+// Binds the classes Result, Hypothesis and Step.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -16,7 +16,7 @@
 namespace nibu::python {
 namespace {
 
-// [target][source], or None where the attention was not asked for.
+// Returns the attention as [target][source], or None if it was not asked for.
 py::object Attention(const Hypothesis& hypothesis) {
   const size_t rows = hypothesis.attention.size();
   if (rows == 0) return py::none();

@@ -1,3 +1,4 @@
+// Owns translators for Python, and waits for their end before the interpreter ends.
 #include "tools/python/engine.h"
 
 #include <unistd.h>
@@ -13,8 +14,8 @@
 namespace nibu::python {
 namespace {
 
-// The number of translators that `process` made and that have not been destroyed. It lives for
-// ever, since threads may still use it when the process ends.
+// Counts the translators that `process` made and that have not been destroyed. It is never
+// destroyed, since threads may still use it when the process ends.
 struct Translators {
   std::mutex mutex;
   std::condition_variable ended;
@@ -27,7 +28,7 @@ Translators& All() {
   return all;
 }
 
-// The engines that exist; the GIL guards them.
+// Returns the engines that exist. The GIL guards them.
 std::set<Engine*>& Engines() {
   static auto& engines = *new std::set<Engine*>;
   return engines;
@@ -35,7 +36,7 @@ std::set<Engine*>& Engines() {
 
 void Count(int change) {
   const std::lock_guard<std::mutex> lock(All().mutex);
-  if (All().process != getpid()) {  // a forked child, which makes its first one
+  if (All().process != getpid()) {  // a forked child makes its first translator
     All().process = getpid();
     All().count = 0;
   }
@@ -51,7 +52,7 @@ void Destroy(Translator* translator, pid_t process) {
     return;
   }
   if (OnTranslatorThread::is_here()) {
-    // The destructor waits for this thread.
+    // The destructor waits for this thread, so another one has to call it.
     std::thread([translator, process] { Destroy(translator, process); }).detach();
     return;
   }
@@ -104,7 +105,7 @@ void Engine::CloseAll() {
   }
   const py::gil_scoped_release release;
   std::unique_lock<std::mutex> lock(All().mutex);
-  if (All().process != getpid()) return;  // a forked child without translators of its own
+  if (All().process != getpid()) return;  // a forked child has made no translators of its own
   All().ended.wait(lock, [] { return All().count == 0; });
 }
 

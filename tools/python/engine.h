@@ -1,4 +1,4 @@
-// Python's Engine: a nibu::Translator, whose threads call Python.
+// The class Engine of Python: owns a nibu::Translator, whose threads call Python.
 #ifndef NIBU_TOOLS_PYTHON_ENGINE_H_
 #define NIBU_TOOLS_PYTHON_ENGINE_H_
 
@@ -8,8 +8,9 @@
 
 namespace nibu::python {
 
-// Owns a translator, which is destroyed where that is safe: without the GIL, for which its threads
-// may wait, and on none of its own threads. The GIL guards the object.
+// Owns a translator. Its last owner may be any thread, so it is destroyed where that is safe:
+// without the GIL, for which its threads may wait, and not on one of its own threads. The GIL
+// guards the object.
 class Engine {
  public:
   explicit Engine(std::unique_ptr<Translator> translator);
@@ -17,20 +18,20 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // The translator, for as long as the pointer is held. Raises RuntimeError after Close.
+  // Returns the translator, which lives as long as the pointer. Raises RuntimeError after Close.
   std::shared_ptr<Translator> Use() const;
 
-  // Cancels all requests and lets go of the translator, which ends with the last call that uses it.
+  // Cancels all requests and releases the translator, which ends with the last call that uses it.
   void Close();
-  // Closes all engines, and waits until no translator of this process is left. For the end of the
-  // interpreter, behind which no thread may call Python.
+  // Closes all engines, and waits until no translator of this process is left. To be called when
+  // the interpreter ends, since no thread may call Python afterwards.
   static void CloseAll();
 
  private:
   std::shared_ptr<Translator> translator_;
 };
 
-// Stands around calls of Python on a thread of a translator.
+// Lives while a thread of a translator calls Python.
 class OnTranslatorThread {
  public:
   OnTranslatorThread() { ++depth_; }
@@ -39,8 +40,8 @@ class OnTranslatorThread {
   OnTranslatorThread& operator=(const OnTranslatorThread&) = delete;
 
   static bool is_here() { return depth_ > 0; }
-  // Raises RuntimeError on such a thread, on which nobody may wait for a translation: it would wait
-  // for itself. Needs the GIL.
+  // Raises RuntimeError on such a thread, which must not wait for a translation, since it would
+  // wait for itself. Needs the GIL.
   static void RefuseToWait();
 
  private:

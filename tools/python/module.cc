@@ -1,3 +1,4 @@
+// The Python module nibu._nibu: registers its classes and functions.
 #include "nibu/version.h"
 #include "tools/python/bind.h"
 
@@ -7,7 +8,7 @@ PYBIND11_MODULE(_nibu, module) {
   nibu::python::BindResult(&module);
   nibu::python::BindEngine(&module);
   nibu::python::BindLanguages(&module);
-  // Behind the end of the interpreter, no thread may call Python.
+  // After the interpreter has ended, no thread may call Python.
   pybind11::module_::import("atexit").attr("register")(module.attr("close_all"));
   module.attr("__version__") = nibu::Version();
 }

@@ -1,3 +1,4 @@
+// Collects results on the translator's threads, and wakes Python threads that wait for them.
 #include "tools/python/pending.h"
 
 #include <unistd.h>
@@ -10,7 +11,7 @@
 namespace nibu::python {
 namespace {
 
-// How long a thread waits until it looks for signals.
+// The time for which a thread waits until it looks for signals again.
 constexpr auto kSignals = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -83,7 +84,8 @@ absl::StatusOr<std::vector<std::shared_ptr<Result>>> Requests::results() const {
 
 void Requests::OnDone(py::object function) {
   {
-    // Whoever holds the lock does not wait for the GIL.
+    // Holding the GIL, this may wait for the lock: no thread waits for the GIL while it has the
+    // lock.
     const std::lock_guard<std::mutex> lock(mutex_);
     if (missing_ > 0) {
       functions_.push_back(Share(std::move(function)));

@@ -1,4 +1,4 @@
-// A translation that a Python program waits for.
+// Translations that a Python program waits for.
 #ifndef NIBU_TOOLS_PYTHON_PENDING_H_
 #define NIBU_TOOLS_PYTHON_PENDING_H_
 
@@ -18,28 +18,29 @@
 
 namespace nibu::python {
 
-// Some requests and their results: one for a Pending of Python, many for a list of texts.
+// The results of requests: of one for a Pending of Python, of many for a list of texts.
 // Thread-safe.
 class Requests {
  public:
   explicit Requests(size_t count);
 
-  // Takes a result. The last one wakes those who wait, and calls the functions. Without the GIL.
+  // Takes a result. The last one wakes the waiting threads, and calls the functions of OnDone. To
+  // be called without the GIL.
   void Take(size_t index, absl::StatusOr<Result> result);
 
-  // Waits until no more than so many results are missing, or until a time; returns whether it is
-  // so. Needs the GIL, which others have meanwhile. Raises what a handler of a signal raises,
-  // KeyboardInterrupt above all; RuntimeError: the results are a parent process's, or this thread
-  // is one of a translator's, which would wait for itself.
+  // Waits until no more than `missing` results are missing, or until a time. Returns false if the
+  // time came first. Needs the GIL, which is released meanwhile. Raises what the handler of a
+  // signal raises, such as KeyboardInterrupt, and RuntimeError if the requests are a parent
+  // process's, or if this is a thread of a translator, which would wait for itself.
   bool Wait(std::optional<std::chrono::steady_clock::time_point> until, size_t missing = 0) const;
 
   bool is_done() const;
-  // Returns whether there is an error among the results.
+  // Returns whether one of the results so far is an error.
   bool has_failed() const;
-  // All results, or the error of the first one that failed. REQUIRES: is_done().
+  // Returns all results, or the error of the first one that failed. REQUIRES: is_done().
   absl::StatusOr<std::vector<std::shared_ptr<Result>>> results() const;
-  // Calls a function without arguments once the results have come, on whatever thread takes the
-  // last one; at once if they have come. Needs the GIL.
+  // Calls a function without arguments once all results have come, on the thread that takes the
+  // last one, or at once if they have come already. Needs the GIL.
   void OnDone(py::object function);
 
  private:
@@ -52,8 +53,8 @@ class Requests {
   std::vector<SharedObject> functions_;
 };
 
-// Calls a Python function of the user's that nobody takes an exception from: it is printed.
-// Returns what the function returns; false after an exception. Needs the GIL.
+// Calls a Python function of the user. An exception has no caller to go to, so it is printed.
+// Returns the function's result as a bool, or false after an exception. Needs the GIL.
 bool CallUser(py::handle function, py::handle argument = py::handle());
 
 }  // namespace nibu::python

@@ -1,3 +1,4 @@
+// Converts texts, options and errors between Python and C++.
 #include "tools/python/values.h"
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +12,7 @@ namespace {
   throw py::error_already_set();
 }
 
-// An option's value as the command line has it.
+// Returns an option's value as it would stand on the command line.
 std::string ValueText(py::handle value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
   if (py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value)) return TextOf(value);

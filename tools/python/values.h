@@ -1,4 +1,4 @@
-// Texts, options and errors, on their way from Python to C++ and back.
+// Converts texts, options and errors between Python and C++.
 #ifndef NIBU_TOOLS_PYTHON_VALUES_H_
 #define NIBU_TOOLS_PYTHON_VALUES_H_
 
@@ -32,24 +32,24 @@ T ValueOf(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-// The bytes of a str or bytes object. Lone surrogates become bytes that are not UTF-8, which nibu
-// treats as unknown characters. TypeError: it is neither.
+// Returns the bytes of a str or bytes object. Lone surrogates become bytes that are not UTF-8,
+// which nibu treats as unknown characters. Raises TypeError for other objects.
 std::string TextOf(py::handle text);
 std::vector<std::string> TextsOf(py::handle texts);
 
-// A str; bytes that are not UTF-8 are replaced by U+FFFD.
+// Returns a str. Bytes that are not UTF-8 are replaced by U+FFFD.
 py::str Str(absl::string_view text);
 py::list StrList(const std::vector<std::string>& texts);
 
-// Sets options by name from keyword arguments. A value is a bool, a number, a str or path, or a
-// list; None stands for the default. Two names are no options of the table: return_scores, a bool,
-// and glossary, a list of pairs of source and target. ValueError: an option has no such value.
-// TypeError: there is no such option.
+// Return options that are set by name from keyword arguments. A value is a bool, a number, a str or
+// path, or a list; None stands for the default. Two names are not in the table of options:
+// return_scores, a bool, and glossary, a list of pairs of source and target. Raises ValueError if
+// an option does not have such a value, and TypeError if there is no such option.
 ModelOptions ModelOptionsOf(const py::dict& values);
 SpeedOptions SpeedOptionsOf(const py::dict& values);
 Options OptionsOf(const py::dict& values);
 
-// Python's Model, of which C++ has shared pointers to const.
+// The class Model of Python: a wrapper of the shared pointer to const that C++ has.
 struct ModelPtr {
   std::shared_ptr<const Model> model;
 };

@@ -1,4 +1,4 @@
-// Results as JSON.
+// Writes results as JSON, and names warnings.
 
 #include "nibu/result.h"
 

@@ -1,4 +1,4 @@
-// The public face of the text reader.
+// nibu::TextReader and nibu::TextUnit: the public interface to internal::TextReader.
 
 #include "nibu/text.h"
 

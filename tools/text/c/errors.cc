@@ -1,4 +1,4 @@
-// Versions, errors, and memory that is handed out.
+// Implements the versions, the errors and nibu_free of nibu/c.h.
 
 #include <cmath>
 #include <cstdlib>
@@ -21,7 +21,7 @@ nibu_status Fail(nibu_status status, absl::string_view message, const std::strin
   try {
     *error =
         std::make_unique<nibu_error>(nibu_error{status, std::string(message), option}).release();
-  } catch (...) {  // There is no memory for it, and the status alone tells.
+  } catch (...) {  // There is no memory for the error, so the caller gets only the status.
   }
   return status;
 }
@@ -34,9 +34,9 @@ nibu_status Report(const absl::Status& status, nibu_error** error) noexcept {
   std::string option;
   try {
     option = OptionOfError(status);
-  } catch (...) {  // The message names it, too.
+  } catch (...) {  // There is no memory for the option's name, which the message has, too.
   }
-  // The numbers are those of Abseil. A status without a message comes where there was no memory.
+  // The numbers are those of Abseil. A status has no message if there was no memory for it.
   const absl::string_view message = status.message();
   return Fail(static_cast<nibu_status>(status.code()), message.empty() ? kNoMemory : message,
               option, error);

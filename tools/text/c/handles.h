@@ -1,5 +1,5 @@
-// The objects behind the C interface's handles, and what turns statuses and exceptions into its
-// errors. Everything here stands on the public C++ interface alone.
+// The objects behind the handles of the C interface, and functions that turn statuses and
+// exceptions into its errors. The C interface uses only the public C++ interface.
 #ifndef NIBU_TOOLS_TEXT_C_HANDLES_H_
 #define NIBU_TOOLS_TEXT_C_HANDLES_H_
 
@@ -45,8 +45,8 @@ struct nibu_plan {
 };
 
 struct nibu_request {
-  nibu::Request request;  // all but its deadline
-  double timeout = -1;    // in seconds; below 0: there is none
+  nibu::Request request;  // all settings except the deadline
+  double timeout = -1;    // in seconds; below 0: no deadline
   double patience = 0;    // in seconds; below 0: as long as it takes
 };
 
@@ -58,7 +58,7 @@ struct nibu_result {
   struct Text {
     std::string source;
     nibu::Result result = {};
-    // The alignment of each hypothesis as numbers, and the names of its warnings.
+    // For each hypothesis, the numbers of its alignment, and the names of its warnings.
     std::vector<std::vector<size_t>> alignments = {};
     std::vector<std::string> warnings = {};
   };
@@ -81,13 +81,13 @@ struct nibu_splitter {
 
 namespace nibu::internal {
 
-// Turns a status into that of the C interface, and sets *error, if `error` is not null, to what it
-// says; to null if it is OK or there is no memory.
+// Returns a status as that of the C interface. If `error` is not null, sets *error to a new error,
+// or to null if the status is OK or there is no memory.
 nibu_status Report(const absl::Status& status, nibu_error** error) noexcept;
-// The same for the exception that is being handled.
+// Does the same with the exception that is being handled.
 nibu_status ReportException(nibu_error** error) noexcept;
 
-// Calls `body`, which returns an absl::Status, and reports what it returns or throws.
+// Calls `body`, which returns an absl::Status, and reports the status or exception.
 template <typename F>
 nibu_status Guard(nibu_error** error, F body) noexcept {
   try {
@@ -97,7 +97,7 @@ nibu_status Guard(nibu_error** error, F body) noexcept {
   }
 }
 
-// Returns what `make`, which returns a pointer, does; null if it throws.
+// Returns the pointer that `make` returns, or null if it throws.
 template <typename F>
 auto OrNull(F make) noexcept -> decltype(make()) {
   try {
@@ -107,9 +107,9 @@ auto OrNull(F make) noexcept -> decltype(make()) {
   }
 }
 
-// Says that an argument must not be NULL.
+// Returns InvalidArgument, which says that an argument must not be NULL.
 absl::Status Missing(absl::string_view argument);
-// Sets what a function returns through a pointer to nothing; Missing if the pointer is null.
+// Clears a value that a function returns through a pointer. Returns Missing if the pointer is null.
 template <typename T>
 absl::Status Clear(T* output, absl::string_view argument) {
   if (output == nullptr) return Missing(argument);
@@ -118,7 +118,7 @@ absl::Status Clear(T* output, absl::string_view argument) {
 }
 // Refuses a text without an address, unless its length is 0.
 absl::Status CheckText(const char* text, size_t length, absl::string_view argument);
-// Returns the text that CheckText has accepted, or one that ends at its NUL; NULL is empty.
+// Returns a text that CheckText has accepted, or one that ends at its NUL. NULL is an empty text.
 inline absl::string_view TextOf(const char* text, size_t length) {
   return text == nullptr ? absl::string_view() : absl::string_view(text, length);
 }
@@ -126,15 +126,15 @@ inline absl::string_view TextOf(const char* text) {
   return text == nullptr ? absl::string_view() : absl::string_view(text);
 }
 
-// Copies a text into memory that nibu_free frees, with a NUL behind it. `length` may be null.
+// Copies a text, with a NUL behind it, into memory that nibu_free frees. `length` may be null.
 absl::Status CopyOut(absl::string_view text, char** copy, size_t* length);
 
-// The seconds of a timeout or patience; below 0, and where they are too many: kForever.
+// Returns the time of a timeout or patience in seconds; kForever if it is below 0 or very long.
 std::chrono::nanoseconds Seconds(double seconds);
-// The request with its deadline; `request` may be null.
+// Returns the request with its deadline, which begins now. `request` may be null.
 Request RequestOf(const nibu_request* request);
 
-// Fills in what the C interface hands out of a result.
+// Sets a text's result, with its alignments and warnings in the form of the C interface.
 void SetResult(Result result, nibu_result::Text* text);
 
 // Submits a text as a line, or cut into units and joined to one result. `done` is called as

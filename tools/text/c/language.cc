@@ -1,4 +1,4 @@
-// Languages and sentences.
+// Implements the language detector and the sentence splitter of nibu/c.h.
 
 #include <cstdlib>
 #include <new>

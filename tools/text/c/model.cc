@@ -1,4 +1,4 @@
-// Models, their facts as text, and their tokenizers.
+// Implements the models of nibu/c.h, their facts as text, and their tokenizers.
 
 #include <array>
 
@@ -79,7 +79,7 @@ absl::Status HandOut(absl::StatusOr<std::shared_ptr<const nibu::Model>> loaded,
   return absl::OkStatus();
 }
 
-// Checks the arguments of functions that turn a text into another one.
+// Checks the arguments of the functions that tokenize and detokenize.
 absl::Status CheckConversion(const nibu_model* model, const char* text, size_t length,
                              char** output, size_t* output_length) {
   if (output_length != nullptr) *output_length = 0;

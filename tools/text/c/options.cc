@@ -1,4 +1,4 @@
-// Options by name, for all three structs of nibu/options.h.
+// Implements the options of nibu/c.h, which are those of all three structs of nibu/options.h.
 
 #include "absl/strings/str_join.h"
 #include "tools/text/c/handles.h"
@@ -11,7 +11,7 @@ using nibu::internal::TextOf;
 
 namespace {
 
-// Tries the structs one by one: each option is a field of one of them.
+// Sets an option. It is a field of one of the three structs, which are tried one by one.
 absl::Status Set(nibu_options* options, absl::string_view name, absl::string_view value) {
   absl::Status status = nibu::SetOption(name, value, &options->text);
   if (absl::IsNotFound(status)) status = nibu::SetOption(name, value, &options->model);
@@ -19,7 +19,7 @@ absl::Status Set(nibu_options* options, absl::string_view name, absl::string_vie
   return status;
 }
 
-// The row of the table; null if there is none.
+// Returns the row of the table with this index, or null.
 const nibu::OptionInfo* Row(size_t option) {
   return OrNull([&]() -> const nibu::OptionInfo* {
     const std::vector<nibu::OptionInfo>& rows = nibu::OptionTable();

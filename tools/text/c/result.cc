@@ -1,4 +1,4 @@
-// Functions that read results.
+// Implements the functions of nibu/c.h that read results.
 
 #include "absl/strings/str_join.h"
 #include "tools/text/c/handles.h"
@@ -26,14 +26,14 @@ const nibu_result::Text* TextAt(const nibu_result* result, size_t text) {
   return result == nullptr || text >= result->texts.size() ? nullptr : &result->texts[text];
 }
 
-// The hypothesis; null if there is none.
+// Returns the hypothesis, or null if there is none.
 const nibu::Hypothesis* At(const nibu_result* result, size_t text, size_t hypothesis) {
   const nibu_result::Text* const found = TextAt(result, text);
   if (found == nullptr || hypothesis >= found->result.hypotheses.size()) return nullptr;
   return &found->result.hypotheses[hypothesis];
 }
 
-// Hand out a string or vector, which may be null, and its size.
+// Return the contents of a string or vector, which may be null, and set its size.
 const char* HandOut(const std::string* text, size_t* length) {
   if (length != nullptr) *length = text == nullptr ? 0 : text->size();
   return text == nullptr ? nullptr : text->c_str();

@@ -1,7 +1,7 @@
-// Asynchronous calls: callbacks, tickets, and the queue of completions.
+// Implements the asynchronous calls of nibu/c.h: callbacks, tickets, and the queue of completions.
 //
-// All that an answer needs is allocated before its text is submitted, so that an answer cannot be
-// lost for want of memory.
+// The memory for an answer is allocated before its text is submitted, so that no answer can be lost
+// for want of memory.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ struct Completion {
   nibu_error* error = nullptr;
 };
 
-// The answers that have come. Its descriptor is readable while there is one.
+// The answers that have come. The descriptor is readable while there are any.
 struct Queue {
   const int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   std::mutex mutex;
@@ -97,7 +97,8 @@ struct Queue {
   }
 };
 
-// The user pointer of a request with a tag: its place in the queue, which is allocated already.
+// The user pointer of a request with a tag. `place` is the list node for its answer, which is
+// already allocated.
 struct Tagged {
   std::shared_ptr<Queue> queue;
   std::list<Completion> place;

@@ -1,4 +1,4 @@
-// Blocking calls: all texts are submitted, and the caller waits for the last of them.
+// Implements the blocking calls of nibu/c.h: submits all texts, and waits for the last of them.
 
 #include <condition_variable>
 #include <mutex>
@@ -37,7 +37,7 @@ class Batch {
     return !status_.ok();
   }
 
-  // Waits for all; an error is that of the first text that failed.
+  // Waits for all texts. Returns their results, or the error of the first text that failed.
   absl::StatusOr<std::vector<nibu::Result>> Await() {
     std::unique_lock<std::mutex> lock(mutex_);
     complete_.wait(lock, [this] { return missing_ == 0; });
@@ -54,7 +54,7 @@ class Batch {
   size_t missing_;
 };
 
-// The texts of a call, as the caller has them.
+// The texts of a call, in the caller's arrays.
 struct Texts {
   const char* const* texts;
   const size_t* lengths;
@@ -74,7 +74,7 @@ struct Texts {
   }
 };
 
-// `targets`: null, or those to be scored.
+// `targets`: the translations to be scored, or null if texts are to be translated.
 absl::Status TranslateAll(nibu_translator* translator, const nibu_plan* plan, const Texts& texts,
                           const Texts* targets, size_t count, const nibu_request* request,
                           nibu_result** result) {
@@ -104,7 +104,7 @@ absl::Status TranslateAll(nibu_translator* translator, const nibu_plan* plan, co
         nibu::kForever);
     if (!ticket.ok()) batch->Take(i, ticket.status());
     if (!batch->has_failed()) continue;
-    // The rest is not begun.
+    // The other texts are not begun.
     while (++i < count) batch->Take(i, absl::CancelledError("the request was cancelled"));
   }
   auto results = batch->Await();

@@ -1,4 +1,4 @@
-// Translators, plans, and the settings of requests.
+// Implements the translators, plans and request settings of nibu/c.h.
 
 #include "tools/text/c/handles.h"
 
