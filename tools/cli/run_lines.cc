@@ -91,6 +91,7 @@ absl::Status Pipeline::Run(UnitSource* source) {
     Line* line = nullptr;
     {
       std::unique_lock<std::mutex> lock(mutex_);
+      // A line that is larger than all limits is read once no other is under way.
       changed_.wait(lock, [&] {
         return stop_ || ended_ || lines_.empty() ||
                (lines_.size() < options_.max_lines && bytes_ + unit.size() <= options_.max_bytes);
@@ -140,6 +141,7 @@ absl::Status Pipeline::Write() {
   double progress = -1;
   std::unique_lock<std::mutex> lock(mutex_);
   while (status.ok()) {
+    // Wakes up now and then to report progress while the next line is being translated.
     const bool may_go_on = changed_.wait_for(lock, std::chrono::milliseconds(200), [this] {
       return stop_ || (lines_.empty() ? closed_ : lines_.front().ready);
     });
@@ -177,6 +179,7 @@ nibu::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
   Entry& entry = place->second;
   ++entry.lines;
   lines_.emplace_back(index, &*place);
+  // The first of equal lines makes the result. Later ones wait for it, or get it at once.
   if (const std::shared_ptr<const Result> known = entry.result) {
     lock.unlock();
     done(index, *known);

@@ -134,7 +134,7 @@ struct Totals {
   uint64_t first_scored_whole = 0;                      // the first line of these
   std::array<uint64_t, kWarningNames.size()> warned{};  // number of lines, by Warning
   uint64_t failed = 0;
-  uint64_t first_failed = 0;  // index of the first unit that failed
+  uint64_t first_failed = 0;  // line of the first unit that failed
   std::string first_failure;  // its line and message
   double log_prob = 0;        // sum over the best hypotheses
   uint64_t scored_tokens =

@@ -59,6 +59,7 @@ std::string Access::AddressOf(const HttpRequest& request) const {
   std::string address = request.address;
   const std::vector<absl::string_view> hops =
       absl::StrSplit(request.forwarded_for, ',', absl::SkipWhitespace());
+  // The last hop was added by the nearest proxy. Goes back as long as the sender is trusted.
   for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
     if (!absl::c_linear_search(trusted_proxies_, address)) break;
     address = std::string(absl::StripAsciiWhitespace(*hop));
@@ -79,6 +80,7 @@ std::optional<HttpAnswer> Access::Refuse(const std::string& client, const std::s
     if (keys_.count(key) == 0) return ErrorAnswer(403, "Invalid API key");
   }
   if (!has_limit()) return std::nullopt;
+  // A full bucket is like a new one, so it can be forgotten.
   if (buckets_.size() > kMostBuckets) {
     std::erase_if(buckets_, [&](const auto& each) {
       return TokensAt(each.second, now) >= requests_per_minute_;

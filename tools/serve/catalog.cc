@@ -66,6 +66,7 @@ std::string NameOf(const std::string& path) {
 }  // namespace
 
 absl::Status Catalog::Add(const std::string& model, bool is_pinned) {
+  // "en-de=PATH" names the languages. A `=` behind anything else is a part of the path.
   std::string path = model;
   std::optional<LanguagePair> pair;
   if (const size_t equals = model.find('='); equals != std::string::npos) {
@@ -79,6 +80,7 @@ absl::Status Catalog::Add(const std::string& model, bool is_pinned) {
   served->is_pinned = is_pinned;
   AddLanguages(info.source_language, info.source_languages, &served->sources);
   AddLanguages(info.target_language, info.target_languages, &served->targets);
+  // The languages come from the argument, else from the model's files, else from its name.
   if (!pair.has_value() && (served->sources.empty() || served->targets.empty())) {
     pair = PairOfName(served->name);
   }
@@ -134,7 +136,7 @@ absl::StatusOr<std::shared_ptr<const Catalog>> Catalog::Read(const std::vector<s
   return catalog;
 }
 
-// Works out the languages and their targets.
+// Works out the languages, and for each the targets that one model or two in a row translate into.
 absl::Status Catalog::Finish() {
   std::map<std::string, std::set<std::string>> targets;
   for (const auto& model : models_) {

@@ -130,6 +130,7 @@ void Jobs::Cut(const std::shared_ptr<Job>& job, size_t text) {
   tokenizing_.Post(tag, [this, job, text] { Cut(job, text + 1); });
 }
 
+// Makes a unit of each line. Its line end is kept behind it.
 void Jobs::CutLines(Job* job, size_t text) {
   absl::string_view rest = job->request.texts[text];
   while (!rest.empty()) {
@@ -147,7 +148,7 @@ void Jobs::CutLines(Job* job, size_t text) {
 
 void Jobs::CutDocument(Job* job, size_t text) {
   const std::string& whole = job->request.texts[text];
-  // A unit of a document depends on the elements around it, so whole documents are kept.
+  // The translation of a unit depends on the elements around it, so whole documents are cached.
   job->known[text] = cache_->Find(job->KeyOf(whole));
   if (job->known[text] != nullptr) {
     ++job->cached;
@@ -183,6 +184,7 @@ void Jobs::AddUnit(Job* job, Unit unit) {
     unit.translations = blank;
   } else {
     const size_t size = job->request.is_html ? unit.unit.source().size() : unit.line.size();
+    // The cost of a unit is its size, multiplied by the requests among which its client shares.
     unit.tag += job->share * std::max(kLeastUnitCost, static_cast<int64_t>(size));
     if (!job->request.is_html) {
       unit.key = job->KeyOf(unit.line);
@@ -203,6 +205,8 @@ void Jobs::SubmitAll(const std::shared_ptr<Job>& job) {
     post_([this, job] { End(job, absl::OkStatus()); });
     return;
   }
+  // Each unit is a task with its tag as order, so that units of all jobs are tokenized by their
+  // tags.
   for (const size_t i : missing) {
     tokenizing_.Post(job->units[i].tag, [this, job, i] { SubmitTo(job, i); });
   }
@@ -232,6 +236,7 @@ void Jobs::Take(const std::shared_ptr<Job>& job, size_t index,
   if (job->has_ended) return;
   if (!result.ok()) return End(job, result.status());
   Unit& unit = job->units[index];
+  // The virtual time is the tag of the last unit that was served (self-clocked).
   virtual_time_ = std::max(virtual_time_, unit.tag);
   counts_.source_tokens += static_cast<uint64_t>(result->source_tokens);
   counts_.target_tokens += static_cast<uint64_t>(result->target_tokens);
@@ -245,6 +250,7 @@ void Jobs::Take(const std::shared_ptr<Job>& job, size_t index,
 // Returns the translations of each text. The n-th one joins the n-th ones of its units. A unit with
 // fewer translations repeats its last one.
 std::vector<Translations> Jobs::Join(Job* job) {
+  // A text has as many translations as the unit with most of them.
   std::vector<Translations> texts(job->request.texts.size());
   for (const Unit& unit : job->units) {
     Translations& text = texts[unit.text];
@@ -315,6 +321,7 @@ void Jobs::Remove(const std::shared_ptr<Job>& job) {
   for (const auto& model : {job->request.route.first, job->request.route.second}) {
     if (model != nullptr) model->last_use = SteadyClock::now();
   }
+  // The tokenizing thread owns the tickets. It cancels them before all other tasks.
   tokenizing_.Post(std::numeric_limits<int64_t>::min(), [this, job] {
     for (const Ticket& ticket : job->tickets) translator_->Cancel(ticket);
     job->tickets.clear();

@@ -81,6 +81,7 @@ void ModelStore::Prepare(const Route& route, bool is_html, int alternatives, Pla
     known->second.waiting.push_back(std::move(ready));
     return;
   }
+  // If there are too many plans, forgets all that are ready; they can be prepared again.
   if (plans_.size() >= kMostPlans) {
     std::erase_if(plans_, [](const auto& each) { return each.second.plan.plan != nullptr; });
   }
@@ -101,6 +102,7 @@ void ModelStore::TakePlan(const PlanKey& key, absl::StatusOr<std::shared_ptr<con
   } else {
     numbered = plan.status();
   }
+  // A plan of a model that a new catalog no longer has serves only those who wait for it.
   if (numbered.ok() && absl::c_linear_search(catalog_->models(), known->second.route.first)) {
     known->second.plan = *numbered;
   } else {
@@ -155,6 +157,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   text.text = is_html ? TextKind::kDocument : TextKind::kLines;
   text.markup = is_html ? Markup::kHtml : Markup::kNone;
   text.num_hypotheses = 1 + alternatives;
+  // The beam must be as wide as the number of hypotheses.
   if (alternatives > 0) {
     const int beam_size = text.beam_size.value_or(model->info().defaults.beam_size.value_or(4));
     text.beam_size = std::max(beam_size, text.num_hypotheses);
@@ -163,6 +166,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   return translator_->Prepare(std::move(model), text);
 }
 
+// Plans keep the model alive, so the translator can free it only once they are forgotten.
 void ModelStore::Unload(const std::shared_ptr<ServedModel>& model) {
   model->model = nullptr;
   std::erase(in_memory_, model);

@@ -114,6 +114,7 @@ void Service::Stop() {
   store_.Stop();
 }
 
+// Answers requests that have no endpoint or not its method; hands the others to Answer.
 HttpCancel Service::Handle(HttpRequest request, HttpReply reply) {
   const Endpoint* const endpoint = Find(request.path);
   const auto exchange = std::make_shared<Exchange>();
@@ -145,6 +146,7 @@ HttpCancel Service::Handle(HttpRequest request, HttpReply reply) {
   return Answer(*endpoint, request, exchange);
 }
 
+// Checks that the client may ask, and answers at once, except for translations.
 HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
                            const std::shared_ptr<Exchange>& exchange) {
   absl::StatusOr<Parameters> parameters = Parameters();
@@ -192,6 +194,7 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
   return nullptr;
 }
 
+// Hands a request to the queue. Returns the function that cancels it if its client goes away.
 HttpCancel Service::Translate(const Parameters& parameters, std::string client,
                               const std::shared_ptr<Exchange>& exchange) {
   const auto end = [&](HttpAnswer answer) {
@@ -205,6 +208,7 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
   exchange->facts =
       absl::StrCat(" ", request->source.empty() ? "-" : request->source, ">", request->target,
                    " texts=", request->texts.size(), " characters=", request->characters);
+  // Without a route, the texts themselves are the answer.
   if (!request->route.has_value()) {
     std::vector<Translations> same;
     for (const std::string& text : request->texts) same.push_back({text});
@@ -294,6 +298,7 @@ HttpAnswer Service::Metrics() const {
   return answer;
 }
 
+// Counts and logs a request, and sends its answer.
 void Service::End(Exchange* exchange, HttpAnswer answer) {
   const double seconds =
       std::chrono::duration<double>(SteadyClock::now() - exchange->start).count();

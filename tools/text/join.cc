@@ -59,6 +59,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
       Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis, said);
   ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
+  // The annotations are placed by the source piece that each token attends to most.
   std::vector<AlignedToken> aligned;
   aligned.reserve(spans.size());
   for (const TextSpan& span : spans) aligned.push_back({span, {0, 0}});
@@ -110,6 +111,8 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
     const auto source = part.source.own();
     std::vector<std::string> tokens = coder.Tokens(hypothesis.tokens);
     AttentionRows rows = AttentionOf(part.source, hypothesis, frame);
+    // Steps for each part: replace unknown tokens, make its text, shift its alignment behind those
+    // of the parts before it, and append text, tokens and scores.
     if (options.replace_unknowns) {
       for (const auto& [s, t] : HardAlignment(rows)) {
         std::string& token = tokens[t];

@@ -43,7 +43,7 @@ struct LineParts {
   bool is_scored = false;   // the request has a target
   bool matches_target = false;  // the target was read sentence by sentence, and fits the source
   bool scored_whole = false;    // source and target have different sentences: the line is one part
-  int source_tokens = 0;        // of all sentences, before they are cut
+  int source_tokens = 0;        // the sum over all sentences, before they are cut
   bool too_long = false;        // a sentence had more than TextPlan::limit pieces
 };
 

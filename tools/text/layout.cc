@@ -18,7 +18,7 @@
 namespace nibu::internal {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;  // of a paragraph
+constexpr size_t kMostBytes = size_t{1} << 20;  // the size at which a paragraph ends
 constexpr size_t kLongWord = 16;                // columns; longer words count as so long
 // Columns of a line that is full: the next one may be indented further. If it is half as long, the
 // next one may begin with a capital letter.

@@ -41,6 +41,7 @@ void AppendText(const MarkupToken& token, std::string* text) {
     absl::StrAppend(text, Text(token));
     return;
   }
+  // Each run of white space becomes one space.
   bool in_blanks = false;
   for (const char c : token.raw) {
     const bool is_blank = absl::ascii_isspace(c);
@@ -89,6 +90,7 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
       place.span = places[place.partner].span;
     }
   }
+  // Elements that are never closed go up to the end.
   for (size_t token : open) places[token].span.end = text->size();
   return places;
 }
@@ -112,7 +114,7 @@ std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end,
       auto part = found.begin();
       if (partner != kNone) {
         part = parts[partner];
-      } else {  // of several such tags, the last one is the outermost
+      } else {  // if there are several such tags, the last is outermost
         if (around != kNone && around >= begin) part = std::next(parts[around]);
         part = found.insert(part, {span, "", "", false});
       }

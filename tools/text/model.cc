@@ -1,4 +1,4 @@
-// Loads models for the library's users, and tells what is known of them.
+// Loads models for the library's users, and collects the facts about them.
 
 #include "nibu/model.h"
 
@@ -103,7 +103,7 @@ ModelInfo InfoOf(const internal::ModelSource& from, const ModelFacts& facts,
   return info;
 }
 
-// Loads a model, or an ensemble, and tells what is known of it.
+// Loads a model, or an ensemble, and collects the facts about it.
 absl::StatusOr<std::shared_ptr<const ModelParts>> LoadParts(const std::string& path,
                                                             const ModelOptions& options,
                                                             ModelInfo* info) {
@@ -116,6 +116,7 @@ absl::StatusOr<std::shared_ptr<const ModelParts>> LoadParts(const std::string& p
       internal::TextModel model,
       internal::LoadTextModel(std::move(opened), source.compute_type, source.options));
   auto coder = internal::TextCoder::Create(model.loaded.vocabulary, model.loaded.model->config);
+  // The error is about the given SentencePiece files, or else about the model's own.
   if (!coder.ok()) {
     const bool is_given = !options.sentencepiece.empty() &&
                           absl::StartsWith(coder.status().message(), "SentencePiece");
@@ -190,6 +191,8 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& path
   NIBU_ASSIGN_OR_RETURN(Parts parts, LoadParts(path, options, &info));
   std::shared_ptr<const Model> model(new Model(std::move(info), std::move(parts), nullptr));
   if (options.pivot.empty()) return model;
+  // The second model has its own files. Only the compute type, and doing without shortlists, are
+  // shared.
   ModelOptions second_options;
   second_options.compute_type = options.compute_type;
   if (options.shortlist == "none") second_options.shortlist = options.shortlist;

@@ -1,4 +1,5 @@
-// Values of options as text, and the functions of nibu/options.h that stand on the tables.
+// Converts values of options from and to text, and implements the functions of nibu/options.h that
+// use the tables.
 
 #include "tools/text/option_table.h"
 
@@ -17,6 +18,7 @@
 namespace nibu::internal {
 namespace {
 
+// Returns why a number is out of the option's range, or an empty string.
 std::string CheckNumber(const OptionInfo& info, double value) {
   // Compared as floats, since most options have float values.
   const auto number = static_cast<float>(value);
@@ -37,6 +39,8 @@ std::string CheckNumber(const OptionInfo& info, double value) {
 
 constexpr char kNoNumber[] = "is not a number";
 
+// Parses a whole number. A number that is not whole, or does not fit into T, gets a message with
+// the possible range.
 template <typename T>
 std::string ParseWhole(const OptionInfo& info, absl::string_view text, T* value) {
   if (absl::SimpleAtoi(text, value)) return CheckNumber(info, static_cast<double>(*value));
@@ -103,6 +107,7 @@ absl::Status CheckTogether(absl::Span<const OptionField> fields, absl::string_vi
     std::vector<std::string> needs;  // the needed options that `fields` has
     bool is_met = false;
     for (const absl::string_view need : absl::StrSplit(info.needs, ' ', absl::SkipEmpty())) {
+      // A program that lacks the other option cannot be asked for it.
       if (FindField(fields, need.substr(0, need.find('='))) == nullptr) continue;
       needs.push_back(absl::StrCat(dashes, need));
       is_met |= Holds(fields, need);

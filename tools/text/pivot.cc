@@ -13,7 +13,7 @@
 namespace nibu::internal {
 namespace {
 
-// The number of bytes that two spans share.
+// Returns the number of bytes that two spans share.
 size_t Overlap(const TextSpan& a, const TextSpan& b) {
   const size_t begin = std::max(a.begin, b.begin);
   return std::max(begin, std::min(a.end, b.end)) - begin;

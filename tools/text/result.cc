@@ -11,7 +11,7 @@
 namespace nibu {
 namespace {
 
-// The shortest decimal fraction of a float's 7 significant digits.
+// Rounds to 7 significant digits, so that JSON has a short decimal fraction.
 double Rounded(float x) { return std::strtod(absl::StrFormat("%.7g", x).c_str(), nullptr); }
 
 nlohmann::ordered_json Rounded(const std::vector<float>& values) {

@@ -178,6 +178,7 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
     TextSpan span = spans[i];
     const size_t last = unknowns.empty() ? 0 : unknowns.back().end;
     if (!HasUnknown({&pieces[i], 1}) || span.end <= last) continue;
+    // Extends the piece to the word around it, but not into the last one that was found.
     while (span.begin < span.end && IsBlank(text.substr(span.begin, 1))) ++span.begin;
     while (span.begin > last && !is_border(span.begin)) --span.begin;
     while (!is_border(span.end)) ++span.end;
@@ -221,6 +222,7 @@ std::vector<bool> TextCoder::WordParts() const {
   for (int id = 0; id < target_vocabulary_->size(); ++id) {
     const std::string& token = target_vocabulary_->Token(id);
     has_words |= absl::StartsWith(token, kWordMark);
+    // A token continues a word if no word border is between a letter and the token.
     parts.push_back(!token.empty() && !IsWordBorder(absl::StrCat("a", token), 1));
   }
   return has_words ? parts : std::vector<bool>();

@@ -22,7 +22,7 @@ struct CodedText {
   std::vector<TextSpan> spans;  // the bytes of the text that each piece comes from
   size_t front = 0;             // number of language tokens, which are the first pieces
 
-  // The pieces without language tokens.
+  // Returns the pieces without language tokens.
   absl::Span<const std::string> own() const { return absl::MakeSpan(pieces).subspan(front); }
 };
 

@@ -28,7 +28,7 @@ struct TextModelOptions {
 
 // A model that is to be loaded.
 struct ModelSource {
-  std::string path;  // of the first model of an ensemble
+  std::string path;  // the model, or the first one of an ensemble
   ComputeType compute_type;
   TextModelOptions options;
 };

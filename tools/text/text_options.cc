@@ -1,4 +1,4 @@
-// Options as users write them, turned into what the text layer and the engine work with.
+// Turns options as users write them into those that the text layer and the engine need.
 
 #include "tools/text/text_options.h"
 
@@ -92,7 +92,7 @@ absl::StatusOr<TextOptions> MakeTextOptions(const Options& options, const ModelD
   NIBU_RETURN_IF_ERROR(made.decoding.Validate());
   made.end_tokens = options.end_token;
   for (const std::string& sequence : options.suppress_sequences) {
-    // Validate refuses an empty one.
+    // The engine's Validate refuses an empty sequence.
     made.suppress_sequences.push_back(absl::StrSplit(sequence, ' ', absl::SkipEmpty()));
   }
   made.replace_unknowns = options.replace_unknowns;
