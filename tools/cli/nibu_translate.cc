@@ -205,6 +205,7 @@ absl::Status Run(int argc, char** argv) {
   ChooseTextKind(cli, &settings.text);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
   NIBU_RETURN_IF_ERROR(CheckTogether(settings, texts));
+  // Mistakes are reported before the model is loaded, as far as they are known by then.
   if (asked.beam_size.has_value()) NIBU_RETURN_IF_ERROR(CheckDraft(loading, asked, {}));
   NIBU_ASSIGN_OR_RETURN(settings.text.glossary, ReadGlossary(cli.glossary));
   settings.text.return_scores = cli.print_scores || cli.output_format != OutputFormat::kText;

@@ -306,7 +306,7 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, ComputeType compute_
     facts["tensors"] = Json::array();
     for (const std::string& name : model.source->Names()) {
       facts["tensors"].push_back(TensorFacts(name, *model.source->Find(name)));
-      model.source->DropPages();
+      model.source->DropPages();  // so that memory holds one tensor of a mapped file at a time
     }
     if (const auto file = FileBytes::Open(path); file.ok() && IsNative((*file)->bytes())) {
       const absl::Status verified = VerifyNative(**file);

@@ -205,6 +205,7 @@ class Load {
     }
     const unsigned status = response.result_int();
     ++counts_.answered[status];
+    // Counted from when the request was due, so that waiting for a free client is a part of it.
     const SteadyClock::duration latency = SteadyClock::now() - job.due;
     if (status == 200) counts_.translated.Add(latency);
     if (status == 429 || status == 503) counts_.refused.Add(latency);

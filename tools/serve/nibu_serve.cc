@@ -147,6 +147,7 @@ class Reloader {
       : arguments_(std::move(arguments)), service_(service), server_(server) {}
 
   void Reload() {
+    // A signal during a reload asks for another one after it.
     is_wanted_again_ = is_reloading_;
     if (std::exchange(is_reloading_, true)) return;
     Settings settings;
@@ -234,6 +235,7 @@ absl::Status Run(int argc, char** argv) {
   Apply(configuration, service.get(), server.get());
   WarnIfOpen(configuration, *server);
 
+  // The server listens while the models are being loaded; /ready says when they are there.
   absl::Status status;
   service->store().LoadPinned(configuration.catalog, configuration.store,
                               [&](const absl::Status& loaded) {
@@ -244,6 +246,7 @@ absl::Status Run(int argc, char** argv) {
   server->Every(kRelease, [&] { service->store().ReleaseIdle(); });
   server->Every(kDeadlines, [&] { service->jobs().EndLate(std::chrono::steady_clock::now()); });
   Reloader reloader({argv + 1, argv + argc}, service.get(), server.get());
+  // The first signal to end lets requests under way finish, the second one does not.
   bool is_ending = false;
   server->OnSignal([&](int signal) {
     if (signal == SIGHUP) return reloader.Reload();

@@ -1,6 +1,8 @@
 // Cuts lines and whole documents of HTML and XML into tokens.
 //
-// 1. Next looks for the next sign that can begin markup: `<`, `&`, or `]` in CDATA.
+// 1. Next looks for the next sign that can begin markup: `<`, `&`, or `]` in CDATA. Where a
+// document
+//    preserves white space, line ends are block tokens, too.
 // 2. ReadReferenceAt, ReadMarkup, ReadUntil or ReadTag read what begins there. If it turns out to
 // be
 //    text ("a < b"), step 1 goes on behind the sign.

@@ -25,9 +25,8 @@ class SearchPlans {
                                           const DecodingOptions& options);
 
   // Returns the plan for a sentence. `needs_attention`: Hypothesis::attention is needed, whatever
-  // the options say. `has_alternatives`: this is the sentence of the line that has the
-  // alternatives, if the options ask for them; of another sentence only the best hypothesis is
-  // needed.
+  // the options say. `has_alternatives`: if the options ask for alternatives, the sentence is the
+  // one of the line that has them. Of the other sentences, only the best hypothesis is needed then.
   const std::shared_ptr<const SearchPlan>& For(bool needs_attention, bool has_alternatives) const {
     return plans_[IndexOf(needs_attention, has_alternatives)];
   }
