@@ -1,4 +1,4 @@
-// The rows of the options of nibu-bench and nibu-bench attention.
+// Lists the options of nibu-bench and nibu-bench attention, as rows of the table of options.
 
 #include "tools/bench/bench_options.h"
 

@@ -1,4 +1,4 @@
-// The rows of the programs' options for files, formats and reports.
+// Lists the programs' options for files, formats and reports, as rows of the table of options.
 
 #include "tools/cli/cli_options.h"
 

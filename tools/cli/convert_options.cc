@@ -1,4 +1,4 @@
-// The rows of nibu-convert's options.
+// Lists nibu-convert's options, as rows of the table of options.
 
 #include "tools/cli/convert_options.h"
 

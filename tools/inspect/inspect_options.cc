@@ -1,4 +1,4 @@
-// The rows of nibu-inspect's options.
+// Lists nibu-inspect's options, as rows of the table of options.
 
 #include "tools/inspect/inspect_options.h"
 

@@ -1,4 +1,4 @@
-// The Python module nibu._nibu: registers its classes and functions.
+// Defines the Python module nibu._nibu with its classes and functions.
 #include "nibu/version.h"
 #include "tools/python/bind.h"
 

@@ -1,4 +1,4 @@
-// The rows of nibu-load's options.
+// Lists nibu-load's options, as rows of the table of options.
 
 #include "tools/serve/load_options.h"
 

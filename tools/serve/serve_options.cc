@@ -1,4 +1,4 @@
-// The rows of nibu-serve's own options.
+// Lists nibu-serve's own options, as rows of the table of options.
 
 #include "tools/serve/serve_options.h"
 

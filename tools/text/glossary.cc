@@ -1,4 +1,4 @@
-// Glossaries: parses their files and finds their phrases in sentences.
+// Parses glossaries and finds their phrases in sentences.
 #include "tools/text/glossary.h"
 
 #include <utility>

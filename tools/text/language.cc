@@ -1,4 +1,4 @@
-// nibu::LanguageDetector: the public interface to the tokenizer folder's language detector.
+// Implements nibu::LanguageDetector with the language detector of the tokenizer folder.
 #include "nibu/language.h"
 
 #include <utility>

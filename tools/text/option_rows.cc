@@ -1,5 +1,5 @@
-// The rows of the library's options that say how models are loaded and how the machine is used.
-// text_option_rows.cc has the rows of those that say how texts are translated.
+// Lists the library's options for loading models and using the machine, as rows of the table of
+// options. text_option_rows.cc lists those for translating texts.
 
 #include <vector>
 

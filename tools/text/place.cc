@@ -56,7 +56,7 @@ struct Unit : AlignedToken {
 // An annotation, as a node of the tree: around the units [begin, end), or a point before unit
 // `begin` if these are none.
 struct Node : Carried {
-  bool IsStretch() const { return !replaces && span.begin < span.end; }
+  bool IsStretch() const { return !replaces && span.begin < span.end; }  // it is an element
 
   size_t parent;
   bool is_placed = false;  // FindName or PlaceStretch has found its place

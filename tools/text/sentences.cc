@@ -1,4 +1,4 @@
-// nibu::SentenceSplitter: the public interface to the tokenizer folder's sentence splitter.
+// Implements nibu::SentenceSplitter with the sentence splitter of the tokenizer folder.
 #include "nibu/sentences.h"
 
 #include <algorithm>

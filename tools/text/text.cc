@@ -1,4 +1,4 @@
-// nibu::TextReader and nibu::TextUnit: the public interface to internal::TextReader.
+// Implements nibu::TextReader and nibu::TextUnit with internal::TextReader.
 
 #include "nibu/text.h"
 

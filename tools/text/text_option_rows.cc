@@ -1,4 +1,4 @@
-// The rows of the library's options that say how texts are translated.
+// Lists the library's options for translating texts, as rows of the table of options.
 
 #include <vector>
 

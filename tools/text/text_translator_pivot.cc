@@ -1,5 +1,5 @@
-// The functions of TextTranslator for two models in a row: they hand the first model's translations
-// to the second one.
+// Implements TextTranslator's functions for two models in a row, which hand the first model's
+// translations to the second one.
 #include <cstddef>
 #include <memory>
 #include <mutex>

@@ -1,4 +1,4 @@
-// nibu::Translator: one internal::TextTranslator, called an engine, for each loaded model.
+// Implements nibu::Translator with an internal::TextTranslator, called an engine, for each model.
 //
 // An engine is made at the first Prepare for its model. It has SpeedOptions::threads workers, which
 // decode while they hold one of as many cores, which all engines share (CoreBudget). A plan for two

@@ -1,4 +1,4 @@
-// The version of nibu, which CMake writes into nibu/version.h.
+// Returns the version of nibu, which CMake writes into nibu/version.h.
 #include "nibu/version.h"
 
 namespace nibu {
