@@ -1,3 +1,4 @@
+// Runs a model over one sentence and keeps all of its attention matrices.
 #include "engine/model/attention_maps.h"
 
 #include "engine/core/check_range.h"

@@ -1,4 +1,4 @@
-// What a model attends to in one sentence: every attention matrix of it, for people to look at.
+// All attention matrices of a model for one sentence, for people to look at.
 #ifndef NIBU_ENGINE_MODEL_ATTENTION_MAPS_H_
 #define NIBU_ENGINE_MODEL_ATTENTION_MAPS_H_
 
@@ -13,7 +13,7 @@ namespace nibu::internal {
 // Letters: H heads, S source tokens, T tokens that the decoder reads. Rows are queries and sum
 // to 1 (local-p's to less).
 struct AttentionMaps {
-  // Of each layer the softmax of its heads; empty: the layer has none (an SSRU, pooling, ...).
+  // The softmax of each layer's heads; empty for a layer that has none (an SSRU, pooling, ...).
   using Layers = std::vector<std::vector<float>>;
 
   // [H, S, S]; a layer of two parts (MixerSpec::has_two_parts) has 2 H heads, the windows' first.
@@ -23,9 +23,9 @@ struct AttentionMaps {
 };
 
 // Runs the encoder over `source` (its frame included) and the decoder over `target` (from
-// decoder_start on), on this thread. The cross-attention is what DecodingOptions::return_attention
-// has the mean of. InvalidArgument: ids or lengths that the model has not; ResourceExhausted: no
-// memory.
+// decoder_start on), on this thread. DecodingOptions::return_attention returns the mean of a
+// layer's cross-attention. Returns InvalidArgument for ids or lengths that the model does not have,
+// and ResourceExhausted if there is no memory.
 absl::StatusOr<AttentionMaps> FindAttention(const Model& model, absl::Span<const int> source,
                                             absl::Span<const int> target);
 

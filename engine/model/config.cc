@@ -1,3 +1,4 @@
+// Checks that a model's shape makes sense, field by field.
 #include "engine/model/config.h"
 
 #include <algorithm>

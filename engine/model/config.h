@@ -23,7 +23,7 @@ enum class NormKind : uint8_t {
   kRms,    // x / sqrt(mean(x^2) + epsilon) * gamma (Zhang and Sennrich 2019)
 };
 
-// How a decoder layer takes in the tokens generated so far.
+// The sublayer by which a decoder layer takes in the tokens generated so far.
 enum class DecoderMemory : uint8_t {
   kSelfAttention,
   kSsru,  // the simpler simple recurrent unit (Kim et al. 2019): see SsruWeights
@@ -57,8 +57,8 @@ struct ModelConfig {
   bool final_norm = false;      // a norm after the last layer of each stack
 
   DecoderMemory decoder_memory = DecoderMemory::kSelfAttention;
-  // How the layers of a stack attend: the encoder's to themselves, the decoder's to the source. One
-  // for all layers, or one for each; none: full attention.
+  // The mechanisms by which encoder layers attend to themselves, and decoder layers to the source:
+  // one for all layers, or one for each. None stands for full attention.
   std::vector<MixerSpec> encoder_attention;
   std::vector<MixerSpec> cross_attention;
 
@@ -89,7 +89,7 @@ struct ModelConfig {
   int inner_encoder() const { return heads_encoder * head_dim(heads_encoder); }
   int inner_decoder() const { return heads_decoder * head_dim(heads_decoder); }
 
-  // How an encoder layer attends, and how a decoder layer attends to the source.
+  // Returns the mechanism of an encoder layer, and of a decoder layer's cross-attention.
   MixerSpec encoder_mixer(int layer) const { return MixerOf(encoder_attention, layer); }
   MixerSpec cross_mixer(int layer) const { return MixerOf(cross_attention, layer); }
 

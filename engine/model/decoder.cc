@@ -1,3 +1,14 @@
+// The decoder's layers, a step at a time.
+//
+// R rows: the newest tokens of all hypotheses of all sentences, sentence by sentence.
+//   x       [R, D]    embedding + position, then the running residual stream
+//   qkv     [R, 3 I]  q | k | v of self-attention; then q [R, I] of cross-attention
+//   context [R, I]    what an attention gives, before its output map
+// For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
+//   f = W_o SelfAttention(W_qkv x, the tokens before)   or   SSRU(W_gv x, the state before)
+//   f = W_o CrossAttention(W_q x, the source)
+//   f = W_down act(W_up x)
+// Products have all rows at once; attention goes sentence by sentence, as each has keys of its own.
 #include "engine/model/decoder.h"
 
 #include <algorithm>
@@ -7,6 +18,8 @@
 
 namespace nibu::internal {
 
+// For each layer [k | v] = W_kv e, with e the encoder's rows of all sentences, or what the layer's
+// mechanism reduces them to.
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
   const int inner = model_.config.inner_decoder();
   std::vector<int> lengths;
@@ -48,7 +61,8 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   int rows = 0;
   for (const Input& input : inputs) rows += static_cast<int>(input.tokens.size());
 
-  // With room behind it: the output layer has matmuls begin at any row, and read padding rows.
+  // The output layer multiplies pieces of these rows that may begin at any row. Such a piece reads
+  // padding rows behind its own, for which there is room here.
   float* x = workspace_->Rows(rows + Matmul::kMostRows / 2, config.d_model);
   float* row = x;
   for (const Input& input : inputs) {
@@ -98,6 +112,8 @@ float* Decoder::Step(absl::Span<const Input> inputs) {
   return x;
 }
 
+// Row by row: stores the token's key and value, then attends to all positions up to its own. The
+// next row's history is prefetched meanwhile.
 void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv,
                             float* out) {
   ScopedTimer timer(&workspace_->profile.attention);
@@ -128,12 +144,13 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
   }
 }
 
-// [H, keys], or null.
+// Returns room for one row of each head's matrix, [H, keys], or null if nobody asks for matrices.
 float* Decoder::MapScratch(const Input& input, int keys) const {
   if (input.maps == nullptr) return nullptr;
   return workspace_->arena.Floats(static_cast<size_t>(shape_.heads) * static_cast<size_t>(keys));
 }
 
+// Copies a row of each head's matrix, [H, position + 1], to where the matrices [H, T, T] are kept.
 void Decoder::KeepMap(const float* weights, int position, const Input& input, int layer) const {
   const size_t positions = input.tokens.size();
   const auto row = static_cast<size_t>(position);
@@ -143,6 +160,8 @@ void Decoder::KeepMap(const float* weights, int position, const Input& input, in
   }
 }
 
+// The SSRU in place of self-attention (SsruWeights), row by row: c is made from the previous
+// position's.
 void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value,
                          float* out) {
   const auto dim = static_cast<size_t>(model_.config.d_model);
@@ -156,12 +175,13 @@ void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float*
   }
 }
 
-// [H, R, S]
+// Returns the size of an input's cross-attention, [H, tokens, S].
 size_t Decoder::WeightsSize(const Input& input) const {
   return static_cast<size_t>(shape_.heads) * input.tokens.size() *
          static_cast<size_t>(input.state->source_length());
 }
 
+// input.attention [tokens, S] = the mean of the first heads of `weights` [H, tokens, S].
 void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
   const int heads = input.attention_heads > 0 ? input.attention_heads : shape_.heads;
   const size_t n = WeightsSize(input) / static_cast<size_t>(shape_.heads);
@@ -183,6 +203,8 @@ const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const f
   return PredictCentres(model_.config, model_.weights.decoder[l].mixer, in, queries_, workspace_);
 }
 
+// Sentence by sentence: the queries of all its hypotheses attend to the one source. The next
+// sentence's source is prefetched meanwhile.
 void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* in,
                              const float* q, float* out) {
   const float* centres = Centres(inputs, layer, in);

@@ -1,3 +1,6 @@
+// The decoder: computes the rows from which the next tokens are chosen. For each sentence it is
+// called once with the encoder's output (Begin), then step by step with the tokens that were chosen
+// (Step). decoder.cc opens with the equations.
 #ifndef NIBU_ENGINE_MODEL_DECODER_H_
 #define NIBU_ENGINE_MODEL_DECODER_H_
 
@@ -12,11 +15,11 @@
 
 namespace nibu::internal {
 
-// The decoder of one worker; sentences at different positions share its steps. Not thread-safe.
-// Results of a sentence do not depend on what else is in a step.
+// The decoder of one worker. Sentences at different positions share its steps, and the results of a
+// sentence do not depend on what else is in a step. Not thread-safe.
 class Decoder {
  public:
-  // All outlive the decoder.
+  // The arguments outlive the decoder.
   Decoder(const Model& model, const Embedder& embedder, Workspace* workspace)
       : model_(model),
         embedder_(embedder),
@@ -42,16 +45,16 @@ class Decoder {
     DecoderState* state;
     absl::Span<const int> tokens;
     bool consecutive = false;
-    // Where the cross-attention of a layer goes, [tokens, source], the mean of its first heads (0:
-    // of all); null: nowhere.
+    // Receives the cross-attention of a layer, [tokens, source], as the mean of its first heads
+    // (0: of all heads). Null: not asked for.
     float* attention = nullptr;
     int attention_layer = 0;
     int attention_heads = 0;
-    // Where all attention goes, in layers with room for it: the tokens are consecutive ones that
-    // begin the hypothesis. Null: nowhere.
+    // Receives all attention of the layers that have room for it. The tokens are consecutive ones
+    // that begin the hypothesis. Null: not asked for.
     AttentionMaps* maps = nullptr;
 
-    // Of tokens[i], once its state has grown.
+    // The hypothesis and the position of tokens[i], once its state has grown.
     int hypothesis(size_t i) const { return consecutive ? 0 : static_cast<int>(i); }
     int position(size_t i) const {
       return state->length() - (consecutive ? static_cast<int>(tokens.size() - i) : 1);

@@ -1,3 +1,14 @@
+// The encoder's layers, over all sentences of a batch at once.
+//
+// N rows: the tokens of all sentences, one after the other, without padding.
+//   x       [N, D]    embedding + position, then the running residual stream
+//   qkv     [N, 3 I]  q | k | v, side by side
+//   context [N, I]    what attention gives, before its output map
+// For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
+//   f = W_o Attention(W_qkv x), each sentence to itself, by the layer's mechanism (MixerSpec)
+//   f = W_down act(W_up x)
+// A layer of two parts (MixerSpec::has_two_parts) does this twice. Products have all rows at once;
+// attention goes sentence by sentence.
 #include "engine/model/encoder.h"
 
 #include <vector>

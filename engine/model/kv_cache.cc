@@ -1,3 +1,13 @@
+// Keeps what a decoder needs of one sentence between its steps.
+//
+// Self-attention: cells_[h][t] points to the cell of hypothesis h at position t in the first layer;
+// the same cell of layer l lies l * LayerStride bytes behind it. A cell belongs to a page, which
+// has kPositions positions, every layer and every place in the beam. A position's cells are written
+// once and never move. When hypotheses are reordered, only the pointers are copied, so that
+// hypotheses with a common past share its cells. SSRU: a state for each hypothesis and layer
+// instead, c at length t in slot t modulo slots_. It is made from the one before, so that two slots
+// do, and more where positions may be dropped again. Cross-attention: the source's keys and values
+// of every layer in one piece of memory.
 #include "engine/model/kv_cache.h"
 
 #include <algorithm>
@@ -39,7 +49,7 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   for (auto& cells : cells_) cells.clear();
   is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
   if (is_recurrent_) {
-    // A state is made from the one before it.
+    // A state is made from the one before it, and as many lengths may be gone back.
     slots_ = static_cast<size_t>(std::max(droppable, 1)) + 1;
     recurrent_.Reserve(slots_ * cells_.size() * layers_ * dim_);
     std::fill_n(Recurrent(0, 0, 0), cells_.size() * layers_ * dim_, 0.0f);

@@ -15,9 +15,10 @@
 
 namespace nibu::internal {
 
-// Pages of kPositions positions for a beam. A page holds, for each layer, position and beam index,
-// a cell of keys and values. Pages go back to the pool when a sentence ends, so memory follows the
-// tokens that are alive; so does the memory of its source. One worker's; not thread-safe.
+// Hands out the memory of a worker's sentences: pages of kPositions positions for a beam, and room
+// for sources. A page holds a cell of keys and values for each layer, position and place in the
+// beam: [layer][position][place]. Both kinds go back to the pool when a sentence ends, so that
+// memory follows the tokens that are alive. Not thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
@@ -26,8 +27,8 @@ class PagePool {
   PagePool(const ModelConfig& config, CacheType type, std::pmr::memory_resource* memory);
 
   CacheType type() const { return type_; }
-  // Of a page for a beam of that size: bytes from a cell to the same cell of the next layer, and
-  // from the page's start to the first layer's cell.
+  // The layout of a page for a beam of that size: bytes from a cell to the same cell of the next
+  // layer, and bytes from the page's start to a cell of the first layer.
   size_t LayerStride(size_t beam_size) const { return cell_ * kPositions * beam_size; }
   size_t CellOffset(size_t beam_size, int position, size_t beam) const {
     return (static_cast<size_t>(position % kPositions) * beam_size + beam) * cell_;
@@ -46,15 +47,15 @@ class PagePool {
   std::pmr::memory_resource* memory_;
 };
 
-// One worker's; not thread-safe; reused from sentence to sentence.
+// The memory of one sentence. A worker uses it for one sentence after another; not thread-safe.
 class DecoderState {
  public:
-  // Starts a sentence of `source_length` positions (EOS included): room for the source's keys and
-  // values, one hypothesis without tokens, to become beam_size of them. `droppable`: positions that
-  // a Truncate may drop. `pool` outlives the state.
+  // Starts a sentence of `source_length` positions (EOS included), with room for the source's keys
+  // and values, and with one hypothesis without tokens, which may become beam_size hypotheses.
+  // `droppable`: the most positions that a Truncate may drop. `pool` outlives the state.
   void Start(const ModelConfig& config, PagePool* pool, int source_length, int beam_size,
              int droppable = 0);
-  // Hands all memory of the pool's back.
+  // Hands all memory back to the pool.
   void Release();
 
   // Hypothesis h of the next step continues hypothesis parents[h] of this one.
@@ -62,8 +63,8 @@ class DecoderState {
 
   // Makes room for the next position of `hypotheses` hypotheses, each written to its own memory.
   void Extend(int hypotheses);
-  // Drops all positions but the first `length`; their pages go back. REQUIRES: a beam of 1; the
-  // longest length so far was no more than `droppable` above.
+  // Drops all positions but the first `length`, and hands their pages back. REQUIRES: a beam of 1,
+  // and that the longest length so far was no more than `droppable` above `length`.
   void Truncate(int length);
 
   int length() const { return length_; }  // positions held
@@ -92,7 +93,7 @@ class DecoderState {
   KeysValues source(int layer) const;
 
  private:
-  // Where the recurrent state lies that is behind `length` positions.
+  // Returns the place of the recurrent states behind `length` positions.
   float* Recurrent(int length, int h, int layer) {
     const size_t slot = static_cast<size_t>(length) % slots_;
     const size_t row = (slot * cells_.size() + static_cast<size_t>(h)) * layers_;

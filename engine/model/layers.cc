@@ -1,3 +1,4 @@
+// Embeds tokens, and computes the feed-forward sublayer.
 #include "engine/model/layers.h"
 
 #include <algorithm>

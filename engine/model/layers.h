@@ -1,4 +1,5 @@
-// What the encoder's and the decoder's layers have in common.
+// The parts that the encoder's and the decoder's layers have in common: a worker's workspace,
+// embeddings, norms, feed-forward and residual sublayers.
 #ifndef NIBU_ENGINE_MODEL_LAYERS_H_
 #define NIBU_ENGINE_MODEL_LAYERS_H_
 
@@ -34,7 +35,7 @@ struct Workspace {
   }
 };
 
-// Of a decoder's keys and values.
+// Returns the element type in which a decoder keeps keys and values.
 inline CacheType CacheTypeOf(const Model& model) { return model.compute_type; }
 
 inline AttentionShape ShapeOf(const ModelConfig& config, int heads) {
@@ -49,9 +50,9 @@ class Embedder {
 
   // out [D] = embedding of the token (-1: a zero vector) * scale + position vector.
   void Embed(int token, int position, float* out) const;
-  // The norm after it, if the model has one. x [rows, D].
+  // Applies the norm behind the embeddings, if the model has one. x [rows, D].
   void Normalize(float* x, int rows) const;
-  // Of the stack's self-attention, if the model has one.
+  // Returns the bias by distance of the stack's self-attention, if the model has one.
   ScoreBias distance_bias() const;
 
  private:

@@ -1,3 +1,16 @@
+// Computes logits = h W_out + b for the rows h [R, D] of a step, W_out [D, V].
+//
+// W_out is cut into blocks of kBlock columns, so that a block's logits stay in the cache while they
+// are read. The steps of Run:
+//   1. Queries whose sentences have the same shortlist product, or none, are worked on together.
+//      Their rows are copied one after the other, unless they lie so already.
+//   2. For each block, and for each piece of as many rows as a matmul takes: logits [rows, block],
+//      for every model of an ensemble.
+//   3. Each row goes to its sink, which edits it (suppression, penalties) and takes it. A row of an
+//      ensemble is the weighted mean of the models' edited logits.
+//   4. An ensemble's sink is also told the mean of the models' log-sum-exp.
+// With a shortlist there is one block: the columns of the sentence's tokens, which Select copies.
+// Several sentences may share the columns of all their tokens; each picks its own (Pick).
 #include "engine/model/output_layer.h"
 
 #include <algorithm>
@@ -10,12 +23,14 @@
 namespace nibu::internal {
 namespace {
 
+// Returns true if two sentences have the same product.
 bool Share(const OutputSubset* a, const OutputSubset* b) {
   if (a == nullptr || b == nullptr) return a == b;
   return a->linears[0].packed() == b->linears[0].packed();
 }
 
-// The logits of a subset's tokens, in place of those of all that share its linears.
+// Moves the logits of a subset's tokens to the front of a row that has those of all tokens of the
+// shared product. Columns ascend, so that no logit is overwritten before it is read.
 void Pick(const OutputSubset& subset, float* logits) {
   for (size_t i = 0; i < subset.columns.size(); ++i) {
     logits[i] = logits[static_cast<size_t>(subset.columns[i])];

@@ -13,49 +13,49 @@
 
 namespace nibu::internal {
 
-// The output layer of a few tokens, ascending: those that a shortlist has for a sentence.
+// The part of the output layer that a sentence with a shortlist needs: the columns of its tokens.
 struct OutputSubset {
-  std::vector<int> tokens;
-  std::vector<Linear> linears;  // of each model; several subsets may share them
-  std::vector<int> columns;     // of the linears, each token's
+  std::vector<int> tokens;      // ascending
+  std::vector<Linear> linears;  // one for each model; several subsets may share them
+  std::vector<int> columns;     // the column of each token in the linears
 };
 
 // Computes the logits of a model, or of an ensemble, whose log-probabilities are the weighted means
-// of its models'. One worker's; not thread-safe. May throw what a Matmul throws, and can be used
-// again.
+// of its models'. It belongs to one worker and is not thread-safe. It may throw what a Matmul
+// throws, and can be used again.
 class OutputLayer {
  public:
   struct Part {
     const Model* model;
     float weight = 1;
   };
-  // All outlive the output layer. The models have one target vocabulary, as far as that of each
-  // goes.
+  // The arguments outlive the output layer. The models have the same target vocabulary, of which
+  // some may have fewer tokens.
   OutputLayer(std::vector<Part> models, Workspace* workspace)
       : models_(std::move(models)), workspace_(workspace) {}
   OutputLayer(const Model& model, Workspace* workspace)
       : OutputLayer(std::vector<Part>{{&model}}, workspace) {}
 
-  // The subsets of sentences that are decoded together, by their tokens. Where it is faster,
-  // they share what all of them need: one product for all rows. Their memory is the workspace's.
-  // REQUIRES: a subset, a token in each.
+  // Fills in the linears and columns of the subsets of sentences that are decoded together, from
+  // their tokens. Where it is faster, they share one product over the tokens of all. The memory is
+  // the workspace's. REQUIRES: at least one subset, and at least one token in each.
   void Select(absl::Span<OutputSubset* const> subsets) const;
 
   struct Query {
-    int row;                               // of `hidden`
+    int row;                               // in `hidden`
     LogitSink* sink;                       // receives the logits
     const OutputSubset* subset = nullptr;  // null: all tokens
   };
-  // Hands the logits of row queries[i].row of each model's `hidden` (Decoder::Step's) to
-  // queries[i].sink, block by block. Rows ascend; those that nobody asks for cost nothing. Rows of
-  // one subset lie side by side, and so do subsets that share their linears. A row's logits depend
-  // on nothing else.
+  // Hands the logits of row queries[i].row of each model's `hidden`, which Decoder::Step returned,
+  // to queries[i].sink, block by block. A row's logits depend on nothing else. Rows that nobody
+  // asks for cost nothing. REQUIRES: rows ascend, rows of one subset lie side by side, and so do
+  // subsets that share their linears.
   void Run(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
 
  private:
-  // The rows of some queries, one after the other.
+  // Returns the rows of some queries, one after the other.
   const float* Gather(const float* hidden, size_t dim, absl::Span<const Query> queries);
-  // Run for queries whose subsets share their linears, or that have none.
+  // Does what Run does for queries whose subsets share their linears, or that have none.
   void RunShared(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
   // Edits a row's logits of each model and hands them, or their mean, to the query's sink.
   void HandOver(const Query& query, const LogitTokens& tokens, absl::Span<float* const> logits,

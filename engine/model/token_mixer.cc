@@ -1,3 +1,4 @@
+// Runs the mechanisms that need a layer's input or weights of their own.
 #include "engine/model/token_mixer.h"
 
 #include <vector>

@@ -1,6 +1,6 @@
-// What a mixer (MixerSpec; engine/attention/mixers has the definitions) needs beside a layer's maps
-// and an attention. All sentences of a batch come at once, their rows one after the other; each
-// sentence's result is the same whatever else is in the call.
+// Computes the parts of mixers (MixerSpec; engine/attention/mixers has the definitions) that a
+// layer's maps and its attention do not cover. All sentences of a batch come at once, their rows
+// one after the other; each sentence's result is the same whatever else is in the call.
 //
 // Letters: D = d_model, I = columns of all heads.
 #ifndef NIBU_ENGINE_MODEL_TOKEN_MIXER_H_

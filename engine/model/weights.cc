@@ -1,3 +1,4 @@
+// Cuts the output layer into blocks, and counts the bytes of weights.
 #include "engine/model/weights.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 
 namespace nibu::internal {
 
-// Of config.norm_kind. Empty: no norm here.
+// The weights of a norm of the kind config.norm_kind. Both are empty where there is no norm.
 struct LayerNormWeights {
   std::vector<float> gamma;  // [D]
   std::vector<float> beta;   // [D]; none in an RMS norm
@@ -128,10 +128,10 @@ struct ModelWeights {
   OutputWeights output;
 };
 
-// What a reader returns and a Translator shares between its workers. Immutable.
+// A model: a reader returns it, and a Translator shares it between its workers. Immutable.
 struct Model {
   ModelConfig config;
-  // Of the maps, and of the cached keys and values.
+  // The number type of the maps, and of the cached keys and values.
   ComputeType compute_type = ComputeType::kFloat32;
   ModelWeights weights;
 
@@ -139,12 +139,12 @@ struct Model {
   size_t weight_bytes() const;
 };
 
-// What a weight of the walk below is made with.
+// The kind and the shape of a weight, as the walk below tells them.
 struct WeightShape {
   enum class Kind : uint8_t { kLinear, kNorm, kTable };
   Kind kind;
-  int rows;         // of a linear its outputs, of a norm its size
-  int columns = 1;  // of a linear its inputs
+  int rows;         // outputs of a linear, size of a norm
+  int columns = 1;  // inputs of a linear
   Activation activation = Activation::kNone;
 };
 
