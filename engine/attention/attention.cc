@@ -1,3 +1,4 @@
+// Chooses the algorithm from the form in which keys and values come.
 #include "engine/attention/attention.h"
 
 #include <variant>

@@ -1,5 +1,5 @@
-// Scaled dot-product attention, softmax(scale q k^T + bias) v (Vaswani et al. 2017): what a caller
-// asks for, and in which layout it has its queries, keys and values.
+// The arguments of attention, softmax(scale q k^T + bias) v (Vaswani et al. 2017): its shape, its
+// mechanism, and the layouts of queries, keys, values and results.
 //
 // Letters: H heads, d = size of a head, D = H d, S keys, R queries.
 #ifndef NIBU_ENGINE_ATTENTION_ATTENTION_SPEC_H_
@@ -32,7 +32,7 @@ struct ScoreBias {
   size_t stride = 0;
   ptrdiff_t query_stride = -1;  // as a rule by the distance j - i (Raffel et al. 2020)
 
-  // Head h's for a query and the keys from `key` on; null: no bias.
+  // Returns head h's numbers for a query and the keys from `key` on, or null if there is no bias.
   const float* Of(size_t h, size_t query, size_t key) const {
     if (values == nullptr) return nullptr;
     return values + static_cast<ptrdiff_t>(h * stride + key) +

@@ -1,3 +1,10 @@
+// Writes keys and values into the layouts of cache.h.
+//
+// A source, position by position: its row [k | v] is rounded or quantized head by head
+// (StoreHeads); the key's elements go to the position's column in each head's block of 16
+// positions (Scatter), and the value's stay a row. In int8 two neighbouring elements lie together,
+// keys by their place in the head and values by their position (Interleave), since the kernels
+// multiply pairs. A cell is a row [k | v] as it comes, with its scales behind it.
 #include "engine/attention/cache.h"
 
 #include <algorithm>
@@ -29,7 +36,7 @@ void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* 
   }
 }
 
-// One position's keys to their places in packed keys of `padded` positions.
+// Copies one position's keys to their places in packed keys of `padded` positions.
 template <typename T>
 void Scatter(const AttentionShape& shape, const void* row, size_t position, size_t padded,
              void* packed) {
@@ -49,7 +56,7 @@ void Scatter(const AttentionShape& shape, const void* row, size_t position, size
   }
 }
 
-// out [n][2] of two rows.
+// out [n][2] = two rows [n], element by element.
 void Interleave(const char* first, const char* second, size_t n, char* out) {
   for (size_t i = 0; i < n; ++i) {
     out[2 * i] = first[i];

@@ -1,4 +1,5 @@
-// How keys and values are kept between the steps of a decoder.
+// The memory layouts in which a decoder keeps keys and values between its steps, and the functions
+// that write and view them.
 //
 // Letters: H heads, d = size of a head, D = H d, S positions, S' = S rounded up to kKeyBlock.
 // Elements are float32, bfloat16, or int8 with a scale for each head of each position,

@@ -1,6 +1,6 @@
-// Attention over int8 keys and values as integer products, for Highway's targets: queries and
-// weights become 16-bit integers, a scale each, which rounds them less than floats of half the
-// length would be. Products of pairs add up in 32 bits.
+// Attention over int8 keys and values with integer products, for Highway's targets. A query, and
+// the weights of a tile of keys, become 16-bit integers with a scale each; bfloat16 would round
+// them more. Two products of a 16-bit and an 8-bit integer at a time are added up in 32 bits.
 #if defined(NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_
 #undef NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_

@@ -1,3 +1,12 @@
+// The kernels of full attention, for every type of stored elements.
+//
+// AttendToPacked, for each head, a tile of queries and each tile of keys in turn (Dao et al. 2022):
+//   s = scale q k^T + bias                         scores of the tile
+//   m' = max(m, max s),  keep = exp(m - m')        the running maximum
+//   p = exp(s - m'),     l = l keep + sum p        the running sum
+//   o = o keep + p v                               the running output
+// and in the end o / l. No matrix of all scores is stored.
+// AttendToCells does the same for one query and one tile of all keys, each in a cell of its own.
 #include "engine/attention/kernels.h"
 
 #include <algorithm>
@@ -21,8 +30,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The softmax of one query's scores, a tile of keys at a time.
 struct RunningSoftmax {
-  float* weights = nullptr;  // of all keys, in the end; null: not wanted
-  size_t keys = 0;           // so far, as what follows
+  float* weights = nullptr;  // receives the weights of all keys; null: not wanted
+  size_t keys = 0;           // keys so far; maximum and sum are theirs
   float maximum = -std::numeric_limits<float>::infinity();
   float sum = 0;
 
@@ -34,9 +43,9 @@ struct RunningSoftmax {
   }
 };
 
-// Adds the next n keys: turns scores into exp(scores + bias - maximum). `bias` null: none. `scores`
-// has room for whole vectors after n, which are filled up. Returns what the sums of all keys so far
-// are to be multiplied by, which is 0 at first.
+// Adds the next n keys: turns their scores into exp(scores + bias - maximum). A null `bias` adds
+// nothing. `scores` has room for whole vectors after n, which are filled up. Returns the factor by
+// which the sums over the keys so far have to be multiplied; it is 0 for the first keys.
 HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
                                RunningSoftmax* softmax) {
   if (bias != nullptr) AddArrays(bias, n, scores);
@@ -68,7 +77,7 @@ HWY_INLINE float ExtendSoftmax(const float* bias, size_t n, float* scores,
   return keep;
 }
 
-// Cached elements as floats. T: float, hwy::bfloat16_t or int8_t.
+// Loads cached elements as floats.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* from) {
   return hn::LoadU(d, from);
@@ -152,7 +161,7 @@ HWY_INLINE void WeighColumns(D d, const float* p, size_t stride, const float* ke
   }
 }
 
-// The same for all columns of a head.
+// Does the same for all columns of a head.
 template <size_t kRows, typename Values>
 HWY_INLINE void Weigh(const float* p, size_t stride, const float* keep, Values values,
                       size_t positions, size_t dim, float* const* out) {
@@ -198,7 +207,7 @@ void WeighCells(const float* p, size_t dim, const CellHistory& history, size_t v
   Weigh<1>(p, /*stride=*/0, nullptr, values, history.cells.size(), dim, &out);
 }
 
-// What differs between the types of stored elements.
+// The functions that differ between the types of stored elements.
 struct Kernels {
   decltype(&Scores<1, float>) score[kQueries];  // of 1, 2, ... queries
   decltype(&WeighRows<1, float>) weigh[kQueries];
@@ -220,7 +229,7 @@ constexpr Kernels kInt8Kernels = {
 constexpr const Kernels* kKernels[] = {&kKernelsFor<float>, &kKernelsFor<hwy::bfloat16_t>,
                                        &kInt8Kernels};  // by CacheType
 
-// Head h's keys and values of n positions from `start` on.
+// Returns head h's keys and values of n positions from `start` on.
 HeadTile TileOf(const KeysValues& memory, size_t h, size_t start, size_t n, size_t dim) {
   const PackedLayout layout(memory.type);
   HeadTile tile;

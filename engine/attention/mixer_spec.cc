@@ -1,3 +1,4 @@
+// Writes mechanisms as text, and checks their parameters.
 #include "engine/attention/mixer_spec.h"
 
 #include <vector>

@@ -286,7 +286,8 @@ struct MixerSpec {
   int biased_width() const;
   // Returns true for a layer of two attentions (BlockGrid::both).
   bool has_two_parts() const;
-  // Of such a layer its first part, the windows, or its second one, the grid. Itself, otherwise.
+  // Returns the first part of such a layer, the windows, or its second one, the grid. Other layers
+  // are returned as they are.
   MixerSpec Part(int part) const;
   // See FullAttention::tile.
   int tile() const {

@@ -1,4 +1,4 @@
-// What attention kernels of all types of elements share, for Highway's targets.
+// The parts that the attention kernels of all element types share, for Highway's targets.
 #if defined(NIBU_ENGINE_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NIBU_ENGINE_ATTENTION_TILE_INL_H_
 #undef NIBU_ENGINE_ATTENTION_TILE_INL_H_

@@ -1,3 +1,4 @@
+// Reads the fields encoder_attention and cross_attention, and puts other mechanisms into a model.
 #include "models/assembly/layer_attention.h"
 
 #include <functional>

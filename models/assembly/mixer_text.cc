@@ -1,3 +1,4 @@
+// Reads mechanisms from text: a name and its parameters.
 #include "models/assembly/mixer_text.h"
 
 #include <optional>

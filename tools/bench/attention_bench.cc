@@ -1,3 +1,4 @@
+// nibu-bench attention: measures time, memory and error of attention mechanisms at several lengths.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

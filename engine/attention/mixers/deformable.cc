@@ -1,3 +1,4 @@
+// Deformable attention: finds the places where keys are sampled, and samples them.
 #include "engine/attention/mixers/deformable.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Attention in plain loops and double precision, one row of the matrix at a time.
 #include "engine/attention/mixers/dense.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Factorized attention: a [d, d] matrix for each head, then a product with each query.
 #include "engine/attention/mixers/factorized.h"
 
 #include <algorithm>

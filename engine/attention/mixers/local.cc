@@ -1,3 +1,4 @@
+// Local attention with predicted centres: the centres, and the Gaussian weights.
 #include "engine/attention/mixers/local.h"
 
 #include <cmath>

@@ -6,7 +6,7 @@
 //
 // Other algorithms compute it as follows. A softmax with log g(s) added to the scores gives
 //   b(s) = e(s) g(s) / sum(e g), where e(s) is the exponential of the score.
-// What is wanted, e(s) g(s) / sum(e), is b(s) times 1 / sum(b / g), which is sum(e g) / sum(e).
+// The wanted weight e(s) g(s) / sum(e) is b(s) times sum(e g) / sum(e), which is 1 / sum(b / g).
 #ifndef NIBU_ENGINE_ATTENTION_MIXERS_LOCAL_H_
 #define NIBU_ENGINE_ATTENTION_MIXERS_LOCAL_H_
 

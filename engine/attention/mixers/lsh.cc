@@ -1,3 +1,4 @@
+// LSH attention: hashes and sorts the keys of a head, then attends query by query.
 #include "engine/attention/mixers/lsh.h"
 
 #include <algorithm>

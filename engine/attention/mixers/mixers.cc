@@ -1,3 +1,4 @@
+// Chooses the algorithm for plain rows from the mechanism.
 #include "engine/attention/mixers/mixers.h"
 
 #include <algorithm>

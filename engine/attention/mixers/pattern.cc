@@ -1,3 +1,4 @@
+// Finds which keys each query sees, and which queries form a tile.
 #include "engine/attention/mixers/pattern.h"
 
 #include <algorithm>

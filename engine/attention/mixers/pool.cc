@@ -1,3 +1,4 @@
+// Mean pooling: adds up the rows of each window.
 #include "engine/attention/mixers/pool.h"
 
 #include <algorithm>

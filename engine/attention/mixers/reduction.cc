@@ -1,3 +1,4 @@
+// Makes one key from several neighbours, and shares its weight among them.
 #include "engine/attention/mixers/reduction.h"
 
 #include <algorithm>

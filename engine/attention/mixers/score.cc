@@ -1,3 +1,4 @@
+// Computes the scores that have weights, and attends by them.
 #include "engine/attention/mixers/score.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Attends by a pattern, a tile of queries at a time.
 #include "engine/attention/mixers/sparse.h"
 
 #include <algorithm>
@@ -19,9 +20,9 @@ constexpr int kMostQueries = 64;  // of a tile
 
 int CountOf(const KeySpan& span) { return (span.end - span.begin + span.step - 1) / span.step; }
 
-// What a tile of queries sees.
+// The keys that a tile of queries sees.
 struct TileKeys {
-  // Of each query in turn, behind each other: query r's are spans[ends[r - 1] .. ends[r]).
+  // The spans of all queries, one query after another: query r's are spans[ends[r - 1] .. ends[r]).
   std::vector<KeySpan> spans;
   std::vector<size_t> ends;
   size_t seen = 0;           // keys, over all queries
@@ -45,7 +46,7 @@ struct TileKeys {
     Unite(&all);
   }
 
-  // Ascending, without overlaps. Those with steps are equal, or disjoint.
+  // Sorts spans and joins those that overlap. Spans with steps are equal, or disjoint.
   static void Unite(std::vector<KeySpan>* spans) {
     std::sort(spans->begin(), spans->end(), [](const KeySpan& a, const KeySpan& b) {
       return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -68,7 +69,7 @@ struct TileKeys {
     for (const KeySpan& span : all) sum += CountOf(span);
     return sum;
   }
-  // Whether some query does not see all of it.
+  // Returns true if some query does not see all of it.
   bool hides() const { return seen != static_cast<size_t>(count()) * ends.size(); }
 };
 

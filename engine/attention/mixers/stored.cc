@@ -1,3 +1,4 @@
+// Attends to the stored keys of a source by the mechanisms of cross-attention.
 #include "engine/attention/mixers/stored.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Token-mixing MLP: transposes a sentence and multiplies its columns.
 #include "engine/attention/mixers/token_mlp.h"
 
 #include <algorithm>
