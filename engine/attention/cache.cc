@@ -22,7 +22,7 @@ size_t Heads(const AttentionShape& shape) { return static_cast<size_t>(shape.hea
 size_t HeadDim(const AttentionShape& shape) { return static_cast<size_t>(shape.head_dim); }
 size_t Dim(const AttentionShape& shape) { return Heads(shape) * HeadDim(shape); }
 
-// out[i] = x[i] in the cache's type, for some heads' d floats each; int8: and their scales.
+// out = x [heads, dim] in the cache's type; int8: also a scale for each head.
 void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* out,
                 float* scales) {
   const size_t n = heads * dim;

@@ -1,9 +1,9 @@
 // The memory layouts in which a decoder keeps keys and values between its steps, and the functions
 // that write and view them.
 //
-// Letters: H heads, d = size of a head, D = H d, S positions, S' = S rounded up to kKeyBlock.
-// Elements are float32, bfloat16, or int8 with a scale for each head of each position,
-// x = q * scale, scale = max|x| / 127.
+// Letters: H heads, d = size of a head, D = H d (which engine/model calls I), S positions, S' = S
+// rounded up to kKeyBlock. Elements are float32, bfloat16, or int8 with a scale for each head of
+// each position, x = q * scale, scale = max|x| / 127.
 #ifndef NIBU_ENGINE_ATTENTION_CACHE_H_
 #define NIBU_ENGINE_ATTENTION_CACHE_H_
 
@@ -16,7 +16,8 @@
 namespace nibu::internal {
 
 // Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
-// so that the scores of a block are plain vector sums. The last block is filled up with zeros.
+// so that the 16 scores of a block are one vector: the sum over i of q[i] times row i, with no sum
+// across a vector. The last block is filled up with zeros.
 constexpr int kKeyBlock = 16;
 static_assert(FullAttention::kLeastTile == kKeyBlock);
 inline size_t PaddedPositions(size_t positions) {
@@ -27,9 +28,9 @@ inline size_t ElementSize(CacheType type) {
   return type == CacheType::kFloat32 ? 4 : type == CacheType::kBFloat16 ? 2 : 1;
 }
 
-// int8 elements that are summed together lie together, two by two: of a source's keys
-// [d' / 2][kKeyBlock][2] a block, of its values [S / 2][D][2], each rounded up and filled up with
-// zeros.
+// In int8, pairs of a source's elements lie together, since the kernels multiply and add two at a
+// time: keys [d' / 2][kKeyBlock][2] a block, with d' = d rounded up to even; values [S'' /
+// 2][D][2], with S'' = S rounded up to even. What is added is 0.
 struct PackedLayout {
   explicit PackedLayout(CacheType type)
       : element(ElementSize(type)), pair(type == CacheType::kInt8 ? 2 : 1) {}
@@ -56,8 +57,8 @@ void StoreSource(const AttentionShape& shape, const float* keys_values, int posi
                  CacheType type, void* memory);
 KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
                       const void* memory);
-// The positions from `begin`, a multiple of kKeyBlock, to `end`, which is one too or the last
-// one's.
+// Returns a view of positions begin .. end - 1. `begin` is a multiple of kKeyBlock; so is `end`,
+// unless it is the number of positions.
 KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end);
 // rows [S, 2 D]: what StoreSource was given. REQUIRES: float32.
 void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows);
@@ -73,12 +74,12 @@ inline size_t CellScales(const AttentionShape& shape) {
 void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType type, void* cell);
 
 // Requests the memory that attention reads next while attention works on something else: keys and
-// values lie in too many places for the hardware's prefetchers to find. It views what it is made
-// of.
+// values lie in too many places for the hardware's prefetchers to find. It refers to the memory
+// that its arguments point to, which must outlive it.
 class Prefetcher {
  public:
   Prefetcher(const AttentionShape& shape, const KeysValues& memory);
-  // Leaves out cells that have the same place in `near`, which are close already.
+  // Leaves out cells that `near` has at the same index: these are being read already.
   Prefetcher(const AttentionShape& shape, const CellHistory& history,
              absl::Span<void* const> near = {});
   Prefetcher(const Prefetcher&) = delete;
@@ -92,10 +93,10 @@ class Prefetcher {
   absl::Span<void* const> cells_;  // or the one source
   absl::Span<void* const> near_;
   size_t offset_ = 0;
-  size_t lines_;  // of each
-  size_t step_;
-  size_t cell_ = 0;  // the next line's
-  size_t line_ = 0;
+  size_t lines_;     // of each cell, or of the source
+  size_t step_;      // lines in a part
+  size_t cell_ = 0;  // of the next line
+  size_t line_ = 0;  // the next line in that cell
 };
 
 }  // namespace nibu::internal

@@ -1,13 +1,17 @@
 // The decoder's layers, a step at a time.
 //
-// R rows: the newest tokens of all hypotheses of all sentences, sentence by sentence.
+// D = d_model, I = heads * size of a head. R rows, sentence by sentence: the newest token of each
+// hypothesis, or several consecutive tokens of one (Input::consecutive).
 //   x       [R, D]    embedding + position, then the running residual stream
-//   qkv     [R, 3 I]  q | k | v of self-attention; then q [R, I] of cross-attention
-//   context [R, I]    what an attention gives, before its output map
+//   qkv     [R, 3 I]  q | k | v of self-attention, or with an SSRU gate | value [R, 2 D]; then q
+//                     [R, I] of cross-attention
+//   context [R, I]    the result of an attention, before its output projection
 // For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
-//   f = W_o SelfAttention(W_qkv x, the tokens before)   or   SSRU(W_gv x, the state before)
-//   f = W_o CrossAttention(W_q x, the source)
-//   f = W_down act(W_up x)
+//   f = SelfAttention(x W_qkv, the tokens before) W_o
+//       or, in place of attention (SSRU, simpler simple recurrent unit):
+//       f = relu(c), c = s * c_before + (1 - s) * v, s = sigmoid(g), [g | v] = x W_gv
+//   f = CrossAttention(x W_q, the source) W_o
+//   f = act(x W_up) W_down, or gated: (act(x W_up) * (x W_gate)) W_down
 // Products have all rows at once; attention goes sentence by sentence, as each has keys of its own.
 #include "engine/model/decoder.h"
 
@@ -18,7 +22,7 @@
 
 namespace nibu::internal {
 
-// For each layer [k | v] = W_kv e, with e the encoder's rows of all sentences, or what the layer's
+// For each layer [k | v] = e W_kv, with e the encoder's rows of all sentences, or what the layer's
 // mechanism reduces them to.
 void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
   const int inner = model_.config.inner_decoder();
@@ -160,8 +164,8 @@ void Decoder::KeepMap(const float* weights, int position, const Input& input, in
   }
 }
 
-// The SSRU in place of self-attention (SsruWeights), row by row: c is made from the previous
-// position's.
+// The SSRU, row by row: the state c of a position is made from that of the position before, in the
+// parent hypothesis.
 void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value,
                          float* out) {
   const auto dim = static_cast<size_t>(model_.config.d_model);
@@ -191,7 +195,8 @@ void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
   for (size_t i = 0; i < n; ++i) input.attention[i] /= static_cast<float>(heads);
 }
 
-// Predicts the place that each row looks at. Returns null if the layer's mechanism does not.
+// Predicts the place that each row looks at. Returns null unless the mechanism predicts places
+// (PredictedWindow).
 const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const float* in) {
   const auto l = static_cast<size_t>(layer);
   if (!cross_attention_[l].spec().mixer.Is<PredictedWindow>()) return nullptr;

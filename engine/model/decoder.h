@@ -1,6 +1,6 @@
-// The decoder: computes the rows from which the next tokens are chosen. For each sentence it is
-// called once with the encoder's output (Begin), then step by step with the tokens that were chosen
-// (Step). decoder.cc opens with the equations.
+// The decoder: computes the hidden states, one row for each token read, from which the output layer
+// makes logits. For each sentence it is called once with the encoder's output (Begin), then step by
+// step with the tokens that were chosen (Step). decoder.cc opens with the equations.
 #ifndef NIBU_ENGINE_MODEL_DECODER_H_
 #define NIBU_ENGINE_MODEL_DECODER_H_
 
@@ -40,18 +40,20 @@ class Decoder {
   void Begin(const float* encoded, absl::Span<DecoderState* const> states);
 
   // A sentence's part of a step: the newest token of each live hypothesis (-1: none, a zero
-  // vector); or, where they are consecutive, the newest tokens of its only hypothesis.
+  // vector), or, if `consecutive`, several tokens of its only hypothesis, which follow each other
+  // (a prefix, a target, guesses).
   struct Input {
     DecoderState* state;
     absl::Span<const int> tokens;
     bool consecutive = false;
-    // Receives the cross-attention of a layer, [tokens, source], as the mean of its first heads
-    // (0: of all heads). Null: not asked for.
+    // Receives the cross-attention of layer attention_layer, [tokens, source_length()]: the mean of
+    // its first attention_heads heads (0: of all). Null: not asked for.
     float* attention = nullptr;
     int attention_layer = 0;
     int attention_heads = 0;
-    // Receives all attention of the layers that have room for it. The tokens are consecutive ones
-    // that begin the hypothesis. Null: not asked for.
+    // Receives the matrices of each layer's self- and cross-attention; the caller has made room for
+    // them. Null: not asked for. REQUIRES if not null: the tokens are consecutive and begin the
+    // hypothesis.
     AttentionMaps* maps = nullptr;
 
     // The hypothesis and the position of tokens[i], once its state has grown.
@@ -61,8 +63,8 @@ class Decoder {
     }
   };
   // Runs the layers for all tokens; each state grows by one position, or by one for each
-  // consecutive token (whose row is that of a step of its own, bit for bit). Returns the rows, [sum
-  // of tokens, D], in the arena (with room for a matmul's padding rows).
+  // consecutive token. Returns the rows, [sum of tokens, D], in the arena (with room for a matmul's
+  // padding rows). Each row is, bit for bit, the one that a step with this token alone would give.
   float* Step(absl::Span<const Input> inputs);
 
  private:

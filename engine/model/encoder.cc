@@ -1,14 +1,19 @@
 // The encoder's layers, over all sentences of a batch at once.
 //
-// N rows: the tokens of all sentences, one after the other, without padding.
+// D = d_model, I = heads * size of a head. N rows: the tokens of all sentences, one after the
+// other, without padding.
 //   x       [N, D]    embedding + position, then the running residual stream
 //   qkv     [N, 3 I]  q | k | v, side by side
-//   context [N, I]    what attention gives, before its output map
+//   context [N, I]    the result of attention, before its output projection
 // For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
-//   f = W_o Attention(W_qkv x), each sentence to itself, by the layer's mechanism (MixerSpec)
-//   f = W_down act(W_up x)
-// A layer of two parts (MixerSpec::has_two_parts) does this twice. Products have all rows at once;
-// attention goes sentence by sentence.
+//   f = Attention(x W_qkv) W_o, each sentence to itself, by the layer's mechanism (MixerSpec)
+//   f = act(x W_up) W_down, or gated: (act(x W_up) * (x W_gate)) W_down
+// A mechanism that is no attention has MixTokens in place of attention and its projections. KeyRows
+// may give fewer keys than tokens; Centres is for predicted windows.
+//
+// A layer of two parts (windows, then a grid) is run as two such layers, each with its own weights
+// and mechanism (`layer`, `layer.grid`). Products have all rows at once; attention goes sentence by
+// sentence.
 #include "engine/model/encoder.h"
 
 #include <vector>
@@ -42,7 +47,8 @@ const float* Centres(const MixerCall& call, Workspace* workspace) {
 }
 
 // context [rows, I] = attention of the rows of `qkv` [rows, 3 I], each sentence's to itself.
-// `weights`: where the matrix of the first source goes, or null.
+// `weights`: where the matrices [H, S, S] of the only source go, or null. REQUIRES if not null: one
+// source.
 void SelfAttention(const MixerCall& call, const Embedder& embedder, const float* qkv,
                    Workspace* workspace, float* context, float* weights) {
   const ModelConfig& config = call.config;

@@ -1,3 +1,5 @@
+// The encoder: turns the tokens of sources into the rows that the decoder's cross-attention reads.
+// encoder.cc opens with the equations.
 #ifndef NIBU_ENGINE_MODEL_ENCODER_H_
 #define NIBU_ENGINE_MODEL_ENCODER_H_
 
@@ -11,8 +13,9 @@ namespace nibu::internal {
 // Encodes several sentences at once, their tokens one after the other: no padding, and each
 // sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
 // workspace's arena (with room for a matmul's padding rows), valid until a Rewind. Every
-// source has at least one token and no more than the embedder has positions. `maps`: where the
-// attention of each layer to the only source goes; null: nowhere.
+// source has at least one token and no more than the embedder has positions. `maps`: receives for
+// each layer the attention matrices [H, S, S] (two parts: one behind the other; empty if the
+// mechanism has none); null: not asked for. REQUIRES if not null: one source.
 float* Encode(const Model& model, const Embedder& embedder,
               absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
               AttentionMaps::Layers* maps = nullptr);

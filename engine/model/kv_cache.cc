@@ -49,7 +49,8 @@ void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_l
   for (auto& cells : cells_) cells.clear();
   is_recurrent_ = config.decoder_memory == DecoderMemory::kSsru;
   if (is_recurrent_) {
-    // A state is made from the one before it, and as many lengths may be gone back.
+    // A state is made from the one before it, and a Truncate may go back by up to `droppable`
+    // positions.
     slots_ = static_cast<size_t>(std::max(droppable, 1)) + 1;
     recurrent_.Reserve(slots_ * cells_.size() * layers_ * dim_);
     std::fill_n(Recurrent(0, 0, 0), cells_.size() * layers_ * dim_, 0.0f);

@@ -17,8 +17,8 @@ namespace nibu::internal {
 
 // Hands out the memory of a worker's sentences: pages of kPositions positions for a beam, and room
 // for sources. A page holds a cell of keys and values for each layer, position and place in the
-// beam: [layer][position][place]. Both kinds go back to the pool when a sentence ends, so that
-// memory follows the tokens that are alive. Not thread-safe.
+// beam: [layer][position][place]. A sentence gives both back to `memory` when it ends (and pages
+// earlier, in Truncate), so that memory follows the tokens that are alive. Not thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
@@ -55,13 +55,14 @@ class DecoderState {
   // `droppable`: the most positions that a Truncate may drop. `pool` outlives the state.
   void Start(const ModelConfig& config, PagePool* pool, int source_length, int beam_size,
              int droppable = 0);
-  // Hands all memory back to the pool.
+  // Gives the pages and the source's memory back; the arrays stay for the next sentence.
   void Release();
 
   // Hypothesis h of the next step continues hypothesis parents[h] of this one.
   void Reorder(absl::Span<const int> parents);
 
-  // Makes room for the next position of `hypotheses` hypotheses, each written to its own memory.
+  // Makes room for the next position of `hypotheses` hypotheses, each of which gets a cell (SSRU:
+  // states) of its own.
   void Extend(int hypotheses);
   // Drops all positions but the first `length`, and hands their pages back. REQUIRES: a beam of 1,
   // and that the longest length so far was no more than `droppable` above `length`.

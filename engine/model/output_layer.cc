@@ -2,8 +2,8 @@
 //
 // W_out is cut into blocks of kBlock columns, so that a block's logits stay in the cache while they
 // are read. The steps of Run:
-//   1. Queries whose sentences have the same shortlist product, or none, are worked on together.
-//      Their rows are copied one after the other, unless they lie so already.
+//   1. Queries whose sentences share their copied columns (below), or have no shortlist, are worked
+//      on together. Their rows are copied one after the other, unless they lie so already.
 //   2. For each block, and for each piece of as many rows as a matmul takes: logits [rows, block],
 //      for every model of an ensemble.
 //   3. Each row goes to its sink, which edits it (suppression, penalties) and takes it. A row of an
@@ -23,7 +23,7 @@
 namespace nibu::internal {
 namespace {
 
-// Returns true if two sentences have the same product.
+// Returns whether two queries multiply by the same weights.
 bool Share(const OutputSubset* a, const OutputSubset* b) {
   if (a == nullptr || b == nullptr) return a == b;
   return a->linears[0].packed() == b->linears[0].packed();

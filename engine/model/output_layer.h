@@ -27,18 +27,18 @@ class OutputLayer {
  public:
   struct Part {
     const Model* model;
-    float weight = 1;
+    float weight = 1;  // those of an ensemble sum to 1, since nothing divides by their sum
   };
   // The arguments outlive the output layer. The models have the same target vocabulary, of which
-  // some may have fewer tokens.
+  // some may have fewer tokens. Only the tokens that all have get logits.
   OutputLayer(std::vector<Part> models, Workspace* workspace)
       : models_(std::move(models)), workspace_(workspace) {}
   OutputLayer(const Model& model, Workspace* workspace)
       : OutputLayer(std::vector<Part>{{&model}}, workspace) {}
 
   // Fills in the linears and columns of the subsets of sentences that are decoded together, from
-  // their tokens. Where it is faster, they share one product over the tokens of all. The memory is
-  // the workspace's. REQUIRES: at least one subset, and at least one token in each.
+  // their tokens. Where it is faster, they share one matrix with the columns of all their tokens.
+  // The memory is the workspace's. REQUIRES: at least one subset, and at least one token in each.
   void Select(absl::Span<OutputSubset* const> subsets) const;
 
   struct Query {
@@ -57,7 +57,8 @@ class OutputLayer {
   const float* Gather(const float* hidden, size_t dim, absl::Span<const Query> queries);
   // Does what Run does for queries whose subsets share their linears, or that have none.
   void RunShared(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
-  // Edits a row's logits of each model and hands them, or their mean, to the query's sink.
+  // Lets the query's sink edit the row's logits of each model, then hands them, or their mean, to
+  // it.
   void HandOver(const Query& query, const LogitTokens& tokens, absl::Span<float* const> logits,
                 absl::Span<LogSumExp> sums) const;
 
