@@ -29,8 +29,8 @@ inline size_t ElementSize(CacheType type) {
 }
 
 // In int8, pairs of a source's elements lie together, since the kernels multiply and add two at a
-// time: keys [d' / 2][kKeyBlock][2] a block, with d' = d rounded up to even; values [S'' /
-// 2][D][2], with S'' = S rounded up to even. What is added is 0.
+// time: keys [d' / 2][kKeyBlock][2] a block, with d' = d rounded up to even, and values
+// [S'' / 2][D][2], with S'' = S rounded up to even. What is added is 0.
 struct PackedLayout {
   explicit PackedLayout(CacheType type)
       : element(ElementSize(type)), pair(type == CacheType::kInt8 ? 2 : 1) {}

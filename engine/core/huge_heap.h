@@ -67,7 +67,8 @@ class HugeHeap final : public std::pmr::memory_resource {
 // pieces, it returns the resource of new and delete instead.
 std::pmr::memory_resource* WatchedBySanitizers(HugeHeap* heap);
 
-// Owns memory from a resource, which outlives it: gives it back when it is destroyed.
+// The deleter of MemoryPiece, which owns memory from `resource` and gives it back. The resource
+// outlives it.
 struct GiveBack {
   std::pmr::memory_resource* resource;
   size_t bytes;

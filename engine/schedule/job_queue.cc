@@ -23,7 +23,7 @@ absl::Status JobQueue::AwaitRoom(std::chrono::nanoseconds patience) {
 absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
                                  std::chrono::nanoseconds patience) {
   const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
-  if (patience > std::chrono::hours(24 * 365)) {  // a later time might not exist
+  if (patience > std::chrono::hours(24 * 365)) {  // now + patience might overflow
     room_.wait(*lock, may_go_on);
   } else {
     room_.wait_for(*lock, patience, may_go_on);

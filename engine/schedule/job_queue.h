@@ -4,16 +4,17 @@
 //  1. Push waits until fewer than `capacity` jobs are under way, and adds the job to jobs_.
 //  2. Take hands the next jobs to a worker: as many as fit into the worker's room, but no more than
 //     its share, (waiting jobs) / (workers) rounded up, so that every worker gets some.
-//  3. Finish adds the job with its result to finished_. A job that is cancelled, or past its
-//     deadline, while it waits in jobs_ comes here at once, without a worker. A job that a worker
-//     has taken is ended by that worker (Job::MustEnd).
+//  3. Finish adds the job with its result to finished_. A job that is cancelled while it waits in
+//     jobs_ comes here at once, without a worker; so does one whose deadline passes, as soon as
+//     TakeFinished waits. A job that a worker has taken is ended by that worker (Job::MustEnd).
 //  4. TakeFinished hands the job to the thread that delivers results, in the order in which they
 //     came. That thread then calls Delivered, which makes room for another job.
 //
 // The order of jobs_ (QueueEntry::Order): higher priorities come first; of one priority, windows of
 // kWindow consecutive arrivals come one after the other, so that no sentence waits for ever; within
 // a window, the longest sentence comes first, so that workers do not end on a long one; of equally
-// long ones, the first to arrive. Take never passes over a job for one that would fit.
+// long ones, the first to arrive. If the next job does not fit, Take stops; it never takes a later,
+// smaller one instead.
 //
 // The end: after Close, nothing can be pushed and Take returns no jobs once jobs_ is empty. When
 // all workers have ended, CloseFinished makes TakeFinished return null once finished_ is empty.
@@ -34,7 +35,7 @@
 
 namespace nibu::internal {
 
-// Thread-safe. After Push, moving a job takes no memory, so that every job can end.
+// Thread-safe. After Push, moving a job allocates no memory, so that every job can end.
 class JobQueue {
  public:
   using Clock = Job::Clock;

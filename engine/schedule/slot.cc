@@ -27,8 +27,9 @@ void Slot::Begin(std::shared_ptr<Job> job, const Drafter* drafter, int vocab_tar
   job_ = std::move(job);
   const SearchTask& pass = task();
   const DecodingOptions& options = pass.options();
-  // A target is scored in one step anyway. Verify reports no tokens to on_step. With a biased
-  // prefix, the rules cannot know whether a guess follows it (OpenHypothesis::follows_prefix).
+  // No guesses for a target, which is scored in one step anyway; with on_step, since Verify reports
+  // no tokens; with a biased prefix, since follows_prefix, which PrefixBias reads, is that of the
+  // hypothesis without the guesses (RowContext::open).
   is_drafted_ = drafter != nullptr && job_->rows == 1 && pass.target == nullptr &&
                 !job_->steps.is_on() && !pass.is_biased();
   search_.Reset(pass);
@@ -83,7 +84,7 @@ void Slot::Guess(Drafter* drafter) {
 }
 
 // Step 3. The first model's attention is the sentence's. The other models of an ensemble begin with
-// a start token of their own, unless the options give a frame.
+// a start token of their own, unless options.frame gives the start tokens.
 Decoder::Input Slot::Input(size_t m, const ModelConfig& config) {
   DecoderState& state = states_[m];
   const DecodingOptions& options = task().options();

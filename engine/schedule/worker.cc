@@ -199,7 +199,7 @@ void Worker::RemoveEnded() {
     const bool is_done = slot->done();
     std::vector<Hypothesis> found;
     if (is_done) found = slot->Finish();
-    slot->Release();  // may throw
+    slot->Release();
     Job* const job = slot->mutable_job();
     if (is_done && job->passes.NeedsAnotherPass(std::move(found))) {
       again_.Append(slot->TakeJob());

@@ -4,16 +4,18 @@
 // Run repeats:
 //
 //  1. Fill gets jobs: those that need another pass (again_), or else jobs of the queue. It asks the
-//     queue only if an eighth of the worker's room is free, so that several sentences begin
-//     together, and waits there only if live_ is empty. As long as there are jobs that a failed
-//     step has set back (set_back_), it gets one of these instead of the queue's, each time that
-//     live_ is empty.
+//     queue only if an eighth of the worker's sentences and rows is free, so that several sentences
+//     begin together, and waits there only if live_ is empty. As long as there are jobs that a
+//     failed step has set back (set_back_), it gets one of these instead of the queue's, each time
+//     that live_ is empty.
 //  2. Start gives each job a slot, encodes the new sentences, up to kEncoderTokens source tokens in
 //     a call, and computes their keys and values for cross-attention.
 //  3. A draft model, if there is one, guesses the next tokens of a sentence that is alone.
 //  4. Step runs the decoder once. Its R rows are the newest tokens of all live hypotheses, sentence
-//     by sentence, each sentence at its own position: hidden [R, D] of each model. The output layer
-//     makes logits of the rows that a slot asks for, and the slot's search takes them.
+//     by sentence, each sentence at its own position; a sentence's first step also has its start
+//     tokens and prefix or target, and a drafted one its guesses (slot.h). The result is
+//     hidden [R, D] of each model. The output layer makes logits of the rows that a slot asks for,
+//     and the slot's search takes them.
 //  5. RemoveEnded takes out of live_ the sentences that are done, cancelled or late. Their jobs go
 //     to the queue's Finish, or to again_. The room is free for the next ones at once.
 //
@@ -21,7 +23,7 @@
 // from their beginning. A sentence that fails when it is alone ends with that status.
 //
 // The worker holds a core of the CoreBudget in steps 2 to 5, and passes it on between two decoder
-// steps or encoder calls when others wait for it and its slice is over. It holds none while it
+// steps or encoder calls when others wait for it and its time slice is over. It holds none while it
 // waits for the queue.
 #ifndef NIBU_ENGINE_SCHEDULE_WORKER_H_
 #define NIBU_ENGINE_SCHEDULE_WORKER_H_

@@ -23,7 +23,8 @@
 //     best one beyond the first `beam` that does not end takes its place, unless the StopRule
 //     shrinks the beam instead. End tokens beyond the first `beam` are ignored. At step max_length,
 //     a StopRule may finish the first `beam` as they are. Right behind a forced prefix, an end
-//     token finishes a hypothesis only if it is the best continuation of all.
+//     token finishes a hypothesis only if it is the best continuation of all or the step is at
+//     max_length.
 //  3. It asks the StopRule whether the branch is done (see stop_rule.h). By then, all end tokens
 //     among the first `beam` have been taken. A branch is also done at step max_length.
 //  4. Unless the branch is done, its new open hypotheses are live in the next step.
@@ -32,9 +33,10 @@
 //
 // With constraints, dynamic beam allocation (constraints.h) puts the `beam` continuations that it
 // keeps first in step 1. A hypothesis may end only when it has met all constraints, unless no
-// hypothesis has come any further for kPatience steps. Finished hypotheses are ranked by the number
-// of constraints they meet, then by S. They are not ranked by score, since length normalization
-// would prefer those that append the phrases after the sentence is complete.
+// hypothesis has reached a higher bank (the number of constraint tokens generated, constraints.h)
+// for kPatience steps. Finished hypotheses are ranked by the number of constraints they meet, then
+// by S. They are not ranked by score, since length normalization would prefer those that append the
+// phrases after the sentence is complete.
 #ifndef NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define NIBU_ENGINE_SEARCH_BEAM_SEARCH_H_
 
@@ -77,8 +79,8 @@ class BeamSearch {
   // hypothesis.
   void Advance(absl::Span<const absl::Span<const Candidate>> candidates);
 
-  // Sets `tokens` to the newest token of each branch that got one in the last step. With a beam of
-  // 1, each hypothesis is a branch.
+  // Sets `tokens` to the newest token of each branch that got one in the last step. For searches
+  // with a beam of 1, as on_step requires, where each branch has one hypothesis.
   struct NewToken {
     size_t branch;
     Candidate token;

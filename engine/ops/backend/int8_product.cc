@@ -6,7 +6,7 @@
 //   AMX   for each block of 64 outputs, each group of 32 rows, each half of the block's outputs:
 //           sums [32, 32] = x [32, in] W [in, 32] in four tiles, 64 inputs a step (MultiplyTiles)
 //         In each step, it also prefetches weights 64 KB ahead (Ahead), and turns a few rows of the
-//         sums before these into floats (Pending).
+//         previous sums into floats (Pending).
 //   VNNI  for each block of 64 outputs, each group of up to 6 rows:
 //           sums [6, 64] in registers, 4 inputs a step (MultiplyRows)
 //         In each step, it also prefetches a few lines of the next block (Stream).
@@ -126,7 +126,8 @@ struct Ahead {
 };
 
 // sums [16 kRowTiles, kPair] = x [16 kRowTiles, in] W [in, kPair]. `block`: the weights of the
-// first of these outputs in their block. The tiles, with 16 rows, outputs and fours of inputs each:
+// first of these outputs in their block. Tiles: x has 16 rows by 64 inputs, W 64 inputs by 16
+// outputs (16 tile rows, each with four inputs of the 16 outputs), sums 16 rows by 16 outputs.
 //
 //   6, 7: 64 inputs of W for the first and the last 16 outputs
 //   4: x, rows 0 .. 15      0, 1: their sums
@@ -284,7 +285,7 @@ void MultiplyWithVnni(const Int8Weights& weights, bool fetches, const uint8_t* x
   // follows the weights by itself.
   const bool streams = fetches && rows >= kLeastStreamRows;
   // The bytes of the next block that a pass fetches, and that each of its steps fetches. A step
-  // reads kVectors lines, so the steps of all passes together fetch at least as many.
+  // reads kVectors lines, so the steps of all passes together fetch the whole next block.
   const size_t share = (block_bytes / kLine + passes - 1) / passes * kLine;
   const size_t each = (kVectors + passes - 1) / passes * kLine;
   for (size_t n = 0; n < weights.out; n += kBlock) {

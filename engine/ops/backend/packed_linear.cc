@@ -86,7 +86,7 @@ size_t WeightsOffset(const PackedHeader& header) {
 
 }  // namespace
 
-// The layout that this CPU wants for the weights of a map, part by part.
+// The layout that this CPU wants for the weights of a Linear, part by part.
 struct Linear::Packed::Layout {
   explicit Layout(const MatmulSpec& spec) {
     const int part_inputs = RuleFor(KindOf(spec, /*blocked=*/true)).part_inputs;
@@ -98,10 +98,10 @@ struct Linear::Packed::Layout {
     rule = RuleFor(KindOf(spec, blocked));
   }
 
-  // Adds the layout of a part: oneDNN's own choice if it has a brgemm kernel for it. Its gemm
-  // kernels read plain rows of outputs; these lie an odd number of cache lines apart, since a power
-  // of two would put a column's values into the same few sets of the cache, which made products up
-  // to four times slower.
+  // Adds the layout of a part: oneDNN's own choice if it has a brgemm kernel (one of its kernels
+  // for blocked weights) for it. Its gemm kernels read plain rows of outputs; these lie an odd
+  // number of cache lines apart, since a power of two would put a column's values into the same few
+  // sets of the cache, which made products up to four times slower.
   void Add(const MatmulSpec& part) {
     const memory::dims dims = {part.in, part.out};
     const auto type = WeightType(part.type);
@@ -132,7 +132,7 @@ struct Linear::Packed::Layout {
     add(ActivationRange(CurrentIsa()).zero);
     for (const memory::desc& part : descriptions) {
       const Blocking blocking = BlockingOf(part);
-      // The size may be more than that of the elements: oneDNN adds sums of its own.
+      // The size may be more than that of the elements: oneDNN may append compensation sums.
       add(static_cast<int64_t>(part.get_size()));
       for (const auto* values : {&blocking.dims, &blocking.padded_dims, &blocking.strides,
                                  &blocking.block_sizes, &blocking.block_dims}) {

@@ -12,11 +12,15 @@
 //    plain rows [in, out] instead.
 //  * Parts: where a rule says so (MatmulRule::part_inputs), the inputs are cut into parts, W =
 //    [W_1; W_2; ...], each of which is packed as a matrix of its own: y = act(x_1 W_1 + b + x_2 W_2
-//    + ...).
+//    + ...). oneDNN 2's bfloat16 AMX kernels split a long sum over inputs into passes, as many as
+//    the number of rows asks for. Parts short enough for one pass keep a row's result the same for
+//    all row counts.
 //  * Code: the header holds a hash of the layout (Layout::Code). A blob from a file is used only if
 //    this CPU and this oneDNN would choose the same layout; CheckPacked compares them.
-//  * int8: `int8_weights` points to the weights if our own kernels can read them, which want
-//    oneDNN's layout BA16a64b4a and multiples of 64 inputs and outputs.
+//  * int8: if this CPU has kernels of our own (int8_product.h) and the weights are one part in
+//    BA16a64b4a with multiples of 64 inputs and outputs, `int8_weights` points to them. Then Matmul
+//    can run those kernels instead of oneDNN's (int8_backend.h), and does so with one thread,
+//    unless MatmulKernels::kOneDnn is asked for. Else `int8_weights` is null.
 //
 // Linear::Create and Linear::Select make room with the first constructor and then fill in bias,
 // scales, zero sums and weights. Linear::FromPacked uses the second on a blob of a file.
@@ -40,7 +44,7 @@
 namespace nibu::internal {
 
 // The description of one oneDNN matmul. x [rows, in] is float32, bfloat16 or u8; y [rows, out]
-// float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which our own kernels turn
+// float32 (bfloat16 with bfloat16_output), or the int32 sums of int8, which DequantizeRows turns
 // into floats, since oneDNN 2 has no scales for each row.
 struct MatmulSpec {
   ComputeType type;
@@ -52,7 +56,7 @@ struct MatmulSpec {
   bool adds = false;  // the product is added to what y holds, before the activation
 
   auto operator<=>(const MatmulSpec&) const =
-      default;  // NOLINT(modernize-use-nullptr): 0 is not ours
+      default;  // NOLINT(modernize-use-nullptr): the 0 is in the compiler's comparison
 };
 
 // Returns oneDNN's description of such a matmul of `rows` rows. `weights`: a fixed layout, or
@@ -119,13 +123,12 @@ struct Linear::Packed {
   float* bias_data = nullptr;
   float* scales = nullptr;       // int8: see Dequantization
   int32_t* zero_sums = nullptr;  // int8: see Dequantization
-  // int8: the weights, if this CPU has kernels of ours and the weights lie as these want them; else
-  // null.
+  // int8: the weights, if our own kernels can read them (see above); else null.
   const int8_t* int8_weights = nullptr;
   // Views of the blob. They are made once, since setting a data handle writes to a layout's
   // padding.
   absl::InlinedVector<dnnl::memory, 1> parts;  // the weights, a view for each part of the inputs
-  dnnl::memory bias;                           // empty for int8, whose bias comes later
+  dnnl::memory bias;                           // empty for int8, whose bias Dequantization adds
 
   struct Layout;
 
