@@ -9,7 +9,9 @@
 //
 // A stop (SentenceText::Stop) is a run of full stops or stronger marks with the quotes, brackets
 // and footnotes that close behind them: `.`, `?!`, `. . .`, `.”[1]`. The follower is the first
-// character behind it and behind blanks, opening quotes, brackets and dashes, with its word. The
+// character behind it and behind blanks, opening quotes, brackets and dashes, with its word. Where
+// "¡", "¿", a bullet or an ellipsis stands in front of the follower (Follower::begins), it counts
+// as the beginning of a sentence: as a starter in 7c and 7d, never as lower case in 4 and 5. The
 // first of these rules that applies decides (Splits):
 //   1. Nothing follows, or a mark that goes on (comma, closing bracket): no end.
 //   2. No blank follows (SplitsGlued). An end behind a wide mark, which needs none ("好。好"),
@@ -18,9 +20,12 @@
 //      or bracket ends inside of a Chinese or Japanese sentence.
 //   3. The stop is the number of the list item that the sentence begins with ("1. First"), or
 //      it stands right behind an opening bracket ("[...]"): no end.
-//   4. A strong mark (! ? 。): an end, unless a lower-case letter follows.
+//   4. A wide mark (。): an end. Another strong mark (! ?): an end, unless a lower-case letter
+//      follows; even then if the sentence itself begins with one and no quote closes behind the
+//      mark.
 //   5. A lower-case letter follows a full stop: no end.
-//   6. An ellipsis: an end before a capital, except a word of the list `capital` ("I").
+//   6. An ellipsis: an end before a capital, except a word of the list `capital` ("I"), and,
+//      where Follower::begins holds, before anything else but a lower-case letter.
 //   7. A full stop (SplitsAtFullStop), by the lists of sentence_words.txt. If no quote closes
 //      behind it, the word before it is looked at:
 //      a. it is of `number` ("No.") and a digit follows: no end;

@@ -27,7 +27,8 @@ struct LinePart {
   std::string prefix = {};   // the beginning of its translation
   std::string target = {};   // the translation to be scored
   size_t prefix_tokens = 0;  // length of `prefix` in target tokens; set when it is submitted
-  bool is_given = false;     // the prefix goes on in a later sentence, so it is all of this one's
+  bool is_given = false;     // the prefix goes on in a later sentence, so `prefix` is this part's
+                             // whole translation
   std::vector<Hypothesis> hypotheses = {};  // its translations, best first
 };
 

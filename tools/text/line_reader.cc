@@ -90,7 +90,8 @@ class LineReader {
   }
 
   // A target that is scored sentence by sentence must have the line's sentences. If it has others,
-  // its sentences are joined, and if that does not help, the line is read again as one sentence.
+  // its sentences without letters are joined with the one in front (JoinTargets); if there are
+  // none, or it does not help, the line is read and scored as one sentence.
   absl::StatusOr<LineParts> Read(const MarkedLine& line) {
     NIBU_RETURN_IF_ERROR(ReadSegments(line));
     if (!TargetMatches() && JoinTargets()) NIBU_RETURN_IF_ERROR(ReadSegments(line));
@@ -271,7 +272,6 @@ class LineReader {
     const auto prefix = absl::string_view(prefix_).substr(prefix_end_, end - prefix_end_);
     prefix_end_ = end;
     if (IsBlank(prefix)) return;
-    // A part that has had a prefix so far has all of its translation.
     LinePart& before = line_.parts[line_.expanded];
     before.is_given = newest_ != line_.expanded && !before.prefix.empty();
     LinePart& part = line_.parts[newest_];

@@ -12,7 +12,9 @@
 // 6. A sentence of more than TextPlan::limit pieces is refused, truncated, or cut into several
 //    parts, as TextOptions::long_input says.
 // 7. The target prefix, or the target to be scored, is cut into sentences, too, and the n-th of
-//    them goes to the n-th sentence of the line.
+//    them goes to the n-th sentence of the line. The last sentence gets the rest of the prefix; a
+//    cut sentence's first part gets its share. If a target has other sentences than the line, the
+//    line is scored as one part (LineParts::scored_whole).
 //
 // Everything that is not in a part (white space, tags between sentences, copied sentences) is kept
 // as text in front of the next part, or behind the last one, so that Join (join.h) can write the
@@ -32,8 +34,8 @@
 namespace nibu::internal {
 
 // Returns the parts of a request's line. They refer to the request's plan, which must outlive them.
-// Returns OutOfRange if a sentence has too many tokens and the request has a target, or its plan
-// says LongInput::kError.
+// Returns OutOfRange if a sentence has too many tokens, and either the plan says LongInput::kError
+// or the request has a target.
 absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const MarkedLine& line);
 
 // Cuts a text of more than `limit` pieces into parts of at most so many, at ends of sentences or

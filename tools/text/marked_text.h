@@ -94,8 +94,9 @@ std::string Write(const MarkedText& marked);
 // left, are taken out of the text and become points.
 MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names);
 
-// Makes an annotation a point at the beginning of its span. Its text gets a space in front and
-// behind where the text has white space in front of the span and behind it.
+// Makes an annotation a point at the beginning of its span. Its tags, or the text of its protected
+// part, get a space in front if white space stands before the span, and one behind if white space
+// follows it.
 Carried AsPoint(absl::string_view text, Carried carried);
 
 // A token of a translation.
@@ -114,8 +115,8 @@ struct AlignedToken {
 //   source, it does in the translation, too. An element without `after` reaches to the end of its
 //   parent; one without `before` begins where its parent begins.
 // - All other annotations become points, each next to the word whose source is nearest to it, but
-//   not among the first `prefix` bytes: the caller demanded these, so only names in them are
-//   replaced.
+//   not among the first `prefix` bytes: the caller demanded these. In them, names are replaced and
+//   elements' tags may stand, but no points, except at the end of an element that ends there.
 // `tokens` are in the order of the translation.
 std::string Place(const MarkedText& source, absl::string_view target,
                   absl::Span<const AlignedToken> tokens, size_t prefix = 0);

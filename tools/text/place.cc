@@ -7,7 +7,8 @@
 //    has the run with the greatest sum of +1 (the unit comes from inside of it) and -1.
 // 5. PlacePoint: all nodes without units become points between two units, inside of their parent's:
 //    tags like <br>, parts whose name is missing, elements of whose words nothing was translated.
-// 6. Write: writes the target with the points and, around their units, the elements.
+// 6. Write: writes the target with elements around their units, and points with blanks (AsPoint)
+//    where the target has none (Padded).
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -53,10 +54,11 @@ struct Unit : AlignedToken {
   size_t owner;  // the innermost element around it
 };
 
-// An annotation, as a node of the tree: around the units [begin, end), or a point before unit
-// `begin` if these are none.
+// An annotation, as a node of the tree: around the units [begin, end), a run inside of its parent's
+// and disjoint from its siblings'; or one place, before unit `begin`, if these are none. So Write
+// writes each tag once, and nested.
 struct Node : Carried {
-  bool IsStretch() const { return !replaces && span.begin < span.end; }  // it is an element
+  bool IsStretch() const { return !replaces && span.begin < span.end; }  // an element around text
 
   size_t parent;
   bool is_placed = false;  // FindName or PlaceStretch has found its place
@@ -96,7 +98,7 @@ class Placer {
       Carried point = node;
       if (node.span.begin < node.span.end) point = AsPoint(source_.text, std::move(point));
       const std::string text = absl::StrCat(point.before, point.after);
-      // The point stands at byte `at`: with the parent's tags where these stand, else by itself.
+      // The point stands at `at`: in empty elements open there, else by a parent's tag, else alone.
       if (open.empty()) {
         Node& parent = nodes_[node.parent];
         const bool leads = text.starts_with(' ') && !text.ends_with(' ') &&
@@ -273,7 +275,7 @@ class Placer {
     stretch.begin = stretch.end = parent.end;
     if (head == parent.end && IsInside(WithoutBlanks(text, parent.span), stretch.span)) {
       stretch.begin = parent.begin;
-    } else {  // the run with the greatest sum (Kadane's algorithm); words stay whole if they were
+    } else {  // the run with the greatest sum (Kadane); it cuts a word only if the source's does
       int best = 0;
       int sum = 0;
       size_t start = parent.end;
@@ -333,7 +335,7 @@ class Placer {
         anchor = behind ? unit + 1 : unit;
       }
     }
-    const bool is_behind = nearest % 2 == 0;  // the point does not cut a word unless it did before
+    const bool is_behind = nearest % 2 == 0;  // the point cuts no word unless it did in the source
     while (anchor > 0 && IsWordBorder(text, at) && !IsCut(anchor)) anchor += is_behind ? 1 : -1;
     return anchor;
   }
