@@ -32,9 +32,8 @@ ProgramInfo Program(Settings* settings) {
       "--out=FILE.nibu|DIRECTORY/ [flags]",
       "Writes a model of any supported format as one .nibu file, or as a Hugging Face directory.\n"
       "A .nibu file is loaded at once, and processes that load it share its memory. What\n"
-      "--sentencepiece, --shortlist, --encoder_attention and --cross_attention name is written "
-      "into "
-      "the output.",
+      "--sentencepiece, --shortlist, --encoder_attention and --cross_attention name is written\n"
+      "into the output.",
       {{CliOptionRows(), &settings->cli},
        {ModelOptionRows(), &settings->model},
        {ConvertOptionRows(), &settings->convert}}};
