@@ -272,8 +272,8 @@ class LineReader {
     const auto prefix = absl::string_view(prefix_).substr(prefix_end_, end - prefix_end_);
     prefix_end_ = end;
     if (IsBlank(prefix)) return;
-    LinePart& before = line_.parts[line_.expanded];
-    before.is_given = newest_ != line_.expanded && !before.prefix.empty();
+    if (has_prefix_) line_.parts[line_.expanded].is_given = newest_ != line_.expanded;
+    has_prefix_ = true;
     LinePart& part = line_.parts[newest_];
     part.prefix += WithNamesOf(part.marked, std::string(prefix));
     absl::StripLeadingAsciiWhitespace(&part.prefix);
@@ -290,6 +290,7 @@ class LineReader {
   bool matches_ = true;             // the copied sentences so far are in the target, too
   size_t sentences_ = 0;            // number of prefixes_ or targets_ that sentences have got
   size_t prefix_end_ = 0;           // bytes of prefix_ that sentences have got
+  bool has_prefix_ = false;         // some sentence has got a part of prefix_
   size_t newest_ = 0;               // the first part of the newest sentence
   TextCoder::Line front_;           // language token or instruction, which holds for all segments
   LineParts line_;                  // the result so far
