@@ -25,7 +25,8 @@ int KeysOf(const AttentionMemory& memory) {
 CacheType SourceType(const MixerSpec& mixer, CacheType type) { return StoredType(mixer, type); }
 
 int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values) {
-  const size_t stride = 2 * static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  const size_t stride =
+      2 * static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   if (!spec.mixer.dense) MapKeys(spec, stride, positions, keys_values);
   const auto* const mean = spec.mixer.As<MeanAttention>();
   if (mean == nullptr) return positions;
@@ -36,7 +37,7 @@ void Attention::Run(const Queries& queries, const AttentionMemory& memory,
                     const AttentionOutput& output, Prefetcher* next) const {
   const Arena::Mark mark = arena_->mark();
   if (const int keys = KeysOf(memory); output.weights != nullptr && keys < output.positions) {
-    const auto rows = static_cast<size_t>(spec_.shape.heads * queries.count);
+    const auto rows = static_cast<size_t>(spec_.shape.heads) * static_cast<size_t>(queries.count);
     float* const weights = arena_->Floats(rows * static_cast<size_t>(keys));
     RunForKeys(queries, memory, {output.rows, output.stride, weights}, next);
     ShareWeights(weights, rows, output.positions, spec_.mixer.reduction(), output.weights);

@@ -69,7 +69,8 @@ HWY_EXPORT(MultiplyQuery);
 void AddConvolution(const AttentionSpec& spec, int kernel, const KeyValueRows& memory, int query,
                     const float* q, float* out) {
   const auto size = static_cast<size_t>(kernel);
-  const auto inner = static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  const auto inner =
+      static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   const int first = query - kernel / 2;
   for (size_t c = 0; c < inner; ++c) {
     float sum = spec.weights.taps_bias[c];

@@ -17,7 +17,8 @@ namespace {
 // Keys as the score wants them, and values: `memory` itself, or a copy in the arena.
 KeyValueRows MapRows(const AttentionSpec& spec, const KeyValueRows& memory, Arena* arena) {
   if (spec.mixer.score != Score::kConcat) return memory;
-  const auto inner = static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  const auto inner =
+      static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);
   float* const rows = arena->Floats(positions * 2 * inner);
   for (size_t j = 0; j < positions; ++j) {

@@ -118,7 +118,8 @@ Queries MapQueries(const AttentionSpec& spec, const Queries& queries, Arena* are
 
 void MapKeys(const AttentionSpec& spec, size_t stride, int positions, float* keys) {
   if (spec.mixer.score != Score::kConcat) return;
-  std::vector<float> row(static_cast<size_t>(spec.shape.heads * spec.shape.head_dim));
+  std::vector<float> row(static_cast<size_t>(spec.shape.heads) *
+                         static_cast<size_t>(spec.shape.head_dim));
   for (int j = 0; j < positions; ++j, keys += stride) {
     MapHeads(spec, 0, keys, row.data());
     std::copy(row.begin(), row.end(), keys);
@@ -133,7 +134,8 @@ void AttendByScore(const AttentionSpec& spec, const Queries& queries, const Keys
     return AttendPacked(products, queries, memory, output, arena, next);
   }
   // The scores are biases of the products with a query of zeros.
-  const auto inner = static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  const auto inner =
+      static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   float* const zeros = arena->Floats(inner);
   std::fill_n(zeros, inner, 0.0f);
   const int most = output.weights != nullptr ? queries.count : kMostQueries;

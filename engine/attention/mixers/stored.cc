@@ -64,7 +64,8 @@ void AttendToWindow(const AttentionSpec& spec, const Queries& queries, int first
 
 void AttendDensely(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                    const AttentionOutput& output, Arena* arena) {
-  const auto inner = static_cast<size_t>(spec.shape.heads * spec.shape.head_dim);
+  const auto inner =
+      static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   float* const rows = arena->Floats(static_cast<size_t>(memory.positions) * 2 * inner);
   UnpackSource(spec.shape, memory, rows);
   AttendDense(spec, queries, {rows, rows + inner, 2 * inner, memory.positions}, output);
