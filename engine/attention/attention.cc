@@ -22,7 +22,9 @@ int KeysOf(const AttentionMemory& memory) {
 
 }  // namespace
 
-CacheType SourceType(const MixerSpec& mixer, CacheType type) { return StoredType(mixer, type); }
+CacheType SourceType(const MixerSpec& mixer, CacheType type) {
+  return mixer.dense || mixer.score == Score::kConcat ? CacheType::kFloat32 : type;
+}
 
 int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values) {
   const size_t stride =

@@ -77,7 +77,8 @@ double Error(const std::vector<float>& out, const std::vector<float>& full) {
   return std::sqrt(square / all);
 }
 
-// What is measured: self-attention of a layer, a whole encoder, or a step of cross-attention.
+// The part of a model that is measured: self-attention of a layer, a whole encoder, or a step of
+// cross-attention.
 enum class Part : uint8_t { kSelf, kEncoder, kCross };
 constexpr const char* kPartNames[] = {"attention", "encoder", "cross-attention"};
 

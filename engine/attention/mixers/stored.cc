@@ -73,10 +73,6 @@ void AttendDensely(const AttentionSpec& spec, const Queries& queries, const Keys
 
 }  // namespace
 
-CacheType StoredType(const MixerSpec& mixer, CacheType type) {
-  return mixer.dense || mixer.score == Score::kConcat ? CacheType::kFloat32 : type;
-}
-
 void AttendStored(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                   const AttentionOutput& output, Arena* arena, Prefetcher* next) {
   const MixerSpec& mixer = spec.mixer;

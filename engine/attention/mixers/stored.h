@@ -11,13 +11,9 @@ namespace nibu::internal {
 
 class Prefetcher;  // cache.h
 
-// The type in which keys and values are stored for a mechanism in a model of type `type`: float32
-// where its algorithm wants that.
-CacheType StoredType(const MixerSpec& mixer, CacheType type);
-
 // Attends to keys that MapKeys (score.h) has mapped, unless the mechanism is dense, and that are
-// stored as StoredType. Takes memory from the arena, which the caller rewinds. `next`: see
-// Attention::Run.
+// stored as SourceType (attention.h) says. Takes memory from the arena, which the caller rewinds.
+// `next`: see Attention::Run.
 void AttendStored(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                   const AttentionOutput& output, Arena* arena, Prefetcher* next);
 

@@ -21,8 +21,8 @@ namespace {
 constexpr int kBeam = 3;
 constexpr int kSteps = 15;
 
-// What a decoder makes of sources in `kSteps` steps of a beam whose tokens depend on the source
-// alone: the rows of each source, one after another.
+// Returns what a decoder makes of sources in `kSteps` steps of a beam whose tokens depend on the
+// source alone: the rows of each source, one after another.
 std::vector<std::vector<float>> Decode(const Model& model,
                                        const std::vector<std::vector<int>>& sources) {
   const ModelConfig& config = model.config;

@@ -78,7 +78,7 @@ class Transformer {
                 std::vector<Matrix>* maps = nullptr) const;
   Matrix AttendToSource(const Layer& layer, const Matrix& x, const Matrix& encoded,
                         std::vector<Matrix>* maps) const;
-  // What the products of queries and keys are multiplied by.
+  // Returns the factor of the products of queries and keys.
   double Scale(int heads) const;
   Matrix Recur(const Attention& weights, const Matrix& x) const;
   Matrix Apply(const FeedForward& weights, const Matrix& x) const;
