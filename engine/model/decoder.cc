@@ -3,11 +3,11 @@
 // D = d_model, I = heads * size of a head. R rows, sentence by sentence: the newest token of each
 // hypothesis, or several consecutive tokens of one (Input::consecutive).
 //   x       [R, D]    embedding + position, then the running residual stream
-//   qkv     [R, 3 I]  q | k | v of self-attention, or with an SSRU gate | value [R, 2 D]; then q
+//   scratch [R, 3 I]  q | k | v of self-attention, or with an SSRU gate | value [R, 2 D]; then q
 //                     [R, I] of cross-attention
 //   context [R, I]    the result of an attention, before its output projection
 // For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
-//   f = SelfAttention(x W_qkv, the tokens before) W_o
+//   f = SelfAttention(x W_qkv, the tokens up to its own) W_o
 //       or, in place of attention (SSRU, simpler simple recurrent unit):
 //       f = relu(c), c = s * c_before + (1 - s) * v, s = sigmoid(g), [g | v] = x W_gv
 //   f = CrossAttention(x W_q, the source) W_o
@@ -18,13 +18,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/base/macros.h"
 #include "engine/ops/row_kernels.h"
 
 namespace nibu::internal {
 
 // For each layer [k | v] = e W_kv, with e the encoder's rows of all sentences, or what the layer's
 // mechanism reduces them to.
-void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states) {
+void Decoder::Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const> states) {
   const int inner = model_.config.inner_decoder();
   std::vector<int> lengths;
   int positions = 0;
@@ -32,99 +33,104 @@ void Decoder::Begin(const float* encoded, absl::Span<DecoderState* const> states
     lengths.push_back(state->source_length());
     positions += lengths.back();
   }
+  ABSL_ASSERT(positions == encoded.rows());
   const Arena::Mark mark = workspace_->arena.mark();
-  float* const kv = workspace_->Rows(positions, 2 * inner);
-  const size_t stride = 2 * static_cast<size_t>(inner);
+  const RowSpan<float> all = workspace_->Rows(positions, 2 * inner);
   for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
     const DecoderLayerWeights& layer = model_.weights.decoder[l];
     const AttentionSpec& spec = cross_attention_[l].spec();
     const Arena::Mark layer_mark = workspace_->arena.mark();
-    const float* in = encoded;
-    int rows = positions;
+    RowSpan<const float> in = encoded;
     if (const auto* reduced = spec.mixer.As<ReducedAttention>()) {
-      rows = 0;
-      for (const int length : lengths) rows += spec.mixer.mapped_keys(length);
       in = ReduceRows(model_.config, layer.mixer, reduced->reduction, encoded, lengths, workspace_);
     }
-    workspace_->matmul.Apply(layer.cross.kv, in, rows, kv);
-    float* row = kv;
+    const RowSpan<float> kv = all.Slice(0, in.rows());
+    workspace_->matmul.Apply(layer.cross.kv, in, kv);
+    int row = 0;
     for (DecoderState* state : states) {
       const int made = spec.mixer.mapped_keys(state->source_length());
-      PrepareSource(spec, made, row);
-      state->StoreSource(static_cast<int>(l), row);
-      row += static_cast<size_t>(made) * stride;
+      PrepareSource(spec, made, kv.row(row));
+      state->StoreSource(static_cast<int>(l), kv.row(row));
+      row += made;
     }
     workspace_->arena.Rewind(layer_mark);
   }
   workspace_->arena.Rewind(mark);
 }
 
-float* Decoder::Step(absl::Span<const Input> inputs) {
+RowSpan<float> Decoder::Step(absl::Span<const Input> inputs) {
   const ModelConfig& config = model_.config;
-  const auto dim = static_cast<size_t>(config.d_model);
   int rows = 0;
   for (const Input& input : inputs) rows += static_cast<int>(input.tokens.size());
 
-  // The output layer multiplies pieces of these rows that may begin at any row. Such a piece reads
-  // padding rows behind its own, for which there is room here.
-  float* x = workspace_->Rows(rows + Matmul::kMostRows / 2, config.d_model);
-  float* row = x;
+  // The output layer multiplies pieces of these rows that may begin at any row. A piece is padded
+  // by fewer than kMostRows / 2 rows.
+  const RowSpan<float> x = workspace_->Rows(rows, config.d_model, Matmul::kMostRows / 2);
+  int row = 0;
   for (const Input& input : inputs) {
     const int count = static_cast<int>(input.tokens.size());
+    ABSL_ASSERT(count > 0);
     for (int i = 0; i < (input.consecutive ? count : 1); ++i) {
       input.state->Extend(input.consecutive ? 1 : count);
     }
-    for (size_t i = 0; i < input.tokens.size(); ++i, row += dim) {
-      embedder_.Embed(input.tokens[i], input.position(i), row);
+    ABSL_ASSERT(input.maps == nullptr || (input.consecutive && input.state->length() == count));
+    for (size_t i = 0; i < input.tokens.size(); ++i, ++row) {
+      embedder_.Embed(input.tokens[i], input.position(i), x.row(row));
     }
   }
-  embedder_.Normalize(x, rows);
+  embedder_.Normalize(x);
 
-  float* qkv = workspace_->Rows(rows, std::max(3 * config.inner_decoder(), 2 * config.d_model));
-  float* context = workspace_->Rows(rows, config.inner_decoder());
-  const auto apply = [&](const Linear& linear, const float* in, float* out) {
+  const int inner = config.inner_decoder();
+  const RowSpan<float> scratch = workspace_->Rows(rows, std::max(3 * inner, 2 * config.d_model));
+  const RowSpan<float> context = workspace_->Rows(rows, inner);
+  const auto apply = [&](const Linear& linear, RowSpan<const float> in, RowSpan<float> out) {
     ScopedTimer timer(&workspace_->profile.decoder_matmul);
-    workspace_->matmul.Apply(linear, in, rows, out);
+    workspace_->matmul.Apply(linear, in, out);
   };
   for (size_t l = 0; l < model_.weights.decoder.size(); ++l) {
     const DecoderLayerWeights& layer = model_.weights.decoder[l];
     const Arena::Mark mark = workspace_->arena.mark();
     if (config.decoder_memory == DecoderMemory::kSsru) {
-      Sublayer(config, layer.ssru.norm, workspace_, rows, x, [&](const float* in, float* out) {
-        apply(layer.ssru.gate_value, in, qkv);
-        Recurrence(inputs, static_cast<int>(l), qkv, out);
+      Sublayer(config, layer.ssru.norm, workspace_, x, [&](RowSpan<float> in, RowSpan<float> out) {
+        const RowSpan<float> gate_value = scratch.WithColumns(2 * config.d_model);
+        apply(layer.ssru.gate_value, in, gate_value);
+        Recurrence(inputs, static_cast<int>(l), gate_value, out);
       });
     } else {
-      Sublayer(config, layer.self.norm, workspace_, rows, x, [&](const float* in, float* out) {
+      Sublayer(config, layer.self.norm, workspace_, x, [&](RowSpan<float> in, RowSpan<float> out) {
+        const RowSpan<float> qkv = scratch.WithColumns(3 * inner);
         apply(layer.self.qkv, in, qkv);
         SelfAttention(inputs, static_cast<int>(l), qkv, context);
         apply(layer.self.out, context, out);
       });
     }
-    Sublayer(config, layer.cross.norm, workspace_, rows, x, [&](const float* in, float* out) {
-      apply(layer.cross.q, in, qkv);
-      CrossAttention(inputs, static_cast<int>(l), in, qkv, context);
+    Sublayer(config, layer.cross.norm, workspace_, x, [&](RowSpan<float> in, RowSpan<float> out) {
+      const RowSpan<float> q = scratch.WithColumns(inner);
+      apply(layer.cross.q, in, q);
+      CrossAttention(inputs, static_cast<int>(l), in, q, context);
       apply(layer.cross.out, context, out);
     });
-    Sublayer(config, layer.ffn.norm, workspace_, rows, x, [&](const float* in, float* out) {
+    Sublayer(config, layer.ffn.norm, workspace_, x, [&](RowSpan<float> in, RowSpan<float> out) {
       ScopedTimer timer(&workspace_->profile.decoder_matmul);
-      FeedForward(config, layer.ffn, in, rows, workspace_, out);
+      FeedForward(config, layer.ffn, in, workspace_, out);
     });
     workspace_->arena.Rewind(mark);
   }
-  if (config.final_norm) Normalize(config, model_.weights.decoder_norm, x, nullptr, rows, x);
+  if (config.final_norm) Normalize(config, model_.weights.decoder_norm, x, nullptr, x.data());
   return x;
 }
 
 // Row by row: stores the token's key and value, then attends to all positions up to its own. The
 // next row's history is prefetched meanwhile.
-void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv,
-                            float* out) {
+void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> qkv,
+                            RowSpan<float> out) {
   ScopedTimer timer(&workspace_->profile.attention);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
+  int row = 0;
   for (size_t n = 0; n < inputs.size(); ++n) {
     const Input& input = inputs[n];
-    for (size_t i = 0; i < input.tokens.size(); ++i, qkv += 3 * dim, out += dim) {
+    for (size_t i = 0; i < input.tokens.size(); ++i, ++row) {
+      const float* const q = qkv.row(row);
       const int h = input.hypothesis(i);
       const int position = input.position(i);
       const CellHistory history = input.state->history(h, layer, position);
@@ -137,10 +143,10 @@ void Decoder::SelfAttention(absl::Span<const Input> inputs, int layer, const flo
         const DecoderState& state = *inputs[n + 1].state;
         next.emplace(shape_, state.history(0, layer, state.length() - 1));
       }
-      input.state->Store(position, h, layer, qkv + dim);
+      input.state->Store(position, h, layer, q + dim);
       const Arena::Mark mark = workspace_->arena.mark();
       float* const weights = MapScratch(input, position + 1);
-      self_attention_.Run({qkv, 3 * dim, 1, position}, history, {out, dim, weights},
+      self_attention_.Run({q, 3 * dim, 1, position}, history, {out.row(row), dim, weights},
                           next.has_value() ? &*next : nullptr);
       if (weights != nullptr) KeepMap(weights, position, input, layer);
       workspace_->arena.Rewind(mark);
@@ -158,7 +164,9 @@ float* Decoder::MapScratch(const Input& input, int keys) const {
 void Decoder::KeepMap(const float* weights, int position, const Input& input, int layer) const {
   const size_t positions = input.tokens.size();
   const auto row = static_cast<size_t>(position);
-  float* map = input.maps->decoder[static_cast<size_t>(layer)].data() + row * positions;
+  std::vector<float>& maps = input.maps->decoder[static_cast<size_t>(layer)];
+  ABSL_ASSERT(maps.size() == static_cast<size_t>(shape_.heads) * positions * positions);
+  float* map = maps.data() + row * positions;
   for (int h = 0; h < shape_.heads; ++h, weights += row + 1, map += positions * positions) {
     std::copy_n(weights, row + 1, map);
   }
@@ -166,15 +174,16 @@ void Decoder::KeepMap(const float* weights, int position, const Input& input, in
 
 // The SSRU, row by row: the state c of a position is made from that of the position before, in the
 // parent hypothesis.
-void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value,
-                         float* out) {
+void Decoder::Recurrence(absl::Span<const Input> inputs, int layer, RowSpan<const float> gate_value,
+                         RowSpan<float> out) {
   const auto dim = static_cast<size_t>(model_.config.d_model);
+  int row = 0;
   for (const Input& input : inputs) {
-    for (size_t i = 0; i < input.tokens.size(); ++i, gate_value += 2 * dim, out += dim) {
+    for (size_t i = 0; i < input.tokens.size(); ++i, ++row) {
       const int h = input.hypothesis(i);
       const int position = input.position(i);
-      SsruStep(gate_value, dim, input.state->previous_recurrent(position, h, layer),
-               input.state->recurrent(position, h, layer), out);
+      SsruStep(gate_value.row(row), dim, input.state->previous_recurrent(position, h, layer),
+               input.state->recurrent(position, h, layer), out.row(row));
     }
   }
 }
@@ -197,7 +206,7 @@ void Decoder::MeanOfHeads(const float* weights, const Input& input) const {
 
 // Predicts the place that each row looks at. Returns null unless the mechanism predicts places
 // (PredictedWindow).
-const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const float* in) {
+const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, RowSpan<const float> in) {
   const auto l = static_cast<size_t>(layer);
   if (!cross_attention_[l].spec().mixer.Is<PredictedWindow>()) return nullptr;
   ScopedTimer timer(&workspace_->profile.decoder_matmul);
@@ -210,31 +219,35 @@ const float* Decoder::Centres(absl::Span<const Input> inputs, int layer, const f
 
 // Sentence by sentence: the queries of all its hypotheses attend to the one source. The next
 // sentence's source is prefetched meanwhile.
-void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, const float* in,
-                             const float* q, float* out) {
+void Decoder::CrossAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> in,
+                             RowSpan<const float> q, RowSpan<float> out) {
   const float* centres = Centres(inputs, layer, in);
   ScopedTimer timer(&workspace_->profile.attention);
   const auto dim = static_cast<size_t>(model_.config.inner_decoder());
   const Attention& attention = cross_attention_[static_cast<size_t>(layer)];
+  int row = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
+    const int count = static_cast<int>(input.tokens.size());
     std::optional<Prefetcher> next;
     if (i + 1 < inputs.size()) next.emplace(shape_, inputs[i + 1].state->source(layer));
-    Queries queries = {q, dim, static_cast<int>(input.tokens.size()), input.position(0)};
+    Queries queries = {q.row(row), dim, count, input.position(0)};
     queries.step = input.consecutive ? 1 : 0;
-    queries.centres = centres;
+    if (centres != nullptr) queries.centres = centres + row;
     const bool asked = input.attention != nullptr && input.attention_layer == layer;
     const Arena::Mark mark = workspace_->arena.mark();
     float* weights = asked ? workspace_->arena.Floats(WeightsSize(input)) : nullptr;
-    if (input.maps != nullptr) weights = input.maps->cross[static_cast<size_t>(layer)].data();
+    if (input.maps != nullptr) {
+      std::vector<float>& maps = input.maps->cross[static_cast<size_t>(layer)];
+      ABSL_ASSERT(maps.size() == WeightsSize(input));
+      weights = maps.data();
+    }
     attention.Run(queries, input.state->source(layer),
-                  {out, dim, weights, input.state->source_length()},
+                  {out.row(row), dim, weights, input.state->source_length()},
                   next.has_value() ? &*next : nullptr);
     if (asked) MeanOfHeads(weights, input);
     workspace_->arena.Rewind(mark);
-    q += input.tokens.size() * dim;
-    out += input.tokens.size() * dim;
-    if (centres != nullptr) centres += input.tokens.size();
+    row += count;
   }
 }
 

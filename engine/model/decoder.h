@@ -35,13 +35,13 @@ class Decoder {
   }
 
   // Computes the keys and values of the sources, once a sentence. `encoded`: the encoder's output,
-  // [sum of source lengths, D] with room for a matmul's padding rows. The states have been started
-  // with those lengths.
-  void Begin(const float* encoded, absl::Span<DecoderState* const> states);
+  // [sum of source lengths, D]. REQUIRES: the states have been started with those lengths.
+  void Begin(RowSpan<const float> encoded, absl::Span<DecoderState* const> states);
 
   // A sentence's part of a step: the newest token of each live hypothesis (-1: none, a zero
   // vector), or, if `consecutive`, several tokens of its only hypothesis, which follow each other
-  // (a prefix, a target, guesses).
+  // (a prefix, a target, guesses). They are known before the step, so that one step computes the
+  // rows of all of them.
   struct Input {
     DecoderState* state;
     absl::Span<const int> tokens;
@@ -51,9 +51,9 @@ class Decoder {
     float* attention = nullptr;
     int attention_layer = 0;
     int attention_heads = 0;
-    // Receives the matrices of each layer's self- and cross-attention; the caller has made room for
-    // them. Null: not asked for. REQUIRES if not null: the tokens are consecutive and begin the
-    // hypothesis.
+    // Receives the matrices of each layer's self- and cross-attention. Null: not asked for.
+    // REQUIRES: if not null, the tokens are consecutive and begin the hypothesis, and the caller
+    // has made room for the matrices: [H, tokens, tokens] and [H, tokens, source_length()].
     AttentionMaps* maps = nullptr;
 
     // The hypothesis and the position of tokens[i], once its state has grown.
@@ -63,17 +63,20 @@ class Decoder {
     }
   };
   // Runs the layers for all tokens; each state grows by one position, or by one for each
-  // consecutive token. Returns the rows, [sum of tokens, D], in the arena (with room for a matmul's
-  // padding rows). Each row is, bit for bit, the one that a step with this token alone would give.
-  float* Step(absl::Span<const Input> inputs);
+  // consecutive token. Returns the rows, [sum of tokens, D], in the arena; from any of them on,
+  // there is room for a matmul's padding. Each row is, bit for bit, the one that a step with this
+  // token alone would give. REQUIRES: each input has a token, and the embedder has the positions.
+  RowSpan<float> Step(absl::Span<const Input> inputs);
 
  private:
-  void SelfAttention(absl::Span<const Input> inputs, int layer, const float* qkv, float* out);
-  void Recurrence(absl::Span<const Input> inputs, int layer, const float* gate_value, float* out);
+  void SelfAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> qkv,
+                     RowSpan<float> out);
+  void Recurrence(absl::Span<const Input> inputs, int layer, RowSpan<const float> gate_value,
+                  RowSpan<float> out);
   // `in`: the rows that q is made of.
-  void CrossAttention(absl::Span<const Input> inputs, int layer, const float* in, const float* q,
-                      float* out);
-  const float* Centres(absl::Span<const Input> inputs, int layer, const float* in);
+  void CrossAttention(absl::Span<const Input> inputs, int layer, RowSpan<const float> in,
+                      RowSpan<const float> q, RowSpan<float> out);
+  const float* Centres(absl::Span<const Input> inputs, int layer, RowSpan<const float> in);
 
   float* MapScratch(const Input& input, int keys) const;
   void KeepMap(const float* weights, int position, const Input& input, int layer) const;

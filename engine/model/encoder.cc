@@ -8,16 +8,19 @@
 // For each layer, with LN(x + f(x)) in post-norm and x + f(LN(x)) in pre-norm (Sublayer):
 //   f = Attention(x W_qkv) W_o, each sentence to itself, by the layer's mechanism (MixerSpec)
 //   f = act(x W_up) W_down, or gated: (act(x W_up) * (x W_gate)) W_down
-// A mechanism that is no attention has MixTokens in place of attention and its projections. KeyRows
-// may give fewer keys than tokens; Centres is for predicted windows.
+// A mechanism that is no attention has MixTokens in place of attention and its projections. For
+// mechanisms with fewer keys than tokens, KeyRows makes the keys; for windows around predicted
+// places, Centres predicts these (engine/attention/mixer_spec.h describes the mechanisms).
 //
-// A layer of two parts (windows, then a grid) is run as two such layers, each with its own weights
-// and mechanism (`layer`, `layer.grid`). Products have all rows at once; attention goes sentence by
-// sentence.
+// A layer of two parts (block_grid: windows, then a grid) is run as two such layers, each with its
+// own weights and mechanism (`layer`, `layer.grid`). Products have all rows at once; attention goes
+// sentence by sentence.
 #include "engine/model/encoder.h"
 
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "engine/attention/attention.h"
 #include "engine/model/token_mixer.h"
 
@@ -46,66 +49,70 @@ const float* Centres(const MixerCall& call, Workspace* workspace) {
   return PredictCentres(call.config, call.layer.mixer, call.in, groups, workspace);
 }
 
-// context [rows, I] = attention of the rows of `qkv` [rows, 3 I], each sentence's to itself.
-// `weights`: where the matrices [H, S, S] of the only source go, or null. REQUIRES if not null: one
-// source.
-void SelfAttention(const MixerCall& call, const Embedder& embedder, const float* qkv,
-                   Workspace* workspace, float* context, float* weights) {
+// Sets context [rows, I] to the attention of the rows of `qkv` [rows, 3 I], each sentence's to
+// itself. `weights`: where the matrices [H, S, S] of the only source go, or null. REQUIRES: one
+// source if `weights` is not null.
+void SelfAttention(const MixerCall& call, const Embedder& embedder, RowSpan<const float> qkv,
+                   Workspace* workspace, RowSpan<float> context, float* weights) {
+  ABSL_ASSERT(weights == nullptr || call.sources.size() == 1);
   const ModelConfig& config = call.config;
   const auto inner = static_cast<size_t>(config.inner_encoder());
   const Attention attention({ShapeOf(config, config.heads_encoder), embedder.distance_bias(),
                              call.spec, call.layer.mixer.mechanism_weights()},
                             &workspace->arena);
-  const float* kv = KeyRows(call, qkv, workspace);
+  const RowSpan<const float> kv = KeyRows(call, qkv, workspace);
   const float* centres = Centres(call, workspace);
+  int row = 0;
+  int key = 0;
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
     const int keys = call.spec.mapped_keys(n);
-    Queries queries = {qkv, 3 * inner, n};
-    queries.centres = centres;
-    attention.Run(queries, KeyValueRows{kv + inner, kv + 2 * inner, 3 * inner, keys},
-                  {context, inner, weights, n});
-    qkv += source.size() * 3 * inner;
-    kv += static_cast<size_t>(keys) * 3 * inner;
-    context += source.size() * inner;
-    if (centres != nullptr) centres += n;
+    Queries queries = {qkv.row(row), 3 * inner, n};
+    if (centres != nullptr) queries.centres = centres + row;
+    const float* const keys_values = kv.row(key) + inner;
+    attention.Run(queries, KeyValueRows{keys_values, keys_values + inner, 3 * inner, keys},
+                  {context.row(row), inner, weights, n});
+    row += n;
+    key += keys;
   }
 }
 
 }  // namespace
 
-float* Encode(const Model& model, const Embedder& embedder,
-              absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
-              AttentionMaps::Layers* maps) {
+RowSpan<float> Encode(const Model& model, const Embedder& embedder,
+                      absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
+                      AttentionMaps::Layers* maps) {
+  ABSL_ASSERT(!sources.empty());
+  ABSL_ASSERT(absl::c_none_of(sources, [](const auto& source) { return source.empty(); }));
+  ABSL_ASSERT(maps == nullptr || sources.size() == 1);
   const ModelConfig& config = model.config;
-  const auto dim = static_cast<size_t>(config.d_model);
   int rows = 0;
   for (const auto& source : sources) rows += static_cast<int>(source.size());
 
-  float* x = workspace->Rows(rows, config.d_model);
-  float* row = x;
+  const RowSpan<float> x = workspace->Rows(rows, config.d_model);
+  int row = 0;
   for (const auto& source : sources) {
-    for (size_t t = 0; t < source.size(); ++t, row += dim) {
-      embedder.Embed(source[t], static_cast<int>(t), row);
+    for (size_t t = 0; t < source.size(); ++t, ++row) {
+      embedder.Embed(source[t], static_cast<int>(t), x.row(row));
     }
   }
-  embedder.Normalize(x, rows);
+  embedder.Normalize(x);
 
-  float* const qkv = workspace->Rows(rows, 3 * config.inner_encoder());
-  float* const context = workspace->Rows(rows, config.inner_encoder());
+  const RowSpan<float> qkv = workspace->Rows(rows, 3 * config.inner_encoder());
+  const RowSpan<float> context = workspace->Rows(rows, config.inner_encoder());
   const auto run_part = [&](const EncoderPartWeights& part, const MixerSpec& mixer) {
     const Arena::Mark mark = workspace->arena.mark();
     float* const weights =
         maps == nullptr ? nullptr : AddMatrices(config, mixer, sources[0].size(), &maps->back());
-    Sublayer(config, part.self.norm, workspace, rows, x, [&](const float* in, float* out) {
+    Sublayer(config, part.self.norm, workspace, x, [&](RowSpan<float> in, RowSpan<float> out) {
       const MixerCall call = {config, mixer, part, sources, in};
       if (!mixer.is_attention()) return MixTokens(call, workspace, out);
-      workspace->matmul.Apply(part.self.qkv, in, rows, qkv);
+      workspace->matmul.Apply(part.self.qkv, in, qkv);
       SelfAttention(call, embedder, qkv, workspace, context, weights);
-      workspace->matmul.Apply(part.self.out, context, rows, out);
+      workspace->matmul.Apply(part.self.out, context, out);
     });
-    Sublayer(config, part.ffn.norm, workspace, rows, x, [&](const float* in, float* out) {
-      FeedForward(config, part.ffn, in, rows, workspace, out);
+    Sublayer(config, part.ffn.norm, workspace, x, [&](RowSpan<float> in, RowSpan<float> out) {
+      FeedForward(config, part.ffn, in, workspace, out);
     });
     workspace->arena.Rewind(mark);
   };
@@ -116,7 +123,7 @@ float* Encode(const Model& model, const Embedder& embedder,
     run_part(layer, mixer.Part(0));
     if (mixer.has_two_parts()) run_part(layer.grid, mixer.Part(1));
   }
-  if (config.final_norm) Normalize(config, model.weights.encoder_norm, x, nullptr, rows, x);
+  if (config.final_norm) Normalize(config, model.weights.encoder_norm, x, nullptr, x.data());
   return x;
 }
 

@@ -12,13 +12,13 @@ namespace nibu::internal {
 
 // Encodes several sentences at once, their tokens one after the other: no padding, and each
 // sentence's result is the same whatever else is in the call. Returns [sum of lengths, D] in the
-// workspace's arena (with room for a matmul's padding rows), valid until a Rewind. Every
-// source has at least one token and no more than the embedder has positions. `maps`: receives for
+// workspace's arena, valid until a Rewind, with room for a matmul's padding. `maps`: receives for
 // each layer the attention matrices [H, S, S] (two parts: one behind the other; empty if the
-// mechanism has none); null: not asked for. REQUIRES if not null: one source.
-float* Encode(const Model& model, const Embedder& embedder,
-              absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
-              AttentionMaps::Layers* maps = nullptr);
+// mechanism has none); null: not asked for. REQUIRES: at least one source, each with at least one
+// token and no more than the embedder has positions; if `maps` is not null, a single source.
+RowSpan<float> Encode(const Model& model, const Embedder& embedder,
+                      absl::Span<const absl::Span<const int>> sources, Workspace* workspace,
+                      AttentionMaps::Layers* maps = nullptr);
 
 }  // namespace nibu::internal
 

@@ -6,7 +6,8 @@
 // once and never move. When hypotheses are reordered, only the pointers are copied, so that
 // hypotheses with a common past share its cells. SSRU: a state for each hypothesis and layer
 // instead, c at length t in slot t modulo slots_. It is made from the one before, so that two slots
-// do, and more where positions may be dropped again. Cross-attention: the source's keys and values
+// do, and more where positions may be dropped again; Reorder copies no state, but notes the parents
+// from whose states the next ones are made. Cross-attention: the source's keys and values
 // of every layer in one piece of memory.
 #include "engine/model/kv_cache.h"
 
@@ -14,6 +15,8 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "engine/attention/attention.h"
 #include "engine/model/layers.h"
 
@@ -27,9 +30,12 @@ PagePool::PagePool(const ModelConfig& config, CacheType type, std::pmr::memory_r
 
 void DecoderState::Start(const ModelConfig& config, PagePool* pool, int source_length,
                          int beam_size, int droppable) {
+  ABSL_ASSERT(source_length > 0 && beam_size > 0);
   Release();
   pool_ = pool;
   length_ = 0;
+  longest_ = 0;
+  droppable_ = droppable;
   source_length_ = source_length;
   dim_ = static_cast<size_t>(config.d_model);
   shape_ = ShapeOf(config, config.heads_decoder);
@@ -66,6 +72,9 @@ void DecoderState::Release() {
 }
 
 void DecoderState::Reorder(absl::Span<const int> parents) {
+  ABSL_ASSERT(parents.size() <= cells_.size());
+  ABSL_ASSERT(absl::c_all_of(
+      parents, [this](int h) { return 0 <= h && static_cast<size_t>(h) < cells_.size(); }));
   bool same = true;
   for (size_t h = 0; h < parents.size(); ++h) same = same && parents[h] == static_cast<int>(h);
   if (same) return;
@@ -80,6 +89,8 @@ void DecoderState::Reorder(absl::Span<const int> parents) {
 }
 
 void DecoderState::Extend(int hypotheses) {
+  ABSL_ASSERT(0 < hypotheses && static_cast<size_t>(hypotheses) <= cells_.size());
+  longest_ = std::max(longest_, length_ + 1);
   if (is_recurrent_) {
     std::swap(parents_, next_parents_);
     std::iota(next_parents_.begin(), next_parents_.end(), 0);
@@ -95,6 +106,8 @@ void DecoderState::Extend(int hypotheses) {
 }
 
 void DecoderState::Truncate(int length) {
+  ABSL_ASSERT(cells_.size() == 1);
+  ABSL_ASSERT(0 <= length && length <= length_ && longest_ - length <= droppable_);
   length_ = length;
   if (is_recurrent_) return;
   cells_[0].resize(static_cast<size_t>(length));

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/types/span.h"
 #include "engine/attention/cache.h"
 #include "engine/core/aligned_buffer.h"
@@ -18,7 +19,8 @@ namespace nibu::internal {
 // Hands out the memory of a worker's sentences: pages of kPositions positions for a beam, and room
 // for sources. A page holds a cell of keys and values for each layer, position and place in the
 // beam: [layer][position][place]. A sentence gives both back to `memory` when it ends (and pages
-// earlier, in Truncate), so that memory follows the tokens that are alive. Not thread-safe.
+// earlier, in Truncate), so that memory follows the lengths of the sentences being decoded. Not
+// thread-safe.
 class PagePool {
  public:
   static constexpr int kPositions = 8;
@@ -58,20 +60,24 @@ class DecoderState {
   // Gives the pages and the source's memory back; the arrays stay for the next sentence.
   void Release();
 
-  // Hypothesis h of the next step continues hypothesis parents[h] of this one.
+  // Hypothesis h of the next step continues hypothesis parents[h] of this one. REQUIRES: no more
+  // hypotheses than the beam's, and each parent is one of them.
   void Reorder(absl::Span<const int> parents);
 
   // Makes room for the next position of `hypotheses` hypotheses, each of which gets a cell (SSRU:
-  // states) of its own.
+  // states) of its own. Takes a page from the pool whenever length() is a multiple of kPositions
+  // (SSRU: never). REQUIRES: no more hypotheses than the beam's.
   void Extend(int hypotheses);
   // Drops all positions but the first `length`, and hands their pages back. REQUIRES: a beam of 1,
-  // and that the longest length so far was no more than `droppable` above `length`.
+  // 0 <= length <= length(), and the longest length so far is no more than `droppable` above it.
   void Truncate(int length);
 
   int length() const { return length_; }  // positions held
   // The keys and values of positions 0 .. last of hypothesis h in a layer, newest last. Valid until
-  // the next Extend or Truncate.
+  // the next Extend or Truncate. REQUIRES: the hypothesis has these positions.
   CellHistory history(int h, int layer, int last) const {
+    ABSL_ASSERT(static_cast<size_t>(h) < cells_.size());
+    ABSL_ASSERT(static_cast<size_t>(last) < cells_[static_cast<size_t>(h)].size());
     return {pool_->type(),
             absl::MakeConstSpan(cells_[static_cast<size_t>(h)])
                 .subspan(0, static_cast<size_t>(last) + 1),
@@ -109,6 +115,8 @@ class DecoderState {
   std::vector<int> parents_;        // of the newest position's hypotheses
   std::vector<int> next_parents_;
   int length_ = 0;
+  int longest_ = 0;  // the longest length so far
+  int droppable_ = 0;
   int source_length_ = 0;
   size_t dim_ = 0;  // D
   AttentionShape shape_{};

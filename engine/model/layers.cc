@@ -48,6 +48,8 @@ ScoreBias Embedder::distance_bias() const {
 }
 
 void Embedder::Embed(int token, int position, float* out) const {
+  ABSL_ASSERT(-1 <= token && token < weights_.tokens->rows());
+  ABSL_ASSERT(0 <= position && static_cast<size_t>(position) < count_);
   if (token < 0) {
     std::fill_n(out, dim_, 0.0f);
   } else {
@@ -57,25 +59,24 @@ void Embedder::Embed(int token, int position, float* out) const {
   Add(positions_.data() + static_cast<size_t>(position) * dim_, static_cast<long>(dim_), out);
 }
 
-void Embedder::Normalize(float* x, int rows) const {
+void Embedder::Normalize(RowSpan<float> x) const {
   if (weights_.norm.gamma.empty()) return;
-  nibu::internal::Normalize(config_, weights_.norm, x, nullptr, rows, x);
+  nibu::internal::Normalize(config_, weights_.norm, x, nullptr, x.data());
 }
 
-void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, const float* in,
-                 int rows, Workspace* workspace, float* out) {
+void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights,
+                 RowSpan<const float> in, Workspace* workspace, RowSpan<float> out) {
   Matmul& matmul = workspace->matmul;
   if (!config.gated_ffn) {
-    matmul.ApplyPair(weights.up, weights.down, in, rows, out);
+    matmul.ApplyPair(weights.up, weights.down, in, out);
     return;
   }
-  const int hidden = weights.up.out();
-  float* x = workspace->Rows(rows, hidden);
-  float* gate = workspace->Rows(rows, hidden);
-  matmul.Apply(weights.up, in, rows, x);
-  matmul.Apply(weights.gate, in, rows, gate);
-  Multiply(gate, static_cast<long>(rows) * hidden, x);
-  matmul.Apply(weights.down, x, rows, out);
+  const RowSpan<float> x = workspace->Rows(in.rows(), weights.up.out());
+  const RowSpan<float> gate = workspace->Rows(in.rows(), weights.gate.out());
+  matmul.Apply(weights.up, in, x);
+  matmul.Apply(weights.gate, in, gate);
+  Multiply(gate.data(), static_cast<long>(x.rows()) * x.columns(), x.data());
+  matmul.Apply(weights.down, x, out);
 }
 
 }  // namespace nibu::internal

@@ -10,6 +10,7 @@
 #include "engine/core/arena.h"
 #include "engine/core/huge_heap.h"
 #include "engine/core/profile.h"
+#include "engine/core/row_span.h"
 #include "engine/model/weights.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/matmul.h"
@@ -28,10 +29,12 @@ struct Workspace {
   Arena arena;
   Profile profile;
 
-  // Scratch for the rows of a matmul, its padding included.
-  float* Rows(int rows, int columns) {
-    return arena.Floats(static_cast<size_t>(Matmul::PaddedRows(rows)) *
-                        static_cast<size_t>(columns));
+  // Returns scratch [rows, columns] in the arena, with room for a matmul's padding and for `more`
+  // rows beyond that.
+  RowSpan<float> Rows(int rows, int columns, int more = 0) {
+    const int room = Matmul::RoomFor(rows) + more;
+    return {arena.Floats(static_cast<size_t>(room) * static_cast<size_t>(columns)), rows, columns,
+            room};
   }
 };
 
@@ -50,8 +53,8 @@ class Embedder {
 
   // out [D] = embedding of the token (-1: a zero vector) * scale + position vector.
   void Embed(int token, int position, float* out) const;
-  // Applies the norm behind the embeddings, if the model has one. x [rows, D].
-  void Normalize(float* x, int rows) const;
+  // Applies the norm behind the embeddings to x [rows, D], if the model has one.
+  void Normalize(RowSpan<float> x) const;
   // Returns the bias by distance of the stack's self-attention, if the model has one.
   ScoreBias distance_bias() const;
 
@@ -64,31 +67,31 @@ class Embedder {
   AlignedBuffer<float> distances_;  // [H, 2 positions - 1], or none
 };
 
-// out = the norm of x, or of x + y.
-inline void Normalize(const ModelConfig& config, const LayerNormWeights& norm, const float* x,
-                      const float* y, int rows, float* out) {
+// out = the norm of x, or of x + y if y is not null. `y` and `out` have as many rows as x.
+inline void Normalize(const ModelConfig& config, const LayerNormWeights& norm,
+                      RowSpan<const float> x, const float* y, float* out) {
   const float* const beta = config.norm_kind == NormKind::kRms ? nullptr : norm.beta.data();
-  LayerNorm(norm.gamma.data(), beta, config.norm_epsilon, x, y, rows, config.d_model, out);
+  LayerNorm(norm.gamma.data(), beta, config.norm_epsilon, x.data(), y, x.rows(), x.columns(), out);
 }
 
-// out [rows, D] of in [rows, D]; both have room for the padding rows of a matmul.
-void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights, const float* in,
-                 int rows, Workspace* workspace, float* out);
+// Sets out [rows, D] to the feed-forward sublayer of in [rows, D].
+void FeedForward(const ModelConfig& config, const FeedForwardWeights& weights,
+                 RowSpan<const float> in, Workspace* workspace, RowSpan<float> out);
 
 // x = LN(x + f(x)) (post-norm) or x + f(LN(x)) (pre-norm), x [rows, D]. `f(in, out)` maps [rows, D]
-// to [rows, D]; in and out have room for the padding rows of a matmul.
+// to [rows, D]; x, in and out have room for the padding rows of a matmul.
 template <typename F>
 void Sublayer(const ModelConfig& config, const LayerNormWeights& norm, Workspace* workspace,
-              int rows, float* x, F f) {
-  float* y = workspace->Rows(rows, config.d_model);
+              RowSpan<float> x, F f) {
+  const RowSpan<float> y = workspace->Rows(x.rows(), config.d_model);
   if (config.norm_order == NormOrder::kPost) {
     f(x, y);
-    Normalize(config, norm, x, y, rows, x);
+    Normalize(config, norm, x, y.data(), x.data());
   } else {
-    float* normalized = workspace->Rows(rows, config.d_model);
-    Normalize(config, norm, x, nullptr, rows, normalized);
+    const RowSpan<float> normalized = workspace->Rows(x.rows(), config.d_model);
+    Normalize(config, norm, x, nullptr, normalized.data());
     f(normalized, y);
-    Add(y, static_cast<long>(rows) * config.d_model, x);
+    Add(y.data(), static_cast<long>(x.rows()) * config.d_model, x.data());
   }
 }
 

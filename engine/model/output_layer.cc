@@ -1,7 +1,7 @@
 // Computes logits = h W_out + b for the rows h [R, D] of a step, W_out [D, V].
 //
-// W_out is cut into blocks of kBlock columns, so that a block's logits stay in the cache while they
-// are read. The steps of Run:
+// W_out is cut into blocks of OutputWeights::kBlock columns, so that a block's logits stay in the
+// cache while they are read. The steps of Run:
 //   1. Queries whose sentences share their copied columns (below), or have no shortlist, are worked
 //      on together. Their rows are copied one after the other, unless they lie so already.
 //   2. For each block, and for each piece of as many rows as a matmul takes: logits [rows, block],
@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/container/inlined_vector.h"
 #include "engine/core/token_set.h"
 
@@ -40,6 +41,12 @@ void Pick(const OutputSubset& subset, float* logits) {
 }  // namespace
 
 void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
+  ABSL_ASSERT(!subsets.empty());
+  for (const OutputSubset* subset : subsets) {
+    ABSL_ASSERT(!subset->tokens.empty() && absl::c_is_sorted(subset->tokens));
+    ABSL_ASSERT(subset->tokens.front() >= 0);
+    ABSL_ASSERT(subset->tokens.back() < models_[0].model->config.vocab_target);
+  }
   const bool share = absl::c_all_of(models_, [](const Part& part) {
     return Matmul::SharesOutputs(part.model->weights.output.blocks[0]);
   });
@@ -67,29 +74,34 @@ void OutputLayer::Select(absl::Span<OutputSubset* const> subsets) const {
   }
 }
 
-void OutputLayer::Run(absl::Span<const float* const> hidden, absl::Span<const Query> queries) {
+void OutputLayer::Run(absl::Span<const RowSpan<const float>> hidden,
+                      absl::Span<const Query> queries) {
+  ABSL_ASSERT(hidden.size() == models_.size());
+  const auto descend = [](const Query& a, const Query& b) { return a.row >= b.row; };
+  ABSL_ASSERT(absl::c_adjacent_find(queries, descend) == queries.end());
   for (size_t first = 0; first < queries.size();) {
     size_t end = first + 1;
     while (end < queries.size() && Share(queries[end].subset, queries[first].subset)) ++end;
     const auto some = queries.subspan(first, end - first);
     const Arena::Mark mark = workspace_->arena.mark();
-    absl::InlinedVector<const float*, 1> rows;
-    for (size_t m = 0; m < models_.size(); ++m) {
-      const auto dim = static_cast<size_t>(models_[m].model->config.d_model);
-      rows.push_back(Gather(hidden[m], dim, some));
-    }
+    absl::InlinedVector<RowSpan<const float>, 1> rows;
+    for (const RowSpan<const float>& each : hidden) rows.push_back(Gather(each, some));
     RunShared(rows, some);
     workspace_->arena.Rewind(mark);
     first = end;
   }
 }
 
-const float* OutputLayer::Gather(const float* hidden, size_t dim, absl::Span<const Query> queries) {
-  const auto row = [&](size_t i) { return hidden + static_cast<size_t>(queries[i].row) * dim; };
+RowSpan<const float> OutputLayer::Gather(RowSpan<const float> hidden,
+                                         absl::Span<const Query> queries) {
   const int count = static_cast<int>(queries.size());
-  if (queries.back().row - queries[0].row == count - 1) return row(0);  // none is left out
-  float* const gathered = workspace_->Rows(count, static_cast<int>(dim));
-  for (size_t i = 0; i < queries.size(); ++i) std::copy_n(row(i), dim, gathered + i * dim);
+  if (queries.back().row - queries[0].row == count - 1) {  // none is left out
+    return hidden.Slice(queries[0].row, count);
+  }
+  const RowSpan<float> gathered = workspace_->Rows(count, hidden.columns());
+  for (int i = 0; i < count; ++i) {
+    std::copy_n(hidden.row(queries[static_cast<size_t>(i)].row), hidden.columns(), gathered.row(i));
+  }
   return gathered;
 }
 
@@ -111,7 +123,7 @@ void OutputLayer::HandOver(const Query& query, const LogitTokens& tokens,
   query.sink->Take(tokens, logits[0]);
 }
 
-void OutputLayer::RunShared(absl::Span<const float* const> hidden,
+void OutputLayer::RunShared(absl::Span<const RowSpan<const float>> hidden,
                             absl::Span<const Query> queries) {
   const OutputSubset* const subset = queries[0].subset;
   const size_t models = models_.size();
@@ -122,7 +134,7 @@ void OutputLayer::RunShared(absl::Span<const float* const> hidden,
   const int most = Matmul::PieceRows(blocks(0)[0]);
   const int rows = static_cast<int>(queries.size());
   const bool is_mixed = models > 1;
-  absl::InlinedVector<float*, 1> logits;
+  absl::InlinedVector<RowSpan<float>, 1> logits;
   size_t count_of_blocks = blocks(0).size();
   for (size_t m = 0; m < models; ++m) {
     logits.push_back(workspace_->Rows(std::min(rows, most), blocks(m)[0].out()));
@@ -138,18 +150,20 @@ void OutputLayer::RunShared(absl::Span<const float* const> hidden,
       const int count = std::min(most, rows - from);
       for (size_t m = 0; m < models; ++m) {
         ScopedTimer timer(&workspace_->profile.decoder_matmul);
-        if (is_mixed || (first == 0 && from == 0)) matmul.SetInput(blocks(m)[b], hidden[m], rows);
-        matmul.ApplyToInput(blocks(m)[b], from, count, logits[m]);
+        const Linear& block = blocks(m)[b];
+        // All blocks read one input, which is prepared once; the models of an ensemble take turns.
+        if (is_mixed || (first == 0 && from == 0)) matmul.SetInput(block, hidden[m]);
+        matmul.ApplyToInput(block, from, logits[m].WithColumns(block.out()).Slice(0, count));
       }
       ScopedTimer timer(&workspace_->profile.search);
-      for (size_t r = 0; r < static_cast<size_t>(count); ++r) {
-        const size_t i = static_cast<size_t>(from) + r;
+      for (int r = 0; r < count; ++r) {
+        const auto i = static_cast<size_t>(from + r);
         const OutputSubset* const own = queries[i].subset;
         const LogitTokens tokens =
             own == nullptr ? LogitTokens(first, width) : LogitTokens(own->tokens);
         absl::InlinedVector<float*, 1> row;
         for (size_t m = 0; m < models; ++m) {
-          row.push_back(logits[m] + r * static_cast<size_t>(blocks(m)[b].out()));
+          row.push_back(logits[m].WithColumns(blocks(m)[b].out()).row(r));
         }
         const auto sums =
             absl::MakeSpan(sums_).subspan(is_mixed ? i * models : 0, is_mixed ? models : 0);

@@ -38,7 +38,8 @@ class OutputLayer {
 
   // Fills in the linears and columns of the subsets of sentences that are decoded together, from
   // their tokens. Where it is faster, they share one matrix with the columns of all their tokens.
-  // The memory is the workspace's. REQUIRES: at least one subset, and at least one token in each.
+  // The memory is the workspace's. REQUIRES: at least one subset, and at least one token in each;
+  // the tokens ascend and are below the vocabulary's size.
   void Select(absl::Span<OutputSubset* const> subsets) const;
 
   struct Query {
@@ -48,15 +49,16 @@ class OutputLayer {
   };
   // Hands the logits of row queries[i].row of each model's `hidden`, which Decoder::Step returned,
   // to queries[i].sink, block by block. A row's logits depend on nothing else. Rows that nobody
-  // asks for cost nothing. REQUIRES: rows ascend, rows of one subset lie side by side, and so do
-  // subsets that share their linears.
-  void Run(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
+  // asks for cost nothing. Rows of one subset should lie side by side, and so should subsets that
+  // share their linears: they are worked on together. REQUIRES: rows ascend, each row once;
+  // `hidden` has rows for each model.
+  void Run(absl::Span<const RowSpan<const float>> hidden, absl::Span<const Query> queries);
 
  private:
   // Returns the rows of some queries, one after the other.
-  const float* Gather(const float* hidden, size_t dim, absl::Span<const Query> queries);
+  RowSpan<const float> Gather(RowSpan<const float> hidden, absl::Span<const Query> queries);
   // Does what Run does for queries whose subsets share their linears, or that have none.
-  void RunShared(absl::Span<const float* const> hidden, absl::Span<const Query> queries);
+  void RunShared(absl::Span<const RowSpan<const float>> hidden, absl::Span<const Query> queries);
   // Lets the query's sink edit the row's logits of each model, then hands them, or their mean, to
   // it.
   void HandOver(const Query& query, const LogitTokens& tokens, absl::Span<float* const> logits,

@@ -25,9 +25,9 @@ std::vector<int> LengthsOf(const MixerCall& call) {
   return lengths;
 }
 
-// [keys, D]: sampled where the queries say.
-const float* SampledRows(const MixerCall& call, const DeformableAttention& spec, const float* qkv,
-                         int keys, Workspace* workspace) {
+// Returns rows [keys, D] sampled where the queries say.
+RowSpan<const float> SampledRows(const MixerCall& call, const DeformableAttention& spec,
+                                 RowSpan<const float> qkv, int keys, Workspace* workspace) {
   const int dim = call.config.d_model;
   const int inner = call.config.inner_encoder();
   const MixerWeights& own = call.layer.mixer;
@@ -36,90 +36,92 @@ const float* SampledRows(const MixerCall& call, const DeformableAttention& spec,
       own.offset_taps.data(),       own.offset_bias.data(),
       own.offset_norm.gamma.data(), is_rms ? nullptr : own.offset_norm.beta.data(),
       call.config.norm_epsilon,     own.offset.data()};
-  float* const sampled = workspace->Rows(keys, dim);
+  const RowSpan<float> sampled = workspace->Rows(keys, dim);
   float* const places = workspace->arena.Floats(static_cast<size_t>(keys));
-  const auto stride = 3 * static_cast<size_t>(inner);
-  const float* in = call.in;
-  float* to = sampled;
+  const auto stride = static_cast<size_t>(qkv.columns());
+  int row = 0;
+  int key = 0;
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
     const int count = call.spec.mapped_keys(n);
-    FindPlaces(spec, weights, {qkv, stride, n}, inner, &workspace->arena, places);
-    SampleRows(in, n, dim, places, count, to);
-    qkv += static_cast<size_t>(n) * stride;
-    in += static_cast<ptrdiff_t>(n) * dim;
-    to += static_cast<ptrdiff_t>(count) * dim;
+    FindPlaces(spec, weights, {qkv.row(row), stride, n}, inner, &workspace->arena, places);
+    SampleRows(call.in.row(row), n, dim, places, count, sampled.row(key));
+    row += n;
+    key += count;
   }
   return sampled;
 }
 
 }  // namespace
 
-void MixTokens(const MixerCall& call, Workspace* workspace, float* out) {
+void MixTokens(const MixerCall& call, Workspace* workspace, RowSpan<float> out) {
+  ABSL_ASSERT(!call.spec.is_attention());
   const int dim = call.config.d_model;
   const MixerWeights& own = call.layer.mixer;
   const auto* const pool = call.spec.As<MeanPooling>();
-  const float* in = call.in;
+  int row = 0;
   for (const auto& source : call.sources) {
     const int n = static_cast<int>(source.size());
+    const float* const in = call.in.row(row);
     if (pool != nullptr) {
-      MeanPool(in, n, dim, pool->width, out);
+      MeanPool(in, n, dim, pool->width, out.row(row));
     } else {
-      MixByMlp(own.up, own.down, in, n, dim, &workspace->matmul, &workspace->arena, out);
+      MixByMlp(own.up, own.down, in, n, dim, &workspace->matmul, &workspace->arena, out.row(row));
     }
-    in += static_cast<ptrdiff_t>(n) * dim;
-    out += static_cast<ptrdiff_t>(n) * dim;
+    row += n;
   }
 }
 
-const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace) {
+RowSpan<const float> KeyRows(const MixerCall& call, RowSpan<const float> qkv,
+                             Workspace* workspace) {
   const auto* const reduced = call.spec.As<ReducedAttention>();
   const auto* const sampled = call.spec.As<DeformableAttention>();
   if (reduced == nullptr && sampled == nullptr) return qkv;
   const int keys = KeysOf(call);
-  const float* const rows = reduced != nullptr
-                                ? ReduceRows(call.config, call.layer.mixer, reduced->reduction,
-                                             call.in, LengthsOf(call), workspace)
-                                : SampledRows(call, *sampled, qkv, keys, workspace);
+  const RowSpan<const float> rows =
+      reduced != nullptr ? ReduceRows(call.config, call.layer.mixer, reduced->reduction, call.in,
+                                      LengthsOf(call), workspace)
+                         : SampledRows(call, *sampled, qkv, keys, workspace);
   // Their queries are of no use: the maps are one matrix.
-  float* const mapped = workspace->Rows(keys, 3 * call.config.inner_encoder());
-  workspace->matmul.Apply(call.layer.self.qkv, rows, keys, mapped);
+  const RowSpan<float> mapped = workspace->Rows(keys, 3 * call.config.inner_encoder());
+  workspace->matmul.Apply(call.layer.self.qkv, rows, mapped);
   return mapped;
 }
 
-const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
-                        const float* x, absl::Span<const int> lengths, Workspace* workspace) {
+RowSpan<const float> ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
+                                RowSpan<const float> x, absl::Span<const int> lengths,
+                                Workspace* workspace) {
   const int dim = config.d_model;
   int keys = 0;
   for (const int rows : lengths) keys += CeilOf(rows, reduction);
-  float* const joined = workspace->Rows(keys, reduction * dim);
-  float* to = joined;
+  const RowSpan<float> joined = workspace->Rows(keys, reduction * dim);
+  int row = 0;
+  int key = 0;
   for (const int rows : lengths) {
-    JoinNeighbours(x, rows, dim, reduction, to);
-    x += static_cast<ptrdiff_t>(rows) * dim;
-    to += static_cast<ptrdiff_t>(CeilOf(rows, reduction)) * reduction * dim;
+    JoinNeighbours(x.row(row), rows, dim, reduction, joined.row(key));
+    row += rows;
+    key += CeilOf(rows, reduction);
   }
-  float* const reduced = workspace->Rows(keys, dim);
-  workspace->matmul.Apply(own.reduce, joined, keys, reduced);
-  Normalize(config, own.reduce_norm, reduced, nullptr, keys, reduced);
+  ABSL_ASSERT(row == x.rows());
+  const RowSpan<float> reduced = workspace->Rows(keys, dim);
+  workspace->matmul.Apply(own.reduce, joined, reduced);
+  Normalize(config, own.reduce_norm, reduced, nullptr, reduced.data());
   return reduced;
 }
 
-const float* PredictCentres(const ModelConfig& config, const MixerWeights& own, const float* x,
-                            absl::Span<const QueryGroup> groups, Workspace* workspace) {
-  const int dim = config.d_model;
-  int rows = 0;
-  for (const QueryGroup& each : groups) rows += each.rows;
-  float* const centres = workspace->arena.Floats(static_cast<size_t>(rows));
-  float* const mapped = workspace->Rows(rows, dim);
-  workspace->matmul.Apply(own.centre, x, rows, mapped);
-  const float* from = mapped;
-  float* to = centres;
+const float* PredictCentres(const ModelConfig& config, const MixerWeights& own,
+                            RowSpan<const float> x, absl::Span<const QueryGroup> groups,
+                            Workspace* workspace) {
+  float* const centres = workspace->arena.Floats(static_cast<size_t>(x.rows()));
+  const RowSpan<float> mapped = workspace->Rows(x.rows(), config.d_model);
+  workspace->matmul.Apply(own.centre, x, mapped);
+  int row = 0;
   for (const QueryGroup& each : groups) {
-    FindCentres(from, own.centre_vector.data(), each.rows, static_cast<size_t>(dim), each.keys, to);
-    from += static_cast<ptrdiff_t>(each.rows) * dim;
-    to += each.rows;
+    FindCentres(mapped.row(row), own.centre_vector.data(), each.rows,
+                static_cast<size_t>(config.d_model), each.keys, centres + row);
+    row += each.rows;
   }
+  ABSL_ASSERT(row == x.rows());
   return centres;
 }
 

@@ -18,29 +18,34 @@ struct MixerCall {
   const MixerSpec& spec;
   const EncoderPartWeights& layer;
   absl::Span<const absl::Span<const int>> sources;
-  const float* in;  // [rows, D], of the sublayer
+  RowSpan<const float> in;  // [rows, D], of the sublayer
 };
 
-// out [rows, D]: what a mixer that is no attention makes of the rows.
-void MixTokens(const MixerCall& call, Workspace* workspace, float* out);
+// Sets out [rows, D] to what a mixer that is no attention makes of the rows. REQUIRES: the mixer is
+// no attention.
+void MixTokens(const MixerCall& call, Workspace* workspace, RowSpan<float> out);
 
-// Rows [q, k, v] that have the keys and values, spec.mapped_keys(n) of them for a sentence of n
-// tokens: `qkv` [rows, 3 I], which has the queries, or others in the arena.
-const float* KeyRows(const MixerCall& call, const float* qkv, Workspace* workspace);
+// Returns the rows [q, k, v] that have the keys and values, spec.mapped_keys(n) of them for a
+// sentence of n tokens: `qkv` [rows, 3 I], which has the queries, or others in the arena.
+RowSpan<const float> KeyRows(const MixerCall& call, RowSpan<const float> qkv, Workspace* workspace);
 
-// LN(W [x_1; ...; x_R] + b) of every R neighbours of x [rows, D], which are sentences of `lengths`
-// rows: [keys, D] in the arena, ceil(n / R) for a sentence of n rows.
-const float* ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
-                        const float* x, absl::Span<const int> lengths, Workspace* workspace);
+// Returns LN(W [x_1; ...; x_R] + b) of every R neighbours of x [rows, D], which are sentences of
+// `lengths` rows: [keys, D] in the arena, ceil(n / R) for a sentence of n rows. REQUIRES: the
+// lengths add up to the rows.
+RowSpan<const float> ReduceRows(const ModelConfig& config, const MixerWeights& own, int reduction,
+                                RowSpan<const float> x, absl::Span<const int> lengths,
+                                Workspace* workspace);
 
 // Rows one after another, the queries to the keys of one sentence.
 struct QueryGroup {
   int rows;
   int keys;
 };
-// Predicts the place that each row of x [rows, D] looks at (PredictedWindow); in the arena.
-const float* PredictCentres(const ModelConfig& config, const MixerWeights& own, const float* x,
-                            absl::Span<const QueryGroup> groups, Workspace* workspace);
+// Predicts the place that each row of x [rows, D] looks at (PredictedWindow). Returns the places in
+// the arena. REQUIRES: the groups have as many rows as x.
+const float* PredictCentres(const ModelConfig& config, const MixerWeights& own,
+                            RowSpan<const float> x, absl::Span<const QueryGroup> groups,
+                            Workspace* workspace);
 
 }  // namespace nibu::internal
 

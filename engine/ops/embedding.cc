@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/convert.h"
@@ -69,6 +70,7 @@ size_t EmbeddingTable::bytes() const {
 }
 
 void EmbeddingTable::Lookup(int row, float scale, float* out) const {
+  ABSL_ASSERT(0 <= row && row < rows_);
   const auto dim = static_cast<size_t>(dim_);
   ConvertToFloat(dtype_, data_ + static_cast<size_t>(row) * dim * DTypeSize(dtype_), dim, out);
   if (!scales_.empty()) scale *= scales_[scales_.size() == 1 ? 0 : static_cast<size_t>(row)];
@@ -118,6 +120,7 @@ std::vector<float> DistanceBiases(absl::Span<const float> table, int heads, bool
                                   int max_distance) {
   const int rows = static_cast<int>(table.size()) / heads;
   const int buckets = both_ways ? rows / 2 : rows;
+  ABSL_ASSERT(buckets / 2 > 0 && max_distance > buckets / 2);
   std::vector<float> biases;
   biases.reserve(static_cast<size_t>(heads) * (2 * static_cast<size_t>(max_distance) + 1));
   for (int h = 0; h < heads; ++h) {

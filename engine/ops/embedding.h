@@ -49,7 +49,7 @@ class EmbeddingTable {
   int dim() const { return dim_; }
   size_t bytes() const;  // of the values and the scales
 
-  // Sets out [D] = scale * table[row].
+  // Sets out [D] = scale * table[row]. REQUIRES: 0 <= row < rows().
   void Lookup(int row, float scale, float* out) const;
 
  private:

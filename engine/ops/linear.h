@@ -41,10 +41,10 @@ class Linear {
                                        absl::Span<const TensorView> biases, Activation activation,
                                        ComputeType compute_type);
 
-  // Makes a map of packed_bytes(), which it uses where they lie: 64-byte aligned, kept alive by
-  // `owner`. The bytes must be writable: oneDNN may write the value that padding has already to it.
+  // Makes a map of packed_bytes(), which it uses where they lie, kept alive by `owner`. The bytes
+  // must be writable: oneDNN may write the value that padding has already to it.
   // FailedPrecondition: they were packed for another CPU or oneDNN. InvalidArgument: they are no
-  // packed bytes.
+  // packed bytes. REQUIRES: they are 64-byte aligned.
   static absl::StatusOr<Linear> FromPacked(absl::Span<char> bytes,
                                            std::shared_ptr<const void> owner);
 
@@ -52,7 +52,7 @@ class Linear {
   // together are one map; they have the same type and the same number of outputs, except that the
   // last one may have fewer. out() is rounded up, so that few shapes of matmuls are needed; outputs
   // beyond the chosen ones are anything. The map's memory comes from `memory`, which outlives it.
-  // REQUIRES: at least one output; each is less than the number of outputs of all blocks.
+  // REQUIRES: at least one block and one output; each output is one of the blocks'.
   static Linear Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
                        std::pmr::memory_resource* memory);
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "absl/base/macros.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/ops/backend/int8_backend.h"
 #include "engine/ops/backend/int8_product.h"
@@ -23,9 +24,14 @@ constexpr int kHiddenRows = 4 * kMostRows;
 // Calls f(first, n) for pieces of `rows` rows, at most `most` each.
 template <typename F>
 void ForEachPiece(int rows, int most, F f) {
-  for (int first = 0; first < rows; first += most) {
-    f(static_cast<size_t>(first), std::min(most, rows - first));
-  }
+  for (int first = 0; first < rows; first += most) f(first, std::min(most, rows - first));
+}
+
+// Returns whether x and y fit a map from `in` to `out` columns, and have room for padding.
+bool Fit(int in, int out, const RowSpan<const float>& x, const RowSpan<float>& y) {
+  const int room = Matmul::RoomFor(x.rows());
+  return x.columns() == in && y.columns() == out && x.rows() == y.rows() && x.room() >= room &&
+         y.room() >= room;
 }
 
 size_t InputBytes(ComputeType type) { return dnnl::memory::data_type_size(SourceType(type)); }
@@ -43,7 +49,11 @@ struct Matmul::State {
   AlignedBuffer<float> hidden;       // a piece of ApplyPair's hidden layer
   AlignedBuffer<char> hidden_input;  // int8: all of it, as the second product reads it
   AlignedBuffer<float> row_scales;   // int8: of the rows of the input
-  const void* prepared = nullptr;    // the rows that the next products read
+  // The rows that the next products read.
+  const void* prepared = nullptr;
+  int prepared_rows = 0;
+  int prepared_columns = 0;
+  int prepared_room = 0;
 
   // Returns the back end for a map. Our own kernels run on one thread, so that oneDNN multiplies
   // when more may be used.
@@ -67,28 +77,43 @@ struct Matmul::State {
   }
 
   // Returns the prepared input from row `first` on.
-  MatmulInput InputOf(const Linear::Packed& map, size_t first) const {
+  MatmulInput InputFrom(const Linear::Packed& map, int first) const {
     const size_t row = static_cast<size_t>(map.spec.in) * InputBytes(map.spec.type);
     const bool is_int8 = map.spec.type == ComputeType::kInt8;
-    return {static_cast<const char*>(prepared) + first * row,
-            is_int8 ? row_scales.data() + first : nullptr};
+    return {static_cast<const char*>(prepared) + static_cast<size_t>(first) * row,
+            is_int8 ? row_scales.data() + first : nullptr, prepared_room - first};
   }
 
-  // Points `prepared` to x as the map reads it: x itself, or converted into `input`.
-  void Prepare(const Linear::Packed& map, const float* x, int rows) {
-    prepared = x;
+  // Says which rows the next products read.
+  void SetPrepared(const void* data, int rows, int columns, int room) {
+    prepared = data;
+    prepared_rows = rows;
+    prepared_columns = columns;
+    prepared_room = room;
+  }
+
+  // Has the next products read x, in the type that the map reads: x itself, or converted into
+  // `input`.
+  void Prepare(const Linear::Packed& map, const RowSpan<const float>& x) {
+    SetPrepared(x.data(), x.rows(), x.columns(), x.room());
     if (map.spec.type == ComputeType::kFloat32) return;
     const auto in = static_cast<size_t>(map.spec.in);
-    const auto n = static_cast<size_t>(rows);
-    input.Reserve((n + kMostPaddedRows) * in * InputBytes(map.spec.type));
-    prepared = input.data();
+    const auto n = static_cast<size_t>(x.rows());
+    const int room = x.rows() + kMostPaddedRows;
+    input.Reserve(static_cast<size_t>(room) * in * InputBytes(map.spec.type));
+    SetPrepared(input.data(), x.rows(), x.columns(), room);
     if (map.spec.type == ComputeType::kBFloat16) {
-      RoundToBFloat16(x, n * in, reinterpret_cast<uint16_t*>(input.data()));
+      RoundToBFloat16(x.data(), n * in, reinterpret_cast<uint16_t*>(input.data()));
     } else {
       row_scales.Reserve(n);
-      QuantizeRows(x, n, in, ActivationRange(CurrentIsa()), map.header().static_scale,
+      QuantizeRows(x.data(), n, in, ActivationRange(CurrentIsa()), map.header().static_scale,
                    reinterpret_cast<uint8_t*>(input.data()), row_scales.data());
     }
+  }
+
+  // Multiplies the prepared rows from `first` on, as many as y has.
+  void RunOnInput(const Linear& linear, int first, const RowSpan<float>& y) {
+    Run(linear, InputFrom(*linear.packed(), first), y.rows(), {y.data(), y.room()});
   }
 };
 
@@ -101,7 +126,7 @@ void Matmul::SetObserver(MatmulObserver* observer) { state_->observer = observer
 
 // Enough for either piece size. The few small maps that need more rows have a buffer of their own
 // for them, in OneDnnBackend.
-int Matmul::PaddedRows(int rows) {
+int Matmul::RoomFor(int rows) {
   const auto padded = [rows](int piece) { return rows - rows % piece + UsualRows(rows % piece); };
   return std::max(padded(kLeastPieceRows), padded(kMostRows));
 }
@@ -115,23 +140,29 @@ bool Matmul::SharesOutputs(const Linear& linear) {
 }
 
 // Each piece is prepared just before it is multiplied, so that it is still in L2 then.
-void Matmul::Apply(const Linear& linear, const float* x, int rows, float* y) {
-  const Linear::Packed& map = *linear.packed();
-  ForEachPiece(rows, PieceRows(linear), [&](size_t first, int n) {
-    SetInput(linear, x + first * static_cast<size_t>(map.spec.in), n);
-    ApplyToInput(linear, 0, n, y + first * static_cast<size_t>(map.spec.out));
+void Matmul::Apply(const Linear& linear, RowSpan<const float> x, RowSpan<float> y) {
+  ABSL_ASSERT(Fit(linear.in(), linear.out(), x, y));
+  ForEachPiece(x.rows(), PieceRows(linear), [&](int first, int n) {
+    state_->Prepare(*linear.packed(), x.Slice(first, n));
+    state_->RunOnInput(linear, 0, y.Slice(first, n));
   });
 }
 
-void Matmul::SetInput(const Linear& linear, const float* x, int rows) {
-  state_->Prepare(*linear.packed(), x, rows);
+void Matmul::SetInput(const Linear& linear, RowSpan<const float> x) {
+  ABSL_ASSERT(x.columns() == linear.in() && x.room() >= RoomFor(x.rows()));
+  state_->Prepare(*linear.packed(), x);
 }
 
-void Matmul::ApplyToInput(const Linear& linear, int first, int n, float* y) {
-  state_->Run(linear, state_->InputOf(*linear.packed(), static_cast<size_t>(first)), n, {y});
+void Matmul::ApplyToInput(const Linear& linear, int first, RowSpan<float> y) {
+  ABSL_ASSERT(linear.in() == state_->prepared_columns && linear.out() == y.columns());
+  ABSL_ASSERT(first % PieceRows(linear) == 0 && first + y.rows() <= state_->prepared_rows);
+  ABSL_ASSERT(y.rows() <= kMostRows && y.room() >= RoomFor(y.rows()));
+  state_->RunOnInput(linear, first, y);
 }
 
 void Matmul::Multiply(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y) {
+  ABSL_ASSERT(0 < rows && rows <= kMostRows);
+  ABSL_ASSERT(x.room >= kMostPaddedRows && y.room >= kMostPaddedRows);
   state_->Run(linear, x, rows, y);
 }
 
@@ -139,43 +170,44 @@ void Matmul::Multiply(const Linear& linear, const MatmulInput& x, int rows, cons
 // kHiddenRows rows go through the first map and are quantized, piece by piece, before all of them
 // go through the second one. In bfloat16, a back end that can do so writes the hidden layer in that
 // type; otherwise it is rounded by Prepare.
-void Matmul::ApplyPair(const Linear& first, const Linear& second, const float* x, int rows,
-                       float* y) {
+void Matmul::ApplyPair(const Linear& first, const Linear& second, RowSpan<const float> x,
+                       RowSpan<float> y) {
+  ABSL_ASSERT(Fit(first.in(), second.out(), x, y) && first.out() == second.in());
   State& state = *state_;
   const Linear::Packed& up = *first.packed();
   const Linear::Packed& down = *second.packed();
   const bool is_int8 = up.spec.type == ComputeType::kInt8;
   const bool is_bfloat16 = state.BackendFor(up).WritesBFloat16(up);
   const int piece = PieceRows(first);
-  const auto in = static_cast<size_t>(up.spec.in);
-  const auto width = static_cast<size_t>(up.spec.out);
-  ForEachPiece(rows, is_int8 ? kHiddenRows : piece, [&](size_t row, int n) {
+  const int width = up.spec.out;
+  const auto columns = static_cast<size_t>(width);
+  ForEachPiece(x.rows(), is_int8 ? kHiddenRows : piece, [&](int row, int n) {
     const int most = std::min(n, piece);
-    // `hidden` has elements of four bytes; rows of bfloat16 take up half of them.
-    const int room = is_bfloat16 ? (most + kMostPaddedRows) / 2 + 1 : PaddedRows(most);
-    state.hidden.Reserve(static_cast<size_t>(room) * width);
+    const int room = is_bfloat16 ? kMostPaddedRows : RoomFor(most);
+    // `hidden` has elements of four bytes; those of bfloat16 take up half of them.
+    state.hidden.Reserve(static_cast<size_t>(is_bfloat16 ? (room + 1) / 2 : room) * columns);
     float* const hidden = state.hidden.data();
-    SetInput(first, x + row * in, n);
+    state.Prepare(up, x.Slice(row, n));
     if (is_int8) {
-      state.hidden_input.Reserve(static_cast<size_t>(PaddedRows(n) + kInt8Rows) * width);
+      const int next_room = RoomFor(n) + kInt8Rows;
+      state.hidden_input.Reserve(static_cast<size_t>(next_room) * columns);
       auto* const next = reinterpret_cast<uint8_t*>(state.hidden_input.data());
-      ForEachPiece(n, piece, [&](size_t from, int some) {
-        state.Run(first, state.InputOf(up, from), some, {hidden});
-        QuantizeRows(hidden, static_cast<size_t>(some), width, ActivationRange(CurrentIsa()),
-                     down.header().static_scale, next + from * width,
+      ForEachPiece(n, piece, [&](int from, int some) {
+        state.RunOnInput(first, from, {hidden, some, width, room});
+        QuantizeRows(hidden, static_cast<size_t>(some), columns, ActivationRange(CurrentIsa()),
+                     down.header().static_scale, next + static_cast<size_t>(from) * columns,
                      state.row_scales.data() + from);
       });
-      state.prepared = next;
+      state.SetPrepared(next, n, width, next_room);
     } else if (is_bfloat16) {
-      state.Run(first, state.InputOf(up, 0), n, {hidden, DType::kBFloat16});
-      state.prepared = hidden;
+      state.Run(first, state.InputFrom(up, 0), n, {hidden, room, DType::kBFloat16});
+      state.SetPrepared(hidden, n, width, room);
     } else {
-      state.Run(first, state.InputOf(up, 0), n, {hidden});
-      state.Prepare(down, hidden, n);
+      state.RunOnInput(first, 0, {hidden, n, width, room});
+      state.Prepare(down, {hidden, n, width, room});
     }
-    ForEachPiece(n, piece, [&](size_t from, int some) {
-      ApplyToInput(second, static_cast<int>(from), some,
-                   y + (row + from) * static_cast<size_t>(down.spec.out));
+    ForEachPiece(n, piece, [&](int from, int some) {
+      state.RunOnInput(second, from, y.Slice(row + from, some));
     });
   });
 }

@@ -1,10 +1,10 @@
 // Applies affine maps: y = act(x W + b). A Matmul belongs to one worker; it chooses the back end
 // for each call, oneDNN or our own int8 kernels, and keeps what these need from call to call.
 //
-// Rows are padded to a small set of counts, since the fast kernels have fixed shapes. Buffers
-// handed to Apply therefore have room for Matmul::PaddedRows(rows) rows. Padding rows of the input
-// may hold anything; those of the output are overwritten with anything. A row's result never
-// depends on the number of rows.
+// Rows are padded to a small set of counts, since the fast kernels have fixed shapes. So the memory
+// of the rows that a call reads or writes has room for more of them, Matmul::RoomFor(rows). Padding
+// rows of the input may hold anything; those of the output are overwritten with anything. A row's
+// result never depends on the number of rows.
 //
 // Calls throw oneDNN's errors, which are std::exceptions, and std::bad_alloc. A Matmul that has
 // thrown can be used again, and its results are right.
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/core/row_span.h"
 #include "engine/ops/backend/backend.h"
 #include "engine/ops/backend/row_counts.h"
 #include "engine/ops/linear.h"
@@ -53,8 +54,8 @@ class Matmul {
   static constexpr int kMostPaddedRows = internal::kMostPaddedRows;
   // Returns the rows of the pieces into which calls for a map are cut.
   static int PieceRows(const Linear& linear);
-  // Returns the rows that the buffers of a call with `rows` rows must have room for.
-  static int PaddedRows(int rows);
+  // Returns the room, in rows, that x and y of a call with `rows` rows need.
+  static int RoomFor(int rows);
   // Returns whether rows that need different outputs of a map are faster in one call, and have the
   // same results: see row_counts.h.
   static bool SharesOutputs(const Linear& linear);
@@ -72,22 +73,25 @@ class Matmul {
   // `observer`: null for none; it outlives the calls.
   void SetObserver(MatmulObserver* observer);
 
-  // Sets y [rows, out] = act(x [rows, in] W + b). x and y do not overlap.
-  void Apply(const Linear& linear, const float* x, int rows, float* y);
+  // Sets y [rows, out] = act(x [rows, in] W + b). x and y do not overlap. REQUIRES: x has in()
+  // columns, y has as many rows and out() columns, and both have room for RoomFor(rows) rows.
+  void Apply(const Linear& linear, RowSpan<const float> x, RowSpan<float> y);
 
   // These two do the same for maps with an input in common (the blocks of an output layer), which
   // is quantized once. After SetInput, ApplyToInput sets y [n, out] for rows first .. first + n - 1
-  // of x. `first` is a multiple of PieceRows, n at most kMostRows, `linear` one of the maps. x must
-  // stay valid until the last ApplyToInput, and no other call may come in between.
-  void SetInput(const Linear& linear, const float* x, int rows);
-  void ApplyToInput(const Linear& linear, int first, int n, float* y);
+  // of x. x must stay valid until the last ApplyToInput, and no other call may come in between.
+  // REQUIRES: columns and room as in Apply; `first` is a multiple of PieceRows, n at most
+  // kMostRows, and x has first + n rows; `linear` has the input of the map given to SetInput.
+  void SetInput(const Linear& linear, RowSpan<const float> x);
+  void ApplyToInput(const Linear& linear, int first, RowSpan<float> y);
 
   // Sets y [rows, out of second] = second(first(x)). The hidden layer stays in here, in the compute
-  // type.
-  void ApplyPair(const Linear& first, const Linear& second, const float* x, int rows, float* y);
+  // type. REQUIRES: as in Apply, and the first map has as many outputs as the second has inputs.
+  void ApplyPair(const Linear& first, const Linear& second, RowSpan<const float> x,
+                 RowSpan<float> y);
 
   // Does the product alone, of rows that are in the map's own type already, as a MatmulObserver
-  // sees it. At most kMostRows rows; x and y have room for kMostPaddedRows rows. REQUIRES: y is
+  // sees it. REQUIRES: 1 to kMostRows rows; x and y have room for kMostPaddedRows rows; y is
   // float32, or bfloat16 where an observed call for the map was.
   void Multiply(const Linear& linear, const MatmulInput& x, int rows, const MatmulOutput& y);
 

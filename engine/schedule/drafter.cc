@@ -93,11 +93,11 @@ int Drafter::Next(Sentence* sentence, const LogitEdits& edits) {
   const auto held = static_cast<size_t>(sentence->state_.length());
   const auto tokens = absl::MakeConstSpan(sentence->tokens_).subspan(held);
   const Decoder::Input input{&sentence->state_, tokens, /*consecutive=*/true};
-  const float* rows = decoder_.Step({&input, 1});
+  const RowSpan<const float> rows = decoder_.Step({&input, 1});
   best_.Start(&edits);
   const OutputLayer::Query query{static_cast<int>(tokens.size()) - 1, &best_,
                                  sentence->output_.tokens.empty() ? nullptr : &sentence->output_};
-  output_.Run({rows}, {&query, 1});
+  output_.Run({&rows, 1}, {&query, 1});
   return best_.Finish();
 }
 

@@ -45,6 +45,7 @@ void Worker::Run() noexcept {
       if (!Fill()) return;
       if (live_.empty()) continue;  // the jobs that were taken had to end at once
       const bool solo = IsSolo();
+      // SoloThreads chooses for each step, by the times of those before.
       SetThreads(solo && solo_threads_.Next());
       const size_t sentences = live_.size();
       const auto start = std::chrono::steady_clock::now();
@@ -116,7 +117,7 @@ void Worker::Start() {
       for (size_t i = before; i < live_.size(); ++i) states.push_back(live_[i]->state(m));
       workspace_.arena.Rewind(0);
       const PreparedModel& prepared = members_[m].prepared;
-      const float* encoded = Encode(*prepared.model, prepared.source, sources, &workspace_);
+      const RowSpan<float> encoded = Encode(*prepared.model, prepared.source, sources, &workspace_);
       members_[m].decoder.Begin(encoded, states);
     }
   }

@@ -73,8 +73,9 @@ class Worker {
   // Decodes until the queue is closed and empty.
   void Run() noexcept;
 
-  // The first starts a new profile, the second returns the seconds that each sentence has taken
-  // since. To be called only while the worker waits for jobs.
+  // The first starts a new profile, the second returns the seconds that each pass over a sentence
+  // has taken since, also of those that were cancelled or late. To be called only while the worker
+  // waits for jobs.
   void StartMeasuring();
   std::vector<double> FinishMeasuring();
 
@@ -99,8 +100,8 @@ class Worker {
   void AddSlot();
   // Makes the output layers of those sentences of live_, from `first` on, that have shortlists.
   void SelectOutputs(size_t first);
-  // Returns whether this worker has a single sentence and no other worker has any, nor a translator
-  // with the same core budget: then its matmuls may use several threads.
+  // Returns whether this worker has a single sentence, none waits in the queue, and no other worker
+  // has any, nor a translator with the same core budget: then its matmuls may use several threads.
   bool IsSolo() {
     return options_.solo_threads > 1 && live_.size() == 1 && queue_->Alone() && core_.IsAlone();
   }
@@ -133,10 +134,10 @@ class Worker {
   std::vector<double> latencies_;  // seconds
 
   // Scratch of Step.
-  std::vector<Decoder::Input> inputs_;       // of each live sentence
-  std::vector<const float*> hidden_;         // of each model, [R, D]
-  std::vector<OutputLayer::Query> queries_;  // of each row that needs logits
-  std::vector<SearchRow> rows_;              // where those logits go
+  std::vector<Decoder::Input> inputs_;        // of each live sentence
+  std::vector<RowSpan<const float>> hidden_;  // of each model, [R, D]
+  std::vector<OutputLayer::Query> queries_;   // of each row that needs logits
+  std::vector<SearchRow> rows_;               // where those logits go
 };
 
 }  // namespace nibu::internal

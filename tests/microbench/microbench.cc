@@ -68,14 +68,14 @@ void BM_Linear(benchmark::State& state, ComputeType type, MatmulKernels kernels,
   }
   const std::vector<Linear>& linears = **made;
   Matmul matmul(kernels);
-  const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-  AlignedBuffer<float> x(room * static_cast<size_t>(in));
-  AlignedBuffer<float> y(room * static_cast<size_t>(out));
+  const int room = Matmul::RoomFor(rows);
+  AlignedBuffer<float> x(static_cast<size_t>(room) * static_cast<size_t>(in));
+  AlignedBuffer<float> y(static_cast<size_t>(room) * static_cast<size_t>(out));
   const std::vector<float> values = Values(x.size());
   std::memcpy(x.data(), values.data(), x.size() * sizeof(float));
   size_t next = 0;
   for (auto _ : state) {
-    matmul.Apply(linears[next], x.data(), rows, y.data());
+    matmul.Apply(linears[next], {x.data(), rows, in, room}, {y.data(), rows, out, room});
     next = next + 1 < linears.size() ? next + 1 : 0;
   }
   SetRates(state, 2.0 * rows * in * out, static_cast<double>(linears[0].bytes()));

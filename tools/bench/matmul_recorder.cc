@@ -71,8 +71,9 @@ absl::StatusOr<double> MatmulRecorder::Replay(MatmulKernels kernels) const try {
       ScopedTimer timer(&seconds);
       for (const Product& product : order_) {
         if (product.threads != threads) matmul.SetThreads(threads = product.threads);
-        matmul.Multiply(linears[product.weights], {x.data(), scales.data()}, product.rows,
-                        {y.data(), product.output});
+        matmul.Multiply(linears[product.weights],
+                        {x.data(), scales.data(), Matmul::kMostPaddedRows}, product.rows,
+                        {y.data(), Matmul::kMostPaddedRows, product.output});
       }
     }
     return seconds;

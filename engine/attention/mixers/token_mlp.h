@@ -10,7 +10,7 @@
 
 namespace nibu::internal {
 
-// x, out [positions, dim]; the activation belongs to `up`. REQUIRES: positions <= P.
+// x, out [positions, dim]; the activation belongs to `up`. REQUIRES: 0 < positions <= P.
 void MixByMlp(const Linear& up, const Linear& down, const float* x, int positions, int dim,
               Matmul* matmul, Arena* arena, float* out);
 

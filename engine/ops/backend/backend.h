@@ -11,11 +11,13 @@ namespace nibu::internal {
 struct MatmulInput {
   const void* rows;     // [rows, in]: float32, bfloat16, or int8 as u8
   const float* scales;  // [rows], int8 only: the value of one step of a row's integers
+  int room;             // the rows that the memory holds, padding included
 };
 
 // Rows of results, and the type in which the caller wants them.
 struct MatmulOutput {
   void* rows;                     // [rows, out]
+  int room;                       // the rows that the memory holds, padding included
   DType dtype = DType::kFloat32;  // or kBFloat16
 };
 
@@ -28,11 +30,10 @@ class MatmulBackend {
   // Returns whether it can write the results of a map in bfloat16.
   virtual bool WritesBFloat16(const Linear::Packed& map) const = 0;
 
-  // Sets y [rows, out] = act(x W + b). `rows` is at most kMostRows. With float32 results, rows of x
-  // up to Matmul::PaddedRows(rows) may be read, and rows of y up to there overwritten, except that
-  // a whole piece (PieceRows) has no padding in y. With bfloat16 results, y has room for
-  // kMostPaddedRows rows. REQUIRES: y is float32 or WritesBFloat16(map). Throws dnnl::error and
-  // std::bad_alloc.
+  // Sets y [rows, out] = act(x W + b). Rows of x beyond `rows` may be read, and rows of y beyond
+  // them overwritten, up to UsualRows(rows), or kMostPaddedRows in bfloat16, for which there is
+  // room. Throws dnnl::error and std::bad_alloc. REQUIRES: 1 to kMostRows rows; that room; y is
+  // float32, or WritesBFloat16(map).
   virtual void Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                    const MatmulOutput& y) = 0;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "engine/ops/backend/int8_product.h"
 #include "engine/ops/quantize.h"
 
@@ -13,6 +14,10 @@ namespace nibu::internal {
 // the sums, in place.
 void Int8Backend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                       const MatmulOutput& y) {
+  ABSL_ASSERT(Has(map));
+  ABSL_ASSERT(0 < rows && rows <= kMostRows);
+  ABSL_ASSERT(x.room >= (rows + kInt8Rows - 1) / kInt8Rows * kInt8Rows && y.room >= rows);
+  ABSL_ASSERT(y.dtype == DType::kFloat32);
   auto* const results = static_cast<float*>(y.rows);
   const bool fetches = map.int8_weights != std::exchange(in_l2_, map.int8_weights);
   const auto in = static_cast<size_t>(map.spec.in);

@@ -21,6 +21,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 
 #if defined(__x86_64__)
@@ -307,6 +309,10 @@ void MultiplyWithVnni(const Int8Weights& weights, bool fetches, const uint8_t* x
 
 void MultiplyInt8(Isa isa, const Int8Weights& weights, bool fetches, const uint8_t* x, size_t rows,
                   const Dequantization& dequantization, const float* row_scales, float* y) {
+  ABSL_ASSERT(rows > 0);
+  ABSL_ASSERT(reinterpret_cast<uintptr_t>(weights.values) % 64 == 0);
+  ABSL_ASSERT(weights.in % 64 == 0 && weights.out % 64 == 0);
+  ABSL_ASSERT(HasInt8Product(isa) && isa <= CurrentIsa());
   const auto multiply = isa == Isa::kAmx ? MultiplyOnAmx : MultiplyWithVnni;
   multiply(weights, fetches, x, rows, dequantization, row_scales, y);
 }

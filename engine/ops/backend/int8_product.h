@@ -40,9 +40,9 @@ constexpr bool HasInt8Product(Isa isa) { return isa >= Isa::kAvx512Vnni; }
 // Computes y as above, on the calling thread. Thread-safe. With an activation for which
 // FinishesInt8 is false, y gets the bits of the sums instead. Rows of x up to the next multiple of
 // kInt8Rows are read, and may hold anything beyond `rows`; only `rows` rows of y are written.
-// `fetches`: the weights may be missing in L2, so that they are prefetched. REQUIRES: rows > 0;
-// HasInt8Product(isa); this CPU has the instructions; and the system has allowed the process to use
-// AMX if isa is kAmx (oneDNN asks for it).
+// `fetches`: the weights may be missing in L2, so that they are prefetched. REQUIRES: rows > 0; the
+// weights' alignment and multiples of 64; HasInt8Product(isa); this CPU has the instructions; and
+// the system has allowed the process to use AMX if isa is kAmx (oneDNN asks for it).
 void MultiplyInt8(Isa isa, const Int8Weights& weights, bool fetches, const uint8_t* x, size_t rows,
                   const Dequantization& dequantization, const float* row_scales, float* y);
 

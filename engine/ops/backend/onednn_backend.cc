@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "engine/core/huge_memory.h"
 #include "engine/ops/backend/row_counts.h"
 #include "engine/ops/quantize.h"
@@ -22,6 +23,7 @@ namespace {
 
 // Returns the smallest row count of the rule that holds `rows` rows. REQUIRES: at most kMostRows.
 int RoundUpRows(const MatmulRule& rule, int rows) {
+  ABSL_ASSERT(0 < rows && rows <= kMostRows);
   return *std::lower_bound(rule.row_counts.begin(), rule.row_counts.end(), rows);
 }
 
@@ -99,9 +101,10 @@ bool OneDnnBackend::WritesBFloat16(const Linear::Packed& map) const {
 // oneDNN 2 has no scales for each row, so the sums of int8 are turned into floats here, in place.
 void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                         const MatmulOutput& y) {
+  ABSL_ASSERT(y.dtype == DType::kFloat32 || WritesBFloat16(map));
   MatmulSpec spec = map.spec;
   spec.bfloat16_output = y.dtype == DType::kBFloat16;
-  RunAll(spec, map, x.rows, rows, y.rows);
+  RunAll(spec, map, x, rows, y);
   if (map.spec.type != ComputeType::kInt8) return;
   const auto columns = static_cast<size_t>(map.spec.out);
   DequantizeRows(map.dequantization(), x.scales, static_cast<size_t>(rows), columns,
@@ -109,27 +112,28 @@ void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int row
                  columns);
 }
 
-void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, const void* x,
-                           int rows, void* y) {
+void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, const MatmulInput& x,
+                           int rows, const MatmulOutput& y) {
   const int count = RoundUpRows(map.rule, rows);
   const size_t row = static_cast<size_t>(spec.out) * (spec.bfloat16_output ? 2 : 4);
-  void* to = y;
-  // A whole piece may be followed by the next piece's rows in `y`, so its padding must not be
-  // written there. Fewer rows than a piece have room for UsualRows in `y`. With more padding than
-  // that, the results go to output_ first.
-  const bool is_piece = rows == PieceRows(spec.type, CurrentIsa());
-  if (!spec.bfloat16_output && count > (is_piece ? rows : UsualRows(rows))) {
+  void* to = y.rows;
+  // A few small maps pad to more rows than there need be in float32 results, which then go to
+  // output_ first.
+  if (!spec.bfloat16_output && count > UsualRows(rows)) {
     output_.Reserve(static_cast<size_t>(count) * row);
     to = output_.data();
+  } else {
+    ABSL_ASSERT(count <= y.room);
   }
   if (map.parts.size() == 1) {
-    RunPart(spec, map, 0, x, count, to);
+    ABSL_ASSERT(count <= x.room);
+    RunPart(spec, map, 0, x.rows, count, to);
   } else {
     const size_t element = memory::data_type_size(SourceType(spec.type));
     const size_t stride = static_cast<size_t>(spec.in) * element;
     // Copy the columns of x that a part needs side by side; each matmul adds to the sum in `to`.
     part_input_.Reserve(static_cast<size_t>(count) * stride);
-    const char* from = static_cast<const char*>(x);
+    const char* from = static_cast<const char*>(x.rows);
     for (size_t i = 0; i < map.parts.size(); ++i) {
       const MatmulSpec part_spec = map.PartSpec(i);
       const size_t width = static_cast<size_t>(part_spec.in) * element;
@@ -140,7 +144,7 @@ void OneDnnBackend::RunAll(const MatmulSpec& spec, const Linear::Packed& map, co
       from += width;
     }
   }
-  if (to != y) std::memcpy(y, to, static_cast<size_t>(rows) * row);
+  if (to != y.rows) std::memcpy(y.rows, to, static_cast<size_t>(rows) * row);
 }
 
 void OneDnnBackend::RunPart(const MatmulSpec& spec, const Linear::Packed& map, size_t part,

@@ -54,7 +54,8 @@ class OneDnnBackend final : public MatmulBackend {
                void* y);
   // Sets y [rows, out] = x W (+ b, activation), in the types of `spec`; for int8, to the sums. Pads
   // the rows and adds the parts of the inputs up.
-  void RunAll(const MatmulSpec& spec, const Linear::Packed& map, const void* x, int rows, void* y);
+  void RunAll(const MatmulSpec& spec, const Linear::Packed& map, const MatmulInput& x, int rows,
+              const MatmulOutput& y);
   // Does the same for a part of the inputs and a row count of the rule, which needs no padding.
   void RunPart(const MatmulSpec& spec, const Linear::Packed& map, size_t part, const void* x,
                int rows, void* y);

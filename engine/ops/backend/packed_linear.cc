@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/huge_heap.h"
 #include "engine/core/huge_memory.h"
@@ -95,7 +96,7 @@ struct Linear::Packed::Layout {
       part.in = std::min(part_inputs, spec.in - first);
       Add(part);
     }
-    rule = RuleFor(KindOf(spec, blocked));
+    rule = RuleFor(KindOf(spec, blocked));  // part_inputs is the same for both
   }
 
   // Adds the layout of a part: oneDNN's own choice if it has a brgemm kernel (one of its kernels
@@ -173,6 +174,7 @@ Linear::Packed::Packed(PackedHeader header, std::pmr::memory_resource* from)
 
 Linear::Packed::Packed(char* bytes, std::shared_ptr<const void> keep)
     : owner(std::move(keep)), blob(bytes) {
+  ABSL_ASSERT(CheckPacked({bytes, static_cast<size_t>(header().size)}).ok());
   spec = SpecOf(header());
   SetViews(Layout(spec));
 }
@@ -189,6 +191,7 @@ MatmulSpec Linear::Packed::PartSpec(size_t part) const {
 
 // Walks over the blob in the order of its parts and points the members to them.
 void Linear::Packed::SetViews(const Layout& layout) {
+  ABSL_ASSERT(reinterpret_cast<uintptr_t>(blob) % 64 == 0);
   rule = layout.rule;
   char* next = blob + sizeof(PackedHeader);
   const auto take = [&] {

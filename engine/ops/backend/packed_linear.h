@@ -97,8 +97,8 @@ struct Linear::Packed {
   // it; null: from AllocateHuge, for weights that live as long as a model. Throws dnnl::error and
   // std::bad_alloc.
   Packed(PackedHeader header, std::pmr::memory_resource* from);
-  // Makes views of the blob at `bytes`, which `owner` keeps alive. REQUIRES: CheckPacked is OK.
-  // Throws dnnl::error and std::bad_alloc.
+  // Makes views of the blob at `bytes`, which `owner` keeps alive. Throws dnnl::error and
+  // std::bad_alloc. REQUIRES: CheckPacked is OK, and `bytes` is 64-byte aligned.
   Packed(char* bytes, std::shared_ptr<const void> owner);
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(blob); }
@@ -121,8 +121,10 @@ struct Linear::Packed {
   char* blob = nullptr;
   // Vectors [out] in the blob; null: it does not have them.
   float* bias_data = nullptr;
-  float* scales = nullptr;       // int8: see Dequantization
-  int32_t* zero_sums = nullptr;  // int8: see Dequantization
+  float* scales = nullptr;  // int8: see Dequantization
+  // int8: for each output, the zero point of activations times the sum of its weights, which is
+  // taken off the sum of products (see Dequantization).
+  int32_t* zero_sums = nullptr;
   // int8: the weights, if our own kernels can read them (see above); else null.
   const int8_t* int8_weights = nullptr;
   // Views of the blob. They are made once, since setting a data handle writes to a layout's

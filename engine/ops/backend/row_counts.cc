@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "absl/types/span.h"
 
 namespace nibu::internal {
@@ -87,6 +88,7 @@ MatmulRule RuleFor(const MatmulKind& kind) {
 }
 
 int UsualRows(int rows) {
+  ABSL_ASSERT(0 <= rows && rows <= kMostRows);
   if (rows == 0) return 0;
   const auto round_up = [rows](absl::Span<const int> counts) {
     return *std::lower_bound(counts.begin(), counts.end(), rows);

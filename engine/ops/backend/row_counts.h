@@ -53,8 +53,9 @@ constexpr int kMostPaddedRows = 320;
 
 MatmulRule RuleFor(const MatmulKind& kind);
 
-// Returns the largest row count to which a rule pads so many rows, at most kMostRows. It leaves out
-// the rules of bfloat16 maps of few inputs or outputs, which may pad to more.
+// Returns the largest row count to which a rule pads so many rows. It leaves out the rules of
+// bfloat16 maps of few inputs or outputs, which may pad to more. A whole piece (PieceRows) is not
+// padded. REQUIRES: 0 <= rows <= kMostRows.
 int UsualRows(int rows);
 
 }  // namespace nibu::internal

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "engine/ops/backend/packed_linear.h"
 #include "engine/ops/linear.h"
 
@@ -79,6 +81,11 @@ char* DataOf(const dnnl::memory& part) { return static_cast<char*>(part.get_data
 // outputs by which the new map is rounded up repeat the last chosen one.
 Linear Linear::Select(absl::Span<const Linear> blocks, absl::Span<const int> outputs,
                       std::pmr::memory_resource* memory) {
+  ABSL_ASSERT(!blocks.empty() && !outputs.empty());
+  ABSL_ASSERT(absl::c_all_of(outputs, [last = blocks.size() - 1, &blocks](int output) {
+    const int full = static_cast<int>(last) * blocks[0].out();
+    return 0 <= output && output < full + blocks[last].out();
+  }));
   const auto width = static_cast<size_t>(blocks[0].out());
   PackedHeader header = blocks[0].packed_->header();
   header.activation = Activation::kNone;

@@ -13,6 +13,7 @@
 #include "tests/engine/memory_hooks.h"
 #include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
+#include "tests/engine/row_buffer.h"
 #include "tests/engine/testing.h"
 
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
@@ -28,13 +29,11 @@ namespace {
 
 // Allocations of `calls` bare calls of one map with these rows.
 int64_t BareAllocations(Matmul* context, const Linear& linear, int rows) {
-  const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-  AlignedBuffer<float> x(room * static_cast<size_t>(linear.in()));
-  AlignedBuffer<float> y(room * static_cast<size_t>(linear.out()));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = 0;
-  context->Apply(linear, x.data(), rows, y.data());
+  RowBuffer x(rows, linear.in());
+  RowBuffer y(rows, linear.out());
+  context->Apply(linear, x.span(), y.span());
   const int64_t before = Allocations();
-  context->Apply(linear, x.data(), rows, y.data());
+  context->Apply(linear, x.span(), y.span());
   return Allocations() - before;
 }
 
@@ -98,19 +97,20 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   // The first sentence warms everything up.
   for (int round = 0; round < 2; ++round) {
     workspace.arena.Rewind(0);
-    state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
+    state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4,
+                /*droppable=*/2);
     decoder.Begin(Encode(*model, source, {sentence}, &workspace), {&state});
     const int64_t before = Allocations();
     primitives = round == 0 ? 0 : workspace.matmul.primitives();
     for (int step = 0; step < kSteps; ++step) {
       workspace.arena.Rewind(0);
-      const float* hidden = decoder.Step(inputs);
+      const RowSpan<const float> hidden = decoder.Step(inputs);
       for (SearchRow& row : rows) {
         row.edits().Clear();
         row.edits().Suppress(config.suppressed);
         row.Start(4, /*normalize=*/true);
       }
-      output.Run({hidden}, queries);
+      output.Run({&hidden, 1}, queries);
       for (SearchRow& row : rows) row.Finish();
       if (consecutive) {
         state.Truncate(state.length() - 2);
@@ -155,7 +155,8 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
     PagePool pool(config, CacheTypeOf(*model), worker->workspace.memory);
     DecoderState state;
     worker->workspace.arena.Rewind(0);
-    state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4);
+    state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4,
+                /*droppable=*/2);
     worker->decoder.Begin(Encode(*model, source, {sentence}, &worker->workspace), {&state});
     OutputSubset subset;
     subset.tokens = {1, 2, config.eos + 3};

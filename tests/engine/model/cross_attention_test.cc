@@ -52,7 +52,7 @@ std::vector<std::vector<float>> Decode(const Model& model,
       }
     }
     for (size_t n = 0; n < sources.size(); ++n) inputs.push_back({&states[n], tokens[n]});
-    const float* row = decoder.Step(inputs);
+    const float* row = decoder.Step(inputs).data();
     for (size_t n = 0; n < sources.size(); ++n) {
       const size_t size = tokens[n].size() * static_cast<size_t>(config.d_model);
       rows[n].insert(rows[n].end(), row, row + size);

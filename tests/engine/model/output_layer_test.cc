@@ -7,17 +7,16 @@
 #include "gtest/gtest.h"
 #include "tests/engine/random_config.h"
 #include "tests/engine/reference/transformer.h"
+#include "tests/engine/row_buffer.h"
 #include "tests/engine/testing.h"
 
 namespace nibu::internal {
 namespace {
 
 // Rows of hidden states, with room behind them as Decoder::Step gives it.
-AlignedBuffer<float> RandomHidden(Random* random, int rows, int dim) {
-  constexpr int kRoom = Matmul::kMostRows / 2;
-  AlignedBuffer<float> hidden(static_cast<size_t>(Matmul::PaddedRows(rows + kRoom)) *
-                              static_cast<size_t>(dim));
-  for (size_t i = 0; i < hidden.size(); ++i) hidden[i] = random->Float();
+RowBuffer RandomHidden(Random* random, int rows, int dim) {
+  RowBuffer hidden(rows, dim, Matmul::kMostRows / 2);
+  hidden.Fill(random);
   return hidden;
 }
 
@@ -47,7 +46,8 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
     Workspace workspace;
     OutputLayer output(*model, &workspace);
     const int rows = round % 4 == 0 ? random.Int(97, 230) : random.Int(1, 20);
-    const AlignedBuffer<float> hidden = RandomHidden(&random, rows, config.d_model);
+    RowBuffer memory = RandomHidden(&random, rows, config.d_model);
+    const RowSpan<const float> hidden = memory.span();
     OutputSubset subsets[3];
     OutputSubset own[3];  // with nothing in common
     for (size_t i = 0; i < 3; ++i) {
@@ -87,7 +87,7 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
       asked[i].Start(&sinks[i]);
       queries[i].sink = &sinks[i];
     }
-    output.Run({hidden.data()}, queries);
+    output.Run({&hidden, 1}, queries);
     EXPECT_EQ(workspace.arena.mark(), 0u);
     for (size_t i = 0; i < queries.size(); ++i) {
       SearchRow alone;
@@ -95,7 +95,7 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
       OutputLayer::Query query = queries[i];
       query.sink = &alone;
       if (query.subset != nullptr) query.subset = &own[query.subset - subsets];
-      output.Run({hidden.data()}, {&query, 1});
+      output.Run({&hidden, 1}, {&query, 1});
       const auto best = sinks[i].Finish();
       ExpectSame(alone.Finish(), best);
       for (const Candidate& candidate : best) {
@@ -117,15 +117,16 @@ TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   const auto model = reference::Transformer(config, 2).Build(GetParam());
   Workspace workspace;
   OutputLayer output(*model, &workspace);
-  const AlignedBuffer<float> hidden = RandomHidden(&random, 2, config.d_model);
+  RowBuffer memory = RandomHidden(&random, 2, config.d_model);
+  const RowSpan<const float> hidden = memory.span();
   OutputSubset subset;
   for (int token = 0; token < config.vocab_target; token += 2) subset.tokens.push_back(token);
   output.Select({&subset});
   SearchRow sinks[2];
   for (SearchRow& sink : sinks) sink.Start(config.vocab_target, /*normalize=*/false);
   const OutputLayer::Query queries[] = {{0, &sinks[0]}, {0, &sinks[1], &subset}};
-  output.Run({hidden.data()}, {queries, 1});
-  output.Run({hidden.data()}, {queries + 1, 1});
+  output.Run({&hidden, 1}, {queries, 1});
+  output.Run({&hidden, 1}, {queries + 1, 1});
   std::vector<float> all(static_cast<size_t>(config.vocab_target));
   for (const Candidate& c : sinks[0].Finish()) all[static_cast<size_t>(c.token)] = c.log_prob;
   const auto some = sinks[1].Finish();

@@ -31,7 +31,7 @@ TEST(EncoderTest, EqualsTheReference) {
       Workspace workspace;
       const auto sources = RandomSources(&random, config, random.Int(1, 5));
       const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());
-      const float* row = Encode(*model, embedder, spans, &workspace);
+      const float* row = Encode(*model, embedder, spans, &workspace).data();
       for (const auto& source : sources) {
         for (const auto& expected : reference.Encode(source)) {
           for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(expected[i], row[i], 2e-3);
@@ -63,14 +63,14 @@ TEST(EncoderTest, MixersDoNotDependOnTheBatch) {
     const auto sources = RandomSources(&random, config, 6);
     const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());
     Workspace workspace;
-    const float* row = Encode(model, embedder, spans, &workspace);
+    const float* row = Encode(model, embedder, spans, &workspace).data();
     const bool is_full = text == "full" || text.find("64") != std::string::npos || text == "mean:1";
     for (const auto& source : spans) {
       Workspace own;
-      const float* alone = Encode(model, embedder, {source}, &own);
+      const float* alone = Encode(model, embedder, {source}, &own).data();
       const size_t size = source.size() * static_cast<size_t>(config.d_model);
       EXPECT_EQ(std::memcmp(row, alone, size * sizeof(float)), 0);
-      const float* full = Encode(*built, embedder, {source}, &own);
+      const float* full = Encode(*built, embedder, {source}, &own).data();
       float difference = 0;
       for (size_t i = 0; i < size; ++i) {
         difference = std::max(difference, std::abs(full[i] - row[i]));
@@ -122,8 +122,7 @@ TEST(DecoderTest, EqualsTheReference) {
           sentence.encoded = reference.Encode(source);
           sentence.state.Start(config, &pool, static_cast<int>(source.size()), kBeam);
           sentence.tokens = {config.decoder_start};
-          const float* encoded = Encode(*model, source_embedder, {source}, &workspace);
-          decoder.Begin(encoded, {&sentence.state});
+          decoder.Begin(Encode(*model, source_embedder, {source}, &workspace), {&sentence.state});
         }
         workspace.arena.Rewind(0);
         std::vector<Decoder::Input> inputs;
@@ -139,8 +138,8 @@ TEST(DecoderTest, EqualsTheReference) {
             queries.push_back({static_cast<int>(queries.size()), &row});
           }
         }
-        const float* hidden = decoder.Step(inputs);
-        output.Run({hidden}, queries);
+        const RowSpan<const float> hidden = decoder.Step(inputs);
+        output.Run({&hidden, 1}, queries);
         size_t row = 0;
         for (Sentence& sentence : sentences) {
           if (sentence.tokens.empty()) continue;

@@ -9,6 +9,7 @@
 #include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
+#include "tests/engine/row_buffer.h"
 
 namespace nibu::internal {
 namespace {
@@ -44,25 +45,19 @@ TEST_P(LinearRowsTest, OneMap) {
     c.biases = {random.Floats(static_cast<size_t>(out))};
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(most_rows));
-    AlignedBuffer<float> x(room * static_cast<size_t>(in));
-    AlignedBuffer<float> all(room * static_cast<size_t>(out));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(*linear, x.data(), most_rows, all.data());
+    RowBuffer x(most_rows, in);
+    RowBuffer all(most_rows, out);
+    x.Fill(&random);
+    context.Apply(*linear, x.span(), all.span());
     for (int rows : {1,  2,  3,  4,  5,  6,   7,   8,   9,   13,  16,  17,  31,  33,  50,
                      63, 64, 65, 80, 96, 128, 129, 191, 200, 241, 255, 256, 257, 300, 529}) {
       if (rows > most_rows) break;
       const int first = random.Int(0, most_rows - rows);  // another place in the batch
-      const auto some_rows = static_cast<size_t>(Matmul::PaddedRows(rows));
-      AlignedBuffer<float> part(some_rows * static_cast<size_t>(in));
-      AlignedBuffer<float> some(some_rows * static_cast<size_t>(out));
-      std::memset(part.data(), 0, part.size() * sizeof(float));
-      std::memcpy(part.data(), x.data() + first * in,
-                  static_cast<size_t>(rows) * static_cast<size_t>(in) * sizeof(float));
-      context.Apply(*linear, part.data(), rows, some.data());
-      ASSERT_EQ(std::memcmp(all.data() + first * out, some.data(),
-                            static_cast<size_t>(rows) * static_cast<size_t>(out) * sizeof(float)),
-                0)
+      RowBuffer part(rows, in);
+      RowBuffer some(rows, out);
+      std::memcpy(part.data(), x.data() + first * in, part.size() * sizeof(float));
+      context.Apply(*linear, part.span(), some.span());
+      ASSERT_EQ(std::memcmp(all.data() + first * out, some.data(), some.size() * sizeof(float)), 0)
           << in << " -> " << out << ", " << rows << " rows, " << InstructionSet();
     }
   }
@@ -86,17 +81,14 @@ TEST_P(LinearRowsTest, TwoMapsInARow) {
       maps.push_back(*c.Create(GetParam()));
     }
     constexpr int kMost = 97;
-    const auto columns = static_cast<size_t>(model);
-    AlignedBuffer<float> x(static_cast<size_t>(Matmul::PaddedRows(kMost)) * columns);
-    AlignedBuffer<float> all(x.size());
-    AlignedBuffer<float> some(x.size());
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.ApplyPair(maps[0], maps[1], x.data(), kMost, all.data());
+    RowBuffer x(kMost, model);
+    RowBuffer all(kMost, model);
+    x.Fill(&random);
+    context.ApplyPair(maps[0], maps[1], x.span(), all.span());
     for (int rows : {1, 2, 3, 8, 17, 64, 96}) {
-      context.ApplyPair(maps[0], maps[1], x.data(), rows, some.data());
-      ASSERT_EQ(
-          std::memcmp(all.data(), some.data(), static_cast<size_t>(rows) * columns * sizeof(float)),
-          0)
+      RowBuffer some(rows, model);
+      context.ApplyPair(maps[0], maps[1], x.span().Slice(0, rows), some.span());
+      ASSERT_EQ(std::memcmp(all.data(), some.data(), some.size() * sizeof(float)), 0)
           << model << ", " << inner << ", " << rows << " rows, " << InstructionSet();
     }
   }
@@ -109,36 +101,33 @@ TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
   Matmul context;
   for (const int in : {48, 256, 1536}) {
     constexpr int kMost = 200;
-    const auto columns = static_cast<size_t>(in);
-    AlignedBuffer<float> x(static_cast<size_t>(Matmul::PaddedRows(kMost)) * columns);
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    RowBuffer x(kMost, in);
+    x.Fill(&random);
     std::vector<Linear> blocks;
     for (const int out : {2048, 2048, 3}) {
       LinearCase c;
       c.in = in;
       c.out = out;
       c.outputs = {out};
-      c.weights = {random.Floats(columns * static_cast<size_t>(out))};
+      c.weights = {random.Floats(static_cast<size_t>(in) * static_cast<size_t>(out))};
       blocks.push_back(*c.Create(GetParam()));
     }
     const int piece = Matmul::PieceRows(blocks[0]);
-    const auto apply = [&](const Linear& block, const float* input, int rows, int first, int n) {
-      AlignedBuffer<float> y(static_cast<size_t>(Matmul::PaddedRows(n)) *
-                             static_cast<size_t>(block.out()));
-      context.SetInput(blocks[0], input, rows);
-      context.ApplyToInput(block, first, n, y.data());
+    const auto apply = [&](const Linear& block, RowBuffer* input, int first, int n) {
+      RowBuffer y(n, block.out());
+      context.SetInput(blocks[0], input->span());
+      context.ApplyToInput(block, first, y.span());
       return y;
     };
     for (const Linear& block : blocks) {
       const auto row = static_cast<size_t>(block.out());
       for (const int first : {0, piece, 2 * piece}) {
         const int n = std::min(piece, kMost - first);
-        const AlignedBuffer<float> all = apply(block, x.data(), kMost, first, n);
+        const RowBuffer all = apply(block, &x, first, n);
         for (const int r : {0, n / 2, n - 1}) {
-          AlignedBuffer<float> alone(static_cast<size_t>(Matmul::PaddedRows(1)) * columns);
-          std::memset(alone.data(), 0, alone.size() * sizeof(float));
-          std::copy_n(x.data() + static_cast<size_t>(first + r) * columns, columns, alone.data());
-          const AlignedBuffer<float> one = apply(block, alone.data(), 1, 0, 1);
+          RowBuffer alone(1, in);
+          std::copy_n(x.span().row(first + r), in, alone.data());
+          const RowBuffer one = apply(block, &alone, 0, 1);
           ASSERT_EQ(std::memcmp(all.data() + static_cast<size_t>(r) * row, one.data(),
                                 row * sizeof(float)),
                     0)

@@ -1,5 +1,6 @@
 #include "engine/ops/linear.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
+#include "tests/engine/row_buffer.h"
 
 namespace nibu::internal {
 namespace {
@@ -32,11 +34,10 @@ TEST_P(LinearTest, EqualsTheDefinition) {
     EXPECT_EQ(linear->in(), c.in);
     EXPECT_EQ(linear->out(), c.out);
     const int rows = random.Int(1, 40);
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
-    AlignedBuffer<float> y(room * static_cast<size_t>(c.out));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(*linear, x.data(), rows, y.data());
+    RowBuffer x(rows, c.in);
+    RowBuffer y(rows, c.out);
+    x.Fill(&random);
+    context.Apply(*linear, x.span(), y.span());
     for (int r = 0; r < rows; ++r) {
       for (int n = 0; n < c.out; ++n) {
         const double expected = Activate(c.activation, c.Sum(x.data() + r * c.in, n));
@@ -58,15 +59,14 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
     const Linear first = *up.Create(GetParam());
     const Linear second = *down.Create(GetParam());
     const int rows = random.Int(1, 40);
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-    AlignedBuffer<float> x(room * static_cast<size_t>(up.in));
-    AlignedBuffer<float> hidden(room * static_cast<size_t>(up.out));
-    AlignedBuffer<float> expected(room * static_cast<size_t>(down.out));
-    AlignedBuffer<float> both(room * static_cast<size_t>(down.out));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(first, x.data(), rows, hidden.data());
-    context.Apply(second, hidden.data(), rows, expected.data());
-    context.ApplyPair(first, second, x.data(), rows, both.data());
+    RowBuffer x(rows, up.in);
+    RowBuffer hidden(rows, up.out);
+    RowBuffer expected(rows, down.out);
+    RowBuffer both(rows, down.out);
+    x.Fill(&random);
+    context.Apply(first, x.span(), hidden.span());
+    context.Apply(second, hidden.span(), expected.span());
+    context.ApplyPair(first, second, x.span(), both.span());
     for (size_t i = 0; i < static_cast<size_t>(rows) * static_cast<size_t>(down.out); ++i) {
       ASSERT_NEAR(expected[i], both[i], 1e-2 * std::abs(expected[i]) + 1e-2);
     }
@@ -82,15 +82,14 @@ TEST_P(LinearTest, Threads) {
     const LinearCase c = LinearCase::Make(&random, 300);
     const Linear linear = *c.Create(GetParam());
     const int rows = random.Int(1, 5);
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
-    AlignedBuffer<float> one(room * static_cast<size_t>(c.out));
-    AlignedBuffer<float> two(room * static_cast<size_t>(c.out));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    RowBuffer x(rows, c.in);
+    RowBuffer one(rows, c.out);
+    RowBuffer two(rows, c.out);
+    x.Fill(&random);
     context.SetThreads(1);
-    context.Apply(linear, x.data(), rows, one.data());
+    context.Apply(linear, x.span(), one.span());
     context.SetThreads(2);
-    context.Apply(linear, x.data(), rows, two.data());
+    context.Apply(linear, x.span(), two.span());
     const float tolerance = GetParam() == ComputeType::kInt8 ? 0.0f : 1e-3f;
     for (size_t i = 0; i < static_cast<size_t>(rows) * static_cast<size_t>(c.out); ++i) {
       ASSERT_NEAR(one[i], two[i], tolerance * (1 + std::abs(one[i])));
@@ -106,19 +105,17 @@ TEST_P(LinearTest, ApplyToInput) {
   LinearCase c = LinearCase::Make(&random, 70);
   const Linear linear = *c.Create(GetParam());
   const int rows = 230;
-  const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-  const auto out = static_cast<size_t>(c.out);
-  AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
-  AlignedBuffer<float> all(room * out);
-  AlignedBuffer<float> piece(static_cast<size_t>(Matmul::PaddedRows(96)) * out);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-  context.Apply(linear, x.data(), rows, all.data());
-  context.SetInput(linear, x.data(), rows);
-  for (const auto& [first, n] : {std::pair(0, 96), std::pair(96, 96), std::pair(192, 38)}) {
-    context.ApplyToInput(linear, first, n, piece.data());
-    for (size_t i = 0; i < static_cast<size_t>(n) * out; ++i) {
-      ASSERT_EQ(piece[i], all[static_cast<size_t>(first) * out + i]) << first << " " << i;
-    }
+  RowBuffer x(rows, c.in);
+  RowBuffer all(rows, c.out);
+  x.Fill(&random);
+  context.Apply(linear, x.span(), all.span());
+  context.SetInput(linear, x.span());
+  const int most = Matmul::PieceRows(linear);
+  for (int first = 0; first < rows; first += most) {
+    RowBuffer piece(std::min(most, rows - first), c.out);
+    context.ApplyToInput(linear, first, piece.span());
+    const float* const expected = all.span().row(first);
+    for (size_t i = 0; i < piece.size(); ++i) ASSERT_EQ(piece[i], expected[i]) << first << " " << i;
   }
 }
 
@@ -138,13 +135,12 @@ TEST_P(LinearTest, PackedBytes) {
     const absl::StatusOr<Linear> used =
         Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size()), copy);
     ASSERT_TRUE(used.ok()) << used.status();
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(5));
-    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
-    AlignedBuffer<float> expected(room * static_cast<size_t>(c.out));
-    AlignedBuffer<float> y(room * static_cast<size_t>(c.out));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(*linear, x.data(), 5, expected.data());
-    context.Apply(*used, x.data(), 5, y.data());
+    RowBuffer x(5, c.in);
+    RowBuffer expected(5, c.out);
+    RowBuffer y(5, c.out);
+    x.Fill(&random);
+    context.Apply(*linear, x.span(), expected.span());
+    context.Apply(*used, x.span(), y.span());
     EXPECT_EQ(
         std::memcmp(expected.data(), y.data(), 5 * sizeof(float) * static_cast<size_t>(c.out)), 0);
 
@@ -196,11 +192,10 @@ TEST_P(LinearTest, Select) {
     const Linear some = Linear::Select(blocks, chosen, &heap);
     ASSERT_GE(some.out(), static_cast<int>(chosen.size()));
     const int rows = random.Int(1, 9);
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-    AlignedBuffer<float> x(room * static_cast<size_t>(c.in));
-    AlignedBuffer<float> y(room * static_cast<size_t>(some.out()));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
-    context.Apply(some, x.data(), rows, y.data());
+    RowBuffer x(rows, c.in);
+    RowBuffer y(rows, some.out());
+    x.Fill(&random);
+    context.Apply(some, x.span(), y.span());
     for (int r = 0; r < rows; ++r) {
       for (size_t j = 0; j < chosen.size(); ++j) {
         const double expected =
@@ -222,13 +217,12 @@ TEST(LinearTest, StaticScales) {
       Linear::Create({identity}, {}, Activation::kNone, ComputeType::kInt8);
   ASSERT_TRUE(linear.ok()) << linear.status();
   Matmul context;
-  const auto room = static_cast<size_t>(Matmul::PaddedRows(2));
-  AlignedBuffer<float> x(2 * room);
-  AlignedBuffer<float> y(2 * room);
+  RowBuffer x(2, 2);
+  RowBuffer y(2, 2);
   const float given[] = {1.0f, -3.13f, 50.0f, -70.0f};
   const float expected[] = {1.0f, -3.13f, 10.0f, -10.0f};
   std::copy_n(given, 4, x.data());
-  context.Apply(*linear, x.data(), 2, y.data());
+  context.Apply(*linear, x.span(), y.span());
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(y[i], expected[i], 0.09) << i;
 }
 
@@ -241,10 +235,10 @@ TEST(LinearTest, TakesQuantizedWeightsAsTheyAre) {
     const absl::StatusOr<Linear> linear = Linear::Create({matrix}, {}, Activation::kNone, type);
     ASSERT_TRUE(linear.ok()) << linear.status();
     Matmul context;
-    AlignedBuffer<float> in(static_cast<size_t>(Matmul::PaddedRows(1)) * 3);
-    AlignedBuffer<float> out(static_cast<size_t>(Matmul::PaddedRows(1)) * 2);
+    RowBuffer in(1, 3);
+    RowBuffer out(1, 2);
     std::memcpy(in.data(), x, sizeof(x));
-    context.Apply(*linear, in.data(), 1, out.data());
+    context.Apply(*linear, in.span(), out.span());
     EXPECT_NEAR(out[0], (0.5 + 2 + 0.75) / 2, 0.02);
     EXPECT_NEAR(out[1], (63.5 + 127 + 1.25) / 4, 0.4);
   }

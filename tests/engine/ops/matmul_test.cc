@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "engine/ops/matmul.h"
 #include "gtest/gtest.h"
 #include "tests/engine/ops/linear_case.h"
+#include "tests/engine/row_buffer.h"
 #include "tests/engine/testing.h"
 #include "tests/sanitizers.h"
 
@@ -26,13 +26,17 @@ Linear SmallLinear() {
 TEST(MatmulTest, CreatesPrimitivesOnce) {
   const Linear linear = SmallLinear();
   Matmul matmul;
-  AlignedBuffer<float> x(static_cast<size_t>(Matmul::PaddedRows(300)) * 64);
-  AlignedBuffer<float> y(x.size());
-  std::memset(x.data(), 0, x.size() * sizeof(float));
-  for (int rows = 1; rows <= 300; ++rows) matmul.Apply(linear, x.data(), rows, y.data());
+  RowBuffer x(300, 64);
+  RowBuffer y(300, 64);
+  const auto apply_all = [&] {
+    for (int rows = 1; rows <= 300; ++rows) {
+      matmul.Apply(linear, x.span().Slice(0, rows), y.span().Slice(0, rows));
+    }
+  };
+  apply_all();
   const int warm = matmul.primitives();
   EXPECT_LE(warm, 16);
-  for (int rows = 1; rows <= 300; ++rows) matmul.Apply(linear, x.data(), rows, y.data());
+  apply_all();
   EXPECT_EQ(matmul.primitives(), warm);
 }
 
@@ -67,22 +71,21 @@ TEST(MatmulTest, OneDnnGivesTheSameInt8) {
     };
     const Linear up = linear(in, hidden);
     const Linear down = linear(hidden, in);
-    const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-    const auto width = static_cast<size_t>(std::max(in, hidden));
-    AlignedBuffer<float> x(room * width);
-    for (size_t i = 0; i < x.size(); ++i) x[i] = random.Float();
+    RowBuffer x(rows, in);
+    x.Fill(&random);
     std::vector<float> results[2];
     for (const MatmulKernels kernels : {MatmulKernels::kAuto, MatmulKernels::kOneDnn}) {
       Kernels observer;
       observer.kernels = kernels;
       Matmul matmul(kernels);
       matmul.SetObserver(&observer);
-      AlignedBuffer<float> y(room * width);
+      RowBuffer between(rows, hidden);
+      RowBuffer y(rows, in);
       std::vector<float>& all = results[kernels == MatmulKernels::kAuto ? 0 : 1];
-      matmul.Apply(up, x.data(), rows, y.data());
-      all.insert(all.end(), y.data(), y.data() + rows * hidden);
-      matmul.ApplyPair(up, down, x.data(), rows, y.data());
-      all.insert(all.end(), y.data(), y.data() + rows * in);
+      matmul.Apply(up, x.span(), between.span());
+      all.insert(all.end(), between.data(), between.data() + between.size());
+      matmul.ApplyPair(up, down, x.span(), y.span());
+      all.insert(all.end(), y.data(), y.data() + y.size());
       own += observer.own;
     }
     ASSERT_EQ(results[0], results[1]) << in << " x " << hidden << ", " << rows << " rows";
@@ -104,10 +107,11 @@ TEST(MatmulTest, WithoutAThreadToShareWith) {
     EXPECT_THROW(std::thread([] {}), std::system_error);
     Matmul matmul;
     matmul.SetThreads(2);
-    const std::vector<float> x(64 * Matmul::kMostRows, 1.0f);
-    std::vector<float> y(x.size());
-    matmul.Apply(linear, x.data(), Matmul::kMostRows, y.data());
-    EXPECT_EQ(y, std::vector<float>(x.size(), 32.0f));
+    RowBuffer x(Matmul::kMostRows, 64);
+    RowBuffer y(Matmul::kMostRows, 64);
+    std::fill_n(x.data(), x.size(), 1.0f);
+    matmul.Apply(linear, x.span(), y.span());
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], 32.0f);
     ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
   })
       .join();

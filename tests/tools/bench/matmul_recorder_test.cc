@@ -1,12 +1,13 @@
 #include "tools/bench/matmul_recorder.h"
 
+#include <algorithm>
 #include <memory_resource>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "engine/core/aligned_buffer.h"
 #include "gtest/gtest.h"
+#include "tests/engine/row_buffer.h"
 
 namespace nibu::internal {
 namespace {
@@ -31,14 +32,14 @@ TEST(MatmulRecorderTest, RunsProductsAgain) {
       const int rows = i == 0 ? 500 : 10;
       Matmul matmul;
       matmul.SetObserver(&recorders[i]);
-      const auto room = static_cast<size_t>(Matmul::PaddedRows(rows));
-      AlignedBuffer<float> x(room * 256);
-      AlignedBuffer<float> y(room * 512);
-      for (size_t n = 0; n < x.size(); ++n) x[n] = 1;
-      for (int times = 0; times < 50; ++times) matmul.Apply(linear, x.data(), rows, y.data());
+      RowBuffer x(rows, 256);
+      RowBuffer y(rows, 512);
+      std::fill_n(x.data(), x.size(), 1.0f);
+      for (int times = 0; times < 50; ++times) matmul.Apply(linear, x.span(), y.span());
       const std::vector<int> outputs(64, 3);
       const Linear some = Linear::Select({&linear, 1}, outputs, std::pmr::new_delete_resource());
-      matmul.Apply(some, x.data(), rows, y.data());
+      RowBuffer selected(rows, some.out());
+      matmul.Apply(some, x.span(), selected.span());
     }
     EXPECT_EQ(recorders[1].calls(), 51u);
     EXPECT_GT(recorders[0].calls(), 51u);  // in pieces
@@ -73,11 +74,10 @@ TEST(MatmulRecorderTest, RunsProductsWithTheirOutputType) {
   Outputs outputs;
   Matmul matmul;
   matmul.SetObserver(&outputs);
-  const auto room = static_cast<size_t>(Matmul::PaddedRows(8));
-  AlignedBuffer<float> x(room * 64);
-  AlignedBuffer<float> y(room * 64);
-  for (size_t n = 0; n < x.size(); ++n) x[n] = 1;
-  matmul.ApplyPair(up, down, x.data(), 8, y.data());
+  RowBuffer x(8, 64);
+  RowBuffer y(8, 64);
+  std::fill_n(x.data(), x.size(), 1.0f);
+  matmul.ApplyPair(up, down, x.span(), y.span());
   EXPECT_EQ(outputs.all, std::vector<DType>({DType::kBFloat16, DType::kFloat32}));
   EXPECT_EQ(outputs.recorder.own_calls(), 0u);
   EXPECT_GT(*outputs.recorder.Replay(MatmulKernels::kAuto), 0);
