@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
@@ -37,6 +39,7 @@ absl::Status TranslatorOptions::Validate() const {
 }
 
 absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
+  ABSL_ASSERT(absl::c_none_of(ensemble, [](const auto& each) { return each == nullptr; }));
   NIBU_RETURN_IF_ERROR(model.config.Validate());
   for (const auto& other : ensemble) {
     NIBU_RETURN_IF_ERROR(CheckBeside("a model of the ensemble", other->config,

@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "absl/base/macros.h"
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/mixers.h"
 #include "engine/attention/mixers/reduction.h"
@@ -27,6 +28,7 @@ CacheType SourceType(const MixerSpec& mixer, CacheType type) {
 }
 
 int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values) {
+  ABSL_ASSERT(positions > 0);
   const size_t stride =
       2 * static_cast<size_t>(spec.shape.heads) * static_cast<size_t>(spec.shape.head_dim);
   if (!spec.mixer.dense) MapKeys(spec, stride, positions, keys_values);
@@ -37,6 +39,9 @@ int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values) 
 
 void Attention::Run(const Queries& queries, const AttentionMemory& memory,
                     const AttentionOutput& output, Prefetcher* next) const {
+  ABSL_ASSERT(KeysOf(memory) > 0);
+  ABSL_ASSERT(queries.count == 1 || !std::holds_alternative<CellHistory>(memory));
+  ABSL_ASSERT(queries.centres != nullptr || !spec_.mixer.Is<PredictedWindow>());
   const Arena::Mark mark = arena_->mark();
   if (const int keys = KeysOf(memory); output.weights != nullptr && keys < output.positions) {
     const auto rows = static_cast<size_t>(spec_.shape.heads) * static_cast<size_t>(queries.count);

@@ -16,7 +16,8 @@ CacheType SourceType(const MixerSpec& mixer, CacheType type);
 
 // Makes of the keys and values of a source, [positions, 2 D], what is stored of them (StoreSource,
 // cache.h): keys mapped as the score wants them, and the means of neighbours. Works in place, and
-// returns the number of keys. The keys of ReducedAttention are reduced when they come.
+// returns the number of keys. The keys of ReducedAttention are reduced when they come. REQUIRES:
+// positions > 0.
 int PrepareSource(const AttentionSpec& spec, int positions, float* keys_values);
 
 // Attends with the scratch memory of one worker, which outlives it, and is as thread-safe as that.
@@ -29,7 +30,8 @@ class Attention {
 
   // A result row depends on its own query, its keys and S alone, never on R. Asking for the weights
   // changes no bit of it. `next` prefetches what the next call reads; rows do not use it.
-  // REQUIRES: at least one key.
+  // REQUIRES: at least one key; with CellHistory, a single query; with PredictedWindow, centres;
+  // with KeysValues, a mechanism of MixerSpec::fits_cross_attention.
   void Run(const Queries& queries, const AttentionMemory& memory, const AttentionOutput& output,
            Prefetcher* next = nullptr) const;
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "engine/ops/quantize.h"
 
 namespace nibu::internal {
@@ -21,6 +22,8 @@ size_t RoundUp(size_t n, size_t step) { return (n + step - 1) / step * step; }
 size_t Heads(const AttentionShape& shape) { return static_cast<size_t>(shape.heads); }
 size_t HeadDim(const AttentionShape& shape) { return static_cast<size_t>(shape.head_dim); }
 size_t Dim(const AttentionShape& shape) { return Heads(shape) * HeadDim(shape); }
+
+bool IsAligned(const void* memory) { return reinterpret_cast<uintptr_t>(memory) % 64 == 0; }
 
 // out = x [heads, dim] in the cache's type; int8: also a scale for each head.
 void StoreHeads(const float* x, size_t heads, size_t dim, CacheType type, void* out,
@@ -91,6 +94,7 @@ size_t PackedKeySize(const AttentionShape& shape, int positions) {
 
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
               float* packed) {
+  ABSL_ASSERT(IsAligned(packed));
   const auto n = static_cast<size_t>(positions);
   std::fill_n(packed, PackedKeySize(shape, positions), 0.0f);  // to fill up the last blocks
   for (size_t s = 0; s < n; ++s) {
@@ -104,6 +108,7 @@ size_t SourceBytes(const AttentionShape& shape, int positions, CacheType type) {
 
 void StoreSource(const AttentionShape& shape, const float* keys_values, int positions,
                  CacheType type, void* memory) {
+  ABSL_ASSERT(IsAligned(memory));
   const auto n = static_cast<size_t>(positions);
   const SourceLayout layout(shape, n, type);
   const size_t dim = Dim(shape);
@@ -140,6 +145,7 @@ void StoreSource(const AttentionShape& shape, const float* keys_values, int posi
 
 KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
                       const void* memory) {
+  ABSL_ASSERT(IsAligned(memory));
   const SourceLayout layout(shape, static_cast<size_t>(positions), type);
   const char* const bytes = static_cast<const char*>(memory);
   KeysValues view;
@@ -158,6 +164,8 @@ KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type
 }
 
 KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end) {
+  ABSL_ASSERT(0 <= begin && begin < end && end <= source.positions);
+  ABSL_ASSERT(begin % kKeyBlock == 0 && (end % kKeyBlock == 0 || end == source.positions));
   const PackedLayout layout(source.type);
   const auto first = static_cast<size_t>(begin);
   KeysValues slice = source;
@@ -173,6 +181,7 @@ KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, in
 }
 
 void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows) {
+  ABSL_ASSERT(source.type == CacheType::kFloat32);
   const auto* const keys = static_cast<const float*>(source.keys);
   const auto* const values = static_cast<const float*>(source.values);
   const size_t dim = HeadDim(shape);

@@ -17,7 +17,8 @@ namespace nibu::internal {
 
 // Keys are kept for the product q k^T as blocks of kKeyBlock positions, each block [d][kKeyBlock],
 // so that the 16 scores of a block are one vector: the sum over i of q[i] times row i, with no sum
-// across a vector. The last block is filled up with zeros.
+// across a vector. The last block is filled up with zeros. A cell has one position's keys alone, in
+// their order, [H][d].
 constexpr int kKeyBlock = 16;
 static_assert(FullAttention::kLeastTile == kKeyBlock);
 inline size_t PaddedPositions(size_t positions) {
@@ -41,24 +42,25 @@ struct PackedLayout {
   size_t pair;     // elements
 };
 
-// packed [H][S' / kKeyBlock][d][kKeyBlock], 64-byte aligned, from keys [S, D] whose rows are
-// `stride` floats apart.
+// packed [H][S' / kKeyBlock][d][kKeyBlock] from keys [S, D] whose rows are `stride` floats apart.
+// REQUIRES: `packed` is 64-byte aligned.
 void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int positions,
               float* packed);
 // Elements of the packed keys.
 size_t PackedKeySize(const AttentionShape& shape, int positions);
 
-// The keys and values of a whole source, in one piece of memory, 64-byte aligned:
+// The keys and values of a whole source, in one piece of memory:
 //   packed keys | values [S, D], int8 in pairs | int8: scales of the keys [H][S'], of the values
 //   [H][S']
+// REQUIRES: the memory is 64-byte aligned.
 size_t SourceBytes(const AttentionShape& shape, int positions, CacheType type);
 // From rows of D keys and D values, [S, 2 D].
 void StoreSource(const AttentionShape& shape, const float* keys_values, int positions,
                  CacheType type, void* memory);
 KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
                       const void* memory);
-// Returns a view of positions begin .. end - 1. `begin` is a multiple of kKeyBlock; so is `end`,
-// unless it is the number of positions.
+// Returns a view of positions begin .. end - 1. REQUIRES: 0 <= begin < end <= source.positions;
+// `begin` is a multiple of kKeyBlock; so is `end`, unless it is the number of positions.
 KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end);
 // rows [S, 2 D]: what StoreSource was given. REQUIRES: float32.
 void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows);

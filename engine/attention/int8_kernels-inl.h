@@ -1,6 +1,13 @@
-// Attention over int8 keys and values with integer products, for Highway's targets. A query, and
-// the weights of a tile of keys, become 16-bit integers with a scale each; bfloat16 would round
-// them more. Two products of a 16-bit and an 8-bit integer at a time are added up in 32 bits.
+// Attention over int8 keys and values with integer products, for Highway's targets.
+//
+//   score[r][s] = scale a[r] key_scales[s] * sum over i of Q[r][i] K[s][i]
+//     Q = round(q / a), a = max|q| / levels
+//   out[r][c] = keep[r] out[r][c] + b * sum over the tile's s of P[r][s] V[s][c]
+//     P = round(p value_scales[s] / b), b = max(value_scales) / kLevels16
+//
+// A query q, and the weights p of a tile of keys, become 16-bit integers, which keep 15 bits of the
+// largest number; bfloat16 would keep 8 of each, int8 7. Their products with 8-bit integers are
+// added up in pairs, in 32 bits, without overflow: queries of many elements get fewer levels.
 #if defined(NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_
 #undef NIBU_ENGINE_ATTENTION_INT8_KERNELS_INL_H_
@@ -13,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "absl/base/macros.h"
 #include "engine/attention/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,17 +30,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kLevels16 = 32767;
 
-// q = round(scale * x), filled up to pairs. REQUIRES: of at most kLevels16.
+// q = round(scale * x), filled up to pairs. REQUIRES: |q| <= kLevels16.
 template <typename Scale>
 HWY_INLINE void RoundTo16(const float* x, size_t n, Scale scale, uint16_t* q) {
   ForEachVector(n, [=](auto d, size_t i) HWY_ATTR {
-    StoreRounded(d, hn::Mul(hn::LoadU(d, x + i), scale(d, i)), /*zero=*/0, q + i);
+    const auto scaled = hn::Mul(hn::LoadU(d, x + i), scale(d, i));
+    ABSL_ASSERT(hn::AllFalse(d, hn::Gt(hn::Abs(scaled), hn::Set(d, kLevels16 + 0.5f))));
+    StoreRounded(d, scaled, /*zero=*/0, q + i);
   });
   if (n % 2 != 0) q[n] = 0;
 }
 
 // sums[r] += the pairs of values at `pairs`, each times the pair of 16-bit integers at
-// factors + r * stride.
+// factors + r * stride. A sum is in two vectors, `sums` and `rests`, which are added up at the end.
 template <size_t kRows, class D, class V>
 HWY_INLINE void AddPairs(D d32, const int8_t* pairs, const uint16_t* factors, size_t stride,
                          V* sums, V* rests) {
@@ -84,7 +94,7 @@ HWY_INLINE void ScoreInt8Blocks(const uint16_t* q, size_t pairs, const float* sc
   }
 }
 
-// q in 16-bit integers, filled up to pairs; returns what one is worth.
+// Sets q to x in 16-bit integers, filled up to pairs, and returns the value of one level.
 HWY_INLINE float QuantizeQuery(const float* x, size_t dim, uint16_t* q) {
   // Sums of `dim` products with 8-bit integers stay below 2^31.
   const auto levels = static_cast<float>(std::min(kLevels16, (size_t{1} << 31) / (128 * dim) - 1));
@@ -110,7 +120,7 @@ void ScoresOfInt8(const float* const* q, float scale, const HeadTile& tile, floa
   });
 }
 
-// See WeighColumns; values are [positions / 2][...][2].
+// Does what WeighColumns in kernels.cc does for floats; values are [positions / 2][...][2].
 template <size_t kRows, size_t kVectors, class D>
 HWY_INLINE void WeighInt8Columns(D d, const uint16_t* p, const float* scales, const float* keep,
                                  const HeadTile& tile, float* const* out, size_t column) {
@@ -160,7 +170,7 @@ void WeighInt8(float* p, const float* keep, const HeadTile& tile, float* const* 
   });
 }
 
-// q k
+// Returns the sum over i of q[i] keys[i].
 HWY_INLINE int32_t DotOfInt8(const uint16_t* q, const int8_t* keys, size_t dim) {
   int32_t dot = 0;
   size_t i = 0;
@@ -180,7 +190,7 @@ HWY_INLINE int32_t DotOfInt8(const uint16_t* q, const int8_t* keys, size_t dim) 
   return dot;
 }
 
-// See ScoreCells.
+// Does what ScoreCells in kernels.cc does for floats.
 inline void ScoreInt8Cells(const float* q, const AttentionShape& shape, const CellHistory& history,
                            Arena* arena, float* scores) {
   const auto heads = static_cast<size_t>(shape.heads);

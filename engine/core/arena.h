@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/huge_memory.h"
 
@@ -35,7 +36,9 @@ class Arena {
   Mark mark() const { return used_; }
 
   // Takes back all arrays since the mark. If the arena is empty then, its block grows if necessary.
+  // REQUIRES: nothing has been rewound behind the mark since it was taken.
   void Rewind(Mark mark) {
+    ABSL_ASSERT(mark <= used_);
     used_ = mark;
     while (!spill_.empty() && spill_.back().first >= mark) spill_.pop_back();
     if (mark > 0 || peak_ <= room_) return;

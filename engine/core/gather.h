@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 
 namespace nibu::internal {
@@ -18,8 +19,10 @@ class Gather {
  public:
   explicit Gather(size_t count) : missing_(count), results_(count) {}
 
+  // REQUIRES: number < count, and it is the first result of this number.
   void Add(size_t number, absl::StatusOr<T> result) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    ABSL_ASSERT(number < results_.size() && missing_ > 0);
     status_.Update(result.status());
     if (result.ok()) results_[number] = *std::move(result);
     if (--missing_ == 0) complete_.notify_all();

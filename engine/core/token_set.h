@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 
 // A bit set. Not thread-safe.
@@ -15,7 +17,9 @@ class TokenSet {
   // An empty set of the tokens 0 .. vocabulary - 1.
   explicit TokenSet(int vocabulary) : words_((static_cast<size_t>(vocabulary) + 63) / 64) {}
 
+  // REQUIRES: 0 <= token < vocabulary.
   void Add(int token) {
+    ABSL_ASSERT(0 <= token && static_cast<size_t>(token) / 64 < words_.size());
     uint64_t& word = words_[static_cast<size_t>(token) / 64];
     const uint64_t bit = uint64_t{1} << (token % 64);
     if ((word & bit) == 0) ++size_;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 
 CoreBudget::CoreBudget(int cores, std::chrono::nanoseconds slice)
@@ -23,6 +25,7 @@ int CoreBudget::waiting() const {
 bool CoreBudget::is_forked() const { return process_ != getpid(); }
 
 void CoreBudget::Acquire(std::unique_lock<std::mutex>* lock) {
+  ABSL_ASSERT(IsHeldBy(*lock));
   if (held_ < cores_) {  // then nobody is in line: see PassOn
     ++held_;
     return;
@@ -36,7 +39,9 @@ void CoreBudget::Acquire(std::unique_lock<std::mutex>* lock) {
 // The core goes straight to the waiter, and held_ stays as it is: a thread that asks in the
 // meantime cannot overtake the one that is about to wake up. The notification comes under the lock,
 // because the waiter's memory is gone once its thread runs.
-void CoreBudget::PassOn() {
+void CoreBudget::PassOn(const std::unique_lock<std::mutex>& lock) {
+  ABSL_ASSERT(IsHeldBy(lock));
+  ABSL_ASSERT(held_ > 0);
   if (first_ == nullptr) {
     --held_;
     return;
@@ -57,8 +62,8 @@ void CoreBudget::Holder::Take() {
 
 void CoreBudget::Holder::GiveBack() {
   if (!has_core_) return;
-  const std::lock_guard<std::mutex> lock(budget_->mutex_);
-  budget_->PassOn();
+  const std::unique_lock<std::mutex> lock(budget_->mutex_);
+  budget_->PassOn(lock);
   has_core_ = false;
 }
 
@@ -67,7 +72,7 @@ bool CoreBudget::Holder::Share() {
   std::unique_lock<std::mutex> lock(budget_->mutex_);
   if (budget_->first_ == nullptr) return false;
   if (std::chrono::steady_clock::now() - since_ < budget_->slice_) return false;
-  budget_->PassOn();
+  budget_->PassOn(lock);
   budget_->Acquire(&lock);
   since_ = std::chrono::steady_clock::now();
   return true;

@@ -22,8 +22,8 @@ class CoreBudget {
   // a request to one of five busy models waits no more than about 0.1 s for a core.
   static constexpr std::chrono::milliseconds kSlice{20};
 
-  // `cores`: at least 1; Translator::Create refuses a budget with fewer. `slice`: other than kSlice
-  // in tests alone.
+  // `slice`: other than kSlice in tests alone. With fewer cores than 1, Translator::Create refuses
+  // the budget.
   explicit CoreBudget(int cores, std::chrono::nanoseconds slice = kSlice);
   CoreBudget(const CoreBudget&) = delete;
   CoreBudget& operator=(const CoreBudget&) = delete;
@@ -75,8 +75,12 @@ class CoreBudget {
   };
   // Blocks until the calling thread has a core. REQUIRES: `lock` holds mutex_.
   void Acquire(std::unique_lock<std::mutex>* lock);
-  // Gives the caller's core to the first in line, or back to the budget. REQUIRES: mutex_ held.
-  void PassOn();
+  // Gives the caller's core to the first in line, or back to the budget. REQUIRES: `lock` holds
+  // mutex_.
+  void PassOn(const std::unique_lock<std::mutex>& lock);
+  bool IsHeldBy(const std::unique_lock<std::mutex>& lock) const {
+    return lock.owns_lock() && lock.mutex() == &mutex_;
+  }
 
   const int cores_;
   const std::chrono::nanoseconds slice_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 namespace {
 
@@ -41,7 +43,9 @@ Job::Job(Request asked, Done deliver)
       passes(TaskOf(request, source.size())),
       rows(passes.task().width() * static_cast<size_t>(plan().options().branches())),
       steps(request.on_step),
-      done(std::move(deliver)) {}
+      done(std::move(deliver)) {
+  ABSL_ASSERT(request.plan != nullptr && !source.empty());
+}
 
 absl::Status Job::MustEnd(Clock::time_point now) const {
   if (is_cancelled.load(std::memory_order_relaxed)) {

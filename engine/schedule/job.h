@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 #include "engine/request.h"
 #include "engine/schedule/step_reporter.h"
@@ -40,7 +41,7 @@ class QueueEntry {
 struct Job {
   using Clock = Request::Clock;
 
-  // REQUIRES: the request has a plan, and has been checked.
+  // REQUIRES: the request has a plan, and has been checked (Translator::Check): there is a source.
   Job(Request request, Done done);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -70,12 +71,16 @@ class JobList {
  public:
   bool empty() const { return first_ == nullptr; }
   const Job& front() const { return *first_; }
+  // REQUIRES: the job is in no list.
   void Append(std::shared_ptr<Job> job) {
+    ABSL_ASSERT(job != nullptr && job->entry.next_ == nullptr && job.get() != last_);
     Job* const added = job.get();
     (last_ == nullptr ? first_ : last_->entry.next_) = std::move(job);
     last_ = added;
   }
+  // REQUIRES: !empty().
   std::shared_ptr<Job> TakeFront() {
+    ABSL_ASSERT(!empty());
     std::shared_ptr<Job> job = std::move(first_);
     first_ = std::move(job->entry.next_);
     if (first_ == nullptr) last_ = nullptr;

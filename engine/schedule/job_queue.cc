@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/status_macros.h"
 
@@ -22,6 +23,7 @@ absl::Status JobQueue::AwaitRoom(std::chrono::nanoseconds patience) {
 
 absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
                                  std::chrono::nanoseconds patience) {
+  ABSL_ASSERT(IsHeldBy(*lock));
   const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
   if (patience > std::chrono::hours(24 * 365)) {  // now + patience might overflow
     room_.wait(*lock, may_go_on);
@@ -61,19 +63,21 @@ absl::Status JobQueue::Push(std::shared_ptr<Job> job, std::chrono::nanoseconds p
 
 void JobQueue::Cancel(const std::shared_ptr<Job>& job) {
   job->is_cancelled = true;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::unique_lock<std::mutex> lock(mutex_);
   const auto waiting = jobs_.find(job->entry.order_);
-  if (waiting != jobs_.end()) End(waiting, job->MustEnd(Clock::time_point::min()));
+  if (waiting != jobs_.end()) End(lock, waiting, job->MustEnd(Clock::time_point::min()));
 }
 
 void JobQueue::CancelWaiting() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::unique_lock<std::mutex> lock(mutex_);
   for (auto waiting = jobs_.begin(); waiting != jobs_.end();) {
-    waiting = End(waiting, absl::CancelledError());
+    waiting = End(lock, waiting, absl::CancelledError());
   }
 }
 
-JobQueue::Jobs::iterator JobQueue::End(Jobs::iterator waiting, absl::Status status) {
+JobQueue::Jobs::iterator JobQueue::End(const std::unique_lock<std::mutex>& lock,
+                                       Jobs::iterator waiting, absl::Status status) {
+  ABSL_ASSERT(IsHeldBy(lock));
   waiting->second->result = std::move(status);
   finished_.Append(std::move(waiting->second));
   ended_.notify_one();
@@ -82,19 +86,21 @@ JobQueue::Jobs::iterator JobQueue::End(Jobs::iterator waiting, absl::Status stat
 }
 
 // Also works out the earliest deadline of those that are left.
-void JobQueue::EndLate(Clock::time_point now) {
+void JobQueue::EndLate(const std::unique_lock<std::mutex>& lock, Clock::time_point now) {
+  ABSL_ASSERT(IsHeldBy(lock));
   if (now < earliest_deadline_) return;
   earliest_deadline_ = kNever;
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const absl::Status status = it->second->MustEnd(now);
     if (status.ok())
       earliest_deadline_ = std::min(earliest_deadline_, it->second->request.deadline);
-    it = status.ok() ? std::next(it) : End(it, status);
+    it = status.ok() ? std::next(it) : End(lock, it, status);
   }
 }
 
 bool JobQueue::Alone() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ABSL_ASSERT(waiting_ < workers_);
   return jobs_.empty() && waiting_ + 1 == workers_;
 }
 
@@ -107,6 +113,7 @@ void JobQueue::Close() {
 
 void JobQueue::AwaitIdle() {
   std::unique_lock<std::mutex> lock(mutex_);
+  ABSL_ASSERT(!closed_);
   idle_.wait(lock, [this] { return jobs_.empty() && waiting_ == workers_; });
 }
 
@@ -163,7 +170,7 @@ std::shared_ptr<Job> JobQueue::TakeFinished() {
       ended_.wait(lock);
     } else {
       ended_.wait_until(lock, earliest_deadline_);
-      EndLate(Clock::now());
+      EndLate(lock, Clock::now());
     }
   }
   return finished_.TakeFront();
@@ -178,6 +185,7 @@ void JobQueue::CloseFinished() {
 void JobQueue::Delivered() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    ABSL_ASSERT(undelivered_ > 0);
     --undelivered_;
   }
   // All are woken: if only one were, and its Push failed for lack of memory, nobody would use the

@@ -8,7 +8,7 @@
 //     jobs_ comes here at once, without a worker; so does one whose deadline passes, as soon as
 //     TakeFinished waits. A job that a worker has taken is ended by that worker (Job::MustEnd).
 //  4. TakeFinished hands the job to the thread that delivers results, in the order in which they
-//     came. That thread then calls Delivered, which makes room for another job.
+//     were finished. That thread then calls Delivered, which makes room for another job.
 //
 // The order of jobs_ (QueueEntry::Order): higher priorities come first; of one priority, windows of
 // kWindow consecutive arrivals come one after the other, so that no sentence waits for ever; within
@@ -35,7 +35,8 @@
 
 namespace nibu::internal {
 
-// Thread-safe. After Push, moving a job allocates no memory, so that every job can end.
+// Thread-safe. After Push, which allocates the job's place in jobs_, moving a job allocates no
+// memory, so that every job can end: a JobList links jobs through entries of their own.
 class JobQueue {
  public:
   using Clock = Job::Clock;
@@ -62,7 +63,7 @@ class JobQueue {
   void AwaitIdle();
 
   // Returns whether no job waits and all workers but the caller wait for one. REQUIRES: the caller
-  // is a worker.
+  // is a worker, which does not wait.
   bool Alone();
 
   // The most that a worker can take.
@@ -74,7 +75,7 @@ class JobQueue {
   // Takes the next jobs for a worker: see step 2 above. With `wait`, it blocks until there is a job
   // and takes the first one whatever its length and beam; an empty list then means that the queue
   // is closed and empty. One of the workers may be the `preferred` one, which alone can use threads
-  // for a single sentence: while it waits, the others leave a single job to it.
+  // for a single sentence: while it waits, the others that wait leave a single job to it.
   JobList Take(Room room, bool wait, bool preferred = false);
 
   // Counts a step of a worker's decoder with so many sentences.
@@ -93,7 +94,8 @@ class JobQueue {
   std::shared_ptr<Job> TakeFinished();
   // Says that no more jobs will be finished.
   void CloseFinished();
-  // Makes room for another job, since the result of one has been delivered.
+  // Makes room for another job, since the result of one has been delivered. REQUIRES: it was under
+  // way.
   void Delivered();
 
  private:
@@ -105,10 +107,14 @@ class JobQueue {
   // REQUIRES: `lock` holds mutex_.
   absl::Status AwaitRoom(std::unique_lock<std::mutex>* lock, std::chrono::nanoseconds patience);
   // Moves a waiting job with this status to finished_ and returns the job behind it. REQUIRES:
-  // mutex_ held.
-  Jobs::iterator End(Jobs::iterator waiting, absl::Status status);
-  // Ends the waiting jobs whose deadlines have passed. REQUIRES: mutex_ held.
-  void EndLate(Clock::time_point now);
+  // `lock` holds mutex_.
+  Jobs::iterator End(const std::unique_lock<std::mutex>& lock, Jobs::iterator waiting,
+                     absl::Status status);
+  // Ends the waiting jobs whose deadlines have passed. REQUIRES: `lock` holds mutex_.
+  void EndLate(const std::unique_lock<std::mutex>& lock, Clock::time_point now);
+  bool IsHeldBy(const std::unique_lock<std::mutex>& lock) const {
+    return lock.owns_lock() && lock.mutex() == &mutex_;
+  }
 
   const size_t workers_;
   const size_t capacity_;

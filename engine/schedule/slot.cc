@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 namespace {
 
@@ -77,6 +79,7 @@ absl::Span<const int> Slot::Ahead(size_t i) const {
 }
 
 void Slot::Guess(Drafter* drafter) {
+  ABSL_ASSERT(is_drafted());
   // The step yields one token more than it has right guesses, which must not exceed the steps left.
   const int most = search_.steps_left() - 1;
   task().plan->FindEdits(search_.Context(0, {}, &history_), &edits_);
@@ -112,6 +115,7 @@ Decoder::Input Slot::Input(size_t m, const ModelConfig& config) {
 // Step 2. Greedy search without scores does not need log-probabilities: logits have the same order.
 void Slot::Ask(size_t first_row, absl::Span<SearchRow> rows,
                std::vector<OutputLayer::Query>* queries) {
+  ABSL_ASSERT(rows.size() == asked());
   const DecodingOptions& options = task().options();
   const bool is_scored = task().target != nullptr;
   for (size_t i = forced_; i < tokens_.size(); ++i) {
@@ -128,6 +132,7 @@ void Slot::Ask(size_t first_row, absl::Span<SearchRow> rows,
 
 // Step 4.
 void Slot::Advance(absl::Span<SearchRow> rows) {
+  ABSL_ASSERT(asked() > 0 && rows.size() == asked());
   candidates_.clear();
   for (SearchRow& row : rows) candidates_.push_back(row.Finish());
   if (task().target != nullptr) return TakeScores(rows);
@@ -178,6 +183,7 @@ void Slot::Verify() {
 }
 
 std::vector<Hypothesis> Slot::Finish() const {
+  ABSL_ASSERT(done());
   return search_.Finish(attention_.empty() ? nullptr : attention_.data(), job_->source.size());
 }
 

@@ -49,6 +49,7 @@ namespace nibu::internal {
 //
 //   slot.Begin(job, ...); slot.StartState(m, ...) for each model
 //   while (!slot.done()) {
+//     if (slot.is_drafted()) slot.Guess(...), where guesses are wanted
 //     slot.Ask(...); the decoder runs slot.Input(m, ...) for each model; slot.Advance(rows);
 //   }
 //   slot.Finish(); slot.Release(); slot.TakeJob();
@@ -86,10 +87,12 @@ class Slot {
   // Returns the next step's input of model m, which has this configuration. It points into the
   // slot.
   Decoder::Input Input(size_t m, const ModelConfig& config);
-  // Starts `rows`, asked() of them, and appends a query for each. `first_row`: the number of this
-  // sentence's first row in the step, among the rows of all sentences. The queries point to `rows`.
+  // Starts `rows` and appends a query for each. `first_row`: the number of this sentence's first
+  // row in the step, among the rows of all sentences. The queries point to `rows`. REQUIRES:
+  // asked() rows.
   void Ask(size_t first_row, absl::Span<SearchRow> rows, std::vector<OutputLayer::Query>* queries);
-  // Takes the logits that `rows` have received and prepares the next step. REQUIRES: asked() > 0.
+  // Takes the logits that `rows` have received and prepares the next step. REQUIRES: asked() > 0;
+  // asked() rows.
   void Advance(absl::Span<SearchRow> rows);
 
   bool done() const { return search_.done(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/dense.h"
 #include "engine/attention/mixers/factorized.h"
@@ -35,6 +36,7 @@ KeyValueRows MapRows(const AttentionSpec& spec, const KeyValueRows& memory, Aren
 void AttendByMixer(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                    const AttentionOutput& output, Arena* arena) {
   const MixerSpec& mixer = spec.mixer;
+  ABSL_ASSERT(mixer.is_attention());
   if (mixer.dense) return AttendDense(spec, queries, memory, output);
   if (const auto* lsh = mixer.As<LshAttention>()) {
     return AttendLsh(*lsh, spec, queries, memory, output, arena);

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 namespace {
 
@@ -128,7 +130,10 @@ void FindKeys(const MixerSpec& spec, int positions, const QueryPlace& place,
 }
 
 int RelativePlace(const MixerSpec& spec, int positions, int query, int key) {
-  return (key - query) / GridStep(spec, positions) + spec.biased_width() - 1;
+  const int place = (key - query) / GridStep(spec, positions) + spec.biased_width() - 1;
+  ABSL_ASSERT((key - query) % GridStep(spec, positions) == 0);
+  ABSL_ASSERT(0 <= place && place < 2 * spec.biased_width() - 1);
+  return place;
 }
 
 std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most) {

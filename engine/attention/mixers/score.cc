@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "engine/attention/cache.h"
 #include "engine/attention/kernels.h"
 
@@ -128,6 +129,7 @@ void MapKeys(const AttentionSpec& spec, size_t stride, int positions, float* key
 
 void AttendByScore(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                    const AttentionOutput& output, Arena* arena, Prefetcher* next) {
+  ABSL_ASSERT(spec.mixer.score != Score::kConcat || memory.type == CacheType::kFloat32);
   AttentionSpec products = spec;
   if (spec.mixer.score != Score::kScaledDot) products.shape.scale = 1;
   if (spec.mixer.score != Score::kConcat) {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/local.h"
 #include "engine/attention/mixers/pattern.h"
@@ -222,6 +223,7 @@ void AttendHeads(const AttentionSpec& spec, int head, const Queries& queries,
 
 void AttendSparse(const AttentionSpec& spec, const Queries& queries, const KeyValueRows& memory,
                   const AttentionOutput& output, Arena* arena) {
+  ABSL_ASSERT(queries.count == memory.positions && queries.first == 0 && queries.step == 1);
   if (!HasHeads(spec.mixer)) return AttendHeads(spec, 0, queries, memory, output, arena);
   const auto dim = static_cast<size_t>(spec.shape.head_dim);
   const auto positions = static_cast<size_t>(memory.positions);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "absl/base/macros.h"
 #include "engine/attention/cache.h"
 #include "engine/attention/kernels.h"
 #include "engine/attention/mixers/dense.h"
@@ -76,6 +77,7 @@ void AttendDensely(const AttentionSpec& spec, const Queries& queries, const Keys
 void AttendStored(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                   const AttentionOutput& output, Arena* arena, Prefetcher* next) {
   const MixerSpec& mixer = spec.mixer;
+  ABSL_ASSERT(mixer.fits_cross_attention());
   if (mixer.dense) return AttendDensely(spec, queries, memory, output, arena);
   const Queries mapped = MapQueries(spec, queries, arena);
   if (!mixer.Is<MonotonicWindow>() && !mixer.Is<PredictedWindow>()) {
