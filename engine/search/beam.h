@@ -11,18 +11,18 @@
 namespace nibu::internal {
 
 struct OpenHypothesis {
-  int node = TokenTree::kRoot;  // of its newest token
-  float log_prob = 0;           // S, the sum of its tokens' log-probabilities
-  bool follows_prefix = false;  // so far, its tokens are those of the prefix that it is biased to
-  Met met = 0;                  // the constraints that its tokens meet
-  Met met_before = 0;           // those that they meet without the newest one
+  int node = TokenTree::kRoot;   // of its newest token
+  float log_prob = 0;            // S, the sum of its tokens' log-probabilities
+  bool follows_prefix = false;   // so far, its tokens are those of the prefix that it is biased to
+  ConstraintSet met = 0;         // the constraints that its tokens meet
+  ConstraintSet met_before = 0;  // those that they meet without the newest one
 };
 
 struct FinishedHypothesis {
   int node;  // of its last token
   float log_prob;
   int length;  // tokens, the end token included
-  Met met;
+  ConstraintSet met;
 };
 
 struct Beam {

@@ -9,9 +9,19 @@
 #include <limits>
 #include <tuple>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "engine/search/repetition.h"
 
 namespace nibu::internal {
+namespace {
+
+bool IsBestFirst(absl::Span<const Candidate> candidates) {
+  return absl::c_is_sorted(
+      candidates, [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
+}
+
+}  // namespace
 
 void BeamSearch::Reset(const SearchTask& task) {
   task_ = task;
@@ -23,7 +33,7 @@ void BeamSearch::Reset(const SearchTask& task) {
   count_ = 0;
   Beam& root = AddBranch();
   furthest_ = 0;
-  got_there_ = 0;
+  got_there_ = static_cast<int>(task.forced());
   root.open.push_back({.follows_prefix = task.is_biased() && !task.prefix.empty()});
   OpenHypothesis& open = root.open[0];
   // The tokens of a forced prefix count in L, but add nothing to S.
@@ -40,8 +50,9 @@ void BeamSearch::Reset(const SearchTask& task) {
   done_ = true;
 }
 
-// A beam of `width` hypotheses may be filled from a single one of them, which may have a
-// continuation for each end token beside those. So each gives as many as Rank looks at.
+// Rank looks at (1 + end tokens) * width continuations, which may all be of one hypothesis: each
+// gives so many. Greedy search that ends with the first end token needs only the best one, and the
+// step that makes branches one for each branch.
 int BeamSearch::candidates(size_t ahead) const {
   if (expanding_ && ahead == 0) return options().num_hypotheses;
   if (options().beam_size == 1 && task_.plan->stop_rule().ends_greedy_at_once()) return 1;
@@ -71,6 +82,9 @@ Beam& BeamSearch::AddBranch() {
 }
 
 void BeamSearch::Advance(absl::Span<const absl::Span<const Candidate>> candidates) {
+  ABSL_ASSERT(!done_);
+  ABSL_ASSERT(candidates.size() == live_.size());
+  ABSL_ASSERT(expanding_ || absl::c_all_of(candidates, IsBestFirst));
   ++length_;
   live_.clear();
   if (expanding_) {
@@ -134,11 +148,11 @@ void BeamSearch::Rank(const Beam& branch,
 
 // A token that continues a word takes back what the word's beginning has met: what looked like a
 // phrase is a part of another word. An end token changes nothing.
-std::pair<Met, Met> BeamSearch::Meet(const OpenHypothesis& parent,
-                                     absl::Span<const int> tokens) const {
+std::pair<ConstraintSet, ConstraintSet> BeamSearch::Meet(const OpenHypothesis& parent,
+                                                         absl::Span<const int> tokens) const {
   if (task_.plan->is_end(tokens.back())) return {parent.met, parent.met};
-  const Met before = task_.is_word_part(tokens.back()) ? parent.met_before : parent.met;
-  return {MetBy(task_.constraints, before, tokens), before};
+  const ConstraintSet before = task_.is_word_part(tokens.back()) ? parent.met_before : parent.met;
+  return {FindMet(task_.constraints, before, tokens), before};
 }
 
 // Puts ranked_ into the order of dynamic beam allocation: the continuations that the beam keeps,
@@ -146,7 +160,7 @@ std::pair<Met, Met> BeamSearch::Meet(const OpenHypothesis& parent,
 // hypotheses that have not met all constraints, unless the search has given up on them.
 void BeamSearch::ShareOut(const Beam& branch) {
   const bool given_up = length_ - got_there_ > kPatience;
-  const Met all = ~Met{0} >> (kMostConstraints - task_.constraints.size());
+  const ConstraintSet all = ~ConstraintSet{0} >> (kMostConstraints - task_.constraints.size());
   std::vector<int> tokens;
   std::vector<size_t> bank;
   std::vector<Ranked> ranked;
@@ -259,6 +273,7 @@ void BeamSearch::Stop() {
 }
 
 void BeamSearch::Take(absl::Span<const Candidate> tokens) {
+  ABSL_ASSERT(!tokens.empty());
   Beam& root = branches_[0];
   FinishedHypothesis all{TokenTree::kRoot, 0.0f, static_cast<int>(tokens.size()), 0};
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -317,6 +332,7 @@ Hypothesis BeamSearch::Make(const FinishedHypothesis& finished, const float* att
 // Each branch of alternatives gives its best hypothesis; otherwise those of all branches are ranked
 // together.
 std::vector<Hypothesis> BeamSearch::Finish(const float* attention, size_t positions) const {
+  ABSL_ASSERT(done_);
   const bool by_sum = !task_.constraints.empty();  // by S, not by score: see the header
   const auto best_first = [by_sum](std::vector<Hypothesis>* list, size_t most) {
     std::stable_sort(list->begin(), list->end(),

@@ -13,7 +13,8 @@
 //
 // A branch is a search with a beam of its own. A sentence has one branch, unless it asks for
 // alternatives or samples: then the first step makes a branch of each of its num_hypotheses
-// candidates. In every other step, Advance does this for each branch that has open hypotheses:
+// candidates, which are the most probable tokens, or drawn ones (sampler.h). In every other step,
+// Advance does this for each branch that has open hypotheses:
 //
 //  1. It ranks the continuations of all open hypotheses by S + log p. Ties: the lower beam index
 //     comes first, then the lower token. Only the best (1 + end tokens) * beam continuations are
@@ -73,10 +74,10 @@ class BeamSearch {
   // from now.
   int candidates(size_t ahead = 0) const;
 
-  // Makes one step. `candidates[h]`: continuations of live hypothesis h, best first (ties: lower
-  // token first), fewer than candidates() where the vocabulary has no more. In the step that makes
-  // the branches: one continuation for each branch. REQUIRES: !done(), one list for each live
-  // hypothesis.
+  // Makes one step. `candidates[h]`: continuations of live hypothesis h, best first, fewer than
+  // candidates() where the vocabulary has no more. In the step that makes the branches: one
+  // continuation for each branch, in any order. REQUIRES: !done(); one list for each live
+  // hypothesis, in that order.
   void Advance(absl::Span<const absl::Span<const Candidate>> candidates);
 
   // Sets `tokens` to the newest token of each branch that got one in the last step. For searches
@@ -91,7 +92,7 @@ class BeamSearch {
   void Stop();
 
   // Makes a given translation the only hypothesis: its tokens with their scores. It replaces all
-  // steps of a search.
+  // steps of a search. REQUIRES: at least one token.
   void Take(absl::Span<const Candidate> tokens);
 
   bool done() const { return done_; }
@@ -124,8 +125,8 @@ class BeamSearch {
     int token;
     float log_prob;  // of the token
     float score;     // S with the token
-    Met met = 0;
-    Met met_before = 0;
+    ConstraintSet met = 0;
+    ConstraintSet met_before = 0;
 
     static bool IsBetter(const Ranked& a, const Ranked& b) {
       if (a.score != b.score) return a.score > b.score;
@@ -153,7 +154,8 @@ class BeamSearch {
   void Rank(const Beam& branch, absl::Span<const absl::Span<const Candidate>> candidates);
   // Returns the constraints that a hypothesis meets with one token more, and those without it (see
   // OpenHypothesis). `tokens`: all of the hypothesis' tokens, the new one last.
-  std::pair<Met, Met> Meet(const OpenHypothesis& parent, absl::Span<const int> tokens) const;
+  std::pair<ConstraintSet, ConstraintSet> Meet(const OpenHypothesis& parent,
+                                               absl::Span<const int> tokens) const;
   void ShareOut(const Beam& branch);
   // Returns the hypothesis that a continuation makes of its parent, and adds its token to the tree.
   // `first`: the index of the branch's first hypothesis among all live ones.

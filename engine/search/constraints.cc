@@ -29,7 +29,8 @@ size_t CountTokens(absl::Span<const Constraint> constraints) {
   return sum;
 }
 
-Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens) {
+ConstraintSet FindMet(absl::Span<const Constraint> constraints, ConstraintSet met,
+                      absl::Span<const int> tokens) {
   std::vector<absl::Span<const int>> used;  // phrases that have met a constraint in this step
   for (size_t c = 0; c < constraints.size(); ++c) {
     if (IsMet(met, c)) continue;
@@ -40,7 +41,7 @@ Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const in
         continue;
       }
       used.push_back(span);
-      met |= Met{1} << c;
+      met |= ConstraintSet{1} << c;
       break;
     }
   }
@@ -49,7 +50,8 @@ Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const in
 
 // A phrase begun counts less than the shortest phrase of its constraint, so that a constraint that
 // is not met never counts as much as one that is.
-size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens) {
+size_t BankOf(absl::Span<const Constraint> constraints, ConstraintSet met,
+              absl::Span<const int> tokens) {
   size_t done = 0;
   size_t begun = 0;
   for (size_t c = 0; c < constraints.size(); ++c) {
@@ -69,8 +71,8 @@ size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<cons
 
 // A hypothesis may have begun a phrase in several ways ("a b a" and the phrase "a b a c"): each n
 // that Begun finds gives a token, down to n = 0, which is the phrase's first one.
-void FindNext(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens,
-              std::vector<int>* next) {
+void FindNext(absl::Span<const Constraint> constraints, ConstraintSet met,
+              absl::Span<const int> tokens, std::vector<int>* next) {
   for (size_t c = 0; c < constraints.size(); ++c) {
     if (IsMet(met, c)) continue;
     for (const std::vector<int>& phrase : constraints[c]) {

@@ -20,10 +20,10 @@ namespace nibu::internal {
 // The phrases (token ids) of which one is to appear. There is at least one, and none is empty.
 using Constraint = std::vector<std::vector<int>>;
 
-// The constraints that a hypothesis has met: a bit for each.
-using Met = uint64_t;
+// A set of constraints, such as those that a hypothesis has met: a bit for each.
+using ConstraintSet = uint64_t;
 constexpr size_t kMostConstraints = 64;
-inline bool IsMet(Met met, size_t constraint) { return (met >> constraint & 1) != 0; }
+inline bool IsMet(ConstraintSet met, size_t constraint) { return (met >> constraint & 1) != 0; }
 
 // Returns the number of tokens of all constraints. Each counts as its shortest phrase.
 size_t CountTokens(absl::Span<const Constraint> constraints);
@@ -31,16 +31,18 @@ size_t CountTokens(absl::Span<const Constraint> constraints);
 // Returns the constraints that `tokens` meet, where `met` are those that they meet without their
 // last token. A phrase that several constraints ask for meets one of them each time that it
 // appears.
-Met MetBy(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens);
+ConstraintSet FindMet(absl::Span<const Constraint> constraints, ConstraintSet met,
+                      absl::Span<const int> tokens);
 
 // Returns the bank of a hypothesis with these tokens: the tokens of the constraints in `met`
 // (counted as by CountTokens), and those of the longest phrase begun of the others.
-size_t BankOf(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens);
+size_t BankOf(absl::Span<const Constraint> constraints, ConstraintSet met,
+              absl::Span<const int> tokens);
 
 // Sets `next` to its tokens and those that begin a phrase, or continue one that `tokens` end in the
 // middle of: ascending, each once. Constraints in `met` are left out.
-void FindNext(absl::Span<const Constraint> constraints, Met met, absl::Span<const int> tokens,
-              std::vector<int>* next);
+void FindNext(absl::Span<const Constraint> constraints, ConstraintSet met,
+              absl::Span<const int> tokens, std::vector<int>* next);
 
 // Returns the numbers of the candidates that a beam keeps, `beam` of them at most, ascending.
 // `bank`: the bank of each candidate, best candidate first.

@@ -17,7 +17,7 @@ struct Hypothesis {
   bool finished = true;     // false: it was cut before its end
   int end_token = -1;       // the token that ended it; -1: none
   bool repetition = false;  // an n-gram follows itself again and again: see HasLoop
-  Met met = 0;              // the constraints that it meets
+  ConstraintSet met = 0;    // the constraints that it meets
   // With return_attention: the weights of cross-attention, [tokens, source with its frame].
   std::vector<float> attention;
 };

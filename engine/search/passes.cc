@@ -41,7 +41,7 @@ bool Passes::NeedsAnotherPass(std::vector<Hypothesis> found) {
   return false;
 }
 
-bool Passes::DropMissedConstraints(Met met) {
+bool Passes::DropMissedConstraints(ConstraintSet met) {
   const size_t all = task_.constraints.size();
   if (static_cast<size_t>(std::popcount(met)) == all) return false;
   std::vector<Constraint> left;

@@ -40,7 +40,7 @@ class Passes {
   enum class Stage : uint8_t { kSearch, kWithoutRepetition, kScore };
 
   // Drops the constraints that are not in `met` and returns whether there were any.
-  bool DropMissedConstraints(Met met);
+  bool DropMissedConstraints(ConstraintSet met);
   // Begins the pass that scores `found`.
   void BeginScoring(std::vector<Hypothesis> found);
   // Gives the hypothesis the scores of the pass that scored it, as a search would have given them.

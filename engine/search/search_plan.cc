@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "engine/search/rules/alternatives.h"
 #include "engine/search/rules/constraint_tokens.h"
 #include "engine/search/rules/min_length.h"
@@ -24,6 +25,7 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
       positions_(model.positions),
       owner_(model.owner),
       stop_rule_(StopRule::Make(options_)) {
+  ABSL_ASSERT(options_.Validate().ok());
   const auto add = [this](auto rule) {
     rules_.push_back(std::make_unique<const decltype(rule)>(std::move(rule)));
   };

@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/search/top_k.cc"
+#include "absl/base/macros.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "hwy/highway.h"
@@ -54,6 +55,7 @@ size_t FindAbove(const float* x, size_t start, size_t n, float threshold) {
 }
 
 void TopK::Reset(int k) {
+  ABSL_ASSERT(k >= 1);
   k_ = static_cast<size_t>(k);
   largest_ = -std::numeric_limits<float>::infinity();
   best_.clear();

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/asking.h"
 #include "tests/engine/reference/transformer.h"
+#include "tests/engine/search/search_case.h"
 #include "tests/engine/small_model.h"
 
 namespace nibu::internal {
@@ -19,14 +20,14 @@ using ::testing::ElementsAre;
 const std::vector<Constraint> kTwo = {{{1, 2, 3}, {1, 4}}, {{5}}};
 
 TEST(ConstraintsTest, ArePhrasesThatAppear) {
-  EXPECT_EQ(MetBy(kTwo, 0, {1, 2}), 0u);
-  EXPECT_EQ(MetBy(kTwo, 0, {9, 1, 2, 3}), 1u);
-  EXPECT_EQ(MetBy(kTwo, 0, {1, 4}), 1u);
-  EXPECT_EQ(MetBy(kTwo, 1, {1, 4, 5}), 3u);
+  EXPECT_EQ(FindMet(kTwo, 0, {1, 2}), 0u);
+  EXPECT_EQ(FindMet(kTwo, 0, {9, 1, 2, 3}), 1u);
+  EXPECT_EQ(FindMet(kTwo, 0, {1, 4}), 1u);
+  EXPECT_EQ(FindMet(kTwo, 1, {1, 4, 5}), 3u);
   // Each appearance serves one.
   const std::vector<Constraint> same = {{{7}}, {{7}, {8}}};
-  EXPECT_EQ(MetBy(same, 0, {7}), 1u);
-  EXPECT_EQ(MetBy(same, 1, {7, 7}), 3u);
+  EXPECT_EQ(FindMet(same, 0, {7}), 1u);
+  EXPECT_EQ(FindMet(same, 1, {7, 7}), 3u);
 }
 
 TEST(ConstraintsTest, GoOnWithWhatIsBegun) {
@@ -99,6 +100,22 @@ TEST(ConstraintsTest, AppearInTranslations) {
                               [&](const auto& phrase) { return Has(best.tokens, phrase); }));
     }
   }
+}
+
+// The tokens of a given prefix are no steps without progress.
+TEST(ConstraintsTest, WaitBehindALongPrefix) {
+  SearchCase options;
+  options.beam_size = 2;
+  SearchTask task = options.task();
+  const std::vector<int> prefix(40, 3);
+  const std::vector<Constraint> constraints = {{{5}}};
+  task.prefix = prefix;
+  task.constraints = constraints;
+  BeamSearch search(task);
+  const std::vector<Candidate> list = {{options.eos, -0.1f}, {3, -1.0f}, {4, -2.0f}, {6, -3.0f}};
+  search.Advance({list});
+  search.Stop();
+  for (const Hypothesis& hypothesis : search.Finish()) EXPECT_FALSE(hypothesis.finished);
 }
 
 // Whether the phrase is there, and no part of a longer word follows.
