@@ -13,11 +13,12 @@
 // "¡", "¿", a bullet or an ellipsis stands in front of the follower (Follower::begins), it counts
 // as the beginning of a sentence: as a starter in 7c and 7d, never as lower case in 4 and 5. The
 // first of these rules that applies decides (Splits):
-//   1. Nothing follows, or a mark that goes on (comma, closing bracket): no end.
+//   1. Nothing follows, or a mark that goes on (comma, closing bracket), or another stop: no end.
 //   2. No blank follows (SplitsGlued). An end behind a wide mark, which needs none ("好。好"),
-//      and where a blank was forgotten: a word in lower case before the mark, a usual first word
-//      of sentences behind it ("world.The"). No end in "index.html" and "3.5", and where a quote
-//      or bracket ends inside of a Chinese or Japanese sentence.
+//      behind a narrow ! or ? between a character that is not ASCII and an East Asian one
+//      ("好吗?好"), and where a blank was forgotten: a word in lower case before the mark, a usual
+//      first word of sentences behind it ("world.The"). No end in "index.html" and "3.5", and where
+//      a quote or bracket ends inside of a Chinese or Japanese sentence.
 //   3. The stop is the number of the list item that the sentence begins with ("1. First"), or
 //      it stands right behind an opening bracket ("[...]"): no end.
 //   4. A wide mark (。): an end. Another strong mark (! ?): an end, unless a lower-case letter
@@ -203,8 +204,8 @@ bool Scan::SplitsGlued(const Stop& stop, const Follower& follower) {
   // ("书（很新。）很好。").
   if (stop.quoted && IsHiragana(text_.At(stop.end))) return false;
   if (stop.quoted && ClosesBrackets(stop)) return false;
-  // A narrow mark between East Asian characters counts as a wide one: "好吗?好!", but not
-  // "Yahoo!ニュース".
+  // A narrow mark counts as a wide one before an East Asian character, unless ASCII stands in front
+  // of it: "好吗?好!", but not "Yahoo!ニュース".
   if (stop.wide || (stop.strong && stop.begin > 0 && U8_IS_TRAIL(line_[stop.begin - 1]) &&
                     text_.At(stop.end) >= kFirstEastAsian)) {
     return true;

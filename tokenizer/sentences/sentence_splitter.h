@@ -2,15 +2,15 @@
 //
 // The splitter walks over the line and decides at each full stop or stronger mark (a "stop") if the
 // sentence ends behind it. The first of these that gives an answer decides:
-//   1. what follows the stop: the line's end, a comma, no blank;
-//   2. the kind of the stop: the number of a list item, "!" and "?", a full stop before a
-//      lower-case letter, an ellipsis;
-//   3. the word before a full stop: an abbreviation (the lists of sentence_words.txt, CLDR's), an
-//      initial, an ordinal;
-//   4. ICU's sentence iterator.
+//   - what follows the stop: the line's end, a comma, no blank;
+//   - the kind of the stop: the number of a list item, "!" and "?", a full stop before a lower-case
+//     letter, an ellipsis;
+//   - the word before a full stop: an abbreviation (the lists of sentence_words.txt, CLDR's), an
+//     initial, an ordinal;
+//   - ICU's sentence iterator.
 // A sentence also ends before the next item of a numbered or bulleted list. Neither a stop nor a
 // list item ends a sentence inside of a pair of brackets of at most 400 bytes; a line feed does.
-// The .cc begins with all rules in their order.
+// The .cc begins with all rules, numbered in their order.
 #ifndef NIBU_TOKENIZER_SENTENCES_SENTENCE_SPLITTER_H_
 #define NIBU_TOKENIZER_SENTENCES_SENTENCE_SPLITTER_H_
 

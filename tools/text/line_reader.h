@@ -3,18 +3,25 @@
 //
 // 1. The language token or instruction in front of the line is read. It holds for all of the line.
 // 2. In each segment of the line (a text between block tags), protected parts are found.
-// 3. The segment is cut into sentences, none of which begins or ends inside of a protected part.
+// 3. The segment is cut into sentences, none of which begins or ends inside of a protected part. It
+//    stays whole if the options say so, or if an unknown instruction stands in front of the line,
+//    which may concern all of it.
 // 4. Each sentence is encoded: names replace its protected parts, and the tokenizer cuts it into
-//    pieces. If the vocabulary lacks characters of it, the words with these become protected parts,
-//    and the sentence is encoded again.
+//    pieces. If the vocabulary lacks characters of it, the words with these become protected parts
+//    (where TextOptions::protect has kUnknown), and the sentence is encoded again.
 // 5. A sentence without letters ("12:30") is copied, not translated, unless there is a target
-//    prefix, which is to begin the translation.
+//    prefix, which is to begin the translation. A line that is not split is copied only if it has
+//    annotations and is not scored.
 // 6. A sentence of more than TextPlan::limit pieces is refused, truncated, or cut into several
 //    parts, as TextOptions::long_input says.
 // 7. The target prefix, or the target to be scored, is cut into sentences, too, and the n-th of
 //    them goes to the n-th sentence of the line. The last sentence gets the rest of the prefix; a
 //    cut sentence's first part gets its share. If a target has other sentences than the line, the
-//    line is scored as one part (LineParts::scored_whole).
+//    line is scored as one part (LineParts::scored_whole). The prefix of a line that is not split
+//    goes to its last segment.
+//
+// Terms of a glossary are looked up later, in each part, when its request is made
+// (text_translator.cc).
 //
 // Everything that is not in a part (white space, tags between sentences, copied sentences) is kept
 // as text in front of the next part, or behind the last one, so that Join (join.h) can write the

@@ -111,7 +111,8 @@ struct AlignedToken {
 //   may be another form of the name. Other occurrences of the name are removed or, if they
 //   render another name of the source ("Thomas" as "Tom"), replaced by that.
 // - An element encloses the run of words that maximizes the sum over their tokens of +1 (the
-//   aligned source is inside of the element) or -1. If it encloses all of its parent's text in the
+//   aligned source is inside of the element), -1 (it is outside), or 0 (outside, in a word of which
+//   more tokens so far were inside). If it encloses all of its parent's text in the
 //   source, it does in the translation, too. An element without `after` reaches to the end of its
 //   parent; one without `before` begins where its parent begins.
 // - All other annotations become points, each next to the word whose source is nearest to it, but

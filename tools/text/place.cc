@@ -4,7 +4,8 @@
 // 2. ReadNodes: the annotations become a tree. A node's parent is the innermost element around it.
 // 3. FindName: a protected part replaces its name, or the words that come from the name.
 // 4. PlaceStretch: an element, outer before inner, takes from its parent's units that no sibling
-//    has the run with the greatest sum of +1 (the unit comes from inside of it) and -1.
+//    has the run with the greatest sum of +1 (the unit comes from inside of it) and -1, or 0 for an
+//    outer unit of a word of which more came from inside.
 // 5. PlacePoint: all nodes without units become points between two units, inside of their parent's:
 //    tags like <br>, parts whose name is missing, elements of whose words nothing was translated.
 // 6. Write: writes the target with elements around their units, and points with blanks (AsPoint)
