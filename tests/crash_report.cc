@@ -1,5 +1,5 @@
-// Of what a signal ends: which test it was, and where. What happens once in a hundred runs leaves
-// nothing else.
+// Reports in which test, and where, a signal such as SIGSEGV ends a test program. A crash that
+// happens once in a hundred runs leaves no other trace.
 #include <unistd.h>
 
 #include <cstring>
@@ -13,7 +13,8 @@ namespace {
 
 void Say(const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); }
 
-// Null: the handler has said what it knows.
+// Writes the name of the current test. The failure handler calls it with its report, line by line,
+// and with null once the report is complete, which is when the name is written.
 void SayTest(const char* text) {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
   if (text != nullptr || test == nullptr) return;

@@ -1,4 +1,5 @@
-// Requests with options of their own, decoded together.
+// Helpers that have requests with options of their own decoded together, and that compare results
+// bit for bit.
 #ifndef NIBU_TESTS_ENGINE_ASKING_H_
 #define NIBU_TESTS_ENGINE_ASKING_H_
 
@@ -13,7 +14,7 @@
 
 namespace nibu::internal {
 
-// Results, or why there is none, in the order of the requests.
+// Returns the results of the requests, or the errors in their place, in the order of the requests.
 inline std::vector<Result> AskAll(const std::shared_ptr<const Model>& model,
                                   const TranslatorOptions& options,
                                   const std::vector<Request>& requests) {
@@ -29,7 +30,7 @@ inline std::vector<Result> AskAll(const std::shared_ptr<const Model>& model,
                 std::chrono::nanoseconds::max());
     if (!ticket.ok()) results[i] = ticket.status();
   }
-  translator->reset();  // waits
+  translator->reset();  // The destructor waits for all results.
   return results;
 }
 
@@ -42,7 +43,7 @@ inline bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
-// Of all that a result says.
+// Compares all that a result says.
 inline bool SameBits(const Result& a, const Result& b) {
   if (!a.ok() || !b.ok()) return a.status() == b.status();
   if (a->size() != b->size()) return false;

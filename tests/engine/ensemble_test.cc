@@ -1,4 +1,4 @@
-// Ensembles: the weighted mean of the models' log-probabilities.
+// Tests of ensembles: their search is by the weighted mean of the models' log-probabilities.
 // Threads: the thread sanitizer runs this file.
 #include <algorithm>
 #include <cmath>
@@ -22,14 +22,15 @@ using ::testing::StartsWith;
 
 ModelConfig OtherConfig() {
   ModelConfig config = SmallConfig();
-  config.d_model = 48;  // of another shape, and another kind
+  config.d_model = 48;  // The other model has another shape, and is of another kind.
   config.layers_decoder = 1;
   config.decoder_memory = DecoderMemory::kSsru;
   config.decoder_start = 3;
   return config;
 }
 
-// What follows a prefix, by both models, of the tokens that both have; EOS is not the first token.
+// Returns the candidates behind a prefix, best first, by the weighted mean of both models. They are
+// the tokens that both models have. EOS is not among them as the first token.
 std::vector<Candidate> Next(const std::vector<std::vector<double>>& log_probs,
                             const std::vector<float>& weights, bool may_end) {
   std::vector<Candidate> all(std::min(log_probs[0].size(), log_probs[1].size()));
@@ -47,7 +48,7 @@ std::vector<Candidate> Next(const std::vector<std::vector<double>>& log_probs,
   return all;
 }
 
-// Vocabularies are the same, or that of either goes on.
+// The sizes of both models' vocabularies, which are the same, or one is the beginning of the other.
 class EnsembleOfTest : public testing::TestWithParam<std::pair<int, int>> {};
 
 INSTANTIATE_TEST_SUITE_P(Tokens, EnsembleOfTest,
@@ -59,7 +60,7 @@ TEST_P(EnsembleOfTest, IsTheWeightedMeanOfLogProbabilities) {
   std::vector<ModelConfig> configs = {SmallConfig(), OtherConfig()};
   configs[0].vocab_source = configs[0].vocab_target = GetParam().first;
   configs[1].vocab_source = configs[1].vocab_target = GetParam().second;
-  // Where a model has more tokens than the others it may well begin with one of those.
+  // A model with more tokens than the other one may begin with one that only it has.
   for (ModelConfig& config : configs) {
     if (config.vocab_target > 50) config.decoder_start = config.vocab_target - 1;
   }
@@ -107,7 +108,7 @@ TEST_P(EnsembleOfTest, IsTheWeightedMeanOfLogProbabilities) {
   }
 }
 
-// Of a model with itself: what it finds alone, whatever goes with it.
+// An ensemble of a model with itself finds what the model finds alone.
 TEST(EnsembleTest, OfEqualsIsTheModel) {
   const auto model = reference::Transformer(SmallConfig(), 5).Build(ComputeType::kFloat32);
   const Sources sources = RandomSources(12, 10, 50);
@@ -156,7 +157,7 @@ TEST(EnsembleTest, WrongUse) {
   options.ensemble = {reference::Transformer(config, 5).Build(ComputeType::kFloat32)};
   EXPECT_EQ(Translator::Create(model, options).status().message(),
             "a model of the ensemble has another vocabulary");
-  // Tokens that not all have are taken for none.
+  // Tokens that only some of the models have are refused like unknown ids.
   config = SmallConfig();
   config.vocab_source = config.vocab_target = 60;
   options.ensemble = {reference::Transformer(config, 5).Build(ComputeType::kFloat32)};

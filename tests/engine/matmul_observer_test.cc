@@ -1,4 +1,4 @@
-// Runs of a translator, seen by the observers of their matmuls.
+// Tests of the observers of a translator's matmuls.
 // Threads: the thread sanitizer runs this file.
 #include "engine/ops/matmul.h"
 
@@ -17,7 +17,7 @@ TEST(MatmulObserverTest, MeasuresARun) {
       ++calls;
       EXPECT_GE(call.rows, 1);
       EXPECT_LE(call.rows, Matmul::kMostRows);
-      EXPECT_FALSE(call.is_own_kernel);  // float32
+      EXPECT_FALSE(call.is_own_kernel);  // Float32 has no kernels of our own.
     }
     int calls = 0;
   };
@@ -34,7 +34,7 @@ TEST(MatmulObserverTest, MeasuresARun) {
   EXPECT_GT(counter.calls, 0);
 }
 
-// All products are oneDNN's if it is asked for, and int8 results stay the same bit for bit.
+// If oneDNN is asked for, it computes all products, and int8 results stay the same bit for bit.
 TEST(MatmulObserverTest, OneDnnAloneGivesTheSameInt8) {
   class Counter final : public MatmulObserver {
    public:
@@ -42,7 +42,8 @@ TEST(MatmulObserverTest, OneDnnAloneGivesTheSameInt8) {
     int own = 0;
     int others = 0;
   };
-  ModelConfig config = SmallConfig();  // with shapes for which there are kernels of our own
+  // These shapes have kernels of our own.
+  ModelConfig config = SmallConfig();
   config.d_model = 64;
   config.ffn_encoder = config.ffn_decoder = 128;
   config.vocab_source = config.vocab_target = 128;

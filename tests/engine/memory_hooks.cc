@@ -1,3 +1,4 @@
+// Replaces the test program's operators new and delete, and mmap, by ones that count and fail.
 #include "tests/engine/memory_hooks.h"
 
 #include <dlfcn.h>
@@ -21,8 +22,8 @@ namespace {
 
 std::atomic<int64_t> allocations{0};
 std::atomic<bool> is_armed{false};
-std::atomic<int64_t> until_failure{0};  // allocations that can fail
-std::atomic<int64_t> to_fail{0};        // how many of them then do
+std::atomic<int64_t> until_failure{0};  // the number of allocations until one fails
+std::atomic<int64_t> to_fail{0};        // the number of allocations that then fail
 std::atomic<bool> has_failed{false};
 
 bool IsOneDnn(const void* address) {
@@ -30,15 +31,16 @@ bool IsOneDnn(const void* address) {
   return dladdr(address, &info) != 0 && std::strstr(info.dli_fname, "dnnl") != nullptr;
 }
 
-// Also where oneDNN allocates through a template of the standard library, of which whichever
-// program or library comes first has the only instance.
+// Returns whether oneDNN asks for memory, directly or through a template of the standard library.
+// The only instance of such a template may be another library's or the program's, so the whole
+// stack is searched.
 bool IsBelowOneDnn() {
   std::array<void*, 64> frames;
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   return std::any_of(frames.begin(), frames.begin() + count, IsOneDnn);
 }
 
-// For an allocation that `caller` asks for.
+// Counts an allocation that `caller` asks for, and returns whether it has to fail.
 bool Fails(const void* caller) {
   ++allocations;
   if (!is_armed || IsOneDnn(caller) || --until_failure > 0 || to_fail <= 0) return false;
@@ -55,7 +57,7 @@ void FailAllocation(int64_t n, int64_t count) {
   has_failed = false;
   until_failure = n;
   to_fail = count;
-  IsBelowOneDnn();  // backtrace's own first allocations
+  IsBelowOneDnn();  // The first call of backtrace allocates memory itself.
   is_armed = true;
 }
 
@@ -66,7 +68,7 @@ bool StopFailing() {
 
 }  // namespace nibu::internal
 
-// GCC takes the replaced operators for a mismatch.
+// GCC reports the replaced operators as a mismatch of new and delete.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 void* operator new(size_t size) {

@@ -1,4 +1,5 @@
-// OnRepetition: outputs that are caught in a loop.
+// Tests of OnRepetition: an output that is caught in a loop is decoded again, and the better one is
+// kept.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace nibu::internal {
 namespace {
 
-// Long outputs of small models, many of which loop.
+// Returns requests for long outputs of small models, many of which loop.
 std::vector<Request> LongRequests() {
   std::vector<Request> requests;
   Random random(11);
@@ -29,14 +30,15 @@ std::vector<Request> LongRequests() {
         if (kind == 5) o.prefix_bias_beta = 0.5f;
       } else if (kind == 3) {
         o.coverage_penalty = 1;
-        request.source.resize(30, 7);  // more than an output covers
+        request.source.resize(30, 7);  // This is more than an output covers.
         o.num_hypotheses = 2;
         o.return_attention = true;
       } else if (kind == 2) {
         request.target_prefix = {7};
         o.sampling = {.topk = 2, .temperature = 0.1f, .seed = 4};
       }
-      if (random.Chance()) {  // what does not loop ends sooner
+      // With these penalties, outputs that do not loop end sooner.
+      if (random.Chance()) {
         o.length_penalty = 0;
         o.word_penalty = 0.7f;
       }

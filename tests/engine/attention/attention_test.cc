@@ -1,3 +1,5 @@
+// Tests of full attention against its definition in double precision, over sources that are stored
+// in each cache type, over the decoder's cells and over plain rows; and of large scores.
 #include "engine/attention/attention.h"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ Rows RandomRows(Random* random, int n, size_t dim) {
   return rows;
 }
 
-// Biases of the distances -max .. max.
+// Biases of the scores by the distance of key and query, from -max to max.
 struct Biases {
   Biases(Random* random, int heads, int max)
       : stride(2 * static_cast<size_t>(max) + 1),
@@ -34,7 +36,7 @@ struct Biases {
   std::vector<float> values;
 };
 
-// Some queries, keys and values, and what is asked of them.
+// Random queries, keys and values, and the specification of the attention over them.
 struct Case {
   Case(Random* random, int most_keys, int most_queries)
       : spec{{random->Int(1, 5), random->Int(1, 70), random->Chance() ? 0.0f : 0.25f}},
@@ -50,7 +52,8 @@ struct Case {
   }
   int positions() const { return static_cast<int>(keys.size()); }
 
-  // Keys and values side by side, as the maps make them, behind `before` other floats.
+  // Returns keys and values side by side, as the linear layers write them, behind `before` other
+  // floats.
   std::vector<float> KeysValuesRows(size_t before = 0) const {
     std::vector<float> rows;
     for (size_t s = 0; s < keys.size(); ++s) {
@@ -71,8 +74,8 @@ struct Case {
   Biases biases;
 };
 
-// Attention as it is written: softmax(scale q k^T + bias) v, for query r, in double precision. Of
-// head h: the weights [S], and the output [d].
+// Attention as its definition has it, softmax(scale q k^T + bias) v, for head h of query r, in
+// double precision: the weights [S] and the output [d].
 struct Reference {
   Reference(const Case& c, size_t h, size_t r) : weights(c.keys.size()) {
     const AttentionShape& shape = c.spec.shape;
@@ -111,15 +114,17 @@ float Tolerance(CacheType type) {
   return type == CacheType::kBFloat16 ? 3e-2f : 6e-2f;
 }
 
-// Scratch as it may have been left behind: nothing depends on it.
+// Fills the scratch memory with NaNs, on which no result may depend.
 void Poison(Arena* arena) {
   constexpr size_t kFloats = size_t{1} << 18;
   arena->Rewind(0);
-  std::memset(arena->Floats(kFloats), 0xff, kFloats * sizeof(float));  // not a number, of any type
+  // These bytes are not a number in any type.
+  std::memset(arena->Floats(kFloats), 0xff, kFloats * sizeof(float));
   arena->Rewind(0);
 }
 
-// `attend` gives what the definition gives, and the weights of it; asking for them changes nothing.
+// Expects that `attend` writes the output and the weights of the definition, and that the output is
+// the same when no weights are asked for.
 void ExpectTheDefinition(const Case& c, float tolerance,
                          const std::function<void(const AttentionOutput&)>& attend) {
   const auto rows = static_cast<size_t>(c.queries.count);
@@ -149,7 +154,7 @@ void ExpectTheDefinition(const Case& c, float tolerance,
   }
 }
 
-// Each query, or every `step`th, gets bit for bit what it gets alone.
+// Expects that every `step`th query gets bit for bit what it gets alone.
 void ExpectEachQueryAlone(const Case& c, const Attention& attention, const AttentionMemory& memory,
                           int step) {
   std::vector<float> all(c.dim * static_cast<size_t>(c.queries.count));

@@ -17,7 +17,7 @@
 namespace nibu::internal {
 namespace {
 
-// A grid of height x width positions, row by row; height 1: a sequence.
+// A grid of height x width positions, row by row. With a height of 1 it is a sequence.
 struct Grid {
   int height;
   int width;
@@ -36,7 +36,7 @@ struct Shift {
   int x;
 };
 
-// The largest difference of attention's result from the convolution's.
+// Returns the largest difference between the results of attention and of the convolution.
 double Difference(const Grid& grid, float alpha, uint32_t seed) {
   constexpr int kIn = 5;
   constexpr int kOut = 3;
@@ -67,7 +67,7 @@ double Difference(const Grid& grid, float alpha, uint32_t seed) {
       }
     }
   }
-  // Each head has all inputs as its values.
+  // The values of each head are all inputs.
   const int inner = heads * kIn;
   std::vector<float> rows(static_cast<size_t>(n * inner));
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -1,4 +1,4 @@
-// Mixers as tests name them.
+// Reads the specification of a mixer from its text, in the form of the option --encoder_attention.
 #ifndef NIBU_TESTS_ENGINE_ATTENTION_SPEC_H_
 #define NIBU_TESTS_ENGINE_ATTENTION_SPEC_H_
 

@@ -1,3 +1,4 @@
+// Tests of StatusOfException: the status that says what was thrown.
 #include "engine/core/exception_status.h"
 
 #include <new>

@@ -1,3 +1,5 @@
+// Tests of the heap in blocks of huge pages: its pieces do not overlap, are joined again once they
+// are given back, and running out of memory is an exception.
 // Threads: the thread sanitizer runs this file.
 #include "engine/core/huge_heap.h"
 
@@ -14,7 +16,7 @@
 namespace nibu::internal {
 namespace {
 
-// Pieces of sizes that come and go do not overlap, and all of what they were is there for the next.
+// Pieces of many sizes that come and go do not overlap, and keep their bytes.
 TEST(HugeHeapTest, PiecesAreApart) {
   std::mt19937 random(1);
   HugeHeap heap;

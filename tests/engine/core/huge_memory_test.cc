@@ -1,3 +1,4 @@
+// Tests of AllocateHuge: aligned pieces that do not overlap, on one thread and on several.
 // Threads: the thread sanitizer runs this file.
 #include "engine/core/huge_memory.h"
 
@@ -13,7 +14,7 @@
 namespace nibu::internal {
 namespace {
 
-// Pieces of all sizes, more than a block of them, do not overlap and outlive each other.
+// Pieces of all sizes, more than fit into one block, do not overlap and outlive each other.
 TEST(HugeMemoryTest, PiecesAreAlignedAndApart) {
   std::vector<std::pair<std::shared_ptr<char>, size_t>> pieces;
   const auto check = [&] {
@@ -35,7 +36,7 @@ TEST(HugeMemoryTest, PiecesAreAlignedAndApart) {
   EXPECT_NE(AllocateHuge(0), nullptr);
 }
 
-// What cannot be had leaves the block that others have pieces of as it was.
+// An allocation that fails leaves the block of other pieces as it was.
 TEST(HugeMemoryTest, SurvivesAFailure) {
   constexpr size_t kSize = size_t{1} << 20;
   std::vector<std::shared_ptr<char>> pieces = {AllocateHuge(kSize)};

@@ -1,3 +1,5 @@
+// Tests of the running log-sum-exp over blocks of numbers: its value by the definition, and that
+// large numbers do not overflow.
 #include "engine/core/log_sum_exp.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// A warm decoder step allocates nothing and creates no primitive. oneDNN itself allocates in every
-// call, so what bare matmul calls allocate is taken off.
+// Tests that a warm decoder step allocates nothing and creates no primitive, and that the encoder
+// and the decoder can be used again after they ran out of memory. oneDNN itself allocates in every
+// call, so the allocations of bare matmul calls are subtracted.
 #include <tuple>
 #include <vector>
 
@@ -17,7 +18,7 @@
 #include "tests/engine/testing.h"
 
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
-#define NIBU_COUNTS_ALLOCATIONS 0  // the sanitizers bring their own allocator
+#define NIBU_COUNTS_ALLOCATIONS 0  // The sanitizers bring their own allocator.
 #else
 #define NIBU_COUNTS_ALLOCATIONS 1
 #endif
@@ -27,7 +28,7 @@ namespace {
 
 #if NIBU_COUNTS_ALLOCATIONS
 
-// Allocations of `calls` bare calls of one map with these rows.
+// Returns the allocations of one warm, bare matmul with these rows.
 int64_t BareAllocations(Matmul* context, const Linear& linear, int rows) {
   RowBuffer x(rows, linear.in());
   RowBuffer y(rows, linear.out());
@@ -37,7 +38,7 @@ int64_t BareAllocations(Matmul* context, const Linear& linear, int rows) {
   return Allocations() - before;
 }
 
-// Allocations of a decoder's and an output layer's matmuls for these rows, bare.
+// Returns the allocations of the matmuls of one decoder step and one output layer, called bare.
 int64_t BareAllocations(Matmul* context, const Model& model, int rows) {
   int64_t bare = 0;
   for (const DecoderLayerWeights& layer : model.weights.decoder) {
@@ -55,7 +56,7 @@ int64_t BareAllocations(Matmul* context, const Model& model, int rows) {
   return bare;
 }
 
-// The second: whether the tokens are consecutive.
+// The parameters are the compute type, and whether the tokens of a step are consecutive.
 class AllocationTest : public testing::TestWithParam<std::tuple<ComputeType, bool>> {};
 
 INSTANTIATE_TEST_SUITE_P(Types, AllocationTest,
@@ -73,7 +74,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   config.decoder_memory = DecoderMemory::kSelfAttention;
   config.position_kind = PositionKind::kRelative;
   config.gated_ffn = true;
-  // A mechanism with a map of its own, windows and mapped queries.
+  // This mechanism has a linear layer of its own, a window, and mapped queries.
   config.cross_attention = {Spec("local_p:width=5,score=concat")};
   const auto model = reference::Transformer(config, 1).Build(type);
   const Embedder source(config, model->weights.source, 64);
@@ -94,7 +95,7 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   int64_t counted = 0;
   int primitives = 0;
   constexpr int kSteps = 40;
-  // The first sentence warms everything up.
+  // The first sentence warms everything up, and the second one is counted.
   for (int round = 0; round < 2; ++round) {
     workspace.arena.Rewind(0);
     state.Start(config, &pool, static_cast<int>(sentence.size()), consecutive ? 1 : 4,
@@ -124,12 +125,12 @@ TEST_P(AllocationTest, AWarmStepAllocatesNothing) {
   EXPECT_EQ(workspace.matmul.primitives(), primitives);
 
   const int64_t bare = BareAllocations(&workspace.matmul, *model, static_cast<int>(tokens.size()));
-  EXPECT_GT(bare, 0);  // the count works
+  EXPECT_GT(bare, 0);  // The hooks do count.
   EXPECT_EQ(counted, kSteps * bare);
 }
 
-// Wherever memory runs out, in the encoder or a step: it is an exception, and the same objects then
-// give the same results.
+// Wherever memory runs out, in the encoder or in a step, an exception is thrown, and the same
+// objects then give the same results.
 TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
   const ComputeType type = std::get<0>(GetParam());
   const bool consecutive = std::get<1>(GetParam());
@@ -175,7 +176,7 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
     return results;
   };
   Worker first(*model, target);
-  const auto expected = translate(&first);  // and oneDNN has its kernels
+  const auto expected = translate(&first);  // oneDNN has its kernels from here on.
   int64_t failures = 0;
   for (int64_t number = 1;; number += 1 + number / 20) {
     Worker worker(*model, target);
@@ -205,7 +206,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
   Drafter drafter(draft, &workspace);
   Drafter::Sentence sentence;
   const std::vector<int> source = {1, 2, 3, 4};
-  // Never an EOS.
+  // No guess is an EOS.
   LogitEdits edits;
   edits.Suppress(config.eos);
   std::vector<int> guesses;
@@ -218,7 +219,7 @@ TEST(DrafterAllocationTest, AWarmGuessAllocatesNothing) {
       drafter.Guess(&sentence, Drafter::kMostGuesses, edits, &guesses);
       steps += static_cast<int64_t>(guesses.size());
     };
-    guess();  // encodes
+    guess();  // The first guess encodes the source.
     const int64_t before = Allocations();
     steps = 0;
     for (int i = 0; i < 40; ++i) {

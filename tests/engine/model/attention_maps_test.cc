@@ -1,4 +1,5 @@
-// Attention matrices against the reference Transformer, over random shapes.
+// Tests of FindAttention: the attention matrices of all layers against the reference Transformer,
+// over random shapes.
 #include "engine/model/attention_maps.h"
 
 #include <algorithm>
@@ -80,7 +81,8 @@ void ExpectRowsSumToOne(const AttentionMaps::Layers& layers, size_t columns) {
   }
 }
 
-// Of the types whose keys, values and products are others; sources long enough for bfloat16's.
+// The compute types store keys and values differently; the sources are long enough for the products
+// in bfloat16.
 TEST(AttentionMapsTest, RowsSumToOneWithZerosAboveTheDiagonal) {
   ModelConfig config = SmallConfig();
   config.max_positions = 300;
@@ -107,7 +109,7 @@ TEST(AttentionMapsTest, RowsSumToOneWithZerosAboveTheDiagonal) {
   }
 }
 
-// Rows of the first queries.
+// Returns the rows of the first `rows` of `of` queries, in each head of each layer.
 std::vector<float> FirstRows(const AttentionMaps::Layers& layers, size_t rows, size_t of,
                              size_t columns) {
   std::vector<float> all;

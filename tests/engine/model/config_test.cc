@@ -1,3 +1,5 @@
+// Tests of ModelConfig::Validate: a sound configuration passes, and an error names the field that
+// is wrong.
 #include "engine/model/config.h"
 
 #include <functional>

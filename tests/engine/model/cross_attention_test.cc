@@ -1,6 +1,6 @@
-// Cross-attention by other mechanisms than full attention: what they are in the limit, and that
-// batches and beams change no bit. transformer_test.cc and attention_maps_test.cc compare them with
-// their definitions.
+// Tests of cross-attention by other mechanisms than full attention: parameters with which they are
+// full attention, and that batches and beams change no bit. transformer_test.cc and
+// attention_maps_test.cc compare the mechanisms with their definitions.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -21,8 +21,8 @@ namespace {
 constexpr int kBeam = 3;
 constexpr int kSteps = 15;
 
-// Returns what a decoder makes of sources in `kSteps` steps of a beam whose tokens depend on the
-// source alone: the rows of each source, one after another.
+// Returns the decoder's rows for each source, one after another, in `kSteps` steps of a beam whose
+// tokens depend on the source alone.
 std::vector<std::vector<float>> Decode(const Model& model,
                                        const std::vector<std::vector<int>>& sources) {
   const ModelConfig& config = model.config;
@@ -93,7 +93,7 @@ TEST(CrossAttentionTest, DoesNotDependOnTheBatch) {
   }
 }
 
-// A window that holds the source, and means of one position, change no bit of full attention.
+// A window that holds the whole source, and means of one position, give full attention bit for bit.
 TEST(CrossAttentionTest, WideWindowsAndMeansOfOneAreFullAttention) {
   Random random(2);
   for (uint32_t round = 0; round < static_cast<uint32_t>(Rounds(8)); ++round) {
@@ -111,7 +111,7 @@ TEST(CrossAttentionTest, WideWindowsAndMeansOfOneAreFullAttention) {
   }
 }
 
-// Equal to full attention, but for rounding.
+// Expects that both models give the same rows, except for rounding.
 void ExpectFull(const ModelConfig& config, const Model& full, const Model& own,
                 const std::vector<std::vector<int>>& sources) {
   const auto expected = Decode(full, sources);
@@ -139,7 +139,7 @@ TEST(CrossAttentionTest, LimitsAreFullAttention) {
       config.cross_attention = {Spec(text)};
       Model own = *reference::Transformer(config, round).Build(ComputeType::kFloat32);
       for (DecoderLayerWeights& layer : own.weights.decoder) {
-        // The general score with a multiple of the identity is the scaled product.
+        // The general score, with a multiple of the identity as its matrix, is the scaled product.
         std::vector<float>& map = layer.mixer.score;
         map.assign(static_cast<size_t>(heads * dim * dim), 0.0f);
         for (int row = 0; row < heads * dim; ++row) {

@@ -1,3 +1,4 @@
+// Tests of a sentence's decoder state: dropping the newest positions, and giving their pages back.
 #include "engine/model/kv_cache.h"
 
 #include <vector>
@@ -15,7 +16,7 @@ ModelConfig SmallConfig() {
   return config;
 }
 
-// Keys and values of a token in a layer.
+// Returns the keys and values of a token in a layer.
 std::vector<float> Cell(int token, int layer) {
   return std::vector<float>(8, static_cast<float>(10 * token + layer));
 }
@@ -73,7 +74,7 @@ TEST(DecoderStateTest, TruncateGivesPagesBack) {
   PagePool pool(config, CacheType::kFloat32, &heap);
   DecoderState state;
   state.Start(config, &pool, 3, /*beam_size=*/1);
-  Feed(Range(0, 20), &state);  // three pages
+  Feed(Range(0, 20), &state);  // They take three pages.
   const void* third = state.history(0, 0, 16).cells.back();
   DecoderState other;
   other.Start(config, &pool, 3, /*beam_size=*/1);

@@ -1,3 +1,5 @@
+// Tests of the output layer: a row's candidates do not depend on the other rows, and a subset of
+// the vocabulary has the logits that its tokens have among all.
 #include "engine/model/output_layer.h"
 
 #include <algorithm>
@@ -34,8 +36,8 @@ INSTANTIATE_TEST_SUITE_P(Types, OutputLayerTest,
                          testing::Values(ComputeType::kFloat32, ComputeType::kBFloat16,
                                          ComputeType::kInt8));
 
-// Whichever rows are asked for, of however many sentences with vocabularies of their own, a row's
-// answer is the one it gets alone.
+// A row gets the candidates that it gets alone, whichever other rows are asked for, and however
+// many sentences have vocabularies of their own.
 TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(1);
@@ -49,7 +51,8 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
     RowBuffer memory = RandomHidden(&random, rows, config.d_model);
     const RowSpan<const float> hidden = memory.span();
     OutputSubset subsets[3];
-    OutputSubset own[3];  // with nothing in common
+    // Subsets that share nothing with the others.
+    OutputSubset own[3];
     for (size_t i = 0; i < 3; ++i) {
       for (int token = 0; token < config.vocab_target; ++token) {
         if (token == config.eos || random.Int(0, 2) == 0) subsets[i].tokens.push_back(token);
@@ -72,7 +75,8 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
     std::vector<Asked> asked;
     std::vector<OutputLayer::Query> queries;
     const OutputSubset* subset = nullptr;
-    const int left_out = random.Int(0, 3);  // of four; 0: none
+    // So many of four rows are left out; 0: none.
+    const int left_out = random.Int(0, 3);
     for (int row = 0; row < rows; ++row) {
       if (random.Int(0, 4) == 0) {
         subset = random.Chance() ? nullptr : &subsets[static_cast<size_t>(random.Int(0, 2))];
@@ -109,7 +113,7 @@ TEST_P(OutputLayerTest, RowsAreLeftOutAtWill) {
   }
 }
 
-// A subset's logits are those that its tokens have among all.
+// The logits of a subset's tokens are those that they have among all tokens.
 TEST_P(OutputLayerTest, ASubsetIsAPartOfTheWhole) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(2);

@@ -1,4 +1,4 @@
-// Encoder and decoder against the reference Transformer, over random shapes.
+// Tests of the encoder and the decoder against the reference Transformer, over random shapes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -42,8 +42,8 @@ TEST(EncoderTest, EqualsTheReference) {
   });
 }
 
-// Whatever a layer has in place of full attention: a sentence's rows are the same bits alone as
-// beside others, and wide mixers give what full attention gives.
+// With any mechanism in place of full attention, a sentence's rows are the same bits alone as in a
+// batch, and wide patterns give what full attention gives.
 TEST(EncoderTest, MixersDoNotDependOnTheBatch) {
   Random random(7);
   for (const std::string text :
@@ -85,7 +85,7 @@ TEST(EncoderTest, MixersDoNotDependOnTheBatch) {
   }
 }
 
-// Several sentences at different positions, beams that are reordered at random.
+// The sentences stand at different positions, and their beams are reordered at random.
 TEST(DecoderTest, EqualsTheReference) {
   ForEachHighwayTarget([] {
     Random random(2);
@@ -115,7 +115,7 @@ TEST(DecoderTest, EqualsTheReference) {
       std::vector<Sentence> sentences(sources.size());
       for (int step = 0; step < 20; ++step) {
         workspace.arena.Rewind(0);
-        // A sentence more in each of the first steps.
+        // Another sentence joins in each of the first steps.
         if (static_cast<size_t>(step) < sources.size()) {
           Sentence& sentence = sentences[static_cast<size_t>(step)];
           const auto& source = sources[static_cast<size_t>(step)];
@@ -151,7 +151,7 @@ TEST(DecoderTest, EqualsTheReference) {
               ASSERT_NEAR(candidate.log_prob, expected[static_cast<size_t>(candidate.token)], 5e-3);
             }
           }
-          // Random continuations of random hypotheses.
+          // The next step continues random hypotheses by random tokens.
           std::vector<int> parents;
           std::vector<std::vector<int>> next;
           sentence.tokens.clear();
@@ -171,15 +171,15 @@ TEST(DecoderTest, EqualsTheReference) {
   });
 }
 
-// A single hypothesis, some of whose tokens come several at a time, and some of them wrong and
-// dropped again: the same rows, bit for bit.
+// Feeds one hypothesis several tokens at a time, some of which are wrong and dropped again, and
+// expects the rows that single steps give, bit for bit.
 void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint32_t seed) {
   Random random(seed);
   const auto model = reference::Transformer(config, seed).Build(type);
   const Embedder source_embedder(config, model->weights.source, config.max_positions);
   const Embedder target_embedder(config, model->weights.target, config.max_positions);
   Workspace workspace;
-  constexpr int kMost = 5;  // tokens a step
+  constexpr int kMost = 5;  // the most tokens in a step
   PagePool pool(config, CacheTypeOf(*model), workspace.memory);
   Decoder decoder(*model, target_embedder, &workspace);
   const std::vector<int> source = RandomSources(&random, config, 1, config.max_positions)[0];

@@ -1,4 +1,4 @@
-// The small kernels, each against the plain definition, on every instruction set.
+// Tests of the small kernels, each against its plain definition, on every instruction set.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -108,7 +108,7 @@ TEST(ElementwiseTest, AddAndMultiply) {
 
 TEST(ConvertTest, HalfTypes) {
   ForEachHighwayTarget([] {
-    // 1, -2, the smallest float16, a denormal, the largest, 0.333.
+    // The values are 1, -2, the smallest float16, a denormal one, the largest one, and 0.333.
     const std::vector<uint16_t> half = {0x3c00, 0xc000, 0x0001, 0x03ff, 0x7bff, 0x3555};
     const std::vector<float> values = {1.0f,         -2.0f,    5.9604645e-8f,
                                        6.097555e-5f, 65504.0f, 0.33325195f};
@@ -117,7 +117,7 @@ TEST(ConvertTest, HalfTypes) {
       ConvertToFloat(DType::kFloat16, half.data(), n, out.data());
       EXPECT_EQ(out, std::vector<float>(values.begin(), values.begin() + static_cast<long>(n)));
     }
-    // bfloat16 is the upper half of a float; an odd address is fine.
+    // A bfloat16 is the upper half of a float. It may lie at an odd address.
     std::vector<char> bytes(1 + 2 * 37);
     std::vector<float> expected;
     for (int i = 0; i < 37; ++i) {
@@ -277,7 +277,8 @@ TEST(EmbeddingTest, Integers) {
   EXPECT_FALSE(EmbeddingTable::Create(table, std::vector<float>(3, 1.0f)).ok());
 }
 
-// The first distances of the buckets of the published models: 32 buckets, 128 positions.
+// The buckets begin at the distances at which those of the published models begin, which have 32
+// buckets and 128 positions.
 TEST(EmbeddingTest, DistanceBiases) {
   constexpr int kHeads = 2;
   constexpr int kMost = 128;

@@ -1,4 +1,4 @@
-// Maps for the tests of matmuls, and what they should give.
+// Random linear layers for the tests of matmuls, and their results in double precision.
 #ifndef NIBU_TESTS_ENGINE_OPS_LINEAR_CASE_H_
 #define NIBU_TESTS_ENGINE_OPS_LINEAR_CASE_H_
 
@@ -32,7 +32,7 @@ constexpr Activation kActivations[] = {Activation::kNone,        Activation::kRe
                                        Activation::kGelu,        Activation::kGeluTanh,
                                        Activation::kGeluSigmoid, Activation::kSwish};
 
-// Some matrices joined, and what the map of them is.
+// The matrices and biases of a linear layer, which it joins side by side.
 struct LinearCase {
   int in = 0;
   int out = 0;
@@ -77,7 +77,7 @@ struct LinearCase {
     return Linear::Create(matrices, bias_views, activation, type);
   }
 
-  // Before the activation.
+  // Returns an output before the activation.
   double Sum(const float* x, int output) const {
     size_t m = 0;
     while (output >= outputs[m]) output -= outputs[m++];

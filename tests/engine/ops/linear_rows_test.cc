@@ -1,5 +1,5 @@
-// A row's result does not depend on the number of rows, bit for bit: what batch invariance rests
-// on.
+// Tests that a row's result does not depend on the number of rows, bit for bit. The same
+// translation in every batch rests on it.
 #include "engine/ops/linear.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Types, LinearRowsTest,
 struct InvarianceShape {
   int in;
   int out;
-  int most_rows;  // more where it is cheap
+  int most_rows;  // There are more where they are cheap.
 };
 
 TEST_P(LinearRowsTest, OneMap) {
@@ -63,7 +63,7 @@ TEST_P(LinearRowsTest, OneMap) {
   }
 }
 
-// The same for two maps in a row, whose hidden layer never leaves the context.
+// The same holds for two linear layers in a row, whose hidden rows stay within the context.
 TEST_P(LinearRowsTest, TwoMapsInARow) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(14);
@@ -94,7 +94,7 @@ TEST_P(LinearRowsTest, TwoMapsInARow) {
   }
 }
 
-// And for the blocks of an output layer, the last of which may be narrow.
+// It also holds for the blocks of an output layer, the last of which may be narrow.
 TEST_P(LinearRowsTest, BlocksOfAnOutputLayer) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(15);

@@ -1,3 +1,5 @@
+// Tests of linear layers in each compute type: results against the definition, threads, pieces of
+// the input, packed bytes, chosen outputs, and quantized weights.
 #include "engine/ops/linear.h"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ TEST_P(LinearTest, EqualsTheDefinition) {
   Matmul context;
   for (int round = 0; round < 64; ++round) {
     LinearCase c = LinearCase::Make(&random, round < 40 ? 40 : 300);
-    if (round >= 60) c.SetInputs(random.Int(1281, 4500), &random);  // long reductions may be cut
+    if (round >= 60) c.SetInputs(random.Int(1281, 4500), &random);  // Long reductions may be cut.
     const absl::StatusOr<Linear> linear = c.Create(GetParam());
     ASSERT_TRUE(linear.ok()) << linear.status();
     EXPECT_EQ(linear->in(), c.in);
@@ -73,7 +75,7 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
   }
 }
 
-// Two threads in a matmul give what one does, to the bit where sums are exact.
+// Two threads in a matmul give the results of one, bit for bit where sums are exact.
 TEST_P(LinearTest, Threads) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
@@ -97,7 +99,7 @@ TEST_P(LinearTest, Threads) {
   }
 }
 
-// Maps of one input, in pieces of it, are the same as each by itself.
+// A linear layer applied to pieces of an input gives what it gives for the whole input.
 TEST_P(LinearTest, ApplyToInput) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(10);
@@ -119,7 +121,7 @@ TEST_P(LinearTest, ApplyToInput) {
   }
 }
 
-// Written out and used from there, a map stays the same; damaged, it is refused.
+// A linear layer made from packed bytes gives the same results. Damaged bytes are refused.
 TEST_P(LinearTest, PackedBytes) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(8);
@@ -144,10 +146,11 @@ TEST_P(LinearTest, PackedBytes) {
     EXPECT_EQ(
         std::memcmp(expected.data(), y.data(), 5 * sizeof(float) * static_cast<size_t>(c.out)), 0);
 
-    for (size_t i = 0; i < 40; ++i) {  // magic, kinds, sizes, layout
+    // These bytes hold the magic number, kinds, sizes and layout.
+    for (size_t i = 0; i < 40; ++i) {
       const char before = copy->data()[i];
       copy->data()[i] = static_cast<char>(before ^ (1 << random.Int(0, 7)));
-      if (i < 5 || (i > 7 && i / 4 != 4)) {  // activation, flags and scale may be others
+      if (i < 5 || (i > 7 && i / 4 != 4)) {  // Activation, flags and scale may have other values.
         EXPECT_FALSE(Linear::FromPacked(absl::MakeSpan(copy->data(), copy->size()), copy).ok())
             << i;
       }
@@ -158,12 +161,13 @@ TEST_P(LinearTest, PackedBytes) {
   }
 }
 
-// Chosen outputs of a map in blocks are what they are in the whole.
+// Outputs that are chosen from blocks have the values that they have in the whole.
 TEST_P(LinearTest, Select) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
   Matmul context;
-  HugeHeap heap;  // what a round leaves in its memory does not matter to the next
+  // The memory of one round is used again in the next, whatever it holds.
+  HugeHeap heap;
   for (int round = 0; round < 30; ++round) {
     LinearCase c;
     c.in = round % 2 == 0 ? random.Int(1, 90) : 8 * random.Int(1, 20);
@@ -208,8 +212,8 @@ TEST_P(LinearTest, Select) {
   }
 }
 
-// Static multipliers: inputs are rounded to steps of 1 / multiplier and clipped at 127 of them (or
-// to the coarser steps of CPUs that have 63).
+// With a static multiplier, inputs are rounded to steps of 1 / multiplier and clipped at 127 steps.
+// CPUs with 7-bit inputs have 63 coarser steps.
 TEST(LinearTest, StaticScales) {
   const std::vector<float> weights = {1, 0, 0, 1};
   const MatrixView identity{View(weights, {2, 2}), true, {}, /*activation_scale=*/12.7f};

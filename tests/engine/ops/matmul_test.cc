@@ -1,3 +1,5 @@
+// Tests of Matmul: primitives are created once, our own int8 kernels give oneDNN's results, and a
+// thread that cannot be created is not needed.
 #include <pthread.h>
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 namespace nibu::internal {
 namespace {
 
-// 64 inputs and outputs, weights of 0.5.
+// Returns a linear layer of 64 inputs and outputs whose weights are all 0.5.
 Linear SmallLinear() {
   const std::vector<float> w(64 * 64, 0.5f);
   return *Linear::Create({MatrixView{View(w, {64, 64}), true, {}}}, {}, Activation::kNone,
@@ -40,8 +42,8 @@ TEST(MatmulTest, CreatesPrimitivesOnce) {
   EXPECT_EQ(matmul.primitives(), warm);
 }
 
-// Which calls go to our own kernels is a rule; their results are oneDNN's bit for bit, whatever the
-// activation, alone and in pairs.
+// A rule says which calls go to our own kernels. Their results are oneDNN's bit for bit, with every
+// activation, for single layers and for pairs.
 TEST(MatmulTest, OneDnnGivesTheSameInt8) {
   class Kernels final : public MatmulObserver {
    public:
@@ -93,11 +95,11 @@ TEST(MatmulTest, OneDnnGivesTheSameInt8) {
   EXPECT_EQ(own > 0, CurrentIsa() >= Isa::kAvx512Vnni);
 }
 
-// OpenMP would end the process.
+// Where no thread can be created, OpenMP would end the process.
 TEST(MatmulTest, WithoutAThreadToShareWith) {
   if (kAddressSanitizer) GTEST_SKIP() << "a sanitizer's threads have a stack of their own";
   const Linear linear = SmallLinear();
-  std::thread([&] {  // whose OpenMP has no threads yet
+  std::thread([&] {  // This thread has no threads of OpenMP yet.
     pthread_attr_t usual;
     pthread_attr_t endless;
     ASSERT_EQ(pthread_getattr_default_np(&usual), 0);

@@ -1,4 +1,4 @@
-// LSH attention: what a query sees, and that it is the softmax over it.
+// Tests of LSH attention: which keys a query sees, and that its result is the softmax over them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -81,15 +81,16 @@ TEST(LshTest, IsTheSoftmaxOverWhatItSees) {
   });
 }
 
-// One round, keys that are the queries: the keys in chunks of `bucket`; a query sees its own chunk,
-// itself in it, and the one before.
+// With one round, and keys that are the queries, the keys are cut into chunks of `bucket`. A query
+// sees its own chunk, which has the query itself, and the chunk before.
 TEST(LshTest, ARoundCutsTheKeysIntoChunks) {
   Random random(2);
   constexpr int kPositions = 100;
   constexpr size_t kBucket = 8;
   const Rows x = random.Floats(kPositions * kDim);
   const Result result = Attend("lsh:bucket=8,rounds=1", x, x, x);
-  std::map<std::set<int>, std::set<int>> chunks;  // by what is seen: who sees it
+  // The queries that see a set of keys, by this set.
+  std::map<std::set<int>, std::set<int>> chunks;
   for (int i = 0; i < kPositions; ++i) chunks[Seen(result, i)].insert(i);
   EXPECT_EQ(chunks.size(), (kPositions + kBucket - 1) / kBucket);
   std::set<int> firsts;
@@ -104,7 +105,7 @@ TEST(LshTest, ARoundCutsTheKeysIntoChunks) {
       ++without_a_chunk_before;
       continue;
     }
-    // What is left is a chunk of its own.
+    // The rest is exactly one other chunk.
     EXPECT_EQ(before.size(), kBucket);
     EXPECT_TRUE(firsts.insert(*before.begin()).second);
     EXPECT_TRUE(std::any_of(chunks.begin(), chunks.end(),
@@ -113,7 +114,8 @@ TEST(LshTest, ARoundCutsTheKeysIntoChunks) {
   EXPECT_EQ(without_a_chunk_before, 1);
 }
 
-// Layers and heads hash in directions of their own: what a query sees of the same vectors differs.
+// Layers and heads hash in different directions, so a query sees different ones of the same
+// vectors.
 TEST(LshTest, HashesDifferByLayerAndHead) {
   Random random(4);
   constexpr int kPositions = 60;
@@ -140,16 +142,17 @@ TEST(LshTest, HashesDifferByLayerAndHead) {
       for (size_t n = 0; n < kMatrix; ++n) seen.push_back(weights[h * kMatrix + n] > 0);
       different.insert(seen);
     }
-    // The first head of several is an only head.
+    // The first head of several hashes as the only head of one does.
     const Result one = Attend("lsh:bucket=6,rounds=1", x, x, x, layer);
     for (size_t n = 0; n < kMatrix; ++n) ASSERT_EQ(weights[n], one.weights[n]);
   }
   EXPECT_EQ(different.size(), 9U);
 }
 
-// The share of the weight of full attention that lies on the keys seen. Keys lie around a few
-// directions, as trained ones do: LSH finds those that count, far better than so many keys at
-// random (64 of 1024, or 256 at most), and the better the more often it hashes.
+// Measures which share of the weight of full attention lies on the keys that LSH attention sees.
+// The keys lie around a few directions, as trained ones do. LSH finds the keys that count far
+// better than a random choice of as many keys would (64 of 1024, or 256 at most), and better with
+// more rounds.
 TEST(LshTest, FindsTheKeysThatCount) {
   Random random(3);
   constexpr int kPositions = 1024;

@@ -1,4 +1,4 @@
-// An encoder layer of random weights that mixes positions in some way, and what it is made of.
+// An encoder layer of random weights with any mixer, and its weights as plain numbers.
 #ifndef NIBU_TESTS_ENGINE_ATTENTION_MIXERS_MIXER_LAYER_H_
 #define NIBU_TESTS_ENGINE_ATTENTION_MIXERS_MIXER_LAYER_H_
 
@@ -25,15 +25,15 @@ using Values = std::vector<float>;
 
 inline constexpr int kMostPositions = 24;
 
-// Weights and biases, by their names behind "encoder.0.".
+// Weights and biases of a layer, by their names behind "encoder.0.".
 struct Plain {
   Values weight;
   Values bias;
 };
 using Overrides = std::map<std::string, Plain>;
 
-// Fills a model's weights with random ones, which depend on the seed and their names alone, and
-// keeps them. The feed-forward sublayer adds nothing.
+// Fills a model's weights with random numbers, which depend on the seed and on the weight's name
+// alone, and keeps them in `kept`. The feed-forward sublayer adds nothing.
 struct Filler {
   uint32_t seed;
   ComputeType type;
@@ -83,7 +83,8 @@ struct Filler {
   }
 };
 
-// One encoder layer, pre-norm, without positions: Encode(x) - x is what the mixer makes of LN(x).
+// One encoder layer, pre-norm, without positions, so that Encode(x) - x is the mixer's result for
+// LN(x).
 class Layer {
  public:
   Layer(const std::string& mixer, uint32_t seed, Overrides own = {},
@@ -111,7 +112,7 @@ class Layer {
   size_t inner() const { return static_cast<size_t>(config().inner_encoder()); }
   const Plain& plain(const std::string& name) const { return plain_.at(name); }
 
-  // [sum of lengths, D], by the engine.
+  // Returns the engine's result, [sum of lengths, D].
   Values Encode(const std::vector<std::vector<int>>& sources) const {
     Workspace workspace;
     const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());

@@ -1,6 +1,6 @@
-// Mixers that have weights of their own: an encoder layer of random weights against plain code
-// written from the definitions (the headers of engine/attention/mixers), and what they are in the
-// limit.
+// Tests of the mixers that have weights of their own: an encoder layer of random weights against
+// plain code that is written from the definitions (the headers of engine/attention/mixers), and
+// weights with which a mixer is full attention.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,7 +22,7 @@ std::vector<int> RandomSource(Random* random) {
   return source;
 }
 
-// Head h of row i, of [q k v] its part 0, 1 or 2.
+// Returns head h of row i of q, k or v: part 0, 1 or 2 of qkv.
 std::vector<double> Part(const Layer& layer, const Matrix& qkv, size_t i, size_t part, size_t h) {
   const auto dim = static_cast<size_t>(layer.config().d_head);
   const auto from = qkv[i].begin() + static_cast<long>(part * layer.inner() + h * dim);
@@ -41,7 +41,7 @@ using Score = std::function<double(size_t h, size_t i, size_t j, const std::vect
                                    const std::vector<double>& k)>;
 using Factor = std::function<double(size_t i, size_t j)>;
 
-// out(softmax(score) * factor . v) with queries of x, keys and values of memory.
+// Returns out(softmax(score) * factor . v), with queries made of x, keys and values of memory.
 Matrix Attend(
     const Layer& layer, const Matrix& x, const Matrix& memory, const Score& score,
     const Factor& factor = [](size_t, size_t) { return 1.0; }) {
@@ -74,7 +74,7 @@ double ScaledDot(size_t, size_t, size_t, const std::vector<double>& q,
   return Dot(q, k) / std::sqrt(static_cast<double>(q.size()));
 }
 
-// What the mixer makes of the normalized rows of a sentence.
+// Returns the mixer's result for the normalized rows of a sentence.
 using Definition = std::function<Matrix(const Layer& layer, const Matrix& x)>;
 
 void ExpectEqualsDefinition(const std::function<std::string(Random*)>& mixer,
@@ -103,7 +103,7 @@ std::string RandomPattern(Random* random) {
   return random->Chance() ? absl::StrCat("window:width=", random->Int(0, 8)) : "full:";
 }
 
-// Of a pattern that is full or a window.
+// Limits the score to the keys that a pattern shows, which is full or a window.
 Score Within(const MixerSpec& spec, const Score& score) {
   return [=](size_t h, size_t i, size_t j, const auto& q, const auto& k) {
     const int distance = std::abs(static_cast<int>(i) - static_cast<int>(j));
@@ -326,7 +326,7 @@ TEST(MixerWeightsTest, TheSameWhateverTheBatch) {
   }
 }
 
-// The mixer with these weights is full attention.
+// Expects that a mixer with these weights is full attention.
 void ExpectFull(const std::string& mixer, const std::function<Overrides(const ModelConfig&)>& own) {
   Random random(4);
   for (uint32_t seed = 0; seed < 20; ++seed) {
@@ -341,7 +341,7 @@ void ExpectFull(const std::string& mixer, const std::function<Overrides(const Mo
   }
 }
 
-// `count` matrices [n, n] below each other.
+// Returns `count` multiples of the identity [n, n], one below the other.
 Plain Identity(int count, int n, float value) {
   const auto size = static_cast<size_t>(n);
   Plain plain;
@@ -363,7 +363,8 @@ TEST(MixerWeightsTest, LimitsAreFullAttention) {
   ExpectFull("reduction:1", [](const ModelConfig& config) -> Overrides {
     const auto dim = static_cast<size_t>(config.d_model);
     return {{"mixer.reduce", Identity(1, config.d_model, 1)},
-            {"mixer.reduce_norm", {Values(dim, 1), Values(dim, 0)}}};  // of what is normalized
+            // The norm's input is normalized already.
+            {"mixer.reduce_norm", {Values(dim, 1), Values(dim, 0)}}};
   });
   ExpectFull("deformable:1", [](const ModelConfig& config) -> Overrides {
     return {{"mixer.offset", {Values(static_cast<size_t>(config.inner_encoder())), {}}}};

@@ -1,4 +1,4 @@
-// The mechanisms without weights of their own, each against its definition.
+// Tests of the mixers without weights of their own, each against its definition.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -47,7 +47,7 @@ struct Sentence {
     return result;
   }
 
-  // Row i of head h's matrix over the keys that it sees.
+  // Returns row i of head h's attention matrix over the keys that the query sees.
   std::vector<double> Weights(int h, int i, const std::function<bool(int)>& sees) {
     std::vector<double> weights(static_cast<size_t>(positions));
     double sum = 0;
@@ -67,7 +67,7 @@ struct Sentence {
     return weights;
   }
 
-  // `result` is the softmax over what sees(h, i, j) says.
+  // Expects that `result` is the softmax over the keys for which sees(h, i, j) is true.
   void Expect(const Result& result, const std::function<bool(int, int, int)>& sees,
               double tolerance) {
     const auto n = static_cast<size_t>(positions);
@@ -120,7 +120,7 @@ TEST(MixersTest, PatternsEqualTheirDefinition) {
         };
         const auto result = sentence.Run(spec);
         sentence.Expect(result, sees, 2e-5);
-        // Asking for weights changes nothing.
+        // Asking for the weights does not change the output.
         EXPECT_EQ(sentence.Run(spec, false).out, result.out);
         spec.dense = true;
         sentence.Expect(sentence.Run(spec), sees, 1e-6);
@@ -129,7 +129,7 @@ TEST(MixersTest, PatternsEqualTheirDefinition) {
   });
 }
 
-// Keys and values that a query does not see can be anything.
+// The output of a query does not depend on keys and values that it does not see.
 TEST(MixersTest, NothingLeaks) {
   Random random(3);
   for (int round = 0; round < 10; ++round) {
@@ -137,7 +137,7 @@ TEST(MixersTest, NothingLeaks) {
     for (const MixerSpec& spec : RandomPatterns(&random)) {
       const auto before = sentence.Run(spec);
       const int i = random.Int(0, sentence.positions - 1);
-      std::set<int> keys;  // in any head
+      std::set<int> keys;  // seen by the query in any head
       for (int h = 0; h < sentence.shape.heads; ++h) {
         keys.merge(KeysOf(spec, sentence.positions, i, h));
       }
@@ -162,7 +162,7 @@ TEST(MixersTest, NothingLeaks) {
   }
 }
 
-// Wide windows, all blocks, one bucket, means of one: full attention.
+// Wide windows, all blocks, one bucket, and means of one position are full attention.
 TEST(MixersTest, LimitsAreFullAttention) {
   ForEachHighwayTarget([] {
     Random random(4);
@@ -199,7 +199,7 @@ TEST(MixersTest, MeansAreThoseOfNeighbours) {
     sentence.bias = {};
     const int reduction = random.Int(1, 9);
     const auto result = sentence.Run(Spec("mean:" + std::to_string(reduction)));
-    // Attention to the means, each as often as it has members, of equal weight.
+    // The reference is attention to the means, each counted as often as it has members.
     Sentence means = sentence;
     const int n = sentence.positions;
     for (int j = 0; j < n; ++j) {
@@ -218,7 +218,7 @@ TEST(MixersTest, MeansAreThoseOfNeighbours) {
     }
     for (int h = 0; h < sentence.shape.heads; ++h) {
       for (int i = 0; i < n; ++i) {
-        // The first of each stands for all.
+        // The first member of each group stands for its mean.
         auto weights = means.Weights(h, i, [&](int j) { return j % reduction == 0; });
         for (int c = h * sentence.shape.head_dim; c < (h + 1) * sentence.shape.head_dim; ++c) {
           double out = 0;

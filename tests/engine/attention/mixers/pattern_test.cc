@@ -1,4 +1,4 @@
-// Which keys the patterns show to a query, against their definitions.
+// Tests of the patterns: the keys that they show to a query, against their definitions.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,8 +12,8 @@
 namespace nibu::internal {
 namespace {
 
-// Returns whether query i sees key j, by the definitions of attention; BigBird's without random
-// blocks.
+// Returns whether query i sees key j by the definition of the pattern. BigBird's random blocks are
+// left out.
 bool Sees(const MixerSpec& spec, int n, int i, int j) {
   if (spec.Is<CausalAttention>()) return j <= i;
   if (const auto* window = spec.As<WindowAttention>()) return std::abs(i - j) <= window->width;
@@ -61,9 +61,9 @@ TEST(PatternTest, SpansAreWhatTheDefinitionsSay) {
   }
 }
 
-// Beside window and global positions there are whole blocks, as many as asked for or as there are,
-// none of which the window or the global positions touch for any query of the block; the same for
-// a block of queries.
+// Beside the window and the global positions, all queries of a block see the same random blocks:
+// whole ones, as many as were asked for (or as there are), which neither the window nor the global
+// positions of any query of the block touch.
 TEST(PatternTest, BigBirdsRandomBlocksAreDrawnOutsideOfTheWindow) {
   Random random(8);
   for (int round = 0; round < 60; ++round) {
@@ -80,7 +80,7 @@ TEST(PatternTest, BigBirdsRandomBlocksAreDrawnOutsideOfTheWindow) {
       const int end = std::min(first + big.block, n);
       std::set<int> touched;  // blocks that a query of this block sees a part of anyway
       for (int i = first; i < end; ++i) {
-        if (i < big.global) continue;  // sees all
+        if (i < big.global) continue;  // It sees all keys.
         for (const int j : KeysOf(without, n, i)) touched.insert(j / big.block);
       }
       std::set<std::set<int>> drawn_by;
@@ -110,7 +110,7 @@ TEST(PatternTest, BigBirdsRandomBlocksAreDrawnOutsideOfTheWindow) {
   }
 }
 
-// Layers, heads and seeds have random blocks of their own, and every block comes equally often.
+// Random blocks differ by layer, head and seed, and every block is drawn equally often.
 TEST(PatternTest, BigBirdsRandomBlocksDifferByLayerAndHead) {
   constexpr int kPositions = 400;
   constexpr int kBlocks = 40;
@@ -132,14 +132,15 @@ TEST(PatternTest, BigBirdsRandomBlocksDifferByLayerAndHead) {
         for (const std::set<int>& keys : all) {
           std::set<int> blocks;
           for (const int j : keys) blocks.insert(j / 10);
-          EXPECT_EQ(blocks.size(), 4U);  // three, and its own
+          EXPECT_EQ(blocks.size(), 4U);  // three random ones and the query's own
           for (const int block : blocks) ++count[static_cast<size_t>(block)];
         }
       }
     }
   }
   EXPECT_EQ(different.size(), 4U * 6 * 8);
-  // 192 graphs of 40 queries with 3 of 39 blocks: 591 times each, and its own 192 times.
+  // There are 192 graphs of 40 queries with 3 of 39 blocks each, so a block is drawn 591 times, and
+  // it is 192 times the query's own.
   for (const int times : count) EXPECT_NEAR(times, 591 + 192, 120);
 }
 

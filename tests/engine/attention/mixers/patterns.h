@@ -1,4 +1,4 @@
-// Patterns at random, and what they see, as the tests of patterns ask for it.
+// Random patterns for the tests of mixers, and the keys that a pattern shows to a query.
 #ifndef NIBU_TESTS_ENGINE_ATTENTION_MIXERS_PATTERNS_H_
 #define NIBU_TESTS_ENGINE_ATTENTION_MIXERS_PATTERNS_H_
 
@@ -13,7 +13,7 @@
 
 namespace nibu::internal {
 
-// The keys that a query of n sees.
+// Returns the keys that query i of n sees.
 inline std::set<int> KeysOf(const MixerSpec& spec, int n, int i, int head = 0) {
   std::vector<KeySpan> spans;
   FindKeys(spec, n, {i, head}, &spans);
@@ -26,7 +26,8 @@ inline std::set<int> KeysOf(const MixerSpec& spec, int n, int i, int head = 0) {
   return keys;
 }
 
-// One of each pattern that has a choice, in a layer at random; BigBird is the last.
+// Returns one spec of each pattern with random parameters, in a random layer where it matters.
+// BigBird is the last.
 inline std::vector<MixerSpec> RandomPatterns(Random* random) {
   const auto number = [&](int low, int high) { return std::to_string(random->Int(low, high)); };
   const int layer = random->Int(0, 5);

@@ -1,5 +1,6 @@
-// Biases by the distance within a window or a grid, and the convolution that factorized attention
-// may have: Attention::Run against plain code written from the definitions.
+// Tests of the biases by the distance within a window or a grid, and of the convolution that
+// factorized attention may have: Attention::Run against plain code that is written from the
+// definitions.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -21,11 +22,11 @@ struct Sentence {
         inner(shape.heads * shape.head_dim),
         rows(random->Floats(static_cast<size_t>(positions * 3 * inner), 1.5f)) {}
 
-  // Element c of part 0 (query), 1 (key) or 2 (value) of a position.
+  // Returns element c of part 0 (query), 1 (key) or 2 (value) of a position.
   double at(int position, int part, int c) const {
     return static_cast<double>(rows[static_cast<size_t>((position * 3 + part) * inner + c)]);
   }
-  // [positions, I], as the engine has it.
+  // Returns the engine's result, [positions, I].
   std::vector<float> Run(const MixerSpec& mixer, const MechanismWeights& weights) const {
     std::vector<float> out(static_cast<size_t>(positions * inner));
     const auto stride = 3 * static_cast<size_t>(inner);
@@ -47,7 +48,8 @@ struct Sentence {
   std::vector<float> rows;
 };
 
-// A window's number, and a position's place in it; the grid's windows have every step-th position.
+// The number of a window, and the index of a position in it. A window of the grid has every step-th
+// position.
 struct Place {
   int window;
   int index;

@@ -1,3 +1,4 @@
+// Tests of our own int8 kernels, for each instruction set that this CPU has.
 #include "engine/ops/backend/int8_product.h"
 
 #include <cstring>
@@ -15,7 +16,7 @@ class Int8ProductTest : public testing::TestWithParam<Isa> {};
 
 INSTANTIATE_TEST_SUITE_P(Isas, Int8ProductTest, testing::Values(Isa::kAvx512Vnni, Isa::kAmx));
 
-// Against sums in plain loops and DequantizeRows, bit for bit.
+// Compares with plain loops and DequantizeRows, bit for bit.
 TEST_P(Int8ProductTest, ProductsAreThoseOfPlainLoops) {
   if (CurrentIsa() < GetParam()) {
     GTEST_SKIP() << (GetParam() == Isa::kAmx ? "no AMX here" : "no AVX-512 VNNI here");

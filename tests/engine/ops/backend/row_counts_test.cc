@@ -1,3 +1,5 @@
+// Tests of the rules about the numbers of rows for which oneDNN's kernels are used, for every type,
+// CPU and version of oneDNN, whatever this machine has.
 #include "engine/ops/backend/row_counts.h"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ constexpr Isa kIsas[] = {Isa::kNone,       Isa::kSse41,      Isa::kAvx,
                          Isa::kAvx2,       Isa::kAvx2Vnni,   Isa::kAvx512,
                          Isa::kAvx512Vnni, Isa::kAvx512Bf16, Isa::kAmx};
 
-// Calls f(kind) for every type, CPU and version, and shapes small and large.
+// Calls f(kind) for every type, CPU, version of oneDNN, and for small and large shapes.
 template <typename F>
 void ForEachKind(F f) {
   for (ComputeType type : {ComputeType::kFloat32, ComputeType::kBFloat16, ComputeType::kInt8}) {
@@ -61,20 +63,22 @@ TEST(RowCountsTest, AnyNumberOfRowsHasARoom) {
   });
 }
 
-// Rows that are only there to be counted take their time, too.
+// Padding rows take time, so few are added.
 TEST(RowCountsTest, FewRowsAreLost) {
   ForEachKind([](const MatmulKind& kind) {
-    if (kind.type == ComputeType::kBFloat16) return;  // whose kernels differ at most counts
+    // Bfloat16 is left out, whose kernels give different results for most numbers of rows.
+    if (kind.type == ComputeType::kBFloat16) return;
     const MatmulRule rule = RuleFor(kind);
     for (int rows = 4; rows <= kMostRows; ++rows) {
       ASSERT_LE(Padded(rule, rows), rows + std::max(rows / 2, 7)) << ComputeTypeName(kind.type);
     }
-    for (int rows : {16, 48, 64}) ASSERT_EQ(Padded(rule, rows), rows);  // of batches
+    // These numbers of rows are usual in batches.
+    for (int rows : {16, 48, 64}) ASSERT_EQ(Padded(rule, rows), rows);
     ASSERT_TRUE(kind.type != ComputeType::kInt8 || Padded(rule, 1) == 1);
   });
 }
 
-// Which is exact, so that batches change nothing.
+// Int8 results are exact, so sentences with different shortlists may share one matmul.
 TEST(RowCountsTest, OutputsAreSharedInInt8WithVnni) {
   ForEachKind([](const MatmulKind& kind) {
     ASSERT_EQ(SharesOutputs(kind.type, kind.isa),
@@ -89,7 +93,7 @@ TEST(RowCountsTest, PiecesAreSmallerWithAmx) {
   });
 }
 
-// What was measured: which rows of a kernel's results differ from those of more rows.
+// Returns whether a kernel's results for so many rows differ from those for more rows, as measured.
 bool RowsDiffer(const MatmulKind& kind, int rows) {
   if (kind.type == ComputeType::kInt8) return false;
   if (!kind.blocked) return rows % 6 >= 1 && rows % 6 <= 3;
@@ -170,7 +174,7 @@ constexpr std::pair<dnnl::cpu_isa, Isa> kKnown[] = {
 
 uint32_t Value(dnnl::cpu_isa isa) { return static_cast<uint32_t>(isa); }
 
-// Newer instruction sets include older ones; an unknown name loses nothing.
+// A newer instruction set counts as the newest known one that it includes.
 TEST(RowCountsTest, NewerInstructionSets) {
   for (const auto& [isa, level] : kKnown) {
     EXPECT_EQ(IsaOf(Value(isa)), level);
@@ -187,7 +191,7 @@ TEST(RowCountsTest, NewerInstructionSets) {
 #endif
 }
 
-// Says aloud which kernels this run could not reach.
+// Skips with a message that says which kernels this CPU could not run.
 TEST(InstructionSetTest, IsTheOneThatTheRunIsFor) {
   const char* limit = std::getenv("ONEDNN_MAX_CPU_ISA");
   const std::string wanted = absl::AsciiStrToLower(limit == nullptr ? "AVX512_CORE_AMX" : limit);
