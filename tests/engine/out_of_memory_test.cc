@@ -1,4 +1,5 @@
-// From Submit to the callback, the n-th allocation fails, for every n.
+// Tests of a translator that runs out of memory: from Submit to the callback, the n-th allocation
+// fails, for every n. The request gets an error or its result, and others are not affected.
 // Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <string>
@@ -14,7 +15,7 @@
 namespace nibu::internal {
 namespace {
 
-// Submits a sentence and waits, allocating nothing of its own in between.
+// Submits a sentence and waits for its result. It allocates nothing of its own in between.
 class Sender {
  public:
   explicit Sender(const std::shared_ptr<const Model>& model, const TranslatorOptions& options)
@@ -106,7 +107,8 @@ class OutOfMemoryTest : public testing::TestWithParam<size_t> {
 
 INSTANTIATE_TEST_SUITE_P(Cases, OutOfMemoryTest, testing::Range(size_t{0}, Cases().size()));
 
-// Everything there is to allocate, primitives included: a new translator for every n.
+// Each n has a translator of its own, so that all first allocations fail once, those of the
+// primitives included.
 TEST_P(OutOfMemoryTest, OfTheFirstRequest) {
   Sender sound(model_, options_);
   const Result expected = Send(&sound);
@@ -125,7 +127,7 @@ TEST_P(OutOfMemoryTest, OfTheFirstRequest) {
   EXPECT_GT(refused, 10);
 }
 
-// Of a warm translator, again and again; then as long as memory lasts to be short.
+// A warm translator survives a failure of every allocation, and then a lack of memory that lasts.
 TEST_P(OutOfMemoryTest, OfALaterRequest) {
   Sender sender(model_, options_);
   const Result expected = Send(&sender);
@@ -145,7 +147,8 @@ TEST_P(OutOfMemoryTest, OfALaterRequest) {
   }
 }
 
-// One of several sentences that share their steps fails; the others are as they are alone.
+// Expects that at most one of several sentences fails that share their steps, and that the others
+// get the results that they get alone.
 void ExpectOthersAsTheyAre(const std::shared_ptr<const Model>& model,
                            const TranslatorOptions& options, const DecodingOptions& decoding,
                            const Sources& sources, int64_t most, int64_t stride) {
@@ -163,7 +166,7 @@ void ExpectOthersAsTheyAre(const std::shared_ptr<const Model>& model,
       absl::StatusOr<Ticket> ticket;
       try {
         ticket = translator->Submit({.source = sources[i], .options = decoding, .key = i}, done);
-      } catch (const std::bad_alloc&) {  // of the request's copy
+      } catch (const std::bad_alloc&) {  // The copy of the request failed.
         ticket = absl::ResourceExhaustedError("");
       }
       if (!ticket.ok()) done(i, ticket.status());
@@ -184,7 +187,7 @@ TEST_P(OutOfMemoryTest, LeavesOtherRequestsAsTheyAre) {
   ExpectOthersAsTheyAre(model_, options_, case_.options, RandomSources(8, 12, 50), 400, 7);
 }
 
-// All there is to allocate of two that loop, and do not once they are retried.
+// Two sentences that loop until they are retried. Every allocation fails once.
 TEST_P(OutOfMemoryTest, LeavesAnotherRetryAsItIs) {
   ExpectOthersAsTheyAre(model_, options_, case_.options, {{47, 8, 17}, {47, 8, 17}}, 100000,
                         OneIn());

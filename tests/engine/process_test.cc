@@ -1,5 +1,5 @@
-// A translator and its process: forks, the end of the process, callbacks that throw, threads that
-// cannot be created, and the CPU time that threads use.
+// Tests of a translator and its process: forks, the end of the process, callbacks that throw,
+// threads that cannot be created, and the CPU time that threads use.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ std::unique_ptr<Translator> SmallTranslator(std::shared_ptr<CoreBudget> cores = 
   return *Translator::Create(SmallModel(), options);
 }
 
-// Uses its parent's translator and core budget as a child must not. Returns 0 if all is as
-// promised.
+// Uses the translator and the core budget of the parent process, which a child must not do. Returns
+// 0 if everything is refused as promised.
 int UseInChild(std::unique_ptr<Translator> translator, std::shared_ptr<CoreBudget> cores) {
   const auto ticket = translator->Submit({.source = {5, 6}}, [](uint64_t, Result) {});
   if (!absl::IsFailedPrecondition(ticket.status())) return 1;
@@ -59,23 +59,23 @@ TEST(ProcessTest, AForkedChildIsRefused) {
   ASSERT_TRUE(before.ok());
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // ends a child that hangs
+    alarm(60);  // It ends a child that hangs.
     _exit(UseInChild(std::move(translator), std::move(cores)));
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  // The parent's translator goes on.
+  // The parent's translator still works.
   const auto after = translator->Translate({{5, 6, 7}}, {});
   ASSERT_TRUE(after.ok());
   EXPECT_TRUE(SameBits(*before, *after));
 }
 
-// Ends the process while two static translators have requests. `before_statics` runs before static
-// objects are destroyed. `cores`: null: none that they share.
 std::atomic<int> answers = 0;
 constexpr int kRequests = 500;
+// Ends the process while two static translators have requests. `before_statics` runs before static
+// objects are destroyed. `cores`: the budget that both share; null: none.
 [[noreturn]] void EndWithStaticTranslators(const std::shared_ptr<CoreBudget>& cores,
                                            void (*before_statics)()) {
   alarm(60);
@@ -111,9 +111,9 @@ TEST(ProcessTest, CallbacksMayThrow) {
   EXPECT_TRUE(translator->Translate({{5, 6, 7}}, {}).ok());
 }
 
-// Creates a translator, and translates with it, in a child process that may map only so many more
-// bytes. Returns 0: both succeed; 1: the first is refused for lack of threads; 2: for lack of
-// memory; 3: the second is refused.
+// Creates a translator and translates with it while the process may map only so many more bytes.
+// Returns 0: both succeed; 1: the translator is refused for lack of threads; 2: for lack of memory;
+// 3: the translation is refused.
 int CreateWithin(rlim_t bytes, const std::shared_ptr<const Model>& model) {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -131,8 +131,8 @@ int CreateWithin(rlim_t bytes, const std::shared_ptr<const Model>& model) {
   return results.ok() ? 0 : absl::IsResourceExhausted(results.status()) ? 3 : 6;
 }
 
-// Whichever of its threads finds no room for its stack, and whether the translator's own or
-// OpenMP's, nothing hangs and nothing aborts.
+// Nothing hangs or aborts, whichever thread finds no room for its stack, one of the translator or
+// one of OpenMP.
 TEST(ProcessTest, ThreadsThatCannotBeCreatedAreAStatus) {
   if (kSanitized) GTEST_SKIP() << "nothing for sanitizers, which map more than a limit allows";
   const auto model = SmallModel(ComputeType::kInt8);
@@ -161,8 +161,8 @@ double CpuSeconds() {
 }
 
 // Threads without work sleep. Those of GNU OpenMP, which a single sentence of an int8 model uses,
-// first wait actively for 300,000 iterations behind a matmul: about 1 to 7 ms on the machine where
-// this was measured, for each thread but the worker's own, and not at all with
+// first wait actively for 300,000 iterations after a matmul. That took about 1 to 7 ms on the
+// machine where it was measured, for each thread except the worker's own, and none with
 // OMP_WAIT_POLICY=passive.
 TEST(ProcessTest, IdleThreadsUseNoCpu) {
   TranslatorOptions options;
@@ -171,8 +171,8 @@ TEST(ProcessTest, IdleThreadsUseNoCpu) {
   for (const auto& cores : {std::shared_ptr<CoreBudget>(), std::make_shared<CoreBudget>(4)}) {
     options.cores = cores;
     const auto translator = *Translator::Create(model, options);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until all workers wait
-    // A single sentence, which ends with the first step that tries threads: see SoloThreads.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // By then, all workers wait.
+    // A single sentence ends with the first step that tries threads (see SoloThreads).
     DecodingOptions three_steps;
     three_steps.beam_size = 1;
     three_steps.min_decoding_length = three_steps.max_decoding_length = 3;
@@ -198,7 +198,7 @@ TEST(ProcessTest, WorkersUseNoMoreThanTheirCores) {
   EXPECT_TRUE(one->Translate(sources, {}).ok());
   beside.join();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  // The threads that submit and deliver need a little, too.
+  // The threads that submit and deliver use a little CPU time, too.
   EXPECT_LT(CpuSeconds() - before, 1.5 * wall.count() + 0.05);
 }
 

@@ -1,3 +1,4 @@
+// Random shapes and sources for the tests that compare with the reference Transformer.
 #include "tests/engine/random_config.h"
 
 #include <cmath>

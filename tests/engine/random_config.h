@@ -8,10 +8,10 @@
 
 namespace nibu::internal {
 
-// A random small shape: odd sizes, any option.
+// Returns a random small shape, with odd sizes and any of the options of a model.
 ModelConfig RandomConfig(Random* random);
 
-// Sources of 1 to `longest` random tokens.
+// Returns `count` sources of 1 to `longest` random tokens.
 std::vector<std::vector<int>> RandomSources(Random* random, const ModelConfig& config, int count,
                                             int longest = 20);
 

@@ -1,3 +1,4 @@
+// Tests of the checks of DecodingOptions and requests: a wrong value is refused by its name.
 // Threads: the thread sanitizer runs this file.
 #include "engine/request.h"
 
@@ -31,7 +32,7 @@ TEST(DecodingOptionsTest, NamesWhatMakesNoSense) {
             std::string::npos);
 }
 
-// The first word of why it is refused.
+// Returns the first word of the refusal of options, which is the name of an option.
 template <typename Change>
 std::string Blamed(const Change& change) {
   DecodingOptions options;

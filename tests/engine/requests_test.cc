@@ -1,4 +1,4 @@
-// Requests with options, priorities and deadlines of their own.
+// Tests of requests with options, priorities and deadlines of their own.
 // Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <chrono>
@@ -28,7 +28,7 @@ std::shared_ptr<const Model> SmallModel(int positions = 64) {
   return reference::Transformer(config, 9).Build(ComputeType::kFloat32);
 }
 
-// Takes a worker's time for as long as a test may want it.
+// Returns a request that keeps a worker busy until it is cancelled.
 Request Endless() {
   Request request;
   request.source = {5, 6, 7};
@@ -37,7 +37,7 @@ Request Endless() {
   return request;
 }
 
-// Results by their keys, in the order of arrival.
+// Collects results by their keys, in the order of their arrival.
 class Inbox {
  public:
   Done done() {
@@ -62,7 +62,7 @@ class Inbox {
   std::map<uint64_t, Result> results_;
 };
 
-// One row, so that what comes next is a matter of the queue alone.
+// Returns options for one row at a time, so that the order of the results is that of the queue.
 TranslatorOptions OneAtATime() {
   TranslatorOptions options;
   options.batch_size = 1;
@@ -91,7 +91,8 @@ std::vector<DecodingOptions> ManyOptions() {
   return many;
 }
 
-// Whatever shares the steps, with and without a draft, for both kinds of decoders.
+// Each request gets the results of its options, whatever else shares the steps, with and without a
+// draft, for both kinds of decoders.
 TEST(RequestsTest, OptionsOfTheirOwnInOneBatch) {
   const auto many = ManyOptions();
   for (const DecoderMemory memory : {DecoderMemory::kSelfAttention, DecoderMemory::kSsru}) {
@@ -132,7 +133,7 @@ TEST(RequestsTest, TheUrgentOneOvertakesTheQueue) {
     Request request{.source = {4}, .priority = key == 5 ? 1 : 0, .key = key};
     EXPECT_TRUE(translator->Submit(request, inbox.done()).ok());
   }
-  std::this_thread::sleep_for(milliseconds(5));  // until the first one is under way
+  std::this_thread::sleep_for(milliseconds(5));  // By then, the first request is under way.
   translator->Cancel(first);
   EXPECT_EQ(inbox.Await(6), std::vector<uint64_t>({0, 5, 1, 2, 3, 4}));
 }
@@ -143,9 +144,9 @@ TEST(RequestsTest, TheLateOneEndsAndFreesItsRows) {
   Request late = Endless();
   late.deadline = Clock::now() + milliseconds(20);
   EXPECT_TRUE(translator->Submit(late, inbox.done()).ok());
-  // Waits for its row.
+  // This request waits for the row of the first one.
   EXPECT_TRUE(translator->Submit({.source = {4, 5}, .key = 1}, inbox.done()).ok());
-  // Too late before it begins, and while it waits.
+  // These two are too late, one before it begins, one while it waits.
   EXPECT_TRUE(
       translator->Submit({.source = {4}, .deadline = Clock::now(), .key = 2}, inbox.done()).ok());
   Request waiting{.source = {4}, .key = 3};
@@ -173,7 +174,7 @@ TEST(RequestsTest, CanBeCancelled) {
   for (const uint64_t key : {0, 1}) {
     EXPECT_EQ(inbox.at(key).status().code(), absl::StatusCode::kCancelled);
   }
-  translator->Cancel(running);  // nothing to do
+  translator->Cancel(running);  // It has ended already.
   EXPECT_TRUE(translator->Translate({{5, 6}}, {}).ok());
 }
 
@@ -217,7 +218,8 @@ TEST(RequestsTest, AreCheckedAtTheDoor) {
   EXPECT_EQ(refused({.source = {5}, .max_length = -1}).find("max_length"), 0u);
 }
 
-// A plan has the ids and positions of one translator's models.
+// A plan fits only its own translator, since it has the ids and positions of that translator's
+// models.
 TEST(RequestsTest, APlanIsOfOneTranslator) {
   const auto model = SmallModel();
   const auto translator = *Translator::Create(model, {});
@@ -230,7 +232,7 @@ TEST(RequestsTest, APlanIsOfOneTranslator) {
   EXPECT_EQ(status.message().find("plan is another translator's"), 0u) << status;
 }
 
-// A length limit of 0 is a limit; there is none where no value is given.
+// A length limit of 0 is a limit. Without a value there is no limit.
 TEST(RequestsTest, TheLengthMayBeLimitedToNothing) {
   const auto lengths = [](const Request& request) {
     std::vector<size_t> all;
@@ -255,7 +257,7 @@ TEST(RequestsTest, TheLengthMayBeLimitedToNothing) {
   }
 }
 
-// A server's way: each result brings the next request, on the thread that delivers.
+// Each result brings the next request, on the thread that delivers it, as in a server.
 TEST(RequestsTest, CallbacksMaySubmit) {
   const auto translator = *Translator::Create(SmallModel(), {});
   std::promise<size_t> last;

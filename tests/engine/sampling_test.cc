@@ -1,4 +1,5 @@
-// Samples: how often each token comes, what they depend on, and the ends of the options' ranges.
+// Tests of sampling: the frequencies of the tokens, what samples depend on, and the ends of the
+// options' ranges.
 // Threads: the thread sanitizer runs this file.
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,7 @@ ModelConfig EightTokens() {
   return config;
 }
 
-// Of what may be drawn first, by what the options mean.
+// Returns the probabilities of the tokens that may be drawn, as the options define them.
 std::vector<double> Allowed(std::vector<double> log_probs, const Sampling& sampling) {
   std::vector<std::pair<double, size_t>> best;
   for (size_t t = 0; t < log_probs.size(); ++t) {
@@ -66,7 +67,7 @@ class SamplingTest : public testing::Test {
     return *std::move(result);
   }
 
-  // Of the first two tokens.
+  // Returns the probabilities of the first two tokens.
   Probabilities Pairs(const Request& request) const {
     Probabilities pairs;
     Tokens source = request.source;
@@ -74,7 +75,8 @@ class SamplingTest : public testing::Test {
     const auto encoded = reference_.Encode(source);
     const auto next = [&](const Tokens& prefix) {
       auto log_probs = reference_.NextLogProbs(encoded, prefix);
-      log_probs[0] = -INFINITY;  // below min_decoding_length
+      // An EOS here would make the output shorter than min_decoding_length.
+      log_probs[0] = -INFINITY;
       return Allowed(log_probs, request.options.sampling);
     };
     const auto first = next({});
@@ -88,7 +90,8 @@ class SamplingTest : public testing::Test {
     return pairs;
   }
 
-  // Pearson's test, at five standard deviations; cells of fewer than 5 are one.
+  // Applies Pearson's chi-square test, at five standard deviations. Cells that expect fewer than 5
+  // samples are counted as one.
   static void ExpectDrawnFrom(const Probabilities& expected, const std::vector<Tokens>& samples) {
     std::map<Tokens, int> counts;
     for (const Tokens& sample : samples) {
@@ -147,7 +150,7 @@ TEST_F(SamplingTest, TokensComeAsOftenAsTheyShould) {
   }
 }
 
-// Neighbouring keys and seeds are as good as any.
+// Requests with consecutive keys or seeds draw independent samples.
 TEST_F(SamplingTest, KeysAndSeedsAreIndependent) {
   for (const bool of_keys : {false, true}) {
     std::vector<Request> requests;
@@ -160,7 +163,8 @@ TEST_F(SamplingTest, KeysAndSeedsAreIndependent) {
       samples.push_back(result->at(0).tokens);
     }
     ExpectDrawnFrom(Pairs(requests[0]), samples);
-    Probabilities next;  // of one request and the next, their first tokens
+    // The probabilities of the first tokens of one request and the next.
+    Probabilities next;
     Probabilities first;
     for (const auto& [tokens, p] : Pairs(requests[0])) first[{tokens[0]}] += p;
     for (const auto& [a, p] : first) {
@@ -188,7 +192,7 @@ TEST_F(SamplingTest, DependsOnSeedKeyAndNumber) {
   ++request.options.sampling.seed;
   for (const Hypothesis& h : Draw(request)) all.insert(h.tokens);
   EXPECT_EQ(all.size(), 15u);
-  // Fewer samples are the same ones: each depends on its own number alone.
+  // With fewer samples, each is the same as before, since it depends on its own number alone.
   --request.options.sampling.seed;
   request.options.num_hypotheses = 4;
   std::set<Tokens> before;
@@ -250,7 +254,7 @@ TEST_F(SamplingTest, EqualsTheReferencesSamples) {
       }
     }
   }
-  EXPECT_GT(clear, 60);  // of 72
+  EXPECT_GT(clear, 60);  // out of 72 cases
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The mechanisms of cross-attention in plain loops, as mixers/README.md defines them.
 #include "tests/engine/reference/cross_attention.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ double At(const std::vector<float>& values, int i) {
   return static_cast<double>(values[static_cast<size_t>(i)]);
 }
 
-// y = W x + b, with W [outputs, inputs].
+// Returns y = W x + b, with W [outputs, inputs].
 std::vector<double> Apply(const std::vector<float>& weight, const std::vector<float>& bias,
                           const std::vector<double>& x) {
   const int inputs = static_cast<int>(x.size());
@@ -28,7 +29,7 @@ std::vector<double> Apply(const std::vector<float>& weight, const std::vector<fl
   return y;
 }
 
-// The mean of every `reduction` rows.
+// Returns the mean of every `reduction` rows.
 Matrix Means(const Matrix& x, int reduction) {
   Matrix means;
   const auto each = static_cast<size_t>(reduction);
@@ -151,7 +152,7 @@ Matrix CrossAttend(const CrossMixer& mixer, double scale, const Matrix& x, const
   for (size_t h = 0; h < static_cast<size_t>(mixer.heads); ++h) {
     if (maps != nullptr) maps->emplace_back();
     for (size_t t = 0; t < x.size(); ++t) {
-      // The window's middle, and its width; all keys are within where there is none.
+      // The middle and the width of the window. Without a window, all keys are within it.
       double centre = 0;
       double width = HUGE_VAL;
       if (const auto* local = spec.As<MonotonicWindow>()) {

@@ -15,11 +15,11 @@ namespace reference {
 
 using Matrix = std::vector<std::vector<double>>;  // rows
 
-// The weights that a mechanism has of its own, whichever it needs.
+// The weights that a mechanism has of its own. Those that it does not need are empty.
 struct CrossMixer {
   CrossMixer() = default;
   CrossMixer(const ModelConfig& config, const MixerSpec& spec, uint32_t seed);
-  // The same for the engine.
+  // Returns the same weights for the engine.
   MixerWeights Build(ComputeType type) const;
 
   MixerSpec spec;
@@ -31,15 +31,16 @@ struct CrossMixer {
   std::vector<float> reduce, reduce_bias, gamma, beta;
 };
 
-// The rows that keys and values are made of: `encoded` itself, or what a reduction makes of it. The
-// norm is the model's.
+// Returns the rows that keys and values are made of: `encoded` itself, or what a reduction makes of
+// it. `config` says which norm the model has.
 Matrix CrossRows(const CrossMixer& mixer, const ModelConfig& config, const Matrix& encoded);
 
-// The context of every row of `x`, which q is made of: [T, I]. `maps`: [head] [T, S], if not null.
+// Returns the context of every row of `x`, which `q` is made of, [T, I]. Adds to `maps`, if not
+// null, the attention matrix [T, S] of each head.
 Matrix CrossAttend(const CrossMixer& mixer, double scale, const Matrix& x, const Matrix& q,
                    const Matrix& k, const Matrix& v, int source_length, std::vector<Matrix>* maps);
 
-// Mechanisms at random, one for each layer.
+// Returns random mechanisms, one for each layer.
 std::vector<MixerSpec> RandomCrossAttention(Random* random, int layers);
 
 }  // namespace reference

@@ -1,4 +1,4 @@
-// Whether the engine's answer is the reference's.
+// Compares the engine's results with the reference's.
 #ifndef NIBU_TESTS_ENGINE_REFERENCE_EXPECT_H_
 #define NIBU_TESTS_ENGINE_REFERENCE_EXPECT_H_
 
@@ -11,13 +11,13 @@
 namespace nibu::internal {
 namespace reference {
 
-// What float32 may add up to, at most.
+// Returns a bound on the rounding errors of float32.
 inline double RoundingErrors(const Answer& answer) { return 1e-5 * (1 + answer.largest); }
-// No two candidates lie so close to each other that rounding decides.
+// Returns whether no two candidates lie so close to each other that rounding decides between them.
 inline bool IsClear(const Answer& answer) { return answer.margin >= RoundingErrors(answer); }
 
 inline void ExpectNear(double a, float b, double tolerance) {
-  if (a == static_cast<double>(b)) return;  // infinity
+  if (a == static_cast<double>(b)) return;  // Both are infinite.
   EXPECT_NEAR(a, static_cast<double>(b), tolerance * (1 + std::abs(a)));
 }
 

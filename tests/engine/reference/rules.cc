@@ -1,3 +1,4 @@
+// The options that forbid tokens or change their probabilities, each written as it is described.
 #include "tests/engine/reference/rules.h"
 
 #include <algorithm>
@@ -144,7 +145,7 @@ std::vector<double> Rules::LogProbs(const Tokens& tokens, bool may_end) {
   const auto beta = static_cast<double>(options_.prefix_bias_beta);
   for (int t = 0; t < config_.vocab_target; ++t) {
     double& log_prob = log_probs[static_cast<size_t>(t)];
-    if (log_prob == -kInfinity) continue;  // never generated
+    if (log_prob == -kInfinity) continue;  // The token is never generated.
     double p = (1 - beta) * std::exp(log_prob);
     if (t == prefix[tokens.size()]) p += beta;
     log_prob = p > 0 ? std::log(p) : std::log1p(-beta) + log_prob;

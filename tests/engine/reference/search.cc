@@ -1,3 +1,4 @@
+// The searches of reference/search.h in plain loops over lists of tokens.
 #include "tests/engine/reference/search.h"
 
 #include <algorithm>
@@ -30,12 +31,12 @@ uint32_t HalfOfMurmur(uint32_t h) {
   return h * 0xc2b2ae35u;
 }
 
-// Tokens with what they were given, the end token among them.
+// A list of tokens and their scores. The end token is one of them.
 struct Path {
   Tokens tokens;
   std::vector<double> scores;
   double log_prob = 0;
-  size_t given = 0;  // tokens at its front that are a prefix
+  size_t given = 0;  // the number of tokens at the front that are a prefix
 
   Path Then(int token, double score) const {
     Path next = *this;
@@ -88,13 +89,13 @@ class Searcher {
     return path.tokens.size() > path.given && rules_.IsEnd(path.tokens.back());
   }
 
-  // a > b, by what margin.
+  // Returns a > b, and notes how close the decision was.
   bool Decide(double a, double b) {
     if (a != b) answer_.margin = std::min(answer_.margin, std::abs(a - b));
     return a > b;
   }
 
-  // What every hypothesis begins with.
+  // Returns the tokens that every hypothesis begins with.
   Path Start() const {
     Path start;
     if (is_biased_) return start;
@@ -121,7 +122,8 @@ class Searcher {
     }
     for (const double c : covered) {
       score += static_cast<double>(options_.coverage_penalty) *
-               std::log(std::min(std::max(c, 1.2e-38), 1.0));  // the smallest float
+               // The bound is the smallest normal float.
+               std::log(std::min(std::max(c, 1.2e-38), 1.0));
     }
     return score;
   }
@@ -133,7 +135,8 @@ class Searcher {
     return Best(Beam(Start()), static_cast<size_t>(options_.num_hypotheses));
   }
 
-  // Sorts; the ones that are cut off, and their order, matter.
+  // Returns the best paths in order. The margin covers their order and that of the first one cut
+  // off.
   template <typename Score>
   std::vector<Path> Best(std::vector<Path> paths, size_t most, const Score& score) {
     std::vector<std::pair<double, size_t>> order;
@@ -152,7 +155,7 @@ class Searcher {
     return Best(std::move(paths), most, [this](const Path& path) { return Total(path); });
   }
 
-  // All continuations of all, best S first.
+  // Returns the best continuations of all live paths, those with the highest S first.
   std::vector<Path> Continuations(const std::vector<Path>& live) {
     std::vector<Path> all;
     for (const Path& path : live) {
@@ -161,12 +164,12 @@ class Searcher {
         if (log_probs[t] > -kInfinity) all.push_back(path.Then(static_cast<int>(t), log_probs[t]));
       }
     }
-    // Half of the margin's cases never matter, but they are few.
+    // About half of the decisions that enter the margin do not matter, but they are few.
     const size_t looked_at = (1 + rules_.ends().size()) * static_cast<size_t>(options_.beam_size);
     return Best(all, looked_at, [](const Path& path) { return path.log_prob; });
   }
 
-  // All that have finished.
+  // Returns all hypotheses that a beam search finishes.
   std::vector<Path> Beam(const Path& start) {
     const auto beam = static_cast<size_t>(options_.beam_size);
     size_t width = beam;
@@ -175,7 +178,7 @@ class Searcher {
     bool best_has_ended = false;
     while (true) {
       const std::vector<Path> ranked = Continuations(live);
-      if (ranked.empty()) {  // nothing can follow
+      if (ranked.empty()) {  // No token can follow.
         done.insert(done.end(), live.begin(), live.end());
         return done;
       }
@@ -226,8 +229,8 @@ class Searcher {
     }
   }
 
-  // Hugging Face's: as many as the beam, and without early_stopping none of the live ones would be
-  // better now.
+  // Returns whether Hugging Face's search is done: as many hypotheses as the beam have finished
+  // and, without early_stopping, no live one would be better than they are now.
   bool IsDone(const std::vector<Path>& done, const std::vector<Path>& live) {
     const auto beam = static_cast<size_t>(options_.beam_size);
     if (live.empty()) return true;
@@ -254,7 +257,7 @@ class Searcher {
     std::vector<Path> alternatives;
     for (const Path& path : next) {
       const bool is_less = least > 0 && Decide(least, std::exp(path.scores.back()));
-      if (is_less && !alternatives.empty()) continue;  // one is always there
+      if (is_less && !alternatives.empty()) continue;  // The first alternative is always kept.
       std::vector<Path> ended = {path};
       if (path.tokens.size() < rules_.longest()) ended = Best(Beam(path), 1);
       alternatives.insert(alternatives.end(), ended.begin(), ended.end());
@@ -273,7 +276,7 @@ class Searcher {
         path = path.Then(token, row.logits[static_cast<size_t>(token)] - row.log_sum);
       }
       samples.push_back(path);
-      if (path.tokens.size() == path.given) return samples;  // nothing can follow any
+      if (path.tokens.size() == path.given) return samples;  // No sample can have a token.
     }
     return Best(samples, samples.size());
   }
@@ -315,14 +318,15 @@ class Searcher {
           -logit / temperature + Gumbel(sampling, request_.key, hypothesis, step, token), token);
     }
     std::sort(noisy.rbegin(), noisy.rend());
-    if (noisy.size() > 1) {  // in logits, where these are divided by little
+    // The distance counts in logits, which a low temperature magnifies.
+    if (noisy.size() > 1) {
       const double distance = noisy[0].first - noisy[1].first;
       answer_.margin = std::min(answer_.margin, distance * std::min(1.0, temperature));
     }
     return noisy[0].second;
   }
 
-  // The given tokens' scores by the model and its rules.
+  // Scores the given tokens by the model and its rules.
   Path Score(const Tokens& target) {
     const size_t given = request_.target ? 0 : Start().given;
     Path path;

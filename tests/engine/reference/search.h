@@ -1,5 +1,5 @@
-// The search as it is described: whole rows of probabilities, hypotheses that are plain lists of
-// tokens, everything sorted in full. What the engine's options are compared with.
+// The search as it is described, to which the engine's options are compared: whole rows of
+// probabilities, hypotheses that are plain lists of tokens, and everything sorted in full.
 #ifndef NIBU_TESTS_ENGINE_REFERENCE_SEARCH_H_
 #define NIBU_TESTS_ENGINE_REFERENCE_SEARCH_H_
 
@@ -24,23 +24,25 @@ struct Found {
 struct Answer {
   std::vector<Found> hypotheses;
   // The smallest distance between two numbers whose order the answer depends on, and the largest
-  // logit: with rounding errors of about largest * 1e-6, a margin much above them decides.
+  // logit. Rounding errors are about largest * 1e-6, so the answer is certain if the margin is much
+  // larger.
   double margin = std::numeric_limits<double>::infinity();
   double largest = 0;
   bool retried = false;     // see OnRepetition::kRetry
-  bool took_retry = false;  // and it was better
+  bool took_retry = false;  // the retry was better
 };
 
-// REQUIRES: what a Translator would not refuse, and no constraints.
+// Returns what a translator must find. REQUIRES: a request that a Translator accepts, without
+// constraints.
 Answer Search(const std::vector<Member>& models, const Request& request);
 inline Answer Search(const Transformer& model, const Request& request) {
   return Search({{&model}}, request);
 }
 
-// See engine/search/repetition.h.
+// Returns whether the tokens are caught in a loop (see engine/search/repetition.h).
 bool Loops(const std::vector<int>& tokens);
 
-// What a sample adds to logit / temperature.
+// Returns the noise that a sample adds to logit / temperature.
 double Gumbel(const Sampling& sampling, uint64_t key, size_t hypothesis, size_t step, int token);
 
 }  // namespace reference

@@ -1,3 +1,4 @@
+// The reference Transformer in plain loops, as the papers have it.
 #include "tests/engine/reference/transformer.h"
 
 #include <algorithm>
@@ -59,7 +60,7 @@ Layer RandomLayer(Random* random, const ModelConfig& config, int inner, int hidd
   return layer;
 }
 
-// Which bucket a distance belongs to, from the first distances of the buckets.
+// Returns the bucket of a distance, found by the first distances of the buckets.
 int Bucket(int distance, int buckets, int max_distance) {
   const int exact = buckets / 2;
   if (distance < exact) return distance;

@@ -1,5 +1,5 @@
-// A Transformer as it is written in the papers: double precision, one sentence, no caches, no
-// batches. What the engine is compared with.
+// A Transformer as the papers define it, to which the engine is compared: double precision, one
+// sentence, no caches, no batches.
 #ifndef NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_
 #define NIBU_TESTS_ENGINE_REFERENCE_TRANSFORMER_H_
 
@@ -44,22 +44,23 @@ struct Layer {
   CrossMixer mixer = {};  // decoder only
 };
 
-// Random weights of a shape.
+// A Transformer of the given shape with random weights.
 class Transformer {
  public:
   Transformer(const ModelConfig& config, uint32_t seed);
 
-  // The same model for the engine.
+  // Returns the same model for the engine.
   std::shared_ptr<const Model> Build(ComputeType compute_type) const;
 
-  // [S, D] for a source, source_suffix included; `maps`: what it attends to.
+  // Encodes a source, source_suffix included, to rows [S, D]. `maps`: gets the attention matrices.
   Matrix Encode(const std::vector<int>& source, Maps* maps = nullptr) const;
-  // Log-probabilities of the next token after the prefix (config.suppressed has none).
+  // Returns the log-probabilities of the next token after the prefix; those of config.suppressed
+  // are missing.
   std::vector<double> NextLogProbs(const Matrix& encoded, const std::vector<int>& prefix) const;
-  // Logits of the next token after all that the decoder reads; what it attends to.
+  // The logits of the next token after all that the decoder reads, and its attention matrices.
   struct Output {
     std::vector<double> logits;
-    Maps self;  // none of an SSRU
+    Maps self;  // empty with an SSRU
     Maps cross;
   };
   Output Decode(const Matrix& encoded, const std::vector<int>& tokens) const;
@@ -71,8 +72,8 @@ class Transformer {
                const Norm& norm) const;
   Matrix Sublayer(const Norm& norm, const Matrix& x,
                   const std::function<Matrix(const Matrix&)>& f) const;
-  // `biases`: of the distances, [buckets, H]; null: none. `maps`: where each head's softmax
-  // goes; null: not asked for.
+  // `biases`: of the distances, [buckets, H]; null: none. `maps`: gets the attention matrix of each
+  // head; null: not asked for.
   Matrix Attend(const Attention& weights, const Matrix& x, const Matrix& memory, int heads,
                 bool causal, const std::vector<float>* biases,
                 std::vector<Matrix>* maps = nullptr) const;

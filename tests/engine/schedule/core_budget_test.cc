@@ -1,3 +1,5 @@
+// Tests of the core budget: how many cores are held, in which order threads get them, and how they
+// are shared in slices.
 // Threads: the thread sanitizer runs this file.
 #include "engine/schedule/core_budget.h"
 
@@ -19,8 +21,8 @@ using Holder = CoreBudget::Holder;
 constexpr std::chrono::nanoseconds kNoSlice{0};
 constexpr std::chrono::hours kLongSlice{1};
 
-// Starts threads that take a core one after the other, each once its predecessor is in line, and
-// notes the order in which they get it.
+// Starts threads that take a core one after another, each once the one before it is in line, and
+// notes the order in which they get a core.
 class Line {
  public:
   explicit Line(CoreBudget* budget) : budget_(budget) {}
@@ -58,7 +60,7 @@ TEST(CoreBudgetTest, CountsWhatIsHeld) {
   Holder one(&budget);
   EXPECT_EQ(budget.held(), 0);
   one.Take();
-  one.Take();  // it has one
+  one.Take();  // It holds one already.
   EXPECT_EQ(budget.held(), 1);
   {
     Holder two(&budget);
@@ -67,7 +69,7 @@ TEST(CoreBudgetTest, CountsWhatIsHeld) {
   }
   EXPECT_EQ(budget.held(), 1);
   one.GiveBack();
-  one.GiveBack();  // it has none
+  one.GiveBack();  // It holds none.
   EXPECT_EQ(budget.held(), 0);
   EXPECT_FALSE(one.Share());
 }
@@ -93,7 +95,7 @@ TEST(CoreBudgetTest, GivesCoresInTheOrderOfArrival) {
   EXPECT_EQ(budget.held(), 0);
 }
 
-// A thread that gives its core back and wants another one at once goes to the end of the line, even
+// A thread that gives its core back and at once wants another one goes to the end of the line, even
 // if those in front have not woken up yet.
 TEST(CoreBudgetTest, NobodyOvertakes) {
   CoreBudget budget(1);
@@ -113,7 +115,7 @@ TEST(CoreBudgetTest, SharesItsCoreAfterASlice) {
   CoreBudget budget(1, kNoSlice);
   Holder first(&budget);
   first.Take();
-  EXPECT_FALSE(first.Share());  // with nobody
+  EXPECT_FALSE(first.Share());  // Nobody waits for it.
   Line line(&budget);
   line.Add(0);
   line.Add(1);
@@ -154,7 +156,7 @@ TEST(CoreBudgetTest, KnowsWhenAWorkerIsAlone) {
   first.Take();
   Line line(&small);
   line.Add(0);
-  EXPECT_FALSE(first.IsAlone());  // one waits
+  EXPECT_FALSE(first.IsAlone());  // One waits for its core.
   first.GiveBack();
 }
 

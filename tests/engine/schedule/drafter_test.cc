@@ -1,3 +1,4 @@
+// Tests of drafts: a draft model never changes the results, and how many tokens a drafter guesses.
 // Threads: the thread sanitizer runs this file.
 #include "engine/schedule/drafter.h"
 
@@ -27,11 +28,12 @@ std::vector<DecodingOptions> ManyOptions(const ModelConfig& config) {
   all[7].return_alternatives = true;
   all[7].length_penalty = 8;
   all[7].max_decoding_length = 5;
-  all[7].end_tokens = {0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15};  // soon
+  // Most tokens end a hypothesis.
+  all[7].end_tokens = {0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return all;
 }
 
-// Compares with decoding without a draft, whatever else is decoded at the time.
+// Compares with decoding without a draft, whatever else is decoded at the same time.
 void ExpectSame(const std::shared_ptr<const Model>& model,
                 const std::shared_ptr<const Model>& draft) {
   const Sources sources = RandomSources(30, 20, model->config.vocab_source);
@@ -80,7 +82,8 @@ TEST_P(DraftTest, OfOtherWeightsChangesNothing) {
   config.d_model = 16;
   config.layers_decoder = 1;
   config.decoder_start = 2;
-  // Longer sources have no draft, longer outputs none from there on.
+  // The draft model has few positions: longer sources get no draft, and longer outputs get none
+  // behind them.
   config.max_positions = 12;
   config.decoder_memory = config.decoder_memory == DecoderMemory::kSsru
                               ? DecoderMemory::kSelfAttention
@@ -94,7 +97,7 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   decoding.min_decoding_length = decoding.max_decoding_length = 30;
   std::vector<int> source = {5, 9, 12, 7, 3};
   const std::vector<int> expected = Translate(model_, decoding, {}, {source})[0][0].tokens;
-  ASSERT_GE(expected.size(), 29u);  // without an EOS at the end
+  ASSERT_GE(expected.size(), 29u);  // There is no EOS at the end.
   source.push_back(0);
 
   const PreparedModel draft(model_, 20, 20);
@@ -118,12 +121,13 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   sentence.Start(start, source, {});
   EXPECT_EQ(guess(0), std::vector<int>());
   EXPECT_EQ(guess(2), next(0, 2));
-  sentence.Append(next(0, 3));  // all right
+  sentence.Append(next(0, 3));  // All guesses were right.
   EXPECT_EQ(guess(100), next(3, 3));
   const int wrong = expected[4] == 1 ? 2 : 1;
-  sentence.Append({expected[3], wrong});  // the second one wrong: one less
+  // The second guess was wrong, so the next time there is one less.
+  sentence.Append({expected[3], wrong});
   EXPECT_EQ(guess(100).size(), 2u);
-  // As if it had been right all along.
+  // The drafter now stands where it would stand if it had guessed right from the start.
   const std::vector<int> after_wrong = guesses;
   sentence.Release();
   sentence.Start(start, source, {});
@@ -132,7 +136,7 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   EXPECT_EQ(guess(2), after_wrong);
   sentence.Release();
 
-  // Wrong again and again, then right.
+  // Guesses that are wrong again and again get fewer, and then more as they are right.
   sentence.Start(start, source, {});
   for (const size_t most : {3, 2, 1, 1}) {
     ASSERT_EQ(guess(100).size(), most);
@@ -150,11 +154,11 @@ TEST_P(DraftTest, GuessesWhatItWouldGenerate) {
   sentence.Append(next(0, 17));
   EXPECT_EQ(guess(2), next(17, 2));
   sentence.Append(next(17, 3));
-  EXPECT_EQ(guess(4), std::vector<int>());  // no position left
+  EXPECT_EQ(guess(4), std::vector<int>());  // No position is left.
   sentence.Release();
   sentence.Start(start, source, {});
   sentence.Append(next(0, 18));
-  EXPECT_EQ(guess(3), next(18, 2));  // behind the model's last two positions
+  EXPECT_EQ(guess(3), next(18, 2));  // The draft model has two positions left.
   sentence.Append(next(18, 3));
   EXPECT_EQ(guess(4), std::vector<int>());
   sentence.Release();

@@ -1,3 +1,5 @@
+// Tests of the job queue: the order of jobs by length and priority, its capacity, and jobs that are
+// cancelled or late.
 // Threads: the thread sanitizer runs this file.
 #include "engine/schedule/job_queue.h"
 
@@ -29,7 +31,7 @@ std::shared_ptr<Job> MakeJob(size_t length, int priority = 0, int beam_size = 1,
       Done());
 }
 
-// A queue for `workers`, with the first argument of its methods as the tests want them.
+// A queue for `workers` whose methods take and return what the tests compare.
 class TestQueue : public JobQueue {
  public:
   explicit TestQueue(int workers, size_t capacity = kAny) : JobQueue(workers, capacity) {}
@@ -59,7 +61,7 @@ TEST(JobQueueTest, TheLongestOfAWindowComesFirst) {
 TEST(JobQueueTest, WindowsComeInOrder) {
   TestQueue queue(1);
   for (int i = 0; i < 300; ++i) queue.Push(MakeJob(1));
-  queue.Push(MakeJob(50));  // long, but of a later window
+  queue.Push(MakeJob(50));  // It is long, but belongs to a later window.
   EXPECT_EQ(queue.Take(256, kAny, true), std::vector<size_t>(256, 1));
   EXPECT_EQ(queue.Take(1, kAny, true), std::vector<size_t>({50}));
 }
@@ -144,7 +146,7 @@ TEST(JobQueueTest, SaysWhenItIsFull) {
   EXPECT_TRUE(push(nanoseconds(0)).ok());
   EXPECT_EQ(push(nanoseconds(0)).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(push(std::chrono::milliseconds(2)).code(), absl::StatusCode::kResourceExhausted);
-  // Room is made by delivery, not by what takes it from the queue.
+  // A delivered result makes room. A job that is only taken from the queue does not.
   queue.Finish(queue.Take({1, kAny, kAny}, true).TakeFront());
   EXPECT_FALSE(push(nanoseconds(0)).ok());
   std::thread waiting([&] { EXPECT_TRUE(push(nanoseconds::max()).ok()); });
@@ -155,7 +157,8 @@ TEST(JobQueueTest, SaysWhenItIsFull) {
   EXPECT_EQ(push(nanoseconds::max()).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// Of those who wait, the one that is woken runs out of memory: another takes the room.
+// Two threads wait for room, and the one that is woken runs out of memory. The other takes the
+// room.
 TEST(JobQueueTest, RoomIsNotLostWithMemory) {
   JobQueue queue(1, 1);
   EXPECT_TRUE(queue.Push(MakeJob(1), nanoseconds(0)).ok());
@@ -171,7 +174,7 @@ TEST(JobQueueTest, RoomIsNotLostWithMemory) {
       }
     });
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until they wait
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // By then, both wait.
   FailAllocation(1);
   queue.Delivered();
   const auto late = Job::Clock::now() + std::chrono::seconds(10);
@@ -197,7 +200,7 @@ TEST(JobQueueTest, EndsWaitingJobsThatAreCancelledOrLate) {
   EXPECT_EQ(cancelled->result.status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(queue.TakeFinished(), late);
   EXPECT_EQ(late->result.status().code(), absl::StatusCode::kDeadlineExceeded);
-  // The worker is told.
+  // The worker that has the job is told to end it.
   EXPECT_EQ(with_worker.front().MustEnd(Job::Clock::now()).code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(queue.Take(9, kAny, false), std::vector<size_t>({2}));
   queue.CloseFinished();

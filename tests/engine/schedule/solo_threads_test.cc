@@ -1,3 +1,4 @@
+// Tests of SoloThreads, which measures whether threads make the steps of a single sentence faster.
 // Threads: the thread sanitizer runs this file.
 #include "engine/schedule/solo_threads.h"
 
@@ -7,11 +8,11 @@ namespace nibu::internal {
 namespace {
 
 struct Outcome {
-  int with_threads = 0;  // steps
+  int with_threads = 0;  // the number of steps with threads
   double seconds = 0;
 };
 
-// Some steps on a machine on which they take so long.
+// Simulates steps on a machine on which they take `with` or `without` threads so many seconds.
 Outcome Steps(SoloThreads* solo, int steps, double with, double without) {
   Outcome outcome;
   for (int i = 0; i < steps; ++i) {
@@ -27,7 +28,7 @@ Outcome Steps(SoloThreads* solo, int steps, double with, double without) {
 TEST(SoloThreadsTest, FindsWhatIsFaster) {
   SoloThreads good;
   EXPECT_FALSE(good.pay());
-  EXPECT_GE(Steps(&good, 20, 0.6, 1.0).with_threads, 17);  // a short sentence
+  EXPECT_GE(Steps(&good, 20, 0.6, 1.0).with_threads, 17);  // as many as a short sentence has
   EXPECT_TRUE(good.pay());
   EXPECT_GE(Steps(&good, 1280, 0.6, 1.0).with_threads, 1200);
   SoloThreads bad;
@@ -36,7 +37,7 @@ TEST(SoloThreadsTest, FindsWhatIsFaster) {
   EXPECT_FALSE(bad.pay());
 }
 
-// Threads that are descheduled while others wait for them.
+// Threads that are descheduled make others wait for them, which is hopelessly slow.
 TEST(SoloThreadsTest, TriesWhatIsHopelessSeldom) {
   SoloThreads solo;
   EXPECT_EQ(Steps(&solo, 20, 100, 1).with_threads, 1);
@@ -47,9 +48,9 @@ TEST(SoloThreadsTest, FollowsChanges) {
   SoloThreads solo;
   Steps(&solo, 200, 0.6, 1.0);
   EXPECT_TRUE(solo.pay());
-  EXPECT_LE(Steps(&solo, 100, 100, 1.0).with_threads, 3);  // other programs came
+  EXPECT_LE(Steps(&solo, 100, 100, 1.0).with_threads, 3);  // Other programs take the cores.
   EXPECT_FALSE(solo.pay());
-  Steps(&solo, 1000, 0.6, 1.0);  // and went
+  Steps(&solo, 1000, 0.6, 1.0);  // They have ended.
   EXPECT_TRUE(solo.pay());
 }
 
