@@ -1,4 +1,4 @@
-// The ends of every option's range.
+// Tests of the ends of every option's range, against the reference search.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -37,7 +37,7 @@ class SearchEdgesTest : public testing::Test {
     return all;
   }
 
-  // The hypotheses, which are the reference's.
+  // Translates, expects the reference's result, and returns it.
   std::vector<Hypothesis> Expect(const Request& request) {
     const Result result = Ask(model_, request);
     EXPECT_TRUE(result.ok()) << result.status();
@@ -115,7 +115,7 @@ TEST_F(SearchEdgesTest, WhatMakesNoSenseIsRefusedByName) {
       {"min_alternative_expansion_prob",
        [](Request& r) { r.options.min_alternative_expansion_prob = kNan; }},
       {"sampling_topk", [](Request& r) { r.options.sampling.topk = -1; }},
-      {"sampling_topk", [](Request& r) { r.options.sampling.topk = 0; }},  // of a beam
+      {"sampling_topk", [](Request& r) { r.options.sampling.topk = 0; }},  // not with a beam
       {"sampling_topp", [](Request& r) { r.options.sampling.topp = 0; }},
       {"sampling_topp", [](Request& r) { r.options.sampling.topp = 1.1f; }},
       {"sampling_temperature", [](Request& r) { r.options.sampling.temperature = 0; }},
@@ -131,7 +131,7 @@ TEST_F(SearchEdgesTest, WhatMakesNoSenseIsRefusedByName) {
       {"alignment_heads", [](Request& r) { r.options.alignment_heads = -1; }},
       {"target_prefix", [](Request& r) { r.target_prefix = {kVocabulary}; }},
       {"target", [](Request& r) { r.target = Tokens(); }},
-      {"target", [](Request& r) { r.target = Tokens(65, 1); }},  // of 64 positions
+      {"target", [](Request& r) { r.target = Tokens(65, 1); }},  // There are 64 positions.
       {"target", [](Request& r) { r.target = Tokens{-1}; }},
       {"source", [](Request& r) { r.source = {}; }},
       {"source", [](Request& r) { r.source = {50}; }},
@@ -153,7 +153,7 @@ TEST_F(SearchEdgesTest, PrefixesOfAnyLength) {
       const Hypothesis without = ExpectOne(request);
       for (size_t length = 1; length < 12; ++length) {
         request.target_prefix = Tokens(length, 4);
-        request.target_prefix.back() = length % 3 == 0 ? 0 : 1;  // EOS; <unk>
+        request.target_prefix.back() = length % 3 == 0 ? 0 : 1;  // EOS or <unk>
         request.options.disable_unk = true;
         const Hypothesis with = ExpectOne(request);
         const size_t kept = std::min(length, static_cast<size_t>(longest));
@@ -169,7 +169,7 @@ TEST_F(SearchEdgesTest, PrefixesOfAnyLength) {
         }
         request.options.disable_unk = false;
       }
-      request.target_prefix.clear();  // an empty one is none
+      request.target_prefix.clear();  // An empty prefix counts as none.
       EXPECT_TRUE(SameBits(Ask(model_, request), Result({without})));
     }
   }
@@ -179,7 +179,7 @@ TEST_F(SearchEdgesTest, BiasedPrefixes) {
   Request request = AnyRequest();
   const Hypothesis without = ExpectOne(request);
   request.options.prefix_bias_beta = 0.5f;
-  EXPECT_TRUE(SameBits(Ask(model_, request), Result({without})));  // of an empty one
+  EXPECT_TRUE(SameBits(Ask(model_, request), Result({without})));  // It biases nothing.
   request.target_prefix = {7, 7, 3, 2, 8, 1, 4, 5, 6, 7, 8, 9};    // longer than the output may be
   request.options.prefix_bias_beta = 0.999f;
   const Hypothesis strong = ExpectOne(request);
@@ -187,7 +187,7 @@ TEST_F(SearchEdgesTest, BiasedPrefixes) {
             Tokens(request.target_prefix.begin(), request.target_prefix.begin() + 8));
   request.options.prefix_bias_beta = 1e-6f;
   EXPECT_EQ(ExpectOne(request).tokens, without.tokens);
-  // What is never generated is not favoured.
+  // A token that is never generated is not made probable either.
   request.options.prefix_bias_beta = 0.999f;
   request.options.disable_unk = true;
   request.options.suppress_sequences = {{7, 3}};
@@ -209,7 +209,7 @@ TEST_F(SearchEdgesTest, MoreAlternativesThanTokens) {
       request.target_prefix = prefix;
       const auto found = Expect(request);
       if (prefix.size() >= 8) {
-        EXPECT_EQ(found.size(), 1u);  // there is no room for any
+        EXPECT_EQ(found.size(), 1u);  // There is no room for another token.
         continue;
       }
       EXPECT_EQ(found.size(), kVocabulary - 1u);
@@ -217,7 +217,7 @@ TEST_F(SearchEdgesTest, MoreAlternativesThanTokens) {
         EXPECT_NE(found[n].tokens[prefix.size()], found[n - 1].tokens[prefix.size()]);
         EXPECT_LE(found[n].token_scores[prefix.size()], found[n - 1].token_scores[prefix.size()]);
       }
-      request.options.min_alternative_expansion_prob = 1;  // the first one is always there
+      request.options.min_alternative_expansion_prob = 1;  // The first alternative is always kept.
       EXPECT_EQ(Expect(request).size(), 1u);
       request.options.return_alternatives = false;
       EXPECT_EQ(Refusal(request).substr(0, 14), "num_hypotheses");
@@ -235,7 +235,7 @@ TEST_F(SearchEdgesTest, BeamsWiderThanTheVocabulary) {
     Expect(request);
     request.options.max_decoding_length = 1;
     const auto found = Expect(request);
-    EXPECT_EQ(found.size(), kVocabulary - 1u);  // EOS cannot be the first
+    EXPECT_EQ(found.size(), kVocabulary - 1u);  // EOS cannot be the first token.
   }
 }
 
@@ -243,7 +243,8 @@ TEST_F(SearchEdgesTest, EndTokens) {
   for (const int beam : {1, 4}) {
     Request request = AnyRequest();
     request.options.beam_size = beam;
-    request.options.end_tokens = AllTokens();  // nothing may come first; nothing else may come
+    // All tokens are end tokens, which must not come first, so that nothing can be generated.
+    request.options.end_tokens = AllTokens();
     Hypothesis found = ExpectOne(request);
     EXPECT_TRUE(found.tokens.empty());
     EXPECT_FALSE(found.finished);
@@ -253,15 +254,15 @@ TEST_F(SearchEdgesTest, EndTokens) {
     EXPECT_TRUE(found.tokens.empty());
     EXPECT_TRUE(found.finished);
     EXPECT_EQ(found.token_scores.size(), 1u);
-    request.target_prefix = {5, 0, 5};  // which end nothing there
+    request.target_prefix = {5, 0, 5};  // Within a prefix, they end nothing.
     found = ExpectOne(request);
     EXPECT_EQ(found.tokens, request.target_prefix);
     EXPECT_EQ(found.token_scores.size(), 4u);
-    request.options.end_tokens = {3, 3, 3, 0, 3};  // the same as
+    request.options.end_tokens = {3, 3, 3, 0, 3};  // This is the same as the next list.
     const Result same = Ask(model_, request);
     request.options.end_tokens = {0, 3};
     EXPECT_TRUE(SameBits(same, Ask(model_, request)));
-    request.options.end_tokens = {7};  // EOS is a token like others
+    request.options.end_tokens = {7};  // EOS is a token like any other.
     ExpectOne(request);
   }
 }
@@ -283,7 +284,7 @@ TEST_F(SearchEdgesTest, WithoutAnyToken) {
       request.options.suppress_sequences.pop_back();
       EXPECT_EQ(ExpectOne(request).tokens.size(), 8u);
       request.options.suppress_sequences.resize(2);
-      request.options.no_repeat_ngram_size = 1;  // until they are used up
+      request.options.no_repeat_ngram_size = 1;  // Tokens run out.
       request.options.max_decoding_length = 20;
       request.options.end_tokens = {0};
       found = ExpectOne(request);
@@ -325,7 +326,7 @@ TEST_F(SearchEdgesTest, NgramsAndPenaltiesOfAnySize) {
 
 TEST_F(SearchEdgesTest, LengthsFromOneOn) {
   for (const int beam : {1, 4}) {
-    for (const int length : {1, 2, beam == 1 ? 64 : 16}) {  // of 64 positions
+    for (const int length : {1, 2, beam == 1 ? 64 : 16}) {  // There are 64 positions.
       Request request = AnyRequest();
       request.options.beam_size = beam;
       request.options.max_decoding_length = request.options.min_decoding_length = length;
@@ -334,7 +335,7 @@ TEST_F(SearchEdgesTest, LengthsFromOneOn) {
       EXPECT_FALSE(found.finished);
       request.options.max_length_factor = 1e-9f;
       EXPECT_EQ(ExpectOne(request).token_scores.size(), static_cast<size_t>(length));
-      request.options.min_decoding_length = 0;  // a token at least
+      request.options.min_decoding_length = 0;  // at least one token
       found = ExpectOne(request);
       EXPECT_LE(found.token_scores.size(), 1u);
       request.options.min_decoding_length = length - 1;
@@ -366,14 +367,16 @@ TEST_F(SearchEdgesTest, ScoresOfAResultAreTheSearchs) {
       EXPECT_EQ(again.score, found.score);
       EXPECT_EQ(again.attention, found.attention);
     }
-    request.target = {0};  // EOS alone, though it could not come first
+    // EOS alone can be scored, though it cannot be generated as the first token.
+    request.target = {0};
     EXPECT_TRUE(std::isfinite(ExpectOne(request).score));
     request.options.return_alternatives = true;
     request.options.coverage_penalty = 0;
     EXPECT_TRUE(std::isfinite(ExpectOne(request).score));
-    request.target = {1, 0, 0, 0};  // EOS within
+    request.target = {1, 0, 0, 0};  // EOS stands within the target, too.
     ExpectOne(request);
-    request.target = Tokens(64, 2);  // longer than max_decoding_length; {2, 2} comes twice
+    // It is longer than max_decoding_length, and {2, 2} comes twice.
+    request.target = Tokens(64, 2);
     EXPECT_TRUE(std::isinf(ExpectOne(request).score));
   }
 }

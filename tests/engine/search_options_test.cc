@@ -1,5 +1,5 @@
-// Random models, random options, all mixed: what comes out is the reference's, whatever shares the
-// steps.
+// Tests of options in any combination, on random models: the results are the reference's, whatever
+// other requests share the steps.
 // Threads: the thread sanitizer runs this file.
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ float OneOf(Random* random, const std::vector<float>& values) {
   return values[static_cast<size_t>(random->Int(0, static_cast<int>(values.size()) - 1))];
 }
 
-// Of what may be asked together, one thing.
+// Chooses at random what kind of search a request asks for.
 void RandomKind(Random* random, Request* request) {
   DecodingOptions& o = request->options;
   switch (random->Int(0, 6)) {
@@ -90,7 +90,8 @@ Request RandomRequest(Random* random, const ModelConfig& config) {
   o.max_decoding_length = random->Int(0, 5) == 0 ? random->Int(20, 30) : random->Int(1, 12);
   if (random->Int(0, 3) == 0) o.patience = OneOf(random, {0.3f, 0.5f, 1.6f, 2});
   RandomKind(random, &request);
-  if (random->Int(0, 3) > 0) {  // fewer that are refused
+  // Most requests are changed so that they are not refused for these options.
+  if (random->Int(0, 3) > 0) {
     const bool other_rules = o.search_compat >= SearchCompat::kMarian;
     if (other_rules) o.patience = 1;
     if (!o.return_alternatives && !o.sampling.is_on()) {
@@ -175,7 +176,7 @@ std::string Describe(const Request& request) {
   return text;
 }
 
-// Whoever reads it knows which option it is about.
+// Returns whether the message begins with the name of an option.
 bool NamesAnOption(const std::string& message) {
   for (const char* name :
        {"beam_size", "patience", "num_hypotheses", "min_decoding_length", "sampling_topk",
@@ -186,7 +187,8 @@ bool NamesAnOption(const std::string& message) {
   return false;
 }
 
-// `alone`: what is wanted of all.
+// Returns options of translators that must give the same results. All of them have those of
+// `alone`.
 std::vector<TranslatorOptions> Translators(const TranslatorOptions& alone,
                                            const std::shared_ptr<const Model>& draft) {
   std::vector<TranslatorOptions> many(5, alone);
@@ -223,9 +225,9 @@ TEST_P(SearchOptionsTest, EqualTheReferencesWhateverSharesTheSteps) {
     const auto seed = static_cast<uint32_t>(m);
     const reference::Transformer reference(config, seed);
     const auto model = reference.Build(type);
-    // One that is always right, and one that never is.
+    // Every other draft model is always right. The others nearly never are.
     const auto draft = reference::Transformer(config, seed + (m % 2)).Build(type);
-    // An ensemble, now and then: with a model of another kind.
+    // Every third translator has an ensemble with a model of another kind.
     ModelConfig other = config;
     other.decoder_memory = OtherThan(config.decoder_memory);
     const reference::Transformer partner(other, seed + 50);

@@ -1,4 +1,4 @@
-// Several translators that share the cores of one budget.
+// Tests of several translators that share the cores of one budget.
 // Threads: the thread sanitizer runs this file.
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// So short that workers pass their cores on at almost every step.
+// The slice is so short that workers pass their cores on at almost every step.
 constexpr std::chrono::microseconds kShortSlice{50};
 
 std::shared_ptr<const Model> SmallModel(uint32_t seed, ComputeType type = ComputeType::kFloat32,
@@ -41,7 +41,7 @@ std::unique_ptr<Translator> Share(const std::shared_ptr<const Model>& model,
   return *Translator::Create(model, options);
 }
 
-// A request that goes on until it is cancelled, late, or at the model's last position.
+// Returns a request that ends when it is cancelled or late, or at the model's last position.
 Request Endless() {
   Request request;
   request.source = {5, 6, 7};
@@ -60,7 +60,8 @@ DecodingOptions Beam(int beam_size) {
   return options;
 }
 
-// The keys and results of requests, in the order in which they end. It outlives their translators.
+// Keeps the keys and results of requests in the order in which they end. It must outlive their
+// translators.
 class Log {
  public:
   Done done() {
@@ -79,7 +80,7 @@ class Log {
     const std::lock_guard<std::mutex> lock(mutex_);
     return keys_.size();
   }
-  // The place of a request, 0 for the first that has ended, and its result.
+  // Returns the place of a request in this order, counted from 0, and its result.
   size_t PlaceOf(uint64_t key) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return static_cast<size_t>(std::find(keys_.begin(), keys_.end(), key) - keys_.begin());
@@ -103,7 +104,7 @@ TEST(SharedCoresTest, BudgetsNeedACore) {
   }
 }
 
-// Four workers of two translators, one of them with threads for single sentences.
+// Two translators have two workers each, and one of them has threads for single sentences.
 TEST(SharedCoresTest, ResultsAreThoseWithoutABudget) {
   const auto large = SmallModel(9);
   const auto small = SmallModel(10, ComputeType::kInt8);
@@ -122,7 +123,7 @@ TEST(SharedCoresTest, ResultsAreThoseWithoutABudget) {
     };
     std::thread first([&] { translate(one.get(), 4, expected_large); });
     std::thread second([&] { translate(two.get(), 1, expected_small); });
-    std::thread single([&] {  // one sentence at a time
+    std::thread single([&] {  // It translates one sentence at a time.
       for (size_t i = 0; i < 10; ++i) {
         const auto result = two->Translate({sources[i]}, Beam(1));
         EXPECT_TRUE(result.ok() && SameBits(*result, {expected_small[i]}));
@@ -137,7 +138,8 @@ TEST(SharedCoresTest, ResultsAreThoseWithoutABudget) {
     for (std::thread* thread : {&first, &second, &single}) thread->join();
     EXPECT_LE(most, cores);
     EXPECT_GE(most, 1);
-    // Workers that wait for requests hold none. They go there once the last result is on its way.
+    // Workers that wait for requests hold no core. They begin to wait once the last result is on
+    // its way.
     while (budget->held() + budget->waiting() > 0) std::this_thread::yield();
   }
 }
@@ -151,19 +153,20 @@ TEST(SharedCoresTest, AFloodOfOneDoesNotStarveTheOther) {
   const auto flood = static_cast<uint64_t>(std::max(300, Rounds(2000)));
   DecodingOptions options = Beam(4);
   for (uint64_t key = 0; key < flood; ++key) {
-    // Sentences that ended together would leave their worker idle for a moment, without its core.
+    // Lengths differ, as sentences that end together leave their worker idle, and without its core,
+    // for a moment.
     options.min_decoding_length = options.max_decoding_length = 20 + static_cast<int>(key % 40);
     ASSERT_TRUE(
         busy->Submit({.source = {5, 6, 7}, .options = options, .key = key}, log.done()).ok());
   }
-  while (budget->held() < 2) std::this_thread::yield();  // both cores are taken
+  while (budget->held() < 2) std::this_thread::yield();  // Both cores are taken then.
   ASSERT_TRUE(other->Submit({.source = {5}, .options = Beam(1), .key = kSingle}, log.done()).ok());
   log.Await(flood + 1);
   EXPECT_LT(log.PlaceOf(kSingle), flood * 3 / 4);
   for (uint64_t key = 0; key < flood; ++key) EXPECT_TRUE(log.ResultOf(key).ok());
 }
 
-// The same where the busy translator has no end: with the slice that callers have.
+// The same holds where the busy translator's requests have no end, with the default slice.
 TEST(SharedCoresTest, EndlessRequestsOfOneDoNotStopTheOther) {
   Log endless;
   const auto budget = std::make_shared<CoreBudget>(2);
@@ -171,7 +174,8 @@ TEST(SharedCoresTest, EndlessRequestsOfOneDoNotStopTheOther) {
   const auto other = Share(SmallModel(10), budget);
   std::vector<Ticket> tickets;
   for (int i = 0; i < 3; ++i) tickets.push_back(*busy->Submit(Endless(), endless.done()));
-  while (budget->waiting() < 1) std::this_thread::yield();  // the third waits for a core
+  // By then, the third one waits for a core.
+  while (budget->waiting() < 1) std::this_thread::yield();
   EXPECT_TRUE(other->Translate({{5, 6}, {7}}, Beam(2)).ok());
   EXPECT_EQ(endless.count(), 0u);
   for (const Ticket& ticket : tickets) busy->Cancel(ticket);
@@ -226,7 +230,7 @@ TEST(SharedCoresTest, TranslatorsComeAndGoWhileOthersTranslate) {
   for (const Ticket& ticket : tickets) busy->Cancel(ticket);
 }
 
-// The destructor's promise, for translators that wait for each other's cores.
+// Destructors finish all requests, also of translators that wait for each other's cores.
 TEST(SharedCoresTest, DestructorsFinishWhatWasSubmitted) {
   const auto model = SmallModel(9);
   constexpr size_t kRequests = 200;
@@ -244,7 +248,7 @@ TEST(SharedCoresTest, DestructorsFinishWhatWasSubmitted) {
         translator = nullptr;
       });
     }
-    budget = nullptr;  // the translators keep it
+    budget = nullptr;  // The translators keep the budget.
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(log.count(), 3 * kRequests);
   }

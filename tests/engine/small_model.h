@@ -1,4 +1,4 @@
-// Small models with random weights, and what they translate.
+// Small models with random weights, and helpers that translate with them.
 #ifndef NIBU_TESTS_ENGINE_SMALL_MODEL_H_
 #define NIBU_TESTS_ENGINE_SMALL_MODEL_H_
 
@@ -48,7 +48,7 @@ inline Results Translate(const std::shared_ptr<const Model>& model, const Decodi
   return *std::move(results);
 }
 
-// Each token has 5 candidates or none, and 3 are always there.
+// Returns a shortlist with 5 candidates or none for each token, and 3 that are always there.
 inline std::shared_ptr<const Shortlist> SmallShortlist(int vocabulary) {
   auto shortlist = std::make_shared<Shortlist>();
   shortlist->first = 3;

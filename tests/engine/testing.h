@@ -1,4 +1,4 @@
-// What the engine's tests share: random numbers, and running a test on every instruction set.
+// Random numbers for the tests of the engine, and running a test on every instruction set.
 #ifndef NIBU_TESTS_ENGINE_TESTING_H_
 #define NIBU_TESTS_ENGINE_TESTING_H_
 
@@ -19,7 +19,7 @@ class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
 
-  int Int(int low, int high) {  // both included
+  int Int(int low, int high) {  // both ends included
     return low + static_cast<int>(engine_() % static_cast<uint32_t>(high - low + 1));
   }
   float Float(float limit = 1.0f) {  // [-limit, limit], a multiple of 2^-16 times limit
@@ -37,8 +37,9 @@ class Random {
   std::mt19937 engine_;
 };
 
-// Of the cases of a long test all are tried, or one in so many, as NIBU_FEWER of the environment
-// says where each takes long (a sanitizer) or has been seen (on another instruction set).
+// Returns 1 if all cases of a long test are to be tried, or n if one in n is. The variable
+// NIBU_FEWER of the environment sets n in runs where a case takes long (with a sanitizer), or where
+// other runs try all cases (on another instruction set).
 inline int OneIn() {
   const char* fewer = std::getenv("NIBU_FEWER");
   return fewer == nullptr ? 1 : std::max(1, std::atoi(fewer));
@@ -49,8 +50,8 @@ inline TensorView View(const std::vector<float>& values, Shape shape) {
   return {DType::kFloat32, std::move(shape), values.data()};
 }
 
-// Runs f once for each instruction set that Highway's kernels were compiled for and this machine
-// has.
+// Runs f once for each instruction set that Highway's kernels were compiled for and that this
+// machine has.
 template <typename F>
 void ForEachHighwayTarget(F f) {
   const int64_t supported = hwy::SupportedTargets() | HWY_EMU128;

@@ -1,3 +1,5 @@
+// Tests of the translator: its results against a search over the reference model, the same results
+// in every batch and on any number of threads, and lengths.
 // Threads: the thread sanitizer runs this file.
 #include "engine/translator.h"
 
@@ -19,8 +21,8 @@
 namespace nibu::internal {
 namespace {
 
-// Search over the reference model, by the same state machine (tested on its own). `given`: what the
-// decoder has been given behind config.decoder_start.
+// Searches with the reference model and the state machine of the search, which has tests of its
+// own. `given`: the tokens that the decoder is given behind config.decoder_start.
 std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
                                         const ModelConfig& config, const SearchCase& options,
                                         int min_length, std::vector<int> source,
@@ -34,7 +36,7 @@ std::vector<Hypothesis> ReferenceSearch(const reference::Transformer& reference,
     std::vector<std::vector<Candidate>> lists;
     for (const auto& prefix : prefixes) {
       std::vector<double> log_probs = reference.NextLogProbs(encoded, prefix);
-      // Tokens of probability 0; the rest adds up to 1.
+      // Some tokens have the probability 0, and those of the rest add up to 1.
       if (search.length() < min_length) log_probs[0] = -INFINITY;
       if (shortlist != nullptr) {
         const auto candidates = shortlist->Candidates(source, config.vocab_target, {config.eos});
@@ -131,19 +133,19 @@ TEST(TranslatorTest, ShortlistsEqualSearchOverTheirTokens) {
 TEST(TranslatorTest, LengthsFollowTheSource) {
   const auto model = reference::Transformer(SmallConfig(), 13).Build(ComputeType::kFloat32);
   DecodingOptions decoding;
-  decoding.suppress_sequences = {{0}};  // no end
+  decoding.suppress_sequences = {{0}};  // No hypothesis ends.
   decoding.min_decoding_length = 4;
   decoding.max_decoding_length = 20;
   decoding.max_length_factor = 1.5f;
   const Results results =
       Translate(model, decoding, {}, {{5}, {5, 6, 7, 8}, std::vector<int>(30, 9)});
-  EXPECT_EQ(results[0][0].tokens.size(), 4u);  // not 2 * 1.5
-  EXPECT_EQ(results[1][0].tokens.size(), 7u);  // EOS counts: 5 * 1.5
+  EXPECT_EQ(results[0][0].tokens.size(), 4u);  // The minimum is more than 2 * 1.5.
+  EXPECT_EQ(results[1][0].tokens.size(), 7u);  // 5 * 1.5, as the EOS counts
   EXPECT_EQ(results[2][0].tokens.size(), 20u);
   for (const auto& sentence : results) EXPECT_FALSE(sentence[0].finished);
 }
 
-// Greedy, where a draft guesses, and of a beam.
+// Tests greedy search with and without a draft, and a beam.
 TEST(TranslatorTest, TellsWhatWasCut) {
   const auto model = reference::Transformer(SmallConfig(), 7).Build(ComputeType::kFloat32);
   const Sources sources = RandomSources(30, 12, SmallConfig().vocab_source);
@@ -163,8 +165,9 @@ TEST(TranslatorTest, TellsWhatWasCut) {
       EXPECT_EQ(whole[i][0].finished, length < 40) << length;
       if (length < 2 || length == 40) continue;
       ++finished;
-      if (beam > 1) continue;  // another hypothesis may be cut there, and be better
-      // Room for the EOS, and none.
+      // In a beam, another hypothesis may be cut at the limit and be better.
+      if (beam > 1) continue;
+      // The first limit has room for the EOS, the second one has not.
       decoding.max_decoding_length = static_cast<int>(length) + 1;
       EXPECT_TRUE(Translate(model, decoding, options, {sources[i]})[0][0].finished);
       --decoding.max_decoding_length;
@@ -184,8 +187,8 @@ INSTANTIATE_TEST_SUITE_P(TypesAndShortlists, BatchInvarianceTest,
                                                           ComputeType::kInt8),
                                           testing::Bool()));
 
-// Tokens and scores, bit for bit, whatever shares the batch, in whatever order, on however many
-// threads.
+// Tokens and scores are the same bit for bit, whatever shares the batch, in whatever order, and on
+// however many threads.
 TEST_P(BatchInvarianceTest, Holds) {
   const auto [type, with_shortlist] = GetParam();
   if (!IsSupported(type)) {
@@ -196,7 +199,7 @@ TEST_P(BatchInvarianceTest, Holds) {
     config.max_positions = 300;
     const auto model = reference::Transformer(config, 9).Build(type);
     Sources sources = RandomSources(Rounds(70), 40, config.vocab_source);
-    for (const size_t length : {130, 280}) {  // attention in bfloat16 where it is fast
+    for (const size_t length : {130, 280}) {  // Attention in bfloat16 is used for long sources.
       sources.emplace_back(length, 3);
       for (size_t i = 0; i < length; i += 3) sources.back()[i] = static_cast<int>(4 + i % 40);
     }
@@ -262,10 +265,11 @@ TEST(TranslatorTest, FrameStandsInPlaceOfTheModelsOwn) {
     options.beam_size = beam;
     options.max_length = 10;
     TranslatorOptions batch;
-    batch.batch_size = 7;  // some of a batch are being given tokens while others generate theirs
+    // Some sentences of a batch are given tokens while others generate theirs.
+    batch.batch_size = 7;
     const Results results = Translate(model, decoding, batch, sources);
     for (size_t i = 0; i < sources.size(); ++i) {
-      std::vector<int> source = {3, 4};  // the reference adds 0
+      std::vector<int> source = {3, 4};  // The reference adds the 0.
       source.insert(source.end(), sources[i].begin(), sources[i].end());
       source.push_back(5);
       const auto expected = ReferenceSearch(reference, config, options, 1, source, {7, 8});
@@ -305,7 +309,8 @@ TEST(TranslatorTest, KeepsToTheModelsPositions) {
   decoding.min_decoding_length = 1000;
   decoding.max_decoding_length = 1000;
   auto translator = *Translator::Create(model, {});
-  EXPECT_EQ(translator->max_source_length(), 63);  // 64 positions, one of them EOS
+  // There are 64 positions, one of them for the EOS.
+  EXPECT_EQ(translator->max_source_length(), 63);
   const Results results = *translator->Translate({std::vector<int>(63, 5), {}}, decoding);
   EXPECT_EQ(results[0][0].tokens.size(), 64u);
   ASSERT_EQ(results[1].size(), 1u);
@@ -336,7 +341,7 @@ TEST(TranslatorTest, TakesSentencesFromSeveralThreadsAndFinishesThemAll) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-  }  // the destructor waits
+  }  // The destructor waits for all results.
   for (size_t i = 0; i < results.size(); ++i) {
     ASSERT_EQ(results[i].size(), 1u);
     EXPECT_EQ(results[i][0].tokens, expected[i % sources.size()][0].tokens);

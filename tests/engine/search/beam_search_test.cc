@@ -1,3 +1,5 @@
+// Tests of the beam search: its hypotheses are those of the rules written down naively, and a wide
+// beam finds the best of all sequences. Distributions are made up.
 #include "engine/search/beam_search.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int kEos = 0;
 
-// The rules once more, naively, on strings of tokens.
+// A hypothesis of the naive search, which follows the rules on plain lists of tokens.
 struct Naive {
   Tokens tokens;  // EOS included
   std::vector<float> scores;
@@ -48,11 +50,12 @@ std::vector<Naive> NaiveSearch(const SearchCase& options, const StepFunction& st
         all.push_back({next, b});
       }
     }
-    if (all.empty()) {  // nothing can follow: what is there ends as it is
+    // No token can follow, so all hypotheses end as they are.
+    if (all.empty()) {
       finished.insert(finished.end(), live.begin(), live.end());
       break;
     }
-    // All are in order of beam, then token: a stable sort keeps that for ties.
+    // All are in the order of beam, then token, which a stable sort keeps for ties.
     std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) {
       return a.hypothesis.sum > b.hypothesis.sum;
     });
@@ -91,7 +94,7 @@ std::vector<Naive> NaiveSearch(const SearchCase& options, const StepFunction& st
   return finished;
 }
 
-// A random distribution for every prefix, the same each time it is asked for.
+// Returns a random distribution for every prefix, the same each time it is asked for.
 StepFunction RandomStep(uint32_t seed, int vocabulary, bool ties) {
   return [=](const Tokens& prefix) {
     uint32_t hash = seed;
@@ -156,7 +159,7 @@ TEST(BeamSearchTest, EqualsTheRulesWrittenDownNaively) {
   }
 }
 
-// All sequences up to a length; the best by score.
+// Tries all sequences up to a length and keeps the best by its score.
 void Enumerate(const StepFunction& step, int max_length, float length_penalty, const Tokens& prefix,
                float sum, std::pair<float, Tokens>* best) {
   const std::vector<float> log_probs = step(prefix);
@@ -207,7 +210,7 @@ TEST(BeamSearchTest, GreedyTakesTheBestTokenUntilTheEnd) {
 }
 
 TEST(BeamSearchTest, EndsBeyondTheFirstRanksAreIgnored) {
-  // EOS is third of a beam of 2 in the first step: not a hypothesis.
+  // EOS is the third in the first step, beyond a beam of 2, so no hypothesis ends there.
   const StepFunction step = [](const Tokens& prefix) {
     return prefix.empty() ? std::vector<float>{-1.2f, -1.0f, -1.1f}
                           : std::vector<float>{-0.1f, -3.0f, -3.0f};
@@ -237,7 +240,7 @@ TEST(BeamSearchTest, CutsAtTheLongestLength) {
 }
 
 TEST(BeamSearchTest, KnowsWhatWasCut) {
-  // The end is what follows two tokens: at a length of 3, not before.
+  // EOS is the best token behind two tokens. It fits within a length of 3, not of 2.
   const StepFunction step = [](const Tokens& prefix) {
     return prefix.size() < 2 ? std::vector<float>{-9.0f, -0.1f, -3.0f}
                              : std::vector<float>{-0.1f, -4.0f, -9.0f};

@@ -1,3 +1,5 @@
+// Tests of constrained search: when a phrase is met, which tokens continue one, the share of each
+// bank, and that translations have the phrases that were asked for.
 #include "engine/search/constraints.h"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ TEST(ConstraintsTest, GoOnWithWhatIsBegun) {
   next.clear();
   FindNext(kTwo, 3, {8, 1}, &next);
   EXPECT_TRUE(next.empty());
-  // A phrase that begins like its own middle.
+  // The beginning of this phrase is also its middle.
   const std::vector<Constraint> twice = {{{1, 1, 2}}};
   next.clear();
   FindNext(twice, 0, {1, 1}, &next);
@@ -65,7 +67,7 @@ bool Has(const std::vector<int>& tokens, const std::vector<int>& phrase) {
   return std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) != tokens.end();
 }
 
-// Any phrases at all appear in a translation, each in one of its forms, where there is room.
+// A translation that has room for them has all phrases, each in one of its forms.
 TEST(ConstraintsTest, AppearInTranslations) {
   const ModelConfig config = SmallConfig();
   const auto model = reference::Transformer(config, 7).Build(ComputeType::kFloat32);
@@ -129,7 +131,7 @@ bool HasWords(const std::vector<int>& tokens, const std::vector<int>& phrase,
   }
 }
 
-// A phrase that runs on into a longer word is none.
+// A phrase that is the beginning of a longer word does not count.
 TEST(ConstraintsTest, AreWholeWords) {
   const ModelConfig config = SmallConfig();
   const auto model = reference::Transformer(config, 7).Build(ComputeType::kFloat32);
@@ -159,7 +161,7 @@ TEST(ConstraintsTest, AreWholeWords) {
   EXPECT_GT(ran_on, 5);
 }
 
-// What cannot be met leaves the translation as it would have been.
+// Constraints that cannot be met leave the translation as it would have been.
 TEST(ConstraintsTest, ThatCannotBeMetAreDropped) {
   const auto model = reference::Transformer(SmallConfig(), 7).Build(ComputeType::kFloat32);
   for (const auto& source : RandomSources(10, 12, SmallConfig().vocab_source)) {

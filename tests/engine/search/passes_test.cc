@@ -1,4 +1,4 @@
-// When a sentence is decoded again, and which hypotheses it ends with.
+// Tests of Passes: when a sentence is decoded again, and with which hypotheses it ends.
 #include "engine/search/passes.h"
 
 #include <vector>
@@ -51,7 +51,7 @@ TEST_F(PassesTest, ALoopIsDecodedAgainAndTheResultsCompared) {
     ASSERT_TRUE(passes.NeedsAnotherPass({Found({1, 2}, -9)}));
     EXPECT_EQ(passes.task().no_repeat_ngram_size, 0);
     ASSERT_NE(passes.task().target, nullptr);
-    EXPECT_EQ(*passes.task().target, Tokens({1, 2, 0}));  // with its end
+    EXPECT_EQ(*passes.task().target, Tokens({1, 2, 0}));  // with its end token
     Hypothesis scored;
     scored.token_scores = {rescored, rescored, rescored};
     ASSERT_FALSE(passes.NeedsAnotherPass({scored}));
@@ -80,7 +80,7 @@ TEST_F(PassesTest, APrefixHasTheScoresOfASearch) {
   ASSERT_TRUE(passes.NeedsAnotherPass({Loop(-100)}));
   EXPECT_EQ(passes.task().prefix.size(), 2u);
   ASSERT_TRUE(passes.NeedsAnotherPass({Found({1, 9, 2}, -9)}));
-  EXPECT_TRUE(passes.task().prefix.empty());  // it is a part of the target
+  EXPECT_TRUE(passes.task().prefix.empty());  // The target includes it.
   Hypothesis scored;
   scored.token_scores = {-1, -2, -3, -4};
   ASSERT_FALSE(passes.NeedsAnotherPass({scored}));
@@ -104,7 +104,7 @@ TEST_F(PassesTest, MissedConstraintsAreDropped) {
   EXPECT_EQ(passes.TakeResult()[0].tokens, Tokens({1, 3}));
 }
 
-// A target that was asked for is scored once, even if it repeats itself.
+// A target to be scored is scored once, even if it repeats itself.
 TEST_F(PassesTest, ATargetIsScoredOnce) {
   const Tokens target(20, 7);
   Passes passes({.plan = &plan_, .target = &target});

@@ -1,4 +1,4 @@
-// Each rule about the next token, alone, against what its option says.
+// Tests of each rule about the next token, alone, against the option that it stands for.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -24,7 +24,8 @@ using Tokens = std::vector<int>;
 
 constexpr int kVocabulary = 12;
 
-// A hypothesis whose first tokens are in the search's tree, and the others ahead of the search.
+// A hypothesis whose first tokens are in the search's tree, while the others are ahead of the
+// search.
 class Hypothetical {
  public:
   explicit Hypothetical(Tokens tokens, size_t in_tree = 0) : tokens_(std::move(tokens)) {
@@ -81,7 +82,7 @@ TEST(RulesTest, MinLength) {
   EXPECT_EQ(Hypothetical({}).Suppressed(rule), std::set<int>({0, 5}));
   EXPECT_EQ(Hypothetical({1}).Suppressed(rule), std::set<int>({0, 5}));
   EXPECT_TRUE(Hypothetical({1, 1}).Suppressed(rule).empty());
-  // A target ends where it ends, and nowhere before it.
+  // A target may end at its last token only.
   const Tokens target = {1, 5};
   const Tokens cut = {1, 1};
   EXPECT_EQ(Hypothetical({}).Suppressed(rule, {.target = &target}), std::set<int>({0, 5}));

@@ -11,12 +11,12 @@
 
 namespace nibu::internal {
 
-// Options with what a Translator works out for a sentence.
+// Options, and what a Translator adds to them for a sentence.
 struct SearchCase : DecodingOptions {
   int max_length = 256;
   int eos = 0;
 
-  // Valid until the next call.
+  // Returns a task that is valid until the next call.
   SearchTask task() const {
     plan_ = std::make_shared<const SearchPlan>(*this, SearchModel{.eos = eos});
     return {.plan = plan_.get(), .max_length = max_length};
@@ -27,7 +27,7 @@ struct SearchCase : DecodingOptions {
 };
 
 using Tokens = std::vector<int>;
-// Log-probabilities of all tokens after a prefix.
+// Returns the log-probabilities of all tokens that may follow a prefix.
 using StepFunction = std::function<std::vector<float>(const Tokens& prefix)>;
 
 inline std::vector<Candidate> Best(const std::vector<float>& log_probs, size_t k) {
@@ -41,7 +41,7 @@ inline std::vector<Candidate> Best(const std::vector<float>& log_probs, size_t k
   return all;
 }
 
-// Runs the state machine on a step function.
+// Runs the search on a made-up distribution.
 inline std::vector<Hypothesis> Search(BeamSearch* search, const SearchCase& options,
                                       const StepFunction& step) {
   search->Reset(options.task());

@@ -1,5 +1,5 @@
-// The rules of Marian and Hugging Face where they differ from ours, on distributions small enough
-// to be followed by hand.
+// Tests of the rules of Marian's and Hugging Face's searches where they differ from ours, on
+// distributions that are small enough to be followed by hand.
 #include <cmath>
 #include <vector>
 
@@ -22,8 +22,9 @@ SearchCase Case(SearchCompat compat) {
   return options;
 }
 
-// EOS first, so that the beam is one hypothesis wide from then on: {1} goes on as {1, 1}, and {1,
-// 2} is never seen, though it is the best of three tokens in the end.
+// EOS is the best first token, so Marian's beam is one hypothesis wide from then on: {1} is
+// continued by {1, 1}, and {1, 2} is never seen, though it would be the best sequence of three
+// tokens.
 std::vector<float> Shrinking(const Tokens& prefix) {
   if (prefix.empty()) return {-0.5f, -1.0f, -2.0f};
   if (prefix == Tokens{1}) return {-3.0f, -1.0f, -1.1f};
@@ -39,7 +40,7 @@ TEST(SearchCompatTest, MariansBeamShrinks) {
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{}, {1, 1}}));
   EXPECT_FLOAT_EQ(found[0].score, -0.5f);
   EXPECT_FLOAT_EQ(found[1].score, -2.1f / 3);
-  options.patience = 2;  // ours looks on until 4 have finished
+  options.patience = 2;  // Our search goes on until 4 have finished.
   options.search_compat = SearchCompat::kNibu;
   options.num_hypotheses = 4;
   found = Search(&search, options, Shrinking);
@@ -55,7 +56,7 @@ TEST(SearchCompatTest, MariansScores) {
   const auto found = Search(&search, options, Shrinking);
   EXPECT_FLOAT_EQ(found[0].score, -0.5f - 0.3f);
   EXPECT_FLOAT_EQ(found[1].score, (-2.1f - 3 * 0.3f) / std::sqrt(3.0f));
-  options.length_penalty = 2;  // now the longer one is better
+  options.length_penalty = 2;  // Now the longer hypothesis is better.
   options.word_penalty = 0;
   EXPECT_EQ(TokensOf(Search(&search, options, Shrinking)), (std::vector<Tokens>{{1, 1}, {}}));
 }
@@ -70,7 +71,8 @@ TEST(SearchCompatTest, MarianCutsWhatIsLeftOfTheBeam) {
   EXPECT_FALSE(found[1].finished);
 }
 
-// Without penalties the first end would be the best there can be; not with a reward for words.
+// Without penalties, the first end is the best possible result. With a reward for each token it is
+// not.
 TEST(SearchCompatTest, AWordPenaltyIsAPenalty) {
   SearchCase options;
   options.beam_size = 2;
@@ -88,7 +90,7 @@ TEST(SearchCompatTest, AWordPenaltyIsAPenalty) {
   EXPECT_FLOAT_EQ(found[0].score, -1.1f + 2);
 }
 
-// Two have finished after two steps, but a live one is better.
+// After two steps, two hypotheses have finished, but a live one is better.
 std::vector<float> Promising(const Tokens& prefix) {
   if (prefix.empty()) return {-2.0f, -0.1f, -3.0f};
   if (prefix == Tokens{1}) return {-2.0f, -0.1f, -2.5f};
@@ -106,14 +108,15 @@ TEST(SearchCompatTest, HuggingFaceGoesOnWhileALiveOneIsBetter) {
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1, 1}, {1}}));
   EXPECT_FLOAT_EQ(found[0].score, -0.3f / 3);
   EXPECT_FLOAT_EQ(found[1].score, -2.1f / 2);
-  EXPECT_EQ(search.length(), 3);  // the best live one would score -3.2 / 3 now
+  EXPECT_EQ(search.length(), 3);  // The best live hypothesis would now score -3.2 / 3.
 }
 
 TEST(SearchCompatTest, HuggingFaceStopsEarly) {
   SearchCase options = Case(SearchCompat::kHuggingFace);
   options.early_stopping = true;
   BeamSearch search;
-  for (const int max_length : {2, 3}) {  // where two have finished, live ones are not cut either
+  // Once two have finished, live hypotheses are not finished either.
+  for (const int max_length : {2, 3}) {
     options.max_length = max_length;
     EXPECT_EQ(TokensOf(Search(&search, options, Promising)), (std::vector<Tokens>{{1}, {}}));
     EXPECT_EQ(search.length(), 2);
@@ -130,7 +133,7 @@ TEST(SearchCompatTest, HuggingFaceFinishesTheLiveOnesAtTheLimit) {
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1, 1}, {1}}));
   EXPECT_FALSE(found[0].finished);
   EXPECT_TRUE(found[1].finished);
-  // {1, 2} has the third rank: ours leaves it.
+  // {1, 2} has the third rank, so our search leaves it.
   options.beam_size = 3;
   options.num_hypotheses = 3;
   options.max_length = 1;
@@ -140,14 +143,15 @@ TEST(SearchCompatTest, HuggingFaceFinishesTheLiveOnesAtTheLimit) {
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{}, {1}, {2}}));
   options.num_hypotheses = 2;
   options.beam_size = 2;
-  options.length_penalty = -1;  // EOS and one live one: a longer list only for those who look on
+  // EOS and one live hypothesis: only searches that look beyond the beam have a second result.
+  options.length_penalty = -1;
   found = Search(&search, options, [](const Tokens&) {
     return std::vector<float>{-9.0f, -1.0f, -4.0f, -5.0f};
   });
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1}, {2}}));
 }
 
-// A live one is no better than the end that was: both have the same length.
+// A live hypothesis is not better than the one that has ended, as both have the same length.
 TEST(SearchCompatTest, HuggingFaceGreedyEndsAtTheFirstEnd) {
   SearchCase options = Case(SearchCompat::kHuggingFace);
   options.beam_size = options.num_hypotheses = 1;

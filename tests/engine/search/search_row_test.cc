@@ -1,5 +1,5 @@
-// Rows of logits, block by block: the best tokens, edits, requests and the log-sum-exp, against the
-// plain definitions, on every instruction set.
+// Tests of rows of logits that come block by block: the best tokens, edits, requested tokens and
+// the log-sum-exp, against the plain definitions, on every instruction set.
 #include "engine/search/search_row.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
     for (int round = 0; round < 300; ++round) {
       const int n = random.Int(1, 400);
       const int k = random.Chance() ? random.Int(1, 20) : random.Int(60, 500);
-      // Few values, so that there are ties, and some tokens that cannot be chosen.
+      // There are few values, so that there are ties, and some tokens that cannot be chosen.
       std::vector<float> logits(static_cast<size_t>(n));
       for (float& logit : logits) {
         logit = random.Int(0, 9) == 0 ? -kInfinity : static_cast<float>(random.Int(-20, 20));
@@ -52,7 +52,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
         logit =
             logit < 0 ? logit * static_cast<double>(penalty) : logit / static_cast<double>(penalty);
       }
-      std::vector<int> list;  // outlives the row
+      std::vector<int> list;  // It must outlive the row.
       for (int i = random.Int(0, 5); i > 0; --i) {
         const int token = random.Int(-1, n + 1);
         if (random.Chance()) {
@@ -119,7 +119,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
   });
 }
 
-// What has been edited does not come back in the next row.
+// The edits of one row do not apply to the next one.
 TEST(SearchRowTest, IsUsedAgain) {
   Random random(8);
   SearchRow row;
@@ -134,10 +134,10 @@ TEST(SearchRowTest, IsUsedAgain) {
   const absl::Span<const Candidate> best = row.Finish();
   ASSERT_EQ(best.size(), 1u);
   EXPECT_EQ(best[0].token, 1);
-  EXPECT_EQ(best[0].log_prob, 9);  // a logit: nothing asks for probabilities
+  EXPECT_EQ(best[0].log_prob, 9);  // It is a logit, as nothing asks for probabilities.
 }
 
-// The log-sum-exp of an ensemble comes from outside.
+// An ensemble sets the log-sum-exp itself.
 TEST(SearchRowTest, TakesALogSum) {
   SearchRow row;
   row.Start(2, true);

@@ -1,3 +1,5 @@
+// Tests of shortlists: the candidates of a sentence are those of its words and phrases, those that
+// are always there, and the end tokens, filled up to a multiple of 8.
 #include "engine/search/shortlist.h"
 
 #include <vector>
@@ -16,7 +18,7 @@ TEST(ShortlistTest, UnitesItsLists) {
   shortlist.always = {20};
   shortlist.offsets = {0, 2, 2, 3};
   shortlist.ids = {9, 4, 30};
-  // 0, 1 always; 20 always; 7 is the end; 9, 4 for source token 0.
+  // Tokens 0, 1 and 20 are always there, 7 is the end, and source token 0 has 9 and 4.
   EXPECT_THAT(shortlist.Candidates({0}, 40, {7}), ElementsAre(0, 1, 2, 3, 4, 7, 9, 20));
   EXPECT_THAT(shortlist.Candidates({0, 2}, 40, {7}), ElementsAre(0, 1, 2, 4, 7, 9, 20, 30));
   // Source tokens without a list, or outside the vocabulary, add nothing.
