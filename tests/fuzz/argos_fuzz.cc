@@ -1,4 +1,4 @@
-// The input is a zipped Argos Translate package.
+// Fuzzes the reader of zipped Argos Translate packages. The input is such a package.
 #include <zlib.h>
 
 #include <cstdint>
@@ -18,8 +18,8 @@ T At(const std::string& bytes, size_t at) {
   return value;
 }
 
-// Puts the checksums of stored members right (zip.h has the places), so that what they guard is
-// reached.
+// Corrects the checksums of stored members (zip.h says where they lie), so that changed bytes
+// behind them are read.
 void Repair(std::string* bytes) {
   for (size_t entry = 0; (entry = bytes->find("PK\1\2", entry)) != std::string::npos; ++entry) {
     const size_t member = At<uint32_t>(*bytes, entry + 42);

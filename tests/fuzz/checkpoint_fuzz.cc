@@ -1,4 +1,4 @@
-// The input is a checkpoint of any program.
+// Fuzzes the readers of fairseq's and OpenNMT-py's checkpoints. The input is a PyTorch file.
 #include <cstdint>
 #include <string>
 

@@ -1,3 +1,4 @@
+// Fuzzes the readers of CTranslate2's model.bin and of the configuration in it.
 #include <cstdint>
 #include <string>
 

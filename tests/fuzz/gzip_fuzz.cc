@@ -1,3 +1,4 @@
+// Fuzzes the reader of gzip files, which must not inflate more than the limit.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -13,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       nibu::internal::InflateFile(*nibu::internal::FileBytes::InMemory("input", bytes), kMost);
   if (!inflated.ok()) return 0;
   if (inflated->size() > kMost) std::abort();
-  // The front is that of the whole first member.
+  // FrontOf must inflate the beginning of the same text.
   if (!absl::StartsWith(*inflated, nibu::internal::FrontOf(bytes, 100))) std::abort();
   return 0;
 }

@@ -1,5 +1,5 @@
-// The input is config.json, a NUL byte, generation_config.json (may be absent), a NUL byte,
-// vocab.json (may be absent).
+// Fuzzes the reader of Marian's Hugging Face configurations. The input is config.json, a NUL byte,
+// generation_config.json (may be absent), a NUL byte, and vocab.json (may be absent).
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Lines of JSON. The beginning of the output must be JSON whatever the line is, and what is copied
-// may not change.
+// Fuzzes the reader of --input_format=jsonl. The input is a line. The beginning of its output must
+// be JSON whatever the line is, and fields that are copied may not change.
 #include <cstdint>
 #include <cstdlib>
 

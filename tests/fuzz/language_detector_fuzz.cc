@@ -1,4 +1,5 @@
-// A text, as it is and as HTML, in a language of a list. Probabilities must be ones, in order.
+// Fuzzes the language detector with text and with HTML, among all languages and among some.
+// Confidences must be between 0 and 1, fall, and have a sum of at most 1.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,5 @@
-// Text of paragraphs, written again with and without wrapping. Nothing may be lost.
+// Fuzzes the reader of paragraphs. The input is written again with and without wrapping, and
+// nothing may be lost.
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +11,7 @@
 
 namespace {
 
-// Blanks, and what stands in front of lines, may change.
+// Returns the letters and digits. White space, and marks at the beginning of lines, may change.
 std::string Letters(absl::string_view text) {
   std::string letters;
   for (const char c : text) {

@@ -1,3 +1,4 @@
+// Fuzzes the reader of Marian's .bin files.
 #include <cstdint>
 #include <string>
 

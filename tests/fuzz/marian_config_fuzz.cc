@@ -1,4 +1,4 @@
-// The input is a model.yml.
+// Fuzzes the reader of Marian's options. The input is a model.yml.
 #include <cstdint>
 #include <utility>
 

@@ -1,4 +1,5 @@
-// Pages of HTML and XML, line by line. Nothing may be lost.
+// Fuzzes the reader of markup. The input is a page of HTML or XML, read line by line, and nothing
+// may be lost.
 #include <cstdint>
 #include <cstdlib>
 

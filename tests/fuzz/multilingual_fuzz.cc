@@ -1,6 +1,6 @@
-// The input is config.json, tokenizer_config.json, special_tokens_map.json, tokenizer.json,
-// added_tokens.json and vocab.json, NUL bytes between them; an empty one, or one of the end, is not
-// there.
+// Fuzzes the readers of multilingual Hugging Face directories. The input is config.json,
+// tokenizer_config.json, special_tokens_map.json, tokenizer.json, added_tokens.json and vocab.json,
+// with NUL bytes between them. A file that is empty or behind the input's end does not exist.
 #include <unistd.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// A directory with a SentencePiece model of three pieces and "a".
+// Creates a directory with a SentencePiece model of three pieces and "a".
 std::string MakeDirectory() {
   std::string path = (std::filesystem::temp_directory_path() / "nibu_fuzz_XXXXXX").string();
   if (mkdtemp(path.data()) == nullptr) abort();
@@ -25,7 +25,7 @@ std::string MakeDirectory() {
     model += piece;
   }
   std::ofstream(path + "/sentencepiece.bpe.model", std::ios::binary) << model;
-  std::ofstream(path + "/spiece.model", std::ios::binary) << model;  // T5's
+  std::ofstream(path + "/spiece.model", std::ios::binary) << model;  // the name in T5's directories
   return path;
 }
 

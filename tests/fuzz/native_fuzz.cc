@@ -1,3 +1,4 @@
+// Fuzzes the reader of .nibu files, up to the building of small models.
 #include <zlib.h>
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace {
 
-// Puts the header's checksum right, so that what it guards is reached.
+// Corrects the checksum of the header, so that changed bytes of the header are read.
 void Repair(std::string* bytes) {
   if (bytes->size() < nibu::internal::kNativePreamble) return;
   uint64_t offset = 0;

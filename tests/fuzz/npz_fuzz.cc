@@ -1,3 +1,4 @@
+// Fuzzes the reader of NumPy's .npz files.
 #include <cstdint>
 #include <string>
 

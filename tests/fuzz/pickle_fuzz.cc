@@ -1,3 +1,4 @@
+// Fuzzes the reader of Python pickles.
 #include <cstdint>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Stands in for libFuzzer where there is none: runs every file of the given folders, and copies of
-// it that are cut short or have a byte changed (fixed seed), through LLVMFuzzerTestOneInput.
+// Stands in for libFuzzer where there is none. It runs LLVMFuzzerTestOneInput on every file of the
+// given folders, and on copies that are cut short or have a byte changed (with a fixed seed).
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

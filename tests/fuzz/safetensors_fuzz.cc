@@ -1,3 +1,4 @@
+// Fuzzes the reader of .safetensors files.
 #include <cstdint>
 #include <string>
 

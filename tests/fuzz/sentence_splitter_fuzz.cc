@@ -1,4 +1,4 @@
-// Lines, split as text of several languages. Nothing may be lost.
+// Fuzzes the sentence splitters of several languages. The input is a line, and nothing may be lost.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

@@ -1,3 +1,4 @@
+// Fuzzes the reader of the pieces of a SentencePiece model.
 #include <cstdint>
 
 #include "models/vocabulary/vocabulary_file.h"

@@ -1,6 +1,6 @@
-// Requests of the server. The first byte chooses the path, the second one the content type; a line
-// break ends the query (which is also tried as a content type), and the body follows. Each request
-// must be answered once, in JSON, with as many texts as it had.
+// Fuzzes the requests of nibu-serve. The first byte of the input chooses the path, the second one
+// the content type. A line break ends the query (which is also tried as a content type), and the
+// body follows. Each request must be answered once, in JSON, with as many texts as it had.
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +27,7 @@ constexpr const char* kPaths[] = {"/translate", "/detect"};
 constexpr const char* kTypes[] = {"application/json", "application/x-www-form-urlencoded",
                                   "multipart/form-data; boundary=b", ""};
 
-// The network's thread's tasks, which this program's only thread does.
+// Keeps the tasks of the network's thread, which this program's only thread does.
 class Tasks {
  public:
   void Post(std::function<void()> task) {
@@ -68,7 +68,8 @@ Service* NewService() {
   options.logs_requests = false;
   service->SetOptions(options);
   service->cache().SetMaxBytes(size_t{1} << 20);
-  service->access().Set({}, 0, {"", "1.2.3.4"});  // Clients are what X-Forwarded-For says.
+  // The addresses of clients are those that X-Forwarded-For gives.
+  service->access().Set({}, 0, {"", "1.2.3.4"});
   service->store().Offer(*catalog, {});
   service->jobs().SetSubmitUnit([](const std::string& line, const TextUnit* unit, const auto&,
                                    const auto&, const nibu::Done& done) {
@@ -80,7 +81,7 @@ Service* NewService() {
   return service;
 }
 
-// The number of texts that a request asks for; 0: that is not known.
+// Returns the number of texts that a request asks to be translated; 0: that is not known.
 size_t CountTexts(const HttpRequest& request) {
   const auto json = nlohmann::json::parse(request.body, nullptr, /*allow_exceptions=*/false);
   if (!absl::StartsWith(request.content_type, "application/json") || !json.is_object()) return 0;

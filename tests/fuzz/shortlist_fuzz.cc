@@ -1,3 +1,4 @@
+// Fuzzes the reader of lexical shortlists in all of their formats.
 #include <cstdint>
 #include <string>
 

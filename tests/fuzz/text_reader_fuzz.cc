@@ -1,6 +1,6 @@
-// Texts of all kinds, in chunks of any size. Nothing may be lost, and the units may not depend on
-// the chunks. The first byte is the seed of their sizes; if it is
-// odd, documents are cut every 64 bytes.
+// Fuzzes the readers of texts of all kinds, which get the text in chunks of any size. Nothing may
+// be lost, and the units may not depend on the chunks. The first byte of the input is the seed of
+// the chunks' sizes. If it is odd, documents are cut every 64 bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <random>

@@ -1,3 +1,4 @@
+// Fuzzes the reader of PyTorch files.
 #include <cstdint>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Vocabularies as lines, as lines with counts, as a JSON array, and as {token: id}.
+// Fuzzes the readers of vocabularies: lines, lines with counts, and JSON of {token: id}.
 #include <cstdint>
 
 #include "models/files/json.h"

@@ -1,3 +1,4 @@
+// Fuzzes the YAML parser.
 #include <cstdint>
 
 #include "models/files/yaml.h"

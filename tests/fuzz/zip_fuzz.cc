@@ -1,3 +1,4 @@
+// Fuzzes the reader of zip archives. All members are read and their checksums checked.
 #include <cstdint>
 #include <string>
 

@@ -1,6 +1,6 @@
-// library_example MODEL: what a server does with the library. Loads a model twice, with options of
-// their own, sends requests to both from several threads, cancels some, sends nonsense in between,
-// and checks every answer against a run of its own. Exit status 0: all as it should be.
+// library_example MODEL: uses the library as a server does. It loads a model twice, with different
+// options, sends requests to both from several threads, cancels some, sends invalid ones in
+// between, and checks every answer against a run alone. Exit status 0: all answers were right.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -29,7 +29,7 @@ void Expect(bool ok, const std::string& what) {
   std::fprintf(stderr, "library_example: %s\n", what.c_str());
 }
 
-// Says why, and ends the program, if there is no value.
+// Returns the value. If there is none, prints the reason and ends the program.
 template <typename T>
 T Value(absl::StatusOr<T> value) {
   if (value.ok()) return *std::move(value);
@@ -71,7 +71,7 @@ bool Same(const nibu::Result& a, const nibu::Result& b) {
   return true;
 }
 
-// Requests and options that are refused, one by one.
+// Sends requests and options that must be refused, one by one.
 void SendNonsense(nibu::Translator* translator, const std::shared_ptr<const nibu::Model>& model,
                   const std::shared_ptr<const nibu::Plan>& plan) {
   const auto refuse_options = [&](const char* name, const char* value) {
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   loading.compute_type = nibu::ComputeType::kInt8;
   models.push_back(Value(nibu::Model::Load(argv[1], loading)));
 
-  // What every request has to give: alone.
+  // Every request must give the same result as its line translated alone.
   const std::vector<std::string> lines = Lines();
   const std::vector<nibu::Options> kinds = Kinds();
   std::vector<std::vector<nibu::Result>> expected(kModels * kKinds);
@@ -167,8 +167,10 @@ int main(int argc, char** argv) {
     });
   }
   for (std::thread& sender : senders) sender.join();
-  models.clear();      // Their plans are gone, and their requests need them until they end.
-  translator.reset();  // Once everything is answered.
+  // The plans of the models are gone. Requests keep their models until they end.
+  models.clear();
+  // The destructor waits until all requests are answered.
+  translator.reset();
   Expect(answers == kRequests, "not every request was answered once");
   std::printf("nibu %s: %zu answers, %zu of them cancelled, %d errors\n", nibu::Version(), answers,
               cancelled, errors.load());

@@ -1,6 +1,6 @@
-// nibu-microbench: the matmuls, what finishes them, and attention kernels alone, on the shapes of
-// Transformer-base and of the bundled model. Counters: operations (multiply and add count as two)
-// and bytes of weights or caches read, a second.
+// nibu-microbench: measures matmuls, the dequantization behind them, and attention kernels alone,
+// on the shapes of Transformer-base and of the bundled model. The counters are operations (multiply
+// and add count as two) and bytes of weights or caches read, per second.
 //
 //   nibu-microbench --benchmark_filter='Linear/int8' --benchmark_repetitions=5
 #include <cstring>
@@ -24,7 +24,7 @@ namespace {
 
 using benchmark::Counter;
 
-// Some floats between -1 and 1.
+// Returns pseudo-random floats between -1 and 1.
 std::vector<float> Values(size_t n) {
   std::vector<float> values(n);
   uint32_t state = 1;
@@ -41,7 +41,7 @@ void SetRates(benchmark::State& state, double operations, double bytes) {
   state.counters["bytes"] = Counter(bytes * runs, Counter::kIsRate, Counter::kIs1024);
 }
 
-// Maps of a shape, made once.
+// Returns linear layers of a shape, which are created once.
 absl::StatusOr<const std::vector<Linear>*> Maps(ComputeType type, int maps, int in, int out) {
   static auto& all = *new std::map<std::tuple<ComputeType, int, int, int>, std::vector<Linear>>();
   std::vector<Linear>& made = all[{type, maps, in, out}];
@@ -56,8 +56,9 @@ absl::StatusOr<const std::vector<Linear>*> Maps(ComputeType type, int maps, int 
   return &made;
 }
 
-// Applies a map. `maps`: so many maps of the shape in turn, so that their weights come from memory,
-// as they do in a decoder step. The weights of a single map stay in L2.
+// Applies linear layers. `maps`: the number of layers of the shape that take turns. With many,
+// their weights come from memory, as in a decoder step; those of a single layer stay in the L2
+// cache.
 void BM_Linear(benchmark::State& state, ComputeType type, MatmulKernels kernels, int maps, int in,
                int out) {
   const int rows = static_cast<int>(state.range(0));
@@ -81,7 +82,7 @@ void BM_Linear(benchmark::State& state, ComputeType type, MatmulKernels kernels,
   SetRates(state, 2.0 * rows * in * out, static_cast<double>(linears[0].bytes()));
 }
 
-// From an int8 matmul's sums to 64 rows of a hidden layer of the bundled model.
+// Finishes an int8 matmul: from its sums to 64 rows of a hidden layer of the bundled model.
 void BM_Dequantize(benchmark::State& state, Activation activation) {
   constexpr size_t kRows = 64;
   constexpr size_t kColumns = 1024;
@@ -107,7 +108,8 @@ void BM_StoreSource(benchmark::State& state, CacheType type) {
   for (auto _ : state) StoreSource(kBase, keys_values.data(), positions, type, memory.data());
 }
 
-// Queries of the encoder (as many as positions), or a decoder's cross-attention (a beam's).
+// Cross-attention over a stored source, with as many queries as an encoder has positions or as a
+// decoder has hypotheses in a beam.
 void BM_Attend(benchmark::State& state, CacheType type) {
   const int queries = static_cast<int>(state.range(0));
   const int positions = static_cast<int>(state.range(1));
@@ -165,7 +167,7 @@ void RegisterAll() {
                                                        {ComputeType::kBFloat16, "bfloat16"},
                                                        {ComputeType::kInt8, "int8"}};
   for (const auto& [type, name] : types) {
-    // bfloat16 needs AVX-512; oneDNN has no kernel for it below.
+    // Bfloat16 needs AVX-512, as oneDNN has no kernels for it below.
     if (!IsSupported(type)) continue;
     for (const auto& [in, out] :
          {std::pair(512, 1536), std::pair(512, 512), std::pair(512, 2048), std::pair(2048, 512),
@@ -178,7 +180,7 @@ void RegisterAll() {
       }
     }
   }
-  // Our own int8 kernels beside oneDNN's, with 64 MB of weights.
+  // Our own int8 kernels are compared with oneDNN's, with 64 MB of weights.
   for (const auto& [in, out] :
        {std::pair(256, 256), std::pair(256, 768), std::pair(256, 1536), std::pair(1536, 256),
         std::pair(512, 512), std::pair(512, 1536), std::pair(512, 2048), std::pair(2048, 512),

@@ -1,4 +1,4 @@
-// Handwritten zip archives, pickles and PyTorch files.
+// Builds zip archives, gzip files, pickles and PyTorch files for the tests of their readers.
 #ifndef NIBU_TESTS_MODELS_ARCHIVES_H_
 #define NIBU_TESTS_MODELS_ARCHIVES_H_
 
@@ -22,7 +22,7 @@ std::string Bytes(T value) {
   return bytes;
 }
 
-// `window_bits`: zlib's, which say what stands around the data.
+// Compresses by zlib. `window_bits`: chooses the format around the data, as in deflateInit2.
 inline std::string Compress(const std::string& bytes, int window_bits) {
   z_stream stream = {};
   deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY);
@@ -42,7 +42,7 @@ inline std::string Gzip(const std::string& bytes) { return Compress(bytes, 16 + 
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 
-// An archive of (name, bytes), with the older or the 64-bit directory.
+// Returns an archive of members (name, bytes), with the older or the 64-bit directory.
 inline std::string Zip(const Members& members, bool deflated = false, bool large = false) {
   std::string file;
   std::string directory;
@@ -97,7 +97,7 @@ inline std::string PickleTuple(const std::vector<int64_t>& values) {
   return out + "t";
 }
 
-// A tensor as torch.save pickles it; `stream`: in the older form.
+// Returns a tensor as torch.save pickles it. `stream`: in the older format, without zip.
 inline std::string PickleTensor(const std::string& type, const std::string& key, int64_t elements,
                                 int64_t first, const std::vector<int64_t>& shape,
                                 const std::vector<int64_t>& strides, bool stream = false) {
@@ -114,7 +114,7 @@ inline std::vector<int64_t> RowMajor(const std::vector<int64_t>& shape) {
   return strides;
 }
 
-// `tensors` as float32, one storage each, in either form of torch.save.
+// Returns a file with `tensors` as float32, one storage each, in either format of torch.save.
 inline std::string TorchFile(const TestTensors& tensors, bool stream) {
   std::string state =
       "\x80\x02"

@@ -1,4 +1,5 @@
-// Damaged models end in an error or load; they never crash, hang or ask for absurd memory.
+// Tests that damaged models end in an error or load, and never crash, hang or ask for absurd
+// memory.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -22,7 +23,7 @@ using testing::TempFolder;
 using testing::TinyMarian;
 
 // Changes one byte of a file or cuts it short, `rounds` times, and loads the model each time: the
-// folder, or the file itself.
+// folder, or with is_model the file itself.
 void Damage(const TempFolder& folder, const std::string& name, int rounds, bool is_model = false) {
   const std::string whole = testing::ReadFile(folder / name);
   ASSERT_FALSE(whole.empty());
@@ -30,7 +31,7 @@ void Damage(const TempFolder& folder, const std::string& name, int rounds, bool 
   int errors = 0;
   for (int i = 0; i < rounds; ++i) {
     std::string damaged = whole;
-    // Headers are small and tell the most; half of the damage goes there.
+    // Headers are small and say the most, so half of the damage goes there.
     const size_t reach = i % 2 == 0 ? whole.size() : std::min<size_t>(whole.size(), 4096);
     const size_t at = std::uniform_int_distribution<size_t>(0, reach - 1)(random);
     if (i % 5 == 4) {
@@ -115,7 +116,7 @@ TEST(Damage, CTranslate2) {
   }
 }
 
-// Files that are read as they are downloaded: a package in a zip file, and gzip.
+// These files are read as they are downloaded: a package in a zip archive, and gzip files.
 TEST(Damage, CompressedDownloads) {
   for (const bool deflated : {false, true}) {
     const TempFolder folder;
@@ -150,7 +151,7 @@ TEST(Damage, T5) {
   }
 }
 
-// Files that only these formats have, in the directories that the reference programs wrote.
+// These files are read only in the formats of the reference programs.
 TEST(Damage, ReferenceModels) {
   const std::vector<std::pair<const char*, std::vector<const char*>>> models = {
       {"m2m", {"vocab.json", "special_tokens_map.json"}},
@@ -184,7 +185,7 @@ TEST(Damage, Native) {
     const absl::Status status = WriteNative(*opened, options, out / "m.nibu");
     ASSERT_TRUE(status.ok()) << status;
     Damage(out, "m.nibu", 300, /*is_model=*/true);
-    // The header's checksum keeps most of it from being read; here every field is.
+    // The header's checksum keeps most of the damage from being read. Here it is made right again.
     const std::string whole = testing::ReadFile(out / "m.nibu");
     std::string changed = testing::WithHeader(whole, [](nlohmann::json*) {});
     ASSERT_EQ(changed, whole);

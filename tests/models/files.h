@@ -1,4 +1,4 @@
-// What the reader tests write: files in a folder of their own, handwritten safetensors, and a tiny
+// Writes files for the tests of readers: a folder of their own, .safetensors files, and a tiny
 // MarianMT directory.
 #ifndef NIBU_TESTS_MODELS_FILES_H_
 #define NIBU_TESTS_MODELS_FILES_H_
@@ -33,7 +33,7 @@ inline std::string ReadFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// A folder that is removed at the end of the test; tests may run several times at once.
+// A folder that is removed at the end of the test. Tests may run at the same time.
 class TempFolder {
  public:
   TempFolder() {
@@ -56,7 +56,7 @@ class TempFolder {
   std::string path_;
 };
 
-// u64 size | header | data.
+// Returns a .safetensors file: u64 size of the header | header | data.
 inline std::string Safetensors(const std::string& header, const std::string& data) {
   const uint64_t size = header.size();
   std::string bytes(sizeof(size), '\0');
@@ -70,7 +70,7 @@ struct TestTensor {
 };
 using TestTensors = std::map<std::string, TestTensor>;
 
-// All as float32.
+// Returns a .safetensors file with all tensors as float32.
 inline std::string Safetensors(const TestTensors& tensors) {
   nlohmann::json header = nlohmann::json::object();
   std::string data;
@@ -83,7 +83,8 @@ inline std::string Safetensors(const TestTensors& tensors) {
   return Safetensors(header.dump(), data);
 }
 
-// A MarianMT model of d_model 8, 2 heads, feed-forward 16, 2 + 2 layers, 7 tokens, not trained.
+// A MarianMT model with d_model 8, 2 heads, feed-forward 16, 2 + 2 layers and 7 tokens, not
+// trained.
 class TinyMarian {
  public:
   static constexpr int kD = 8;
@@ -128,7 +129,7 @@ class TinyMarian {
     }
   }
 
-  // Pseudo-random values of about +-0.5, norms' gammas too.
+  // Adds a tensor of pseudo-random values between -0.5 and 0.5, also for the norms' gammas.
   void Add(const std::string& name, std::vector<int64_t> shape) {
     size_t n = 1;
     for (const int64_t d : shape) n *= static_cast<size_t>(d);

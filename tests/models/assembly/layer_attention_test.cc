@@ -1,5 +1,6 @@
-// How the layers of a model attend, and the weights of that, in files: each layer of
-// testdata/mixers has another encoder_attention, each of testdata/cross another cross_attention.
+// Tests of the mechanisms of a model's layers, and of their weights, in files. Each layer of
+// testdata/mixers has another encoder_attention, and each of testdata/cross another
+// cross_attention.
 #include "models/assembly/layer_attention.h"
 
 #include <functional>
@@ -59,7 +60,7 @@ std::vector<float> Scores(const std::string& path, ComputeType type) {
   return loaded.ok() ? Scores(loaded->model) : std::vector<float>();
 }
 
-// Puts other mechanisms into a model, and builds it.
+// Replaces the mechanisms of a model and builds it.
 absl::StatusOr<LoadedModel> Replaced(const std::string& path, const std::string& encoder,
                                      const std::string& cross = "") {
   absl::StatusOr<OpenedModel> opened = OpenModel(path);
@@ -119,7 +120,8 @@ TEST(LayerAttentionTest, OtherMixersLeaveWeightsUnused) {
   EXPECT_NE(Scores(crossed->model), Scores(Cross(), ComputeType::kFloat32));
   const TempFolder folder;
   TinyMarian().Write(folder);
-  const auto pooled = Replaced(folder.path(), "pool:3");  // which leaves attention's own
+  // Pooling leaves the weights of attention where they are.
+  const auto pooled = Replaced(folder.path(), "pool:3");
   ASSERT_TRUE(pooled.ok()) << pooled.status();
   const auto full = Replaced(folder.path(), "full");
   ASSERT_TRUE(full.ok()) << full.status();
@@ -156,7 +158,7 @@ TEST(LayerAttentionTest, RefusesWhatTheModelHasNoWeightsFor) {
       HasSubstr("layer 6 has no weights for encoder_attention \"full\" (no \"self.q+k+v\")"));
   EXPECT_THAT(std::string(Replaced(folder.path(), "block_grid:4,both=1").status().message()),
               HasSubstr("(no \"grid.self.q+k+v\")"));
-  // Weights of the same names that are for other parameters.
+  // These weights have the right names, but are for another reduction.
   EXPECT_THAT(std::string(Replaced(Cross(), "", "full;full;full;full;full;full;reduction:4;full")
                               .status()
                               .message()),
@@ -178,8 +180,9 @@ TEST(LayerAttentionTest, ConfigurationAndTensorsMustAgree) {
   EXPECT_THAT(error([](TinyMarian* m) { m->config["encoder_attention"] = "windw:3"; }),
               HasSubstr("config.json: encoder_attention \"windw:3\": no such mechanism"));
   EXPECT_THAT(error([](TinyMarian* m) { m->config["encoder_attention"] = "full:score=general"; }),
-              HasSubstr(score));  // is missing
-  EXPECT_THAT(error([&](TinyMarian* m) { m->Add(score, {8, 4}); }), HasSubstr(score));  // no use
+              HasSubstr(score));  // It is missing.
+  // It has no use.
+  EXPECT_THAT(error([&](TinyMarian* m) { m->Add(score, {8, 4}); }), HasSubstr(score));
   const auto general = [&](std::vector<int64_t> shape) {
     return error([&](TinyMarian* m) {
       m->config["encoder_attention"] = "full:score=general;full";
@@ -187,7 +190,7 @@ TEST(LayerAttentionTest, ConfigurationAndTensorsMustAgree) {
     });
   };
   EXPECT_EQ(general({8, 4}), "");
-  EXPECT_THAT(general({4, 8}), HasSubstr(score));  // has another shape
+  EXPECT_THAT(general({4, 8}), HasSubstr(score));  // It has another shape.
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Mechanisms as text, and which are refused.
+// Tests of the text form of mechanisms: reading and writing it, and which texts are refused.
 #include "models/assembly/mixer_text.h"
 
 #include <string>

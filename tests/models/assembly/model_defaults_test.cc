@@ -1,3 +1,4 @@
+// Tests of the defaults that a model comes with: they are read, checked, and kept in every format.
 #include "models/assembly/model_defaults.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Tests of the facts that a model's README, licence and JSON files state, sound or damaged.
 #include "models/assembly/model_facts.h"
 
 #include <random>
@@ -66,7 +67,7 @@ TEST(ModelFacts, NothingIsNoError) {
         "---\nlicense: \"mit\n---\n", "---\n- license\n---\n", "---\nlicense: 3\n---\n",
         "---\nlicense: {a: b}\n---\n", "---\nlicense:\n---\n", "---\nlicense: \"\\x01 \"\n---\n",
         "# License", "text --- license"}) {
-    // A front matter that is not read is no licence either, but a line of text that has the word.
+    // A front matter that cannot be read states no licence, but a line of text with the word does.
     const ModelFacts facts = Readme(text);
     for (const auto& [key, value] : facts) EXPECT_EQ(key, "license") << text;
   }
@@ -76,7 +77,7 @@ TEST(ModelFacts, NothingIsNoError) {
   EXPECT_THAT(ReadModelFacts("/no/such/directory"), IsEmpty());
 }
 
-// One short line of UTF-8 each, of any bytes.
+// Facts are short lines of UTF-8, whatever bytes the files have.
 TEST(ModelFacts, Damaged) {
   std::mt19937 random(11);
   const TempFolder folder;

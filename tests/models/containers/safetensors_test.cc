@@ -1,3 +1,5 @@
+// Tests of the reader of .safetensors files: tensors of every type, and errors for every other
+// form.
 #include "models/containers/safetensors.h"
 
 #include <string>
@@ -17,7 +19,7 @@ absl::StatusOr<TensorSource> Read(const std::string& bytes) {
   return ReadSafetensors(FileBytes::InMemory("m.safetensors", bytes));
 }
 
-// The message of reading `header` with `data_size` bytes of data behind it.
+// Returns the error of reading `header` with `data_size` bytes of data behind it.
 std::string Error(const std::string& header, size_t data_size) {
   const absl::StatusOr<TensorSource> source = Read(Safetensors(header, std::string(data_size, 0)));
   EXPECT_FALSE(source.ok()) << header;

@@ -1,3 +1,4 @@
+// Tests of TensorSource, which gives tensors by name, type and shape, and of FileBytes.
 #include "models/containers/tensor_source.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Tests of the readers of pickles and PyTorch files, and of weights in every format.
 #include "models/containers/torch_file.h"
 
 #include <filesystem>
@@ -121,7 +122,7 @@ std::string TorchError(const std::string& bytes) {
   return std::string(ReadTorch(bytes).status().message());
 }
 
-// A zip file of one tensor "w" over the storage "0" of `storage` bytes.
+// Returns a PyTorch file of one tensor "w" over a storage "0" with the bytes `storage`.
 std::string OneTensor(const std::string& tensor, const std::string& storage) {
   return testing::Zip(
       {{"a/data.pkl", kProto + "}" + PickleText("w") + tensor + "s."}, {"a/data/0", storage}});
@@ -166,7 +167,7 @@ TEST(TorchFile, RefusesTensorsThatDoNotFit) {
   EXPECT_THAT(tensor(4, 1, {2, 2}, {2, 1}),
               HasSubstr("\"w\" of shape [2, 2] at element 1 does not fit"));
   EXPECT_THAT(tensor(4, -1, {2}, {1}), HasSubstr("does not fit"));
-  EXPECT_EQ(tensor(4, 0, {2, 2}, {1, 2}), "");  // the transpose
+  EXPECT_EQ(tensor(4, 0, {2, 2}, {1, 2}), "");  // This is the transpose.
   EXPECT_THAT(tensor(4, 0, {2, 2}, {1, 1}), HasSubstr("not stored row by row"));
   EXPECT_THAT(tensor(4, 0, {2, 2}, {2, 2}), HasSubstr("not stored row by row"));
   EXPECT_THAT(tensor(4, 0, {2, 3}, {1, 2}), HasSubstr("does not fit"));
@@ -199,7 +200,7 @@ TEST(TorchFile, RefusesTruncatedStreams) {
   EXPECT_THAT(TorchError(whole + "x"), HasSubstr("goes on"));
 }
 
-// Every form of the same weights loads as the same model.
+// The same weights load as the same model from every format.
 TEST(WeightsFile, EveryForm) {
   const TinyMarian tiny;
   testing::TestTensors halves[2];
@@ -244,7 +245,8 @@ TEST(WeightsFile, ShardsThatDoNotFit) {
   const std::string a = testing::Safetensors({{"a", {{1}, {1}}}});
   EXPECT_EQ(error({{"a", "f"}}, {{"f", a}}), "");
   EXPECT_THAT(error({{"a", "f"}}, {}), HasSubstr("f: no such file"));
-  EXPECT_EQ(error({{"a", "f"}, {"b", "f"}}, {{"f", a}}), "");  // a tied copy, left out
+  // The second one is a tied copy, which is left out.
+  EXPECT_EQ(error({{"a", "f"}, {"b", "f"}}, {{"f", a}}), "");
   EXPECT_THAT(error({{"b", "g"}, {"a", "f"}},
                     {{"f", testing::Safetensors({{"a", {{1}, {1}}}, {"c", {{1}, {1}}}})},
                      {"g", testing::Safetensors({{"b", {{1}, {1}}}})}}),

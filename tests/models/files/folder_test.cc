@@ -1,4 +1,4 @@
-// The same files, read from a directory and from zip archives.
+// Tests of Folder: the same files are read from a directory and from zip archives.
 #include "models/files/folder.h"
 
 #include <memory>
@@ -47,7 +47,8 @@ TEST(Folder, OpensFilesByName) {
       ASSERT_TRUE(file.ok()) << file.status();
       EXPECT_EQ((*file)->bytes(), bytes);
       EXPECT_EQ((*file)->path(), place.PathOf("file"));
-      (*file)->DropPages();  // They come again from the file.
+      // The pages are read again from the file.
+      (*file)->DropPages();
       EXPECT_EQ((*file)->bytes(), bytes);
     }
     for (const Folder& place : {below, folder.Below("none")}) {
@@ -59,7 +60,7 @@ TEST(Folder, OpensFilesByName) {
   }
 }
 
-// A member outlives the folder, and the archive under its path may be another one by then.
+// A member outlives its folder, even if the archive is removed or replaced meanwhile.
 TEST(Folder, MembersKeepTheirArchive) {
   const TempFolder temp;
   for (const bool deflated : {false, true}) {

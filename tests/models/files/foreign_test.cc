@@ -1,4 +1,4 @@
-// Files of other programs are named, and answered with what to do.
+// Tests that files of other programs are refused by their name, with advice on what to do.
 #include "models/files/foreign.h"
 
 #include <string>
@@ -92,7 +92,7 @@ TEST(Foreign, FilesByTheirBytesAndNames) {
   }
 }
 
-// A checkpoint of TensorFlow is several files; people name it by what these have in common.
+// A checkpoint of TensorFlow is several files. Users give the beginning that their names share.
 TEST(Foreign, CheckpointsByTheirPrefix) {
   const TempFolder folder;
   WriteFile(folder / "ckpt-5000.index", "any");
@@ -101,7 +101,7 @@ TEST(Foreign, CheckpointsByTheirPrefix) {
   EXPECT_THAT(Error(folder.path()), HasSubstr("ct2-opennmt-tf-converter"));
 }
 
-// The file has the name that nibu asks for, but holds something else.
+// A file has the name of a file that nibu reads, but holds something else.
 TEST(Foreign, OtherBytesUnderTheNamesOfWeights) {
   const struct {
     std::string bytes;
@@ -122,7 +122,8 @@ TEST(Foreign, OtherBytesUnderTheNamesOfWeights) {
       WriteFile(folder / name, bytes);
       EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr(folder / name), HasSubstr(what)));
     }
-    for (const std::string config : {"{}", ""}) {  // CTranslate2's directories, newer and older
+    // CTranslate2's newer directories have a config.json, older ones do not.
+    for (const std::string config : {"{}", ""}) {
       const TempFolder folder;
       WriteFile(folder / "model.bin", bytes);
       WriteFile(folder / "source_vocabulary.txt", "a\n");
@@ -140,7 +141,7 @@ TEST(Foreign, OtherBytesUnderTheNamesOfWeights) {
   }
 }
 
-// An archive lies where it should have been unpacked.
+// An archive was downloaded, but not unpacked.
 TEST(Foreign, ArchivesInsteadOfWeights) {
   for (const auto& [name, bytes, what] :
        {std::tuple("opus.zip", testing::Zip({{"opus/config.json", "{}"}}), "zip archive"),
@@ -156,7 +157,7 @@ TEST(Foreign, ArchivesInsteadOfWeights) {
   }
 }
 
-// The message is about the model among several compressed files.
+// Among several compressed files, the message is about the model.
 TEST(Foreign, TheModelAmongCompressedFiles) {
   for (const bool has_decoder : {true, false}) {
     const TempFolder folder;
@@ -178,7 +179,7 @@ TEST(Foreign, APointerInTheDecoderYml) {
   EXPECT_THAT(Error(folder.path()), AllOf(HasSubstr("decoder.yml"), HasSubstr("git lfs pull")));
 }
 
-// A Hugging Face directory whose weights are another framework's.
+// A Hugging Face directory has only the weights of another framework.
 TEST(Foreign, DirectoriesWithoutWeights) {
   for (const auto& [name, what] : {std::pair{"tf_model.h5", "HDF5"},
                                    {"flax_model.msgpack", "Flax"},

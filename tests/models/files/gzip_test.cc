@@ -1,4 +1,5 @@
-// Compressed bytes inflate to what they were, and never to more than the limit.
+// Tests of the reader of gzip files: bytes inflate to what they were, and never to more than the
+// limit.
 #include "models/files/gzip.h"
 
 #include <string>
@@ -52,7 +53,8 @@ TEST(Gzip, RefusesDamage) {
     EXPECT_THAT(std::string(inflated.status().message()), HasSubstr("m.gz: compressed by gzip, "));
     EXPECT_LE(FrontOf(whole.substr(0, size), 100).size(), 23u);
   }
-  for (size_t at = whole.size() - 8; at < whole.size(); ++at) {  // checksum and length
+  // These bytes are the checksum and the length.
+  for (size_t at = whole.size() - 8; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] ^= 1;
     EXPECT_EQ(Inflate(damaged).status().code(), absl::StatusCode::kInvalidArgument) << at;
@@ -61,7 +63,7 @@ TEST(Gzip, RefusesDamage) {
               HasSubstr("with other data behind"));
 }
 
-// A small file that inflates to 100 MB.
+// A small file that inflates to 100 MB is refused.
 TEST(Gzip, RefusesBombs) {
   const std::string bomb = Gzip(std::string(100'000'000, 'x'));
   EXPECT_LT(bomb.size(), 200'000u);

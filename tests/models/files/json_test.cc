@@ -1,3 +1,4 @@
+// Tests of the JSON parser and of configuration files.
 #include "models/files/json.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Tests of the YAML parser: what is read, what is refused, and the line that an error names.
 #include "models/files/yaml.h"
 
 #include <map>
@@ -101,7 +102,7 @@ TEST(Yaml, RefusesTheRest) {
   }
 }
 
-// None may take the stack, the memory or the time away.
+// A document can exhaust neither the stack nor memory nor time.
 TEST(Yaml, RefusesDepthAndSize) {
   std::string steps;
   for (int i = 0; i < 1000; ++i) steps += std::string(static_cast<size_t>(i), ' ') + "a:\n";
@@ -122,7 +123,7 @@ TEST(Yaml, RefusesDepthAndSize) {
   }
 }
 
-// As of a vocabulary, in whose tokens brackets mean nothing.
+// A vocabulary is a long document, in whose tokens brackets have no meaning.
 TEST(Yaml, LongDocuments) {
   std::string text;
   for (int i = 0; i < 50'000; ++i) absl::StrAppend(&text, "\"[{", i, "\": ", i, "\n");

@@ -1,3 +1,4 @@
+// Tests of the reader of zip archives: every form is read, damage and overlaps are refused.
 #include "models/files/zip.h"
 
 #include <memory>
@@ -17,7 +18,7 @@ absl::StatusOr<ZipArchive> Open(const std::string& bytes) {
   return ZipArchive::Open(FileBytes::InMemory("a.zip", bytes));
 }
 
-// A member's bytes, its checksum checked.
+// Returns the bytes of a member, after a check of its checksum.
 std::string Read(const ZipArchive& archive, const std::string& name) {
   const auto member = archive.members().find(name);
   if (member == archive.members().end()) return "no such member";
@@ -81,7 +82,7 @@ TEST(Zip, RefusesDamage) {
 
 TEST(Zip, RefusesOverlappingMembers) {
   std::string bytes = Zip({{"a", "PK"}, {"b", "second"}});
-  // The first member is made to reach over the second one.
+  // The first member is changed so that it reaches over the second one.
   const auto grown = testing::Bytes<uint32_t>(20);
   const size_t directory = bytes.find("PK\1\2");
   bytes.replace(directory + 20, 4, grown);
