@@ -1,3 +1,4 @@
+// The folders of this build and its sources, which the build passes as macros.
 #include "tests/paths.h"
 
 #include "absl/strings/str_cat.h"

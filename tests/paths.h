@@ -1,5 +1,6 @@
-// Where this build and its sources lie. Only paths.cc is compiled with these folders in its command
-// line, so that a compiler cache finds the objects of all other test files again in another clone.
+// The places of this build and its sources. Only paths.cc is compiled with these folders in its
+// command line, so that a compiler cache finds the objects of all other test files again in another
+// clone.
 #ifndef NIBU_TESTS_PATHS_H_
 #define NIBU_TESTS_PATHS_H_
 

@@ -7,7 +7,7 @@
 
 namespace nibu::internal {
 
-// The greedy translation of a few ids, with its score.
+// Returns the greedy translation of a few ids, with its score.
 inline Hypothesis Greedy(const LoadedModel& loaded) {
   DecodingOptions options;
   options.beam_size = 1;

@@ -1,4 +1,4 @@
-// Taking .nibu files apart.
+// Reads and changes the headers of .nibu files.
 #ifndef NIBU_TESTS_MODELS_NATIVE_FILE_H_
 #define NIBU_TESTS_MODELS_NATIVE_FILE_H_
 
@@ -12,7 +12,7 @@
 
 namespace nibu::internal::testing {
 
-// The file with another header, and all that depends on it put right.
+// Returns the file with another header and with correct sizes and checksums.
 inline std::string WithHeaderText(const std::string& file, const std::string& header) {
   uint64_t offset = 0;
   std::memcpy(&offset, file.data() + 16, sizeof(offset));
@@ -25,7 +25,7 @@ inline std::string WithHeaderText(const std::string& file, const std::string& he
   return changed;
 }
 
-// The file's header.
+// Returns the file's header.
 inline nlohmann::json Header(const std::string& file) {
   uint64_t offset = 0;
   std::memcpy(&offset, file.data() + 16, sizeof(offset));

@@ -1,4 +1,4 @@
-// Models that are opened while memory is short: a status, never an exception.
+// Tests that a model opened while memory is short gives a status, never an exception.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@ namespace {
 
 using testing::TempFolder;
 
-// The n-th allocation fails, for every n. Without JSON, whose values do not survive that.
+// The n-th allocation fails, for every n. The model has no JSON, as the library that parses it does
+// not survive that.
 TEST(OutOfMemory, AnyAllocation) {
   const TempFolder folder;
   testing::TinyCTranslate2 tiny(6, 1);
@@ -42,14 +43,14 @@ TEST(OutOfMemory, AnyAllocation) {
 }
 
 #if !defined(ABSL_HAVE_ADDRESS_SANITIZER) && !defined(ABSL_HAVE_THREAD_SANITIZER)
-// Address space of this process in bytes.
+// Returns the size of this process's address space in bytes.
 rlim_t AddressSpace() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Less memory than it takes, from none on.
+// The memory that is left grows from none to as much as the model takes.
 TEST(OutOfMemory, AnyLimit) {
   for (const char* name : {"t5", "m2m", "fairseq-new", "opennmt-2"}) {
     const std::string path = TestdataPath(name);

@@ -1,5 +1,5 @@
-// Small random models in the formats of other systems, with what independent PyTorch programs
-// (tests/reference) translate by them.
+// Tests of small random models in the formats of other systems: they translate as independent
+// PyTorch programs (tests/reference) do.
 #include <string>
 #include <vector>
 

@@ -13,7 +13,7 @@
 
 namespace nibu::internal::testing {
 
-// d_model 8, 2 heads, feed-forward 16, 1 + 1 layers, 5 source and 4 target tokens.
+// A model with d_model 8, 2 heads, feed-forward 16, 1 + 1 layers, 5 source and 4 target tokens.
 class TinyCTranslate2 {
  public:
   static constexpr int kD = 8;
@@ -21,7 +21,7 @@ class TinyCTranslate2 {
   struct Variable {
     std::string name;
     std::vector<uint32_t> shape;
-    uint8_t type = 0;  // as in version 4 and later
+    uint8_t type = 0;  // the number of the type in version 4 and later
     std::string data;
   };
 
@@ -30,7 +30,7 @@ class TinyCTranslate2 {
   uint8_t weight_type = 0;  // 0 float32, 1 int8, 2 int16
   std::vector<Variable> variables;
   std::vector<std::pair<std::string, std::string>> aliases;
-  std::string source_vocabulary = "</s>\n<s>\na\nb\n";  // and <unk>
+  std::string source_vocabulary = "</s>\n<s>\na\nb\n";  // <unk> is added
   std::string target_vocabulary = "[\"<unk>\", \"<s>\", \"</s>\", \"x\"]";
 
   explicit TinyCTranslate2(uint32_t binary_version = 6, uint8_t type_of_weights = 0)
@@ -66,7 +66,7 @@ class TinyCTranslate2 {
   void AddScalar(const std::string& name, int8_t value) {
     variables.push_back({name, {}, 1, Bytes(value)});
   }
-  // Of a scalar that is there.
+  // Sets a scalar that is there already.
   void Set(const std::string& name, int8_t value) {
     for (Variable& variable : variables) {
       if (variable.name == name) variable.data = Bytes(value);
@@ -141,7 +141,7 @@ class TinyCTranslate2 {
     return Bytes(static_cast<uint16_t>(text.size() + 1)) + text + std::string(1, '\0');
   }
 
-  // Pseudo-random values of +-0.5, multiples of 2^-6, which float16 holds as well.
+  // Returns pseudo-random values between -0.5 and 0.5, multiples of 2^-6, which float16 can hold.
   std::string Floats(size_t n) {
     std::string bytes;
     for (size_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// A tiny model as Marian writes it: .npz and .bin of the same weights.
+// A tiny model as Marian writes it, in .npz and .bin files of the same weights.
 #ifndef NIBU_TESTS_MODELS_TINY_MARIAN_H_
 #define NIBU_TESTS_MODELS_TINY_MARIAN_H_
 
@@ -15,7 +15,7 @@
 
 namespace nibu::internal::testing {
 
-// A NumPy array file of any type.
+// Returns a NumPy array file of any type.
 inline std::string Npy(const std::string& descr, const std::vector<int64_t>& shape,
                        const std::string& data, const std::string& order = "False") {
   std::string header =
@@ -54,14 +54,15 @@ inline std::string MarianBin(const std::vector<BinItem>& items) {
   return file + names + shapes + Bytes<uint64_t>(5) + "<pad>" + data;
 }
 
-// One piece of a SentencePiece model: text and score.
+// Returns a piece of a SentencePiece model, its text and score.
 inline std::string SentencePiece(const std::string& text) {
   const std::string piece = std::string("\x0a") + static_cast<char>(text.size()) + text + "\x15" +
                             Bytes<float>(-1.5f) + "\x18\x01";
   return std::string("\x0a") + static_cast<char>(piece.size()) + piece;
 }
 
-// d_model 8, 2 heads, feed-forward 16, 2 + 2 layers, 6 tokens shared by both languages.
+// A model with d_model 8, 2 heads, feed-forward 16, 2 + 2 layers and 6 tokens that both languages
+// share.
 class TinyMarianModel {
  public:
   static constexpr int kD = 8;
@@ -153,7 +154,8 @@ class TinyMarianModel {
     }
     return Zip(members, deflated);
   }
-  // intgemm8: matrices as int8, with a static multiplier each; else float32.
+  // Returns the .bin file. `intgemm8`: matrices in int8 with a static multiplier each, else
+  // float32.
   std::string Bin(bool intgemm8 = false) const {
     std::vector<BinItem> items;
     for (const auto& [name, tensor] : tensors) {
@@ -185,7 +187,7 @@ class TinyMarianModel {
     AddNorm(prefix + "Wo", suffix);
   }
 
-  // The elements, transposed but for embeddings, and the multiplier.
+  // Returns the elements, transposed except in embeddings, and the multiplier.
   static std::string Quantized(const TestTensor& tensor, bool as_it_is) {
     float most = 0;
     for (const float x : tensor.values) most = std::max(most, std::abs(x));

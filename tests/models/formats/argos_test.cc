@@ -1,3 +1,4 @@
+// Tests of the reader of Argos Translate packages, unpacked and zipped.
 #include "models/formats/argos.h"
 
 #include <cstdint>
@@ -25,7 +26,7 @@ using testing::WriteFile;
 constexpr char kMetadata[] =
     R"({"package_version": "1.0", "argos_version": "1.5", "from_code": "en", "to_code": "de"})";
 
-// A package in a folder's `name`.
+// Writes a package under a folder's `name` and returns its path.
 std::string Package(const TempFolder& folder, const std::string& name,
                     const std::string& metadata = kMetadata) {
   const std::string path = folder / name;
@@ -50,7 +51,8 @@ std::string Error(const std::string& path) {
 TEST(Argos, Loads) {
   const TempFolder folder;
   const std::string path = Package(folder, "translate-en_de-1_0");
-  for (const std::string& model : {path, path + "/", folder.path()}) {  // as unzip leaves it
+  // A folder that holds only a package, as unzip leaves it, is a model, too.
+  for (const std::string& model : {path, path + "/", folder.path()}) {
     const auto opened = OpenModel(model);
     ASSERT_TRUE(opened.ok()) << opened.status();
     EXPECT_EQ(opened->format, "Argos Translate");
@@ -70,7 +72,7 @@ TEST(Argos, Loads) {
   EXPECT_EQ(Greedy(*loaded).tokens,
             Greedy(*LoadModel(path + "/model", ComputeType::kFloat32)).tokens);
 
-  // What its files say stays with it.
+  // The facts from the package's files stay with the model.
   const std::string file = folder / "m.nibu";
   ASSERT_TRUE(WriteNative(*OpenModel(path), {}, file).ok());
   EXPECT_EQ(OpenModel(file)->facts, OpenModel(path)->facts);
@@ -83,7 +85,8 @@ TEST(Argos, Refusals) {
   fs::rename(path + "/sentencepiece.model", path + "/bpe.model");
   EXPECT_THAT(Error(path), HasSubstr("a/bpe.model: subword-nmt behind Moses"));
   fs::remove(path + "/bpe.model");
-  EXPECT_TRUE(OpenModel(path)->vocabulary.source_sentencepiece.empty());  // --sentencepiece
+  // The model is read without one, which --sentencepiece has to give.
+  EXPECT_TRUE(OpenModel(path)->vocabulary.source_sentencepiece.empty());
 
   for (const auto& [metadata, part] :
        {std::pair(R"({"type": "sbd", "from_codes": ["en"]})", "of type \"sbd\""),
@@ -102,11 +105,11 @@ TEST(Argos, Refusals) {
   EXPECT_THAT(Error(path), HasSubstr("a/model/model.bin"));
 }
 
-// The members of a zipped package, in a folder of the archive.
+// Returns the members of a zipped package, which lies in the folder `root` of the archive.
 testing::Members ZippedMembers(const std::string& root) {
   const TinyCTranslate2 tiny;
   return {{root + "metadata.json", kMetadata},
-          {root + "model/", ""},  // as zip writes folders
+          {root + "model/", ""},  // zip writes such entries for folders
           {root + "model/model.bin", tiny.Bin()},
           {root + "model/source_vocabulary.txt", tiny.source_vocabulary},
           {root + "model/target_vocabulary.json", tiny.target_vocabulary},
@@ -122,7 +125,7 @@ TEST(Argos, ZippedIsReadAsItIsDownloaded) {
   for (const std::string root : {"", "translate-en_de-1_0/", "a/b/"}) {
     for (const bool deflated : {false, true}) {
       const TempFolder folder;
-      // The folder's own files say nothing about the package.
+      // The files beside the archive say nothing about the package.
       WriteFile(folder / "README.md", "Licence: of something else\n");
       const std::string file = folder / "en_de.argosmodel";
       WriteFile(file, testing::Zip(ZippedMembers(root), deflated));
@@ -167,7 +170,7 @@ TEST(Argos, ZippedRefusals) {
     EXPECT_THAT(Error(file), HasSubstr(part));
     EXPECT_THAT(Error(file), HasSubstr(file));
   };
-  // Downloads that were cut off.
+  // These downloads were cut off.
   for (const size_t size : {whole.size() - 1, whole.size() / 2, size_t{10}}) {
     expect(whole.substr(0, size), "not a whole zip archive: its directory is not there");
   }
@@ -192,7 +195,7 @@ TEST(Argos, ZippedRefusals) {
   members[0].second = kMetadata;
   expect(testing::Zip(members), "a.argosmodel/a/model/source_vocabulary.json: no such file");
 
-  // Several packages, or one packed and unpacked: the user says which.
+  // Of several packages, or of one that is there packed and unpacked, the user has to choose one.
   WriteFile(file, whole);
   WriteFile(folder / "b.argosmodel", whole);
   EXPECT_THAT(Error(folder.path()), HasSubstr("2 models in it, give one of them as the model: "));
@@ -211,7 +214,7 @@ TEST(Argos, AZipBombIsRefusedBeforeItIsInflated) {
   weights.resize(kSize);
   for (char& c : weights) c = static_cast<char>(random());
   std::string bytes = testing::Zip(members, /*deflated=*/true);
-  // The archive says that more than 1 GiB comes out, which deflate could do.
+  // The archive states that it inflates to more than 1 GiB, which deflate could do.
   const std::string stated = testing::Bytes(kSize);
   for (size_t at = 0; (at = bytes.find(stated, at)) != std::string::npos;) {
     bytes.replace(at, stated.size(), testing::Bytes<uint32_t>((1 << 30) + 1));

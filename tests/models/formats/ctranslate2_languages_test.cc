@@ -1,5 +1,5 @@
-// Multilingual Hugging Face directories, written the way CTranslate2's converter writes them: they
-// must translate as the PyTorch reference does by the originals.
+// Tests of multilingual models that are written as CTranslate2's converter writes them. They must
+// translate as the PyTorch reference translates by the original Hugging Face directories.
 #include "models/formats/ctranslate2_languages.h"
 
 #include <cmath>
@@ -32,7 +32,7 @@ using testing::WriteFile;
 
 std::string Original(const std::string& name) { return TestdataPath(name); }
 
-// The CTranslate2 directory of a Hugging Face one.
+// A Hugging Face directory of the test data, converted to CTranslate2's format.
 class Converted {
  public:
   explicit Converted(const std::string& name) : name_(name), original_(*OpenModel(Original(name))) {
@@ -81,7 +81,7 @@ class Converted {
   }
 
  private:
-  // Float32, the parts one below the other.
+  // Adds a variable in float32 that is made of these tensors, one below the other.
   void AddTensor(const std::string& name, const std::vector<std::string>& parts) {
     TinyCTranslate2::Variable variable{name, {}, 0, ""};
     for (const std::string& part : parts) {
@@ -91,7 +91,7 @@ class Converted {
       ConvertToFloat(tensor->view.dtype, tensor->view.data, tensor->view.elements(), values.data());
       Shape shape = tensor->view.shape;
       if (part == "final_logits_bias") shape.erase(shape.begin());
-      if (absl::StrContains(part, "embed_positions")) {  // of padding
+      if (absl::StrContains(part, "embed_positions")) {  // The first two are of padding.
         shape[0] -= 2;
         values.erase(values.begin(), values.begin() + 2 * shape[1]);
       }
@@ -155,7 +155,8 @@ class Converted {
     if (is_mbart_)
       return AddTensor("decoder/position_encodings/encodings",
                        {"model.decoder.embed_positions.weight"});
-    // M2M-100 and NLLB: computed by transformers, stored by the converter.
+    // The position tables of M2M-100 and NLLB are computed by transformers and stored by the
+    // converter.
     TinyCTranslate2::Variable positions{
         "decoder/position_encodings/encodings", {40, static_cast<uint32_t>(shape.d_model)}, 0, ""};
     const int half = shape.d_model / 2;
@@ -174,7 +175,7 @@ class Converted {
   bool is_mbart_ = false;
 };
 
-// What --src_lang and --tgt_lang make of a model's languages.
+// Returns the frame that --src_lang and --tgt_lang choose.
 Frame FrameOf(const LoadedModel& loaded, const std::string& source, const std::string& target) {
   const ModelLanguages& languages = loaded.vocabulary.languages;
   Frame frame{{}, loaded.model->config.source_suffix, {}};
@@ -187,7 +188,7 @@ Frame FrameOf(const LoadedModel& loaded, const std::string& source, const std::s
   return frame;
 }
 
-// As SentencePiece joins tokens.
+// Joins tokens as SentencePiece joins them.
 std::string Text(const std::vector<std::string>& tokens, const std::vector<int>& ids) {
   std::string text;
   for (const int id : ids) text += tokens[static_cast<size_t>(id)];
@@ -232,7 +233,7 @@ TEST_P(CTranslate2LanguagesTest, TranslatesAsTheReferenceDoes) {
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(loaded->format, "CTranslate2");
   ExpectReferenceTranslations(GetParam(), *loaded);
-  // Nothing but defaults, which are in the files that were not copied, differs from the original.
+  // Only defaults differ from the original, since their files were not copied.
   const ModelVocabulary& original = converted.original().vocabulary;
   EXPECT_EQ(loaded->vocabulary.source_tokens, original.source_tokens);
   EXPECT_EQ(loaded->vocabulary.target_tokens, original.target_tokens);
@@ -267,7 +268,7 @@ TEST(CTranslate2Languages, TokenizerFilesBesideIt) {
   Converted mbart("mbart50");
   mbart.copied.push_back("generation_config.json");
   EXPECT_EQ(mbart.Load()->vocabulary.languages.default_target, "en_XX");
-  // The tokenizer knows better than the converter.
+  // The tokenizer's files take precedence over the converter's configuration.
   mbart.copied.push_back("tokenizer_config.json");
   mbart.config["decoder_start_token"] = nullptr;
   EXPECT_TRUE(mbart.Load()->vocabulary.languages.target_follows_start);
@@ -282,7 +283,7 @@ TEST(CTranslate2Languages, OtherVocabulariesHaveNone) {
     return loaded->vocabulary.languages.languages.size();
   };
   EXPECT_EQ(languages([](auto*) {}), 3u);
-  // Pieces that only look like languages.
+  // These pieces only look like codes of languages.
   EXPECT_EQ(languages([](auto* tokens) { (*tokens)[10] = "abc_Defg"; }), 3u);
   EXPECT_EQ(languages([](auto* tokens) {
               for (size_t i : {37, 38, 39}) (*tokens)[i] = absl::StrCat("deu_latn", i);

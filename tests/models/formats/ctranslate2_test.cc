@@ -1,3 +1,5 @@
+// Tests of the reader of CTranslate2's directories: every binary version and type of weights, the
+// configuration, vocabularies, and errors.
 #include "models/formats/ctranslate2.h"
 
 #include <cmath>
@@ -118,7 +120,7 @@ TEST(CTranslate2, ScalarsAndOptionalParts) {
   EXPECT_TRUE(std::isfinite(Greedy(*loaded).score));
 }
 
-// Older files have an option once for both stacks, newer ones in each.
+// Older files give an option once for both stacks, newer ones in each of them.
 TEST(CTranslate2, StacksThatDifferAreRefused) {
   EXPECT_THAT(Error([](TinyCTranslate2* t) { t->Set("decoder/pre_norm", 0); }),
               HasSubstr("model.bin: \"pre_norm\" of the decoder is not that of the encoder"));
@@ -130,7 +132,7 @@ TEST(CTranslate2, StacksThatDifferAreRefused) {
               HasSubstr("\"scale_embeddings\" of the decoder"));
   TinyCTranslate2 common;
   common.AddScalar("activation", 3);
-  // A flag and the scale that it stands for are the same.
+  // A flag and the scale that it stands for are equal.
   common.AddScalar("encoder/scale_embeddings", 1);
   common.variables.push_back({"decoder/scale_embeddings", {}, 0, Bytes(std::sqrt(8.0f))});
   const absl::StatusOr<LoadedModel> loaded = Load(common);
@@ -212,7 +214,7 @@ TEST(CTranslate2, NamesWhatIsWrong) {
               HasSubstr("source_vocabulary: 6 tokens, expected 5, the size in model.bin"));
   EXPECT_THAT(Error([](TinyCTranslate2* t) { t->target_vocabulary = "[\"a\", 1]"; }),
               HasSubstr("not an array of tokens"));
-  // A name of any bytes does not make the message long.
+  // The message stays short, whatever bytes a name has.
   const std::string longest = Error([](TinyCTranslate2* t) {
     t->variables.push_back({std::string(60'000, '\xe4') + "_scale", {}, 0, "1234"});
   });
@@ -250,7 +252,8 @@ TEST(CTranslate2Bin, RefusesDamage) {
     EXPECT_FALSE(read(damaged.Bin()).ok());
   }
   std::string type = whole;
-  type[whole.find("encoder/num_heads") + 19] = 9;  // behind name, NUL and rank
+  // It stands behind the name, a NUL byte and the rank.
+  type[whole.find("encoder/num_heads") + 19] = 9;
   EXPECT_THAT(std::string(read(type).status().message()), HasSubstr("unknown type 9"));
 }
 

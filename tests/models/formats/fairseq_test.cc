@@ -1,5 +1,5 @@
-// What is read of a checkpoint's options and dictionaries; that the models translate rightly is
-// reference_test's.
+// Tests of what is read from the options and dictionaries of fairseq's checkpoints.
+// reference_test.cc tests that the models translate correctly.
 #include "models/formats/fairseq.h"
 
 #include <filesystem>
@@ -47,7 +47,7 @@ TEST(Fairseq, WhatTheCheckpointsSay) {
   EXPECT_EQ(newer->names.Tensor("output"), "decoder.output_projection.weight");
   EXPECT_EQ(newer->vocabulary.source_sentencepiece, "");
 
-  // A file is as good as its directory.
+  // A checkpoint can be given by its file as well as by its directory.
   const auto older = OpenModel(Data("fairseq-old/model.pt"));
   ASSERT_TRUE(older.ok()) << older.status();
   EXPECT_EQ(older->config.norm_order, NormOrder::kPre);
@@ -142,19 +142,19 @@ TEST(FairseqDamage, Files) {
   EXPECT_TRUE(OpenModel(folder / "other.pt").ok());
   std::filesystem::remove(folder / "other.pt");
 
-  // Another dictionary.
+  // This dictionary belongs to another model.
   WriteFile(folder / "dict.en.txt", "a 1\n");
   const absl::StatusOr<LoadedModel> loaded = LoadModel(folder.path(), ComputeType::kFloat32);
   EXPECT_THAT(std::string(loaded.status().message()), HasSubstr("embed_tokens.weight\" has shape"));
 
-  // A class that no checkpoint has.
+  // No checkpoint has this class.
   std::string bytes = ReadFile(folder / "model.pt");
   bytes = absl::StrReplaceAll(bytes, {{"AverageMeter", "AverageXXXXX"}});
   WriteFile(folder / "model.pt", bytes);
   EXPECT_THAT(OpenError(folder.path()),
               HasSubstr("refers to \"fairseq.meters AverageXXXXX\", which has no place in"));
 
-  // Weights without anything else.
+  // This file has only weights.
   copy("nllb/pytorch_model.bin", "model.pt");
   EXPECT_THAT(OpenError(folder / "model.pt"),
               HasSubstr("a PyTorch file, but not a checkpoint of fairseq or OpenNMT-py"));

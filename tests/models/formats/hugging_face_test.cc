@@ -1,3 +1,5 @@
+// Tests of the reader of Hugging Face's MarianMT directories: configuration, defaults, tensors, and
+// the error for each kind of damage.
 #include "models/formats/hugging_face.h"
 
 #include <cmath>
@@ -34,7 +36,8 @@ absl::StatusOr<LoadedModel> Load(const TinyMarian& tiny) {
   return LoadModel(folder.path(), ComputeType::kFloat32);
 }
 
-// The one line that loading `tiny`, changed by `damage`, ends in; its folder is left out.
+// Returns the one line of the error after `damage` has changed a tiny model. The folder is left
+// out.
 std::string Error(const std::function<void(TinyMarian*)>& damage) {
   TinyMarian tiny;
   damage(&tiny);
@@ -45,7 +48,7 @@ std::string Error(const std::function<void(TinyMarian*)>& damage) {
   return message;
 }
 
-// The same, with the files of the folder changed.
+// Returns the error after `damage` has changed the files of the folder.
 std::string FileError(const std::function<void(const TempFolder&)>& damage) {
   const TempFolder folder;
   TinyMarian().Write(folder);
@@ -126,7 +129,7 @@ TEST(HuggingFace, TiedCopiesAreTheSameModel) {
   absl::StatusOr<LoadedModel> loaded = Load(tiny);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(Greedy(*loaded).log_prob, expected.log_prob);
-  // A file that keeps only one of them, whichever.
+  // A file may have any one of the copies.
   tiny.tensors.erase("model.shared.weight");
   tiny.tensors.erase("model.encoder.embed_tokens.weight");
   tiny.tensors.erase("model.decoder.embed_tokens.weight");
@@ -151,7 +154,7 @@ TEST(HuggingFace, StoredPositionsAreUsed) {
   EXPECT_EQ(loaded->model->config.position_kind, PositionKind::kLearned);
   EXPECT_EQ(loaded->model->weights.source.positions, loaded->model->weights.target.positions);
   EXPECT_EQ(Greedy(*loaded).log_prob, expected.log_prob);
-  // Other values give another result, whatever the configuration calls them.
+  // Other values give another result, whether or not the configuration calls them static.
   tiny.config["static_position_embeddings"] = false;
   tiny.Add("model.encoder.embed_positions.weight", {32, 8});
   loaded = Load(tiny);

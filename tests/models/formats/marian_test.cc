@@ -1,3 +1,4 @@
+// Tests of the readers of Marian's models: containers, options, vocabularies and errors.
 #include "models/formats/marian.h"
 
 #include <cmath>
@@ -81,7 +82,7 @@ TEST(Marian, EveryContainerHoldsTheSameModel) {
       loaded = Load(form, form[0].first);
       ASSERT_TRUE(loaded.ok()) << loaded.status();
     }
-    // intgemm8: rounded weights, near results.
+    // Models in intgemm8 have rounded weights, so their results are only near.
     const absl::StatusOr<LoadedModel> loaded = Load({{"x.bin", tiny.Bin(true)}, {"v.yml", yml}});
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_EQ(loaded->model->config.decoder_memory,
@@ -99,7 +100,7 @@ TEST(Marian, SentencePieceVocabularies) {
   EXPECT_EQ(loaded->vocabulary.target_sentencepiece, tiny.VocabularySpm());
 }
 
-// Firefox's registry has each file compressed by gzip.
+// Each file of Firefox's registry is compressed by gzip.
 TEST(Marian, CompressedFiles) {
   const TinyMarianModel tiny;
   const std::string model = testing::Gzip(tiny.Bin(true));
@@ -117,8 +118,8 @@ TEST(Marian, CompressedFiles) {
                                 {"vocab.yml.gz", testing::Gzip(tiny.VocabularyYml())}};
   const testing::Members listed = {
       {"m.gz", model}, {"v.gz", pieces}, {"decoder.yml", "models: [m.gz]\nvocabs: [v.gz, v.gz]\n"}};
-  // decoder.yml, itself compressed, says which is the model; its names are those of the plain
-  // files.
+  // decoder.yml, which is compressed itself, names the model. The names in it are those of the
+  // uncompressed files.
   const testing::Members decoder = {
       {"decoder.yml.gz", testing::Gzip("models: [a.bin]\nvocabs: [v.spm, v.spm]\nbeam-size: 3\n")},
       {"a.bin.gz", model},
@@ -139,7 +140,7 @@ TEST(Marian, CompressedFiles) {
     EXPECT_EQ(Greedy(*loaded).tokens, expected);
     EXPECT_EQ(loaded->defaults.beam_size == 3, files == decoder);
   }
-  // Two vocabularies, of which the name says which is the source's.
+  // With two vocabularies, the name says which is the source's.
   EXPECT_TRUE(Load({all[0], {"srcvocab.spm.gz", pieces}, {"trgvocab.spm.gz", pieces}}).ok());
 
   const auto error = [](const testing::Members& files) {
@@ -269,7 +270,7 @@ TEST(Marian, OutputLayersOfTheirOwn) {
   EXPECT_NE(Greedy(*LoadTiny(tiny)).log_prob, expected.log_prob);
 }
 
-// What Marian 1.12 writes into every model of default options.
+// Marian 1.12 writes these options into every model of default options.
 TEST(Marian, ReadsOptionsAsMarianWritesThem) {
   TinyMarianModel tiny;
   const Hypothesis expected = Greedy(*LoadTiny(tiny));

@@ -1,5 +1,5 @@
-// What their directories say of languages and vocabularies; that they translate rightly is
-// reference_test's.
+// Tests of what is read of languages and vocabularies from multilingual Hugging Face directories.
+// reference_test.cc tests that the models translate correctly.
 #include "models/formats/multilingual.h"
 
 #include <filesystem>
@@ -26,7 +26,7 @@ using testing::TempFolder;
 using testing::WriteFile;
 using Change = std::function<void(const TempFolder&)>;
 
-// A copy of a directory of the test data, changed.
+// Opens a copy of a directory of the test data after `change` has changed it.
 absl::StatusOr<OpenedModel> Open(const char* name, const Change& change) {
   const TempFolder folder;
   std::filesystem::copy(TestdataPath(name), folder.path());
@@ -40,7 +40,7 @@ std::string Error(const char* name, const Change& change) {
   return std::string(opened.status().message());
 }
 
-// Sets fields of a JSON file.
+// Returns a change that sets fields of a JSON file.
 Change Set(const std::string& file, const nlohmann::json& fields) {
   return [file, fields](const TempFolder& folder) {
     nlohmann::json json = nlohmann::json::object();
@@ -92,7 +92,7 @@ TEST(Multilingual, WhatTheDirectoriesSay) {
   EXPECT_FLOAT_EQ(m2m->config.embedding_scale, 4);
   EXPECT_EQ(m2m->config.unk, 3);
   EXPECT_THAT(m2m->config.source_suffix, ElementsAre(2));
-  // <s>, <pad>, languages and unused ids; not </s>, <unk> and the pieces.
+  // These are <s>, <pad>, the languages and unused ids, but not </s>, <unk> and the pieces.
   EXPECT_THAT(m2m->config.suppressed, ElementsAre(0, 1, 37, 38, 39, 40, 41, 42));
   EXPECT_EQ(m2m->vocabulary.source_tokens[37], "__de__");
   EXPECT_EQ(m2m->vocabulary.source_tokens[42], "<unused 42>");
@@ -109,7 +109,7 @@ TEST(Multilingual, WhatTheDirectoriesSay) {
   EXPECT_EQ(mbart->format, "Hugging Face mBART");
   EXPECT_TRUE(mbart->config.embedding_norm);
   EXPECT_EQ(mbart->vocabulary.languages.default_target, "en_XX");
-  // In the order of the codes, with the ids of the file's order.
+  // Languages are in the order of their codes, and keep the ids that they have in the file.
   EXPECT_THAT(Codes(mbart->vocabulary.languages), ElementsAre("de_DE", "en_XX", "fr_XX"));
   EXPECT_EQ(mbart->vocabulary.languages.languages[2].token, 37);
 }
@@ -124,7 +124,8 @@ TEST(Multilingual, WhereTheLanguageStands) {
   EXPECT_FALSE(legacy->vocabulary.languages.source_in_front);
   EXPECT_TRUE(legacy->vocabulary.languages.target_follows_start);
 
-  // Of mBART, the class of the tokenizer says, else what the decoder starts from.
+  // In mBART models the class of the tokenizer says where the language stands, or else the token
+  // from which the decoder starts.
   const auto unnamed = Set("tokenizer_config.json", {{"tokenizer_class", nullptr}});
   for (const char* name : {"mbart", "mbart50"}) {
     for (const Change& change : {Change(Nothing), Change(unnamed)}) {

@@ -1,5 +1,5 @@
-// What is read of a checkpoint's options and vocabularies; that the models translate rightly is
-// reference_test's.
+// Tests of what is read from the options and vocabularies of OpenNMT-py's checkpoints.
+// reference_test.cc tests that the models translate correctly.
 #include "models/formats/opennmt.h"
 
 #include <string>
@@ -106,7 +106,7 @@ TEST(OpenNmtDamage, Files) {
     EXPECT_FALSE(opened.ok());
     return std::string(opened.status().message());
   };
-  // Zip members carry their checksums, which for the pickle are not looked at.
+  // Members of zip archives have checksums, but that of the pickle is not checked.
   EXPECT_THAT(
       error("opennmt-2/model_step_8.pt", "torchtext.vocab\nVocab", "torchtext.vocab\nOther"),
       HasSubstr("refers to \"torchtext.vocab Other\", which has no place in"));

@@ -1,4 +1,5 @@
-// What T5 directories say; that they translate rightly is reference_test's.
+// Tests of what is read from T5 directories. reference_test.cc tests that the models translate
+// correctly.
 #include "models/formats/t5.h"
 
 #include <cmath>
@@ -38,7 +39,7 @@ std::string Error(const char* name, const Change& change) {
   return message;
 }
 
-// Sets fields of config.json.
+// Returns a change that sets fields of config.json.
 Change Set(const nlohmann::json& fields) {
   return [fields](const TempFolder& folder) {
     auto json = nlohmann::json::parse(ReadFile(folder / "config.json"));
@@ -110,7 +111,7 @@ TEST(T5, FeedForwards) {
 }
 
 TEST(T5, OutputsAreScaledAsTheFileSays) {
-  // Files of newer versions: tied in either case.
+  // In files of newer versions, tied embeddings do not say whether outputs are scaled.
   const auto scale = [](bool tied, bool scaled) {
     return Config({{"model_type", "t5"},
                    {"tie_word_embeddings", tied},
@@ -120,7 +121,7 @@ TEST(T5, OutputsAreScaledAsTheFileSays) {
   };
   EXPECT_FLOAT_EQ(scale(true, false), 1.0f);
   EXPECT_FLOAT_EQ(scale(true, true), 0.5f);
-  // The output layer that is there is used.
+  // An output layer that is in the file is used, even if embeddings are tied.
   const auto madlad = Load("madlad", [](const TempFolder&) {});
   const auto newer =
       Load("madlad", Set({{"tie_word_embeddings", true}, {"scale_decoder_outputs", false}}));

@@ -1,3 +1,4 @@
+// Tests that every field of a model's configuration is the same after it was written as JSON.
 #include "models/native/model_config_json.h"
 
 #include "gtest/gtest.h"

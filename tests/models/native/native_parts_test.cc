@@ -1,3 +1,4 @@
+// Tests of the parts of .nibu files: shortlists and tokens are written, read, and refused if cut.
 #include "models/native/native_parts.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Tests of .nibu files: models of every kind stay the same, packed and quantized weights, errors.
 #include "models/native/native.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ using testing::WriteFile;
 
 constexpr ComputeType kTypes[] = {ComputeType::kFloat32, ComputeType::kInt8};
 
-// Tokens and scores of a few sentences, by a shortlist where the model has one.
+// Returns tokens and scores of a few sentences, by a shortlist where the model has one.
 std::vector<std::pair<std::vector<int>, float>> Translations(const LoadedModel& loaded) {
   DecodingOptions options;
   options.beam_size = 2;
@@ -89,7 +90,7 @@ void ExpectSameModel(const std::string& a, const std::string& b) {
   }
 }
 
-// The model at `path`, written without and with packed weights, is still the same model.
+// Expects that the model at `path` stays the same, written with packed weights and without.
 void ExpectNativeIsTheSame(const std::string& path) {
   SCOPED_TRACE(path);
   const TempFolder folder;
@@ -99,7 +100,7 @@ void ExpectNativeIsTheSame(const std::string& path) {
     Convert(path, folder / "packed.nibu", {{}, type});
     ExpectSameModel(path, folder / "packed.nibu");
   }
-  // And once more, from the native file.
+  // The same holds for a file that is written from a native file.
   Convert(folder / "packed.nibu", folder / "again.nibu", {});
   EXPECT_EQ(ReadFile(folder / "plain.nibu"), ReadFile(folder / "again.nibu"));
 }
@@ -158,9 +159,9 @@ TEST(Native, PackedLinearsAndTablesStayInTheFile) {
   EXPECT_EQ(model->weights.output.blocks[0].packed_bytes().data(),
             linears.at("output.weight/0").data());
   EXPECT_EQ(model->weights.source.tokens, model->weights.target.tokens);
-  // Tied weights are there once.
+  // Tied weights are stored once.
   EXPECT_EQ(source.Find("encoder.tokens")->view.data, source.Find("output.weight")->view.data);
-  // For another type they are packed from the tensors.
+  // For another compute type, the weights are packed from the tensors.
   const auto int8 = BuildModel(opened->config, opened->names, ComputeType::kInt8, &source).value();
   const char* packed = int8->weights.encoder[1].self.qkv.packed_bytes().data();
   const absl::string_view file = source.Find("encoder.tokens")->file->bytes();
@@ -203,7 +204,7 @@ TEST(Native, TiedLayersAreOne) {
   }
 }
 
-// Equal bytes do not make maps of other shapes, or with another activation, the same.
+// Equal bytes of layers with other shapes or activations are not shared.
 TEST(Native, EqualBytesAreNotEqualMaps) {
   const TempFolder folder;
   TinyMarian tiny;
@@ -215,7 +216,7 @@ TEST(Native, EqualBytesAreNotEqualMaps) {
   ExpectNativeIsTheSame(folder.path());
 }
 
-// How many tensors have each type.
+// Returns how many tensors have each type.
 std::map<std::string, int> Types(const std::string& file) {
   std::map<std::string, int> types;
   const nlohmann::json header = Header(ReadFile(file));
@@ -229,7 +230,8 @@ TEST(Native, Quantization) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   const std::string path = folder / "m.nibu";
-  // 2 tables, 1 bias, 36 maps (with the output layer) with 35 biases, 10 norms of 2.
+  // There are 2 tables, 1 bias, 36 linear layers (the output layer included) with 35 biases, and 10
+  // norms of 2 tensors.
   Convert(folder.path(), path, {});
   const int all = Types(path)["float32"];
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all)));
@@ -237,13 +239,13 @@ TEST(Native, Quantization) {
   const int maps = 2 * 6 + 2 * 10 + 1;
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps),
                                                 std::make_pair("int8", maps)));
-  // What int8 makes of the weights is the same at conversion and at load.
+  // Weights are quantized equally at conversion and at loading.
   EXPECT_EQ(Translations(*LoadModel(folder.path(), ComputeType::kInt8)),
             Translations(*LoadModel(path, ComputeType::kInt8)));
   Convert(folder.path(), path, {ComputeType::kBFloat16, {}});
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all - maps - 2),
                                                 std::make_pair("bfloat16", maps + 2)));
-  Convert(path, path, {ComputeType::kFloat32, {}});  // over itself
+  Convert(path, path, {ComputeType::kFloat32, {}});  // It replaces the file that it reads.
   EXPECT_THAT(Types(path), UnorderedElementsAre(std::make_pair("float32", all)));
 }
 

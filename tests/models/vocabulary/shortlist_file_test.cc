@@ -1,3 +1,4 @@
+// Tests of the readers of lexical shortlists: binary, text and vmap files, compressed and damaged.
 #include "models/vocabulary/shortlist_file.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ const char kText[] = "q x 0.3\np x 0.5\nr x 0.1\nq y 0.9\nNULL y 0.5\nr NULL 0.5
 TEST(ShortlistFile, Text) {
   auto shortlist = Read(kText);
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
-  EXPECT_EQ((*shortlist)->first, 5);  // of 100
+  EXPECT_EQ((*shortlist)->first, 5);  // The default of 100 is cut to the vocabulary.
   EXPECT_THAT((*shortlist)->offsets, ElementsAre(0, 0, 0, 3, 4));
   EXPECT_THAT((*shortlist)->ids, ElementsAre(2, 3, 4, 3));
   shortlist = Read(kText, {1, 2, 0.4f});
@@ -111,7 +112,7 @@ TEST(ShortlistFile, CompressedText) {
   EXPECT_THAT((*shortlist)->ids, ElementsAre(2, 3, 4, 3));
   const std::string compressed = Gzip(kText);
   EXPECT_THAT(Error(compressed.substr(0, compressed.size() / 2)), HasSubstr("inflated"));
-  // A bomb: one line of 100 MB.
+  // One line of 100 MB is refused while it inflates.
   EXPECT_THAT(Error(Gzip(std::string(100'000'000, 'x'))), HasSubstr("too long"));
 }
 
@@ -146,7 +147,7 @@ TEST(ShortlistFile, RealFilesOfBothFormsAgree) {
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ((*binary)->first, 50);
   EXPECT_EQ((*text)->first, 50);
-  // The same candidates for a sentence, up to ties at the end of a list.
+  // Both have the same candidates for a sentence, except for ties at the ends of lists.
   const std::vector<int> source = {10, 200, 3000, 7000, 5};
   const std::vector<int> a = (*binary)->Candidates(source, 8000, {0});
   const std::vector<int> b = (*text)->Candidates(source, 8000, {0});

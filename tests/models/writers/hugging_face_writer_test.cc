@@ -1,3 +1,5 @@
+// Tests of the writer of Hugging Face directories: models of other formats stay the same, and what
+// such a directory cannot hold is refused.
 #include "models/writers/hugging_face_writer.h"
 
 #include <filesystem>
@@ -23,7 +25,7 @@ using testing::TinyMarian;
 using testing::TinyMarianModel;
 using testing::WriteFile;
 
-// Tokens and scores of a few sentences.
+// Returns tokens and scores of a few sentences.
 std::vector<std::pair<std::vector<int>, float>> Translations(const std::string& path) {
   const absl::StatusOr<LoadedModel> loaded = LoadModel(path, ComputeType::kFloat32);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
@@ -94,7 +96,8 @@ TEST(HuggingFaceWriter, LearnedPositionsAndTwoVocabularies) {
   ExpectSame(folder.path());
 }
 
-// A start from a zero vector, positions by another formula, another epsilon.
+// Marian's decoder starts from a zero vector, its positions have another formula, and its norms
+// have another epsilon.
 TEST(HuggingFaceWriter, MarianModels) {
   for (const char* norm_suffix : {"", "_pre"}) {
     TinyMarianModel tiny(/*ssru=*/false, norm_suffix);

@@ -1,3 +1,4 @@
+// Tests of the language detector: many languages, scripts, short texts, HTML, and confidences.
 // Threads: the thread sanitizer runs this file.
 #include "tokenizer/languages/language_detector.h"
 
@@ -29,7 +30,7 @@ using ::testing::SizeIs;
 
 using Codes = std::vector<std::string>;
 
-// The most probable language among `codes`; empty if nothing can be told.
+// Returns the most probable language among `codes`, or "" if none can be told.
 std::string Best(const std::string& text, const Codes& codes = {}, bool is_html = false) {
   const auto found = LanguageDetector(codes).Detect(text, is_html);
   return found.empty() ? "" : found.front().code;
@@ -130,7 +131,7 @@ TEST(LanguageDetectorTest, LettersOfOneLanguageOnly) {
   EXPECT_EQ(Best("Добрый день", {"de", "ru"}), "ru");
   EXPECT_EQ(Best("Щ", {"de", "el"}), "");
   EXPECT_EQ(Best("Добрый день", {"de", "en"}), "");
-  // Nothing is known of Shan but that it is written in Burmese letters.
+  // Of Shan, only its Burmese letters are known.
   EXPECT_EQ(Best("မႂ်ႇသုင်ၶႃႈ", {"eng_Latn", "shn_Mymr"}), "shn_Mymr");
   EXPECT_EQ(Best("မႂ်ႇသုင်ၶႃႈ", {"eng_Latn", "shn_Mymr", "ksw_Mymr"}), "");
   // A name in Latin letters does not make a text English.
@@ -215,7 +216,7 @@ TEST(LanguageDetectorTest, LongTexts) {
   while (text.size() < (4 << 20)) text += "Das Wetter ist heute schön, deshalb gehen wir aus. ";
   EXPECT_EQ(Best(text, {"en", "de"}), "de");
   (void)Best(std::string(2 << 20, 'a'), {"en", "de"});
-  // CLD2 passes up to 60 KB of letters at once, of which the last may lie behind the limit.
+  // CLD2 processes up to 60 KB of letters at once, the last of which may lie behind the limit.
   const auto scores = ScoreLanguages(text, /*is_html=*/false);
   ASSERT_THAT(scores, SizeIs(1));
   EXPECT_GE(scores[0].bytes, kScoredLetters);
@@ -227,7 +228,7 @@ TEST(LanguageDetectorTest, KnownLanguages) {
   EXPECT_THAT(known, AllOf(Contains("en"), Contains("he"), Contains("nn"), Contains("zh"),
                            Contains("zh-Hant"), Contains("eo"), Contains("zu"), Contains("jv")));
   EXPECT_THAT(known, Each(Not(AnyOf("iw", "un", "xxx", "tlh"))));
-  // The tables are those of libcld2_full; libcld2's own know 80.
+  // The tables are those of libcld2_full. Those of libcld2 know 80 languages.
   EXPECT_GT(known.size(), 150);
   EXPECT_TRUE(std::is_sorted(known.begin(), known.end()));
 }

@@ -1,3 +1,4 @@
+// Tests of the words by which a text may say a number, language by language.
 #include "tokenizer/sentences/number_words.h"
 
 #include "gtest/gtest.h"
@@ -24,7 +25,7 @@ TEST(NumberWords, AreSaidInManyWays) {
   EXPECT_FALSE(english.Say("7", "seventeen dogs"));
   const NumberWords chinese("zh");
   ASSERT_TRUE(chinese.AreKnown());
-  EXPECT_TRUE(chinese.Say("3", "有三只狗"));  // no blanks between words
+  EXPECT_TRUE(chinese.Say("3", "有三只狗"));  // There are no blanks between words.
 }
 
 TEST(NumberWords, UnknownLanguagesHaveNone) { EXPECT_FALSE(NumberWords("xx").AreKnown()); }

@@ -1,4 +1,4 @@
-// Lines and their sentences, language by language.
+// Lines and their sentences, language by language, for the tests of the sentence splitter.
 #ifndef NIBU_TESTS_TOKENIZER_SENTENCES_SENTENCE_CASES_H_
 #define NIBU_TESTS_TOKENIZER_SENTENCES_SENTENCE_CASES_H_
 
@@ -6,8 +6,8 @@
 
 namespace nibu::internal {
 
-// "|" stands where one sentence ends and the next begins: for a blank, or for nothing in languages
-// that have none there.
+// "|" stands where one sentence ends and the next one begins, in place of a blank, or between
+// characters in languages without blanks.
 struct SentenceCases {
   const char* language;
   std::vector<const char*> lines;

@@ -1,3 +1,4 @@
+// Tests of the sentence splitter: cases of many languages, and lines that are joined to a text.
 // Threads: the thread sanitizer runs this file.
 #include "tokenizer/sentences/sentence_splitter.h"
 
@@ -43,8 +44,8 @@ Sentences Split(const std::string& language, absl::string_view line) {
   return sentences;
 }
 
-// Spans are in order and hold something; what lies outside of them is white space, and none of it
-// is at their ends.
+// Expects that spans are in order and not empty, that only white space lies outside of them, and
+// that none is at their ends.
 void ExpectNothingLost(absl::string_view line, const std::vector<TextSpan>& spans) {
   size_t end = 0;
   for (const TextSpan& span : spans) {
@@ -72,7 +73,7 @@ TEST(SentenceSplitterTest, SentencesOfManyLanguages) {
   }
 }
 
-// Marks that older versions of Unicode do not call ends of sentences.
+// Older versions of Unicode do not call these marks ends of sentences.
 TEST(SentenceSplitterTest, KhmerAndTibetan) {
   EXPECT_EQ(Split("km", "នាវាបានចេញទៅ។ យើងខកខានហើយ៕ ចប់។"),
             Sentences({"នាវាបានចេញទៅ។", "យើងខកខានហើយ៕", "ចប់។"}));
@@ -80,7 +81,7 @@ TEST(SentenceSplitterTest, KhmerAndTibetan) {
             Sentences({"ང་ཁྱི་ལ་དགའ།", "ཁྱི་ནི་ཡག་པོ་རེད།།", "ང་འགྲོ།"}));
 }
 
-// What does not depend on a language works for all.
+// Rules that do not depend on a language apply to all languages.
 TEST(SentenceSplitterTest, LanguagesWithoutWordsOfTheirOwn) {
   for (const char* language : {"xx", "ceb_Latn", "ko", "no such language", "../../etc", "*", "#"}) {
     EXPECT_EQ(Split(language, "Aba no. Dr. Kabo 3.5 na. Sina? Oo! Yes."),
@@ -112,7 +113,7 @@ TEST(BetweenSentencesTest, BlanksWhereTheScriptWritesThem) {
   EXPECT_EQ(BetweenTranslations("", "네.", "그래요?"), " ");
   EXPECT_EQ(BetweenTranslations(" ", "둘이다", "그래요?"), " ");
   EXPECT_EQ(BetweenTranslations(" ", "Eins 🙂", "🙂 zwei"), " ");
-  // Other white space is layout.
+  // Other white space is layout, which stays.
   for (const char* space : {"  ", "\t", "\u00a0", "\u3000"}) {
     EXPECT_EQ(BetweenTranslations(space, "一。", "二。"), space);
     EXPECT_EQ(BetweenTranslations(space, "Eins.", "Zwei."), space);
@@ -131,7 +132,7 @@ TEST(SentenceSplitterTest, MissingBlanks) {
   EXPECT_EQ(Split("hi", "यह है।वह है।"), (Sentences{"यह है।", "वह है।"}));
 }
 
-// Where no rule of ours says anything.
+// Where no rule decides, ICU does.
 TEST(SentenceSplitterTest, IcuDecidesBeforeSigns) {
   EXPECT_EQ(Split("en", "It ended. = it began"), Sentences{"It ended. = it began"});
   EXPECT_EQ(Split("en", "It ended. = It began"), (Sentences{"It ended.", "= It began"}));
@@ -260,8 +261,8 @@ std::vector<std::string> ReadLines(const std::string& path) {
   return lines;
 }
 
-// Joins lines by fives, and looks which of the joins are found. Only lines that end as sentences do
-// count: no one can find the end of a headline.
+// Joins lines by fives, and expects that the splitter finds the joins. Only lines with the mark of
+// a sentence's end count, since nobody could find the end of a headline.
 void ExpectJoinsFound(const std::string& path, const std::string& language) {
   const std::vector<std::string> lines = ReadLines(path);
   if (lines.empty()) GTEST_SKIP() << path << " is not here";

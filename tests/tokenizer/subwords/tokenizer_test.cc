@@ -1,3 +1,5 @@
+// Tests of the tokenizers: SentencePiece and its character maps, vocabularies, tokens of languages,
+// and long input that is split into parts.
 #include "tokenizer/subwords/tokenizer.h"
 
 #include <fstream>
@@ -31,7 +33,7 @@ std::string ReadFile(const std::string& path) {
 
 std::string ModelBytes() { return ReadFile(CaptionsModelPath("source.spm")); }
 
-// The first `n` pieces of the bundled model, or all of them.
+// Returns the first `n` pieces of the bundled model, or all of them.
 Vocabulary PiecesOf(size_t n = SIZE_MAX) {
   SentencePieceModel model;
   std::string error;
@@ -62,7 +64,8 @@ TEST(SentencePieceTest, EncodesAndDecodes) {
   EXPECT_EQ(*Bundled().Decode({}), "");
 }
 
-// Argos packages of OPUS-MT models have the source's SentencePiece model alone.
+// Argos packages of OPUS-MT models have only the source's SentencePiece model, which does not have
+// all target pieces.
 TEST(SentencePieceTest, PiecesOfAnotherModel) {
   EXPECT_EQ(*Bundled().Decode({"▁Ein", "▁qqqx", "zzz", "▁Mann", "."}), "Ein qqqxzzz Mann.");
   EXPECT_EQ(*Bundled().Decode({"▁qqqx", "▁Mann"}), "qqqx Mann");
@@ -99,7 +102,7 @@ TEST(SentencePieceTest, SpansOfPieces) {
     EXPECT_GE(spans[i].begin, end);
     EXPECT_LE(spans[i].begin, spans[i].end);
     end = spans[i].end;
-    if (spans[i].begin < 12) continue;  // what is not UTF-8 is normalized
+    if (spans[i].begin < 12) continue;  // Bytes that are not UTF-8 are normalized.
     const std::string word = absl::StrReplaceAll(pieces[i], {{"\u2581", ""}});
     EXPECT_NE(text.substr(spans[i].begin, end - spans[i].begin).find(word), std::string::npos)
         << pieces[i];
@@ -112,7 +115,7 @@ TEST(SentencePieceTest, SpansOfPieces) {
   EXPECT_EQ(joined, decoded);
 }
 
-// Long text goes to SentencePiece in parts.
+// Long text is passed to SentencePiece in parts.
 TEST(SentencePieceTest, LongTextIsTheSumOfItsWords) {
   const std::vector<std::string> sentence = *Bundled().Encode("A man is riding a bicycle.");
   std::string text;
@@ -122,7 +125,7 @@ TEST(SentencePieceTest, LongTextIsTheSumOfItsWords) {
     expected.insert(expected.end(), sentence.begin(), sentence.end());
   }
   EXPECT_EQ(*Bundled().Encode(text), expected);
-  // Without blanks: whole characters, nothing lost.
+  // Text without blanks is cut between characters, and nothing is lost.
   std::string unspaced;
   while (unspaced.size() < 300000) unspaced += "\u00e4";
   const auto pieces = Bundled().Encode(unspaced);
@@ -130,7 +133,7 @@ TEST(SentencePieceTest, LongTextIsTheSumOfItsWords) {
   EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(*pieces, ""), {{"\u2581", ""}}), unspaced);
 }
 
-// A minute, were they one part.
+// In one part, this text would take a minute.
 TEST(SentencePieceTest, AMillionUnknownCharacters) {
   const auto pieces = Bundled().Encode(std::string(size_t{1} << 20, '\0'));
   ASSERT_TRUE(pieces.ok());
@@ -153,11 +156,11 @@ TEST(SentencePieceTest, AnotherModelsVocabularyIsRefused) {
   EXPECT_NE(refused.status().message().find("belongs to another model"), std::string::npos);
 }
 
-// SentencePiece would walk out of memory on most of these.
+// SentencePiece would read beyond its memory with most of these.
 TEST(SentencePieceTest, DamagedCharacterMapsAreRefused) {
   const std::string bytes = ModelBytes();
   ASSERT_TRUE(CharsmapsAreSound(bytes));
-  const size_t map = bytes.size() - 200000;  // most of the file's end is the map
+  const size_t map = bytes.size() - 200000;  // Most of the file's end is the map.
   std::mt19937 random(3);
   int refused = 0;
   for (int round = 0; round < 200; ++round) {
@@ -177,7 +180,7 @@ TEST(SentencePieceTest, DamagedCharacterMapsAreRefused) {
   EXPECT_GT(refused, 100);
 }
 
-// A model with a map of one block of units: node 0 has the children 128 ^ byte.
+// The model has a map of one block of units, in which node 0 has the children 128 ^ byte.
 TEST(CharsmapTest, ChecksEveryBound) {
   const auto model = [](std::vector<uint32_t> units, const std::string& replacements) {
     const auto length = [](size_t n) {
@@ -186,7 +189,7 @@ TEST(CharsmapTest, ChecksEveryBound) {
       return varint + static_cast<char>(n);
     };
     units.resize(256);
-    std::string map("\0\4\0\0", 4);  // 1024 bytes
+    std::string map("\0\4\0\0", 4);  // the number of bytes, 1024
     map.append(reinterpret_cast<const char*>(units.data()), 1024);
     map += replacements;
     const std::string field = "\x12" + length(map.size()) + map;
@@ -223,7 +226,7 @@ TEST(VocabularyTest, MapsBothWays) {
   ASSERT_TRUE(vocabulary.ok());
   EXPECT_EQ(vocabulary->size(), 5);
   EXPECT_EQ(vocabulary->Id("b"), 3);
-  EXPECT_EQ(vocabulary->Id("a"), 2);  // the first of two
+  EXPECT_EQ(vocabulary->Id("a"), 2);  // It is the first of two.
   EXPECT_EQ(vocabulary->Id("z"), 1);
   EXPECT_TRUE(vocabulary->Contains("a"));
   EXPECT_FALSE(vocabulary->Contains("z"));
@@ -270,7 +273,7 @@ std::string Parts(const Pieces& pieces, size_t limit) {
   std::vector<std::string> parts;
   size_t expected = 0;
   for (const auto& [begin, end] : SplitPieces(pieces, limit)) {
-    EXPECT_EQ(begin, expected);  // nothing lost, nothing twice
+    EXPECT_EQ(begin, expected);  // Nothing is lost or comes twice.
     EXPECT_LT(begin, end);
     EXPECT_LE(end - begin, limit);
     expected = end;
@@ -290,23 +293,23 @@ TEST(SplitPiecesTest, PrefersSentencesThenClausesThenWords) {
   EXPECT_EQ(Parts({"a", "b", "c", "d", "e"}, 2), "ab|cd|e");
   EXPECT_EQ(Parts({"▁他", "走", "了", "。", "她", "来", "了"}, 5), "▁他走了。|她来了");
   EXPECT_EQ(Parts({"▁\"", "a", ".", "\"", "▁b", "▁c"}, 5), "▁\"a.\"|▁b▁c");
-  // "3.5" is no end of a sentence.
+  // "3.5" is not the end of a sentence.
   EXPECT_EQ(Parts({"▁3", ".", "5", "▁b", "▁c"}, 4), "▁3.5▁b|▁c");
 }
 
-// However early it is.
+// The end of a sentence is preferred, however early it is.
 TEST(SplitPiecesTest, ASentenceEndIsBetterThanAnyClause) {
   EXPECT_EQ(Parts({"▁a", ".", "▁b", "▁c", ",", "▁d", "▁e", "▁f"}, 7), "▁a.|▁b▁c,▁d▁e▁f");
   EXPECT_EQ(Parts({"▁a", ",", "▁b", "▁c", "▁d", "▁e"}, 5), "▁a,|▁b▁c▁d▁e");
 }
 
 TEST(SplitPiecesTest, EastAsianText) {
-  // Narrow marks, as normalization leaves them, with no blank behind them.
+  // After normalization, the marks are narrow and have no blank behind them.
   EXPECT_EQ(Parts({"▁你好", ",", "世界", "!", "再", "见"}, 5), "▁你好,世界!|再见");
   EXPECT_EQ(Parts({"▁你好", ",", "世", "界", "人"}, 4), "▁你好,|世界人");
   EXPECT_EQ(Parts({"▁今日", "、", "明日", "に", "も"}, 4), "▁今日、|明日にも");
   EXPECT_EQ(Parts({"▁ｶﾅ", "｡", "ｶ", "ﾅ"}, 3), "▁ｶﾅ｡|ｶﾅ");
-  // "1,000" is one number, and emoji are no letters.
+  // "1,000" is one number, and emoji are not letters.
   EXPECT_EQ(Parts({"▁1", ",", "000", "▁b"}, 3), "▁1,000|▁b");
   EXPECT_EQ(Parts({"▁a", "▁b", ".", "👩"}, 3), "▁a|▁b.👩");
 }

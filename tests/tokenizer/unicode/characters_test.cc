@@ -1,3 +1,4 @@
+// Tests of the borders of words and of white space.
 #include "tokenizer/unicode/characters.h"
 
 #include <string>
@@ -14,7 +15,7 @@ using ::testing::ElementsAre;
 std::vector<size_t> Borders(const std::string& text) {
   std::vector<size_t> borders;
   for (size_t at = 0; at <= text.size(); ++at) {
-    const bool inside = at < text.size() && (text[at] & 0xc0) == 0x80;  // of a character
+    const bool inside = at < text.size() && (text[at] & 0xc0) == 0x80;  // within a character
     if (!inside && IsWordBorder(text, at)) borders.push_back(at);
   }
   return borders;

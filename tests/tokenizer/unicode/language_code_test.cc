@@ -1,3 +1,4 @@
+// Tests of the reader of language codes in their common forms.
 #include "tokenizer/unicode/language_code.h"
 
 #include "gmock/gmock.h"

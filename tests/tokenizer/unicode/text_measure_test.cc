@@ -1,3 +1,5 @@
+// Tests of the measures of a text by which translations are watched: numbers, ends of sentences,
+// and characters.
 #include "tokenizer/unicode/text_measure.h"
 
 #include <random>
@@ -10,7 +12,7 @@
 namespace nibu::internal {
 namespace {
 
-// "12 5+" where + says that a number is not alone.
+// Returns the numbers, such as "12 5+", where + says that a number does not stand alone.
 std::string Numbers(const std::string& text) {
   std::string all;
   for (const auto& number : Measure(text).numbers) {

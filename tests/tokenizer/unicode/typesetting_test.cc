@@ -1,3 +1,4 @@
+// Tests of the columns, breaks and joins of lines of text.
 #include "tokenizer/unicode/typesetting.h"
 
 #include <string>
@@ -20,7 +21,7 @@ TEST(TypesettingTest, Columns) {
   EXPECT_EQ(ColumnBehind("\U0001f600"), 2u);
   EXPECT_EQ(ColumnBehind("\ta\tb"), 17u);
   EXPECT_EQ(ColumnBehind("\t", 7), 8u);
-  EXPECT_EQ(ColumnBehind("\xff\xe4\xbd"), 2u);  // the second is the beginning of a character
+  EXPECT_EQ(ColumnBehind("\xff\xe4\xbd"), 2u);  // The second one is the beginning of a character.
   EXPECT_EQ(ColumnBehind("\f"), 0u);
 }
 
@@ -28,9 +29,10 @@ TEST(TypesettingTest, Breaks) {
   EXPECT_THAT(LineBreaks(""), ElementsAre(0));
   EXPECT_THAT(LineBreaks("ab"), ElementsAre(2));
   EXPECT_THAT(LineBreaks("a  b\tc"), ElementsAre(3, 5, 6));
-  // Neither words with hyphens nor addresses are cut, nor what a no-break space joins.
+  // Words with hyphens, addresses, and words that a no-break space joins are not cut.
   EXPECT_THAT(LineBreaks("well-known http://a/b 1\u00a0m"), ElementsAre(11, 22, 26));
-  EXPECT_THAT(LineBreaks("你好。我"), ElementsAre(3, 9, 12));  // not before a full stop
+  // There is no break before a full stop.
+  EXPECT_THAT(LineBreaks("你好。我"), ElementsAre(3, 9, 12));
   EXPECT_THAT(LineBreaks("你 a好"), ElementsAre(4, 8));
   EXPECT_THAT(LineBreaks("ภาษาไทย"), ElementsAre(12, 21));  // language, Thai
   EXPECT_EQ(LineBreaks("a\xff b").back(), 4u);
