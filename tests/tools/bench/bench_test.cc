@@ -1,4 +1,4 @@
-// nibu-bench: sweeps, their reports, and the command line.
+// Tests of nibu-bench: its sweeps, reports and command line.
 // Threads: the thread sanitizer runs this file.
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ using ::testing::SizeIs;
 
 const std::string kProgram = ProgramPath("nibu-bench");
 
-// A file with the shape of a very small model.
+// Returns the path of a file with the shape of a very small model.
 std::string TinyShape() {
   std::string path = absl::StrCat(testing::TempDir(), "/bench_tiny_", getpid(), ".json");
   std::ofstream(path) << R"({"d_model": 32, "heads_encoder": 2, "heads_decoder": 2,
@@ -153,7 +153,8 @@ TEST(BenchTest, EveryCombinationIsARun) {
                                  "load_seconds", "matmul_seconds", "matmul_floor_seconds"}) {
       EXPECT_GT(json[positive].get<double>(), 0) << positive;
     }
-    const nlohmann::json& ratio = json["matmul_floor_ratio"];  // none where the run was too short
+    // Runs that are too short have no ratio.
+    const nlohmann::json& ratio = json["matmul_floor_ratio"];
     EXPECT_TRUE(ratio.is_null() || ratio.get<double>() > 0) << ratio;
     EXPECT_GT(json["peak_rss_bytes"].get<size_t>(), json["weight_bytes"].get<size_t>());
     EXPECT_LE(json["latency_ms"]["p50"], json["latency_ms"]["p90"]);
@@ -184,7 +185,7 @@ TEST(BenchTest, OneTableRowARun) {
   EXPECT_THAT(lines[5], HasSubstr("   4  auto |       6 "));
 }
 
-// A run's peak is its own: the one before held far more.
+// The peak of memory is that of one run, although the run before it held far more.
 TEST(BenchTest, PeakMemoryIsOfOneRun) {
   if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps what is freed";
   if (!std::ofstream("/proc/self/clear_refs").is_open()) GTEST_SKIP() << "no peak to reset";
@@ -248,7 +249,7 @@ TEST(BenchTest, RefusesBeforeAnythingRuns) {
   ExpectUsageError("--src=x", "--src needs a model");
   ExpectUsageError("--norandom_weights", "go together");
   ExpectUsageError("--model=x", "not both");
-  // It is that of random weights, too.
+  // The same error is given with random weights.
   ExpectOneLineError("nibu-bench", BenchTiny("--encoder_attention=mlp:4"), 1, "mlp:positions=4");
   ExpectUsageError("word", "unexpected argument \"word\"");
   ExpectOneLineError("nibu-bench",
@@ -272,7 +273,8 @@ Outcome BenchAttention(const std::string& flags) {
   return Shell(absl::StrCat("'", kProgram, "' attention --compute_type=float32 ", flags), "");
 }
 
-// Full attention is its own measure; a wide window is full attention, a narrow one is not.
+// Full attention is compared with itself and a wide window equals it, so both have no error. A
+// narrow window has one.
 TEST(AttentionBenchTest, EveryMechanismAtEveryLength) {
   for (const std::string& encoder :
        {std::string(), absl::StrCat(" --encoder --config='", TinyShape(), "'")}) {
@@ -313,7 +315,7 @@ TEST(AttentionBenchTest, EveryMechanismAtEveryLength) {
   EXPECT_EQ(table.status, 0);
   EXPECT_THAT(table.out, HasSubstr("window:width=8"));
   EXPECT_THAT(table.out, HasSubstr("0.0000"));
-  // Of an encoder that has weights beside those of full attention, too.
+  // Encoders that have weights beside those of full attention are measured, too.
   const Outcome reduction = BenchAttention(absl::StrCat(
       "--json --encoder --config='", TinyShape(), "' --lengths=8 --mechanisms='reduction:2;pool'"));
   ASSERT_EQ(reduction.status, 0) << reduction.err;

@@ -1,3 +1,4 @@
+// Tests of MatmulRecorder: the matmuls of a run are repeated with their rows and output types.
 #include "tools/bench/matmul_recorder.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ Linear Ones(int in, int out, ComputeType type) {
   return *Linear::Create({matrix}, {bias}, Activation::kNone, type);
 }
 
-// The products of many rows take longer than those of few, also when they are run again; weights
-// that end with their sentence may be gone by then.
+// The products of many rows take longer than those of few, also when they are repeated. Weights
+// that belonged to a sentence may be gone by then.
 TEST(MatmulRecorderTest, RunsProductsAgain) {
   for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kInt8}) {
     std::vector<MatmulRecorder> recorders(2);
@@ -42,7 +43,7 @@ TEST(MatmulRecorderTest, RunsProductsAgain) {
       matmul.Apply(some, x.span(), selected.span());
     }
     EXPECT_EQ(recorders[1].calls(), 51u);
-    EXPECT_GT(recorders[0].calls(), 51u);  // in pieces
+    EXPECT_GT(recorders[0].calls(), 51u);  // Many rows are cut into pieces.
     EXPECT_GT(recorders[0].seconds(), recorders[1].seconds());
     const double floor = *recorders[0].Replay(MatmulKernels::kAuto);
     EXPECT_GT(*recorders[1].Replay(MatmulKernels::kOneDnn), 0);
@@ -56,7 +57,7 @@ TEST(MatmulRecorderTest, RunsProductsAgain) {
   }
 }
 
-// Keeps the types in which the results of calls were wanted.
+// Keeps the types in which the results of calls were requested.
 class Outputs final : public MatmulObserver {
  public:
   void Observe(const MatmulCall& call) override {
@@ -67,7 +68,8 @@ class Outputs final : public MatmulObserver {
   MatmulRecorder recorder;
 };
 
-// A bfloat16 hidden layer is written in bfloat16, which takes other products than float32.
+// A bfloat16 hidden layer is written in bfloat16, for which oneDNN has other primitives than for
+// float32.
 TEST(MatmulRecorderTest, RunsProductsWithTheirOutputType) {
   const Linear up = Ones(64, 128, ComputeType::kBFloat16);
   const Linear down = Ones(128, 64, ComputeType::kBFloat16);

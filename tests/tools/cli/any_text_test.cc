@@ -1,4 +1,4 @@
-// Whatever the text, and however much of it: every line comes out.
+// Tests that every line comes out of nibu-translate, whatever the text, and however much of it.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ Outcome Translate(const std::string& flags, const std::string& input = "") {
   return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
 }
 
-// Whatever the text is, a line comes out for every line, in order.
+// Every line gives one line, in order, whatever its text is.
 TEST(AnyTextTest, AnyText) {
   const std::string known = "A dog runs.";
   const std::vector<std::string> odd = {
@@ -37,7 +37,7 @@ TEST(AnyTextTest, AnyText) {
   };
   std::string input;
   for (const std::string& line : odd) absl::StrAppend(&input, line, "\n", known, "\r\n");
-  input += known;  // no final line feed
+  input += known;  // The last line has no line feed.
   const Outcome outcome = Translate("", input);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto lines = Lines(outcome.out);
@@ -81,7 +81,7 @@ TEST(AnyTextTest, LongLines) {
                             "of 5 tokens is longer than max_input_length, 4; raise"),
             std::string::npos)
       << second.err;
-  // Sentences that fit are translated as if they stood alone.
+  // Sentences that fit into max_input_length are translated as if they stood alone.
   EXPECT_EQ(Translate(flags + "--max_input_length=6", "A dog runs. Two men are walking.\n").out,
             "Ein Hund rennt. Zwei Männer gehen.\n");
 }
@@ -97,7 +97,7 @@ TEST(AnyTextTest, AMegabyteInOneLine) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], std::string(1 << 20, ' '));
   EXPECT_EQ(lines[2], "Ein Hund rennt.");
-  // A million tokens.
+  // This line has a million tokens.
   const Outcome truncated =
       Translate("--beam_size=1 --long_input=truncate", std::string(1 << 20, 'x') + "\n");
   EXPECT_EQ(truncated.status, 0);
@@ -106,7 +106,7 @@ TEST(AnyTextTest, AMegabyteInOneLine) {
 
 TEST(AnyTextTest, NothingIsCutSilently) {
   const std::string input = "A dog runs.\nA man is riding a bicycle.\n\n";
-  // "Ein Hund rennt." is four tokens and the EOS.
+  // "Ein Hund rennt." has four tokens and the EOS.
   const Outcome outcome =
       Translate("--max_decoding_length=5 --output_format=jsonl --stats --noprogress", input);
   EXPECT_EQ(outcome.status, 0);
@@ -121,13 +121,13 @@ TEST(AnyTextTest, NothingIsCutSilently) {
   EXPECT_EQ(messages[0].rfind("nibu-translate: warning: 1 line(s)", 0), 0u) << messages[0];
   EXPECT_EQ(nlohmann::json::parse(messages[1])["unfinished_sentences"], 1);
   EXPECT_EQ(Translate("--max_decoding_length=6", "A dog runs.\n").err, "");
-  // A line is cut when one of its parts is.
+  // A line counts as cut when one of its parts is.
   const Outcome split = Translate("--max_input_length=7 --max_decoding_length=5",
                                   "A man is riding a bicycle. A dog runs.\n");
   EXPECT_NE(split.err.find("1 line(s) were cut"), std::string::npos) << split.err;
 }
 
-// More lines, longer and shorter ones, take no more memory.
+// Twenty times as many lines take no more memory.
 TEST(AnyTextTest, PeakMemoryIsOfAFewLines) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string some = ReadFile(TestdataPath("multi30k.en"));

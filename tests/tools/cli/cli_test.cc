@@ -1,4 +1,4 @@
-// nibu-translate as a user runs it, with the bundled model.
+// Tests of nibu-translate as a user runs it, with the bundled model.
 // Threads: the thread sanitizer runs this file.
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ TEST(CliTest, TranslatesArguments) {
   EXPECT_EQ(outcome.err, "");
 }
 
-// A reference file's lines: score and pieces.
+// A line of a reference file: the score and the pieces.
 struct Reference {
   double score;
   std::string pieces;
@@ -55,8 +55,8 @@ std::vector<Reference> ReadReference(const std::string& path) {
   return references;
 }
 
-// Lines whose pieces are the reference's; every other one must be a near tie: its score, or that of
-// one of the other hypotheses, within 1e-4 of the reference's.
+// Returns the number of lines that have the reference's pieces. Each of the others must be a near
+// tie: its score is within 1e-4 of the reference's.
 int CountEqual(const std::string& source, const std::string& reference_path, int beam) {
   const auto references = ReadReference(reference_path);
   const Outcome outcome = Translate(
@@ -87,8 +87,8 @@ TEST(CliTest, EqualsTheReference) {
             ReadFile(TestdataPath("multi30k.en-de.greedy.txt")));
 }
 
-// oneDNN can be held to lower instruction sets: other last bits, the same translations but for near
-// ties.
+// oneDNN can be limited to lower instruction sets, which give other last bits, but the same
+// translations except for near ties.
 TEST(CliTest, EqualsTheReferenceOnLowerInstructionSets) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = ReadFile(TestdataPath("multi30k.en"));
@@ -111,7 +111,7 @@ TEST(CliTest, EqualsTheWholeReference) {
     greedy += CountEqual(source, shared + "/golden/en-de." + set + ".greedy.pieces", 1);
     beam += CountEqual(source, shared + "/golden/en-de." + set + ".beam4.pieces", 4);
   }
-  EXPECT_GE(greedy, 1998);  // of 2014
+  EXPECT_GE(greedy, 1998);  // of 2014 lines
   EXPECT_GE(beam, 1990);
 }
 
@@ -152,7 +152,7 @@ TEST(CliTest, OneDnnAloneGivesTheSameInt8) {
                      "--matmul must be auto or onednn, not \"mkl\"");
 }
 
-// A matmul made for more threads than it gets would leave some of its output unwritten.
+// If a matmul got fewer threads than it was made for, some of its output would be left unwritten.
 TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string line = Lines(ReadFile(TestdataPath("multi30k.en")))[0] + "\n";
@@ -174,8 +174,8 @@ TEST(CliTest, OutOfMemoryOrThreads) {
         Shell(absl::StrCat(command, "'", kProgram, "' --threads=1024 'A dog.'"), "");
     ExpectOneLineError(outcome, 1, "");
   }
-  // So many stacks of so many KB as there is room for; then none, not even for who waits for
-  // signals.
+  // First the threads get stacks of many sizes, for which there may be no room. Then there is none
+  // for any thread, not even for the one that waits for signals.
   int failed = 0;
   for (int stack = 2'000'000; stack > 200'000; stack = stack * 8 / 9) {
     const Outcome outcome = Shell(absl::StrCat("ulimit -v 3000000; ulimit -s ", stack, "; '",
@@ -233,7 +233,7 @@ TEST(CliTest, ACarriageReturnWithinALineStays) {
 TEST(CliTest, WorkThatFails) {
   ExpectOneLineError(Translate("--model=/nonexistent x"), 1, "/nonexistent");
   ExpectOneLineError(Translate("--src=/nonexistent"), 1, "/nonexistent");
-  // At once, with nothing printed.
+  // The error comes at once, and nothing is printed.
   ExpectOneLineError(Translate("--src=/usr"), 1, "/usr: cannot be read: Is a directory");
   ExpectOneLineError(Translate("--target_prefix=/usr", "A dog.\nA dog.\n"), 1,
                      "error: /usr: cannot be read: Is a directory");
@@ -259,7 +259,7 @@ TEST(CliTest, NeverWritesOverWhatIsBeingRead) {
   ExpectOneLineError(Translate(absl::StrCat("--src=", path, " --out=/dev/stdout >>", path)), 2,
                      part);
   EXPECT_EQ(ReadFile(file.string()), "A dog runs.\n");
-  // A file that is written aside may take its source's place.
+  // A file that is written aside may replace the file that is read.
   EXPECT_EQ(Translate(absl::StrCat("--src=", path, " --out=", path)).status, 0);
   EXPECT_EQ(ReadFile(file.string()), "Ein Hund rennt.\n");
   std::ofstream(file) << "A dog runs.\n";
@@ -268,7 +268,7 @@ TEST(CliTest, NeverWritesOverWhatIsBeingRead) {
   fs::remove(file);
 }
 
-// What is finished stays beside the name, which an older file keeps.
+// Lines that are finished stay in a file beside --out, whose older contents are kept.
 TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_part_", getpid());
@@ -291,7 +291,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
   };
   const std::string source = ReadFile(TestdataPath("multi30k.en"));
   const std::string whole = Translate("--beam_size=1", source).out;
-  // A full disk: the last whole line that there was room for is the end.
+  // On a full disk, the file ends with the last whole line that there was room for.
   const std::string some =
       kept(Shell(absl::StrCat("trap '' XFSZ; ulimit -f 4; '", kProgram,
                               "' --compute_type=float32 --beam_size=1 --out=", out),
@@ -299,7 +299,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
   EXPECT_GT(some.size(), 2000u);
   EXPECT_EQ(some, whole.substr(0, some.size()));
   EXPECT_EQ(some.back(), '\n');
-  // A source that cannot be read on.
+  // The rest of this input cannot be read.
   const std::string first = kept(Shell(
       absl::StrCat("( gzip; echo damage ) | '", kProgram, "' --beam_size=1 --out=", out), source));
   EXPECT_EQ(Lines(first).size(), Lines(whole).size());
@@ -310,7 +310,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
                          "")),
               "Ein Hund rennt.\n");
   }
-  // Where nothing is finished, nothing stays.
+  // If nothing is finished, no file stays.
   const Outcome nothing = Translate(absl::StrCat("--out=", out), "\x1f\x8b");
   ExpectOneLineError(nothing, 1, "standard input: ends within its gzip data; get the whole file\n");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
@@ -333,7 +333,7 @@ TEST(CliTest, CompressedInput) {
 
 TEST(CliTest, WritesAFile) {
   const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_out_", getpid());
-  std::ofstream(file) << std::string(1000, 'x');  // an older, longer one
+  std::ofstream(file) << std::string(1000, 'x');  // an older and longer file
   const Outcome outcome = Translate(absl::StrCat("--out='", file.string(), "'"), "A dog runs.");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
@@ -344,7 +344,7 @@ TEST(CliTest, WritesAFile) {
 TEST(CliTest, ClosedDescriptors) {
   ExpectOneLineError(Translate("<&-"), 1, "standard input");
   ExpectOneLineError(Translate("x >&-"), 1, "standard output");
-  // The bar and the warning must not end up in the output file.
+  // The progress bar and the warning must not be written into the output file.
   const fs::path file = fs::path(testing::TempDir()) / absl::StrCat("nibu_closed_", getpid());
   const Outcome outcome = Translate(absl::StrCat("--progress --stats --max_input_length=3 --out='",
                                                  file.string(), "' 'A dog runs.' 2>&-"));

@@ -1,4 +1,4 @@
-// nibu-convert and nibu-inspect as a user runs them.
+// Tests of nibu-convert and nibu-inspect as a user runs them.
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,7 +45,7 @@ class ConvertTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // A path in the folder that the tests write to.
+  // Returns a path in the folder that the tests write to.
   std::string Out(const std::string& name) const { return (folder_ / "out" / name).string(); }
 
   Outcome Run(const std::string& command) const {
@@ -95,7 +95,7 @@ TEST_F(ConvertTest, TheBundledModelComesBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "out"), {}), 2);
 }
 
-// The model's own length limit is still there in the Hugging Face directory.
+// The Hugging Face directory keeps the model's own length limit.
 TEST_F(ConvertTest, DefaultsComeBack) {
   ASSERT_EQ(Run("nibu-convert --out=" + Out("hf/")).status, 0);
   const auto defaults = [&](const std::string& flags) {
@@ -116,7 +116,7 @@ TEST_F(ConvertTest, ParametersAreCountedOnce) {
   EXPECT_EQ(parameters("--model=" + Out("m.nibu")), parameters(""));
 }
 
-// A model is called what it is.
+// The error says what the directory cannot hold.
 TEST_F(ConvertTest, WhatADirectoryCannotHold) {
   ExpectError(
       absl::StrCat("nibu-convert --model=", TestdataPath("opennmt-3"), " --out=", Out("x/")), 1,
@@ -134,7 +134,7 @@ TEST_F(ConvertTest, Int8TranslatesAlike) {
   EXPECT_EQ(outcome.out, "Ein Mann fährt Fahrrad.\nZwei Hunde spielen im Schnee.\n");
 }
 
-// The published models of other systems, into a .nibu file.
+// The published models of other systems are the same as .nibu files.
 TEST_F(ConvertTest, SharedModelsComeBack) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   if (!fs::exists(kShared + "models")) GTEST_SKIP() << kShared << "models is not there";
@@ -158,11 +158,11 @@ TEST_F(ConvertTest, SharedModelsComeBack) {
   }
 }
 
-// Into Hugging Face directories, where these can hold them.
+// The published models are the same as Hugging Face directories, where these can hold them.
 TEST_F(ConvertTest, SharedModelsAsHuggingFace) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   if (!fs::exists(kShared + "models")) GTEST_SKIP() << kShared << "models is not there";
-  // CTranslate2's directory comes without SentencePiece.
+  // CTranslate2's directory comes without SentencePiece models.
   fs::copy(kShared + "models/en-de-ct2", folder_ / "ct2");
   for (const char* name : {"source.spm", "target.spm"}) {
     fs::copy_file(kShared + "models/en-de-hf/" + name, folder_ / "ct2" / name);
@@ -178,7 +178,7 @@ TEST_F(ConvertTest, SharedModelsAsHuggingFace) {
     EXPECT_EQ(Translate(absl::StrCat("--model=", path, flags)),
               Translate(absl::StrCat("--model=", Out("hf"), flags)));
   }
-  // With the SentencePiece models that a CTranslate2 directory lacks it becomes one whole file.
+  // With SentencePiece models from elsewhere, a CTranslate2 directory becomes one whole file.
   const Outcome whole =
       Run(absl::StrCat("nibu-convert --model=", kShared,
                        "models/en-de-ct2 --sentencepiece=", CaptionsModelPath("source.spm"), ",",
@@ -210,7 +210,7 @@ TEST_F(ConvertTest, WrongUsage) {
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
 }
 
-// What is no file stays; of a file, its permissions.
+// Only regular files are replaced, and their permissions are kept.
 TEST_F(ConvertTest, WhatIsReplaced) {
   const std::string convert = "nibu-convert --prepack=none --format=nibu --out=";
   const std::string socket_path = Out("socket");
@@ -232,13 +232,13 @@ TEST_F(ConvertTest, WhatIsReplaced) {
   EXPECT_EQ(converted.status, 0) << converted.err;
   EXPECT_GT(fs::file_size(Out("m.nibu")), 1'000'000u);
   EXPECT_EQ(fs::status(Out("m.nibu")).permissions(), fs::perms(0640));
-  if (geteuid() == 0) return;  // who may write anything
+  if (geteuid() == 0) return;  // The superuser may write anything.
   fs::permissions(Out("m.nibu"), fs::perms(0444));
   ExpectError(convert + Out("m.nibu"), 1, "cannot be written: Permission denied");
 }
 
-// Killed at any moment, it leaves the old file or the new one under the name; asked to end, also
-// nothing else.
+// When it is killed at any moment, the old file or the new one has the name. When it is asked to
+// end, it leaves no other file either.
 TEST_F(ConvertTest, KilledItLeavesNoHalfFile) {
   for (const int number : {SIGKILL, SIGTERM, SIGINT}) {
     std::ofstream(Out("m.nibu")) << "old";
@@ -309,11 +309,11 @@ TEST_F(ConvertTest, Inspect) {
   EXPECT_TRUE(found);
 }
 
-// A damaged model's parts are shown all the same, with what is wrong.
+// The parts of a damaged model are shown all the same, with the damage.
 TEST_F(ConvertTest, InspectFindsDamage) {
   ASSERT_EQ(Run(absl::StrCat("nibu-convert --prepack=none --out=", Out("m.nibu"))).status, 0);
   std::fstream file(Out("m.nibu"), std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(8'000'000);  // two NaNs of float16
+  file.seekp(8'000'000);  // Two values of float16 become NaNs.
   file.write("\xff\x7e\xff\x7e", 4);
   file.close();
   const Outcome outcome =

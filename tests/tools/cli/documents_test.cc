@@ -1,4 +1,4 @@
-// Whole documents, as a user has them translated.
+// Tests of --text=document: whole documents, as a user has them translated.
 #include <unistd.h>
 
 #include <fstream>

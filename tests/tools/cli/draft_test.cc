@@ -1,4 +1,4 @@
-// --draft_model as a user gives it.
+// Tests of --draft_model as a user gives it.
 #include <filesystem>
 #include <string>
 

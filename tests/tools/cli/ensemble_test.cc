@@ -1,4 +1,4 @@
-// Ensembles as a user gives them.
+// Tests of ensembles as a user gives them.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -75,7 +75,7 @@ TEST(EnsembleTest, WrongUsage) {
   ExpectUsageError(run(Models({kBundled, ""})), "has a comma with no model beside it");
 }
 
-// A file or directory whose name has a comma is one model.
+// The path of one model may have a comma.
 TEST(EnsembleTest, NamesWithCommas) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu,", getpid());
@@ -87,7 +87,7 @@ TEST(EnsembleTest, NamesWithCommas) {
   fs::remove_all(folder);
 }
 
-// Other formats and other kinds of decoder, as long as the vocabulary is one.
+// The models may have other formats and other kinds of decoder, as long as they share a vocabulary.
 TEST(EnsembleTest, SharedModels) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string shared = SharedPath("models/");
@@ -110,13 +110,13 @@ TEST(EnsembleTest, SharedModels) {
   EXPECT_EQ(run({a, b}, "--ensemble_weights=2,2"), both);
   EXPECT_EQ(run({a, b}, "--ensemble_weights=1,1e-6"), only_a);
   EXPECT_EQ(run({a, b}, "--ensemble_weights=1e-6,1"), only_b);
-  // The copy of Hugging Face has a token more, with which it begins.
+  // The copy in Hugging Face's format has one more token, with which its decoder begins.
   const std::string h = shared + "en-de-hf";
   EXPECT_EQ(run({h, shared + "en-de-ct2"}, ""), run({h}, ""));
   EXPECT_EQ(run({h, a}, ""), run({a, h}, ""));
   EXPECT_EQ(run({h, b}, "--ensemble_weights=1e-6,1"), only_b);
   EXPECT_EQ(run({b, h}, "--ensemble_weights=1,1e-6"), only_b);
-  // One shortlist serves all: it is said whose is not used.
+  // One shortlist serves all models, and a note says whose shortlist is not used.
   const Outcome lists =
       Translate(absl::StrCat(Models({h, shared + "en-de-ssru-marian-int8"})), "A dog runs.\n");
   EXPECT_EQ(lists.status, 0) << lists.err;

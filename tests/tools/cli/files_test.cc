@@ -1,4 +1,4 @@
-// Compressed input, and files that appear whole.
+// Tests of compressed input, and of output files that appear when they are whole.
 // Threads: the thread sanitizer runs this file.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ class FilesTest : public testing::Test {
     }
     return names;
   }
-  // The lines of a file that holds the bytes, and how they end.
+  // Reads a file with these bytes. Returns its lines, and the status at its end.
   std::pair<std::vector<std::string>, absl::Status> Read(const std::string& bytes) const {
     std::ofstream(Path("in"), std::ios::binary) << bytes;
     std::vector<std::string> lines;
@@ -58,7 +58,8 @@ class FilesTest : public testing::Test {
   const fs::path folder_;
 };
 
-// A gzip file of one member; or what there is of it after the first text, before the second.
+// Returns a gzip file of one member. `first`: gets the number of bytes after which the first text
+// can be inflated, before `more` comes.
 std::string Gzip(const std::string& text, const std::string& more = "", size_t* first = nullptr) {
   z_stream stream = {};
   EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -84,7 +85,7 @@ TEST_F(FilesTest, GzipOfSeveralMembers) {
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(lines, Strings({"a", "", "bc", "last"}));
   EXPECT_EQ(Read(Gzip("")).first, Strings());
-  // Far more text than bytes, and the other way round.
+  // In the first file, the text is far longer than the bytes; in the second one it is not.
   const std::string longest(3'000'000, 'x');
   EXPECT_EQ(Read(Gzip(longest + "\n" + longest)).first, Strings({longest, longest}));
   std::string noise;
@@ -111,7 +112,7 @@ TEST_F(FilesTest, GzipThatIsNotWhole) {
     most = std::max(most, lines.size());
   }
   EXPECT_EQ(most, all.size() - 1);
-  // What is wrong in the check at the end is known only after the lines.
+  // An error in the checksum or the length is found only after the lines.
   for (const size_t from_end : {size_t{8}, size_t{1}}) {
     std::string damaged = bytes;
     damaged[damaged.size() - from_end] ^= 1;
@@ -154,7 +155,7 @@ TEST_F(FilesTest, TextThatBeginsAlikeIsText) {
   }
 }
 
-// Nothing waits for more than it needs.
+// A pipe gives the lines that have arrived and does not wait for more.
 TEST_F(FilesTest, PipesGiveWhatHasArrived) {
   size_t first = 0;
   const std::string bytes = Gzip("one\n", "two", &first);
@@ -170,7 +171,7 @@ TEST_F(FilesTest, PipesGiveWhatHasArrived) {
     for (const std::string& part : parts) {
       ASSERT_EQ(write(ends[1], part.data(), part.size()), static_cast<ssize_t>(part.size()));
       if (&part == &parts.back()) close(ends[1]);
-      ASSERT_TRUE(*file->Next(&line));  // for ever, if it waited for the next part
+      ASSERT_TRUE(*file->Next(&line));  // It would wait for ever if it needed the next part.
       lines.push_back(line);
     }
     EXPECT_EQ(lines[0], parts[0] == "B\n" ? "B" : "one");
@@ -198,9 +199,9 @@ TEST_F(FilesTest, AFileAppearsWhenItIsWhole) {
   EXPECT_EQ(Names(), Strings({"new"}));
   EXPECT_EQ(ReadFile(Path("new")), "a\n");
   EXPECT_EQ(ModeOf(Path("new")), 0640u);
-  EXPECT_EQ(fresh.Abandon(), "");  // too late
+  EXPECT_EQ(fresh.Abandon(), "");  // It is too late.
 
-  // An older file stays until then, and its permissions for good.
+  // An older file stays until the new one is whole, and its permissions are kept.
   ASSERT_EQ(chmod(Path("new").c_str(), 0604), 0);
   OutputFile again(Path("new"));
   ASSERT_TRUE(again.Open().ok());
@@ -214,7 +215,7 @@ TEST_F(FilesTest, AFileAppearsWhenItIsWhole) {
 
 TEST_F(FilesTest, LinksStayLinks) {
   fs::create_directory(Path("d"));
-  fs::create_symlink("../there", Path("d/link"));  // to nothing yet
+  fs::create_symlink("../there", Path("d/link"));  // There is no such file yet.
   fs::create_symlink("d/link", Path("link"));
   for (const char* text : {"a\n", "b\n"}) {
     OutputFile file(Path("link"));
@@ -241,7 +242,7 @@ TEST_F(FilesTest, WhatIsAbandonedStaysBeside) {
     }
     places.push_back(place.substr(at));
   }
-  // Of the third there was no whole line.
+  // The third text has no whole line.
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(Names().size(), 2u);
   EXPECT_EQ(ReadFile(places[0]), "a\nb\n");

@@ -1,4 +1,4 @@
-// Command lines, configuration files and help, from rows of options.
+// Tests of command lines, configuration files and help that are made from rows of options.
 #include "tools/cli/flags.h"
 
 #include <fstream>
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 enum class Colour { kRed, kGreen };
 
-// A struct of options: all that a new option takes is a field here and a row below.
+// A struct of options. A new option is a field here and a row below.
 struct TestOptions {
   int test_number = 4;
   bool test_switch = false;

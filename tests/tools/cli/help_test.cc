@@ -1,4 +1,4 @@
-// Help texts of all programs, and the rows that they are made from.
+// Tests of the help texts of all programs, and of the rows that they are made from.
 #include "tools/cli/help.h"
 
 #include <set>
@@ -27,7 +27,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A program as a user calls it, and the tables that it has rows of.
+// A program as a user calls it, and the tables that have its rows.
 struct Tool {
   std::string name;
   std::string key;
@@ -53,7 +53,7 @@ std::vector<Tool> Tools() {
   };
 }
 
-// The rows of a program, from all of its tables.
+// Returns the rows of a program, from all of its tables.
 std::vector<OptionInfo> RowsOf(const Tool& tool) {
   ProgramInfo info;
   info.key = tool.key;
@@ -120,8 +120,8 @@ TEST(HelpTest, HelpTextsAreSentences) {
   }
 }
 
-// An option that a row needs belongs to the same program; one that it excludes, to some program. A
-// value behind "=" is one of the option's.
+// An option that a row needs belongs to the same program, and one that it excludes belongs to some
+// program. A value behind "=" is one of the option's values.
 TEST(HelpTest, NeedsAndExcludesNameOptions) {
   std::set<std::string> all;
   for (const Tool& tool : Tools()) all.merge(NamesOf(tool));
@@ -150,7 +150,7 @@ TEST(HelpTest, TellsWhatTheTableKnows) {
   EXPECT_THAT(help, HasSubstr("Range: 1 to 1024."));
   EXPECT_THAT(help, HasSubstr("It does not go with `--tokenized` or `--text=paragraphs`."));
   EXPECT_THAT(help, HasSubstr("It needs `--text=paragraphs`."));
-  // nibu-bench has no --tokenized that --sentencepiece could exclude.
+  // nibu-bench has no --tokenized, so its help does not say that --sentencepiece excludes it.
   EXPECT_THAT(Help(Tools()[6], "=all"), Not(HasSubstr("--tokenized")));
 }
 

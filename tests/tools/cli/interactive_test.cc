@@ -1,4 +1,4 @@
-// nibu-translate at work: terminals, pipes whose other end acts, signals.
+// Tests of nibu-translate at work: terminals, pipes whose other ends act, and signals.
 // Threads: the thread sanitizer runs this file.
 #include <signal.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ TEST(InteractiveTest, ATerminalIsToldThatInputIsAwaited) {
   EXPECT_NE(outcome.out.find("Ein Hund rennt."), std::string::npos) << outcome.out;
 }
 
-// The first line takes a while; its sentences are counted.
+// A long line takes a while, so its sentences are counted.
 TEST(InteractiveTest, ProgressWithinALine) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string line;
@@ -62,7 +62,7 @@ TEST(InteractiveTest, AReaderThatLeavesEndsItQuietly) {
   EXPECT_EQ(outcome.err, "status 0\n");
 }
 
-// The program with pipes at both ends.
+// The running program, with pipes at both ends.
 class Interactive {
  public:
   explicit Interactive(const std::vector<std::string>& flags) {
@@ -155,7 +155,7 @@ TEST(InteractiveTest, InterruptionsLeaveWholeLines) {
   const auto references = Lines(ReadFile(TestdataPath("multi30k.en-de.beam4.txt")));
   for (const int number : {SIGINT, SIGTERM}) {
     Interactive program({"--compute_type=float32", "--threads=2"});
-    program.Write(ReadFile(TestdataPath("multi30k.en")));  // and no end of input
+    program.Write(ReadFile(TestdataPath("multi30k.en")));  // The input does not end.
     EXPECT_EQ(program.ReadLine(), references[0] + "\n");
     program.Signal(number);
     size_t i = 1;
@@ -176,9 +176,9 @@ TEST(InteractiveTest, InterruptionsLeaveAFileBeside) {
     fs::create_directories(folder);
     Interactive program({"--compute_type=float32", "--threads=2",
                          absl::StrCat("--out=", (folder / "x.out").string())});
-    program.Write(ReadFile(TestdataPath("multi30k.en")));  // and no end of input
+    program.Write(ReadFile(TestdataPath("multi30k.en")));  // The input does not end.
     std::vector<std::string> files;
-    // Lines are written as they are ready.
+    // Lines are written as soon as they are ready.
     for (int i = 0; i < 600 && (files.empty() || fs::file_size(files[0]) == 0); ++i) {
       usleep(100'000);
       files.clear();
@@ -197,7 +197,7 @@ TEST(InteractiveTest, InterruptionsLeaveAFileBeside) {
   }
 }
 
-// Whenever the signal comes: what is under its name is whole, or what was there before.
+// Whenever the signal comes, the output file is whole or is what it was before.
 TEST(InteractiveTest, InterruptionsNeverLeaveHalfAFile) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_half_", getpid());
@@ -205,14 +205,15 @@ TEST(InteractiveTest, InterruptionsNeverLeaveHalfAFile) {
   const fs::path source = folder / "source";
   const fs::path out = folder / "out";
   std::string lines;
-  for (int i = 0; i < 20; ++i) {  // all of them different, so that none is translated for another
+  // All lines differ, so that none is translated for another.
+  for (int i = 0; i < 20; ++i) {
     lines += absl::StrReplaceAll(ReadFile(TestdataPath("multi30k.en")),
                                  {{"\n", absl::StrCat(" ", i, "\n")}});
   }
   std::ofstream(source) << lines;
   for (int i = 0; i < 10; ++i) {
     std::ofstream(out) << "before\n";
-    // The input is a file: nothing holds the reading back.
+    // The input is a file, so reading does not wait.
     Interactive program({"--compute_type=float32", "--beam_size=1",
                          absl::StrCat("--src=", source.string()),
                          absl::StrCat("--out=", out.string())});
@@ -230,9 +231,9 @@ TEST(InteractiveTest, InterruptionsNeverLeaveHalfAFile) {
   fs::remove_all(folder);
 }
 
-// A job that its shell runs in the background ignores SIGINT.
+// A shell's background job ignores SIGINT.
 TEST(InteractiveTest, AnIgnoredSignalStaysIgnored) {
-  const auto before = signal(SIGINT, SIG_IGN);  // the child inherits it
+  const auto before = signal(SIGINT, SIG_IGN);  // The child process inherits it.
   Interactive program({"--compute_type=float32"});
   signal(SIGINT, before);
   program.Write("A dog runs.\n");

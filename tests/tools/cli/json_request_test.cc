@@ -1,4 +1,4 @@
-// The lines of --input_format=jsonl.
+// Tests of the reader of the lines of --input_format=jsonl.
 #include "tools/cli/json_request.h"
 
 #include <string>
@@ -60,13 +60,14 @@ TEST(JsonRequestTest, HugeNumbersKeepTheirBytes) {
   }
 }
 
-// The error says whose it is, where JSON has the id.
+// The error carries the object's id, where the JSON has one.
 TEST(JsonRequestTest, ARefusedObjectKeepsItsId) {
   EXPECT_EQ(Read(R"({"text":"a","b":1,"b":2,"id":{"n": 1e400}})").members, R"("id":{"n": 1e400})");
   EXPECT_EQ(Read(R"({"id":"x","text":"a","text":"b"})").members, R"("id":"x")");
   const std::string deep = std::string(40, '[') + std::string(40, ']');
   EXPECT_EQ(Read(R"({"text":"a","b":)" + deep + R"(,"id":5})").members, R"("id":5)");
-  EXPECT_EQ(Read(R"({"id":1,"text":"a","id":2})").members, R"("id":7)");  // which of them?
+  // It is not clear which of them is meant.
+  EXPECT_EQ(Read(R"({"id":1,"text":"a","id":2})").members, R"("id":7)");
   for (const char* wrong : {R"({"id":1,"text":"a")", R"([{"id":1}])", R"({"id":1,"a" "b"})", ""}) {
     EXPECT_EQ(Read(wrong).members, R"("id":7)") << wrong;
   }
@@ -167,7 +168,7 @@ TEST(JsonRequestTest, Refusals) {
   EXPECT_THAT(ErrorOf(R"({"text":"a","x":)" + deep + "}"), HasSubstr("nested deeper than"));
 }
 
-// An error says whose it is, and fields are not lost.
+// The error carries the object's id, and other fields are not lost.
 TEST(JsonRequestTest, ARefusedLineKeepsItsFields) {
   const JsonRequest request = Read(R"({"beam_size":0,"id":"a","domain":"news"})");
   EXPECT_FALSE(request.status.ok());
