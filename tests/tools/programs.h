@@ -1,4 +1,4 @@
-// nibu-translate and nibu-score as a user runs them, and what they print.
+// Runs nibu-translate and nibu-score as a user does, and reads their output.
 #ifndef NIBU_TESTS_TOOLS_PROGRAMS_H_
 #define NIBU_TESTS_TOOLS_PROGRAMS_H_
 
@@ -29,7 +29,7 @@ inline void ExpectUsageError(const Outcome& outcome, const std::string& part) {
   ExpectOneLineError("nibu-translate", outcome, 2, part);
 }
 
-// A file with these bytes; its path, for a shell.
+// Writes a file with these bytes and returns its path, for a shell.
 inline std::string TestFile(const std::string& name, const std::string& bytes) {
   const auto folder =
       std::filesystem::path(testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
@@ -38,14 +38,14 @@ inline std::string TestFile(const std::string& name, const std::string& bytes) {
   return (folder / name).string();
 }
 
-// The first lines of the bundled captions.
+// Returns the first lines of the bundled captions.
 inline std::string Captions(size_t count) {
   std::vector<std::string> lines = Lines(ReadFile(TestdataPath("multi30k.en")));
   lines.resize(count);
   return absl::StrJoin(lines, "\n") + "\n";
 }
 
-// jsonl, parsed.
+// Returns the parsed lines of an output in jsonl.
 inline std::vector<nlohmann::json> JsonLines(const Outcome& outcome) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   std::vector<nlohmann::json> lines;
@@ -53,7 +53,7 @@ inline std::vector<nlohmann::json> JsonLines(const Outcome& outcome) {
   return lines;
 }
 
-// The hypotheses of one line of input.
+// Returns the hypotheses of one line of input.
 inline nlohmann::json Hypotheses(const std::string& flags, const std::string& line) {
   const auto lines =
       JsonLines(Translate(absl::StrCat("--output_format=jsonl ", flags), absl::StrCat(line, "\n")));

@@ -1,4 +1,4 @@
-// Programs as a user runs them.
+// Runs programs by a shell, as a user does.
 #ifndef NIBU_TESTS_TOOLS_SHELL_H_
 #define NIBU_TESTS_TOOLS_SHELL_H_
 
@@ -27,7 +27,7 @@ inline std::string ReadFile(const std::string& path) {
 
 inline std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  EXPECT_EQ(lines.back(), "");  // every line ends
+  EXPECT_EQ(lines.back(), "");  // Every line ends with a line feed.
   lines.pop_back();
   return lines;
 }
@@ -38,7 +38,7 @@ struct Outcome {
   std::string err;
 };
 
-// Runs a shell command; `input` is its standard input.
+// Runs a shell command. `input`: its standard input.
 inline Outcome Shell(const std::string& command, const std::string& input) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_cli_", getpid());
@@ -52,7 +52,8 @@ inline Outcome Shell(const std::string& command, const std::string& input) {
           ReadFile((folder / "out").string()), ReadFile((folder / "err").string())};
 }
 
-// `program` failed with that status, nothing on standard output and one line that has `part`.
+// Expects that `program` failed with that status, printed nothing on standard output, and printed
+// one line of error that has `part`.
 inline void ExpectOneLineError(const std::string& program, const Outcome& outcome, int status,
                                const std::string& part) {
   EXPECT_EQ(outcome.status, status);

@@ -1,4 +1,4 @@
-// nibu-translate --input_format=jsonl, as a user runs it.
+// Tests of nibu-translate --input_format=jsonl as a user runs it.
 #include <string>
 #include <vector>
 
@@ -37,7 +37,7 @@ TEST(JsonlTest, ObjectsInObjectsOut) {
                                    "\"source\":\"A dog runs.\",\"hypotheses\":[{\"text\":\""));
   EXPECT_THAT(lines[1], StartsWith("{\"id\":1,\"meta\":{\"b\":1,\"a\":[2.50]},\"source\":"));
   EXPECT_EQ(TextOf(json::parse(lines[0])), "Ein Hund rennt.");
-  // The fields are those of a line of text.
+  // The hypotheses are those that the line has as plain text.
   const auto plain =
       JsonLines(Translate("--compute_type=float32 --output_format=jsonl", "A dog runs.\n"));
   EXPECT_EQ(json::parse(lines[0])["hypotheses"], plain[0]["hypotheses"]);
@@ -67,7 +67,7 @@ TEST(JsonlTest, OptionsOfALineTakePrecedence) {
   const std::string config = TestFile("config.yaml", "num_hypotheses: 2\nbeam_size: 2\n");
   const Outcome mixed =
       Jsonl(absl::StrCat("--config=", config), absl::StrCat(one, "\n", greedy, "\n"));
-  EXPECT_EQ(mixed.status, 1);  // one hypothesis at most in greedy search
+  EXPECT_EQ(mixed.status, 1);  // Greedy search has one hypothesis.
   EXPECT_EQ(json::parse(Lines(mixed.out)[0])["hypotheses"].size(), 2u);
   EXPECT_THAT(std::string(json::parse(Lines(mixed.out)[1])["error"]), HasSubstr("num_hypotheses"));
 }
@@ -86,7 +86,7 @@ TEST(JsonlTest, LanguagesGlossariesAndPrefixesOfALine) {
   EXPECT_EQ(lines[3]["src_lang"], "en");
   EXPECT_FALSE(lines[2].contains("src_lang"));
 
-  // A model whose languages the lines alone give.
+  // Only the lines say which languages this model is to translate.
   const Outcome many = Jsonl(
       absl::StrCat("--max_decoding_length=4 --model='", TestdataPath("m2m"), "'"),
       "{\"text\":\"Ein Hund.\",\"src_lang\":\"de\",\"tgt_lang\":\"fr\"}\n"
@@ -116,7 +116,7 @@ TEST(JsonlTest, BadLinesKeepTheirPlaces) {
             "nibu-translate: error: 3 line(s) could not be translated; the first is line 2: not "
             "JSON at byte 2\n");
   const std::vector<std::string> lines = Lines(outcome.out);
-  ASSERT_EQ(lines.size(), 6u);  // the blank line is between objects
+  ASSERT_EQ(lines.size(), 6u);  // The blank line stands between objects.
   EXPECT_EQ(TextOf(json::parse(lines[0])), "Ein Hund rennt.");
   EXPECT_EQ(lines[1],
             "{\"id\":1,\"source\":\"\",\"hypotheses\":[],\"error\":\"not JSON at byte 2\"}");
@@ -180,7 +180,7 @@ TEST(JsonlTest, EqualTextsAreTranslatedOnce) {
   for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(json::parse(lines[static_cast<size_t>(i)])["id"], absl::StrCat(i));
   }
-  // Samples are drawn for each.
+  // Equal lines have samples of their own.
   const auto samples = JsonLines(Jsonl("--sampling_topk=0 --sampling_temperature=3",
                                        "{\"text\":\"A dog runs.\"}\n{\"text\":\"A dog runs.\"}\n"));
   EXPECT_NE(TextOf(samples[0]), TextOf(samples[1]));
@@ -211,7 +211,7 @@ TEST(JsonlTest, Warnings) {
   EXPECT_THAT(outcome.err, HasSubstr("warning: line 3: unfinished"));
 }
 
-// A line may have its own limit.
+// The limit may be that of the line, so the warning names none.
 TEST(JsonlTest, UnfinishedLinesNameNoLimit) {
   const std::string line = "{\"text\":\"A man is riding a bicycle.\",\"max_decoding_length\":2}\n";
   EXPECT_EQ(Jsonl("", line).err,
@@ -219,7 +219,7 @@ TEST(JsonlTest, UnfinishedLinesNameNoLimit) {
             "or what the model allows; jsonl says which\n");
 }
 
-// A terminal obeys no control characters of the input.
+// Control characters of the input are not passed on to a terminal.
 TEST(JsonlTest, MessagesHaveNoControlCharacters) {
   const std::string input =
       "{\"text\":\"A dog.\",\"beam_size\\u001b\":1,\"protec\\u0000\":2,"

@@ -1,4 +1,4 @@
-// Flags over the defaults that a model comes with.
+// Tests of flags, and of the defaults of a model, which they override.
 #include <unistd.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ using ::testing::Not;
 
 namespace fs = std::filesystem;
 
-// The bundled model with a generation_config.json of its own.
+// The bundled model with a generation_config.json that tests change.
 class DefaultsTest : public testing::Test {
  protected:
   DefaultsTest()
@@ -78,14 +78,15 @@ TEST_F(DefaultsTest, AreWhatBenchMeasures) {
   SetDefault("num_beams", 1);
   const Outcome draft = Bench(absl::StrCat("--draft_model='", folder_.string(), "'"));
   EXPECT_EQ(draft.status, 0) << draft.err;
-  // A fixed length comes before the model's own limit.
+  // A fixed length takes precedence over the model's own limit.
   SetDefault("max_length_factor", 0.5);
-  EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);  // of 4, and the EOS
+  // The limit is half of 4 tokens and the EOS.
+  EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);
   EXPECT_EQ(nlohmann::json::parse(Bench("--output_length=9").out)["target_tokens"], 9);
 }
 
 TEST_F(DefaultsTest, LimitLengthsThatAreAskedFor) {
-  SetDefault("max_length_factor", 0.5);  // of 5 tokens
+  SetDefault("max_length_factor", 0.5);  // The source has 5 tokens.
   const auto tokens = [this](const std::string& flags) {
     const Outcome outcome = Translate(flags + "--output_format=jsonl");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -104,13 +105,13 @@ TEST_F(DefaultsTest, LengthsAndRepetitionsAreHuggingFaces) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out)["hypotheses"][0]["tokens"].size();
   };
-  SetDefault("max_length", 3);  // the decoder's start counts there
+  SetDefault("max_length", 3);  // This length includes the decoder's start.
   EXPECT_EQ(tokens(""), 2u);
   EXPECT_EQ(tokens("--max_decoding_length=3 "), 3u);
   EXPECT_EQ(nlohmann::json::parse(Bench("").out)["target_tokens"], 2);
   SetDefault("max_length", 400);
   EXPECT_EQ(tokens("--min_decoding_length=300 "), 300u);
-  SetDefault("no_repeat_ngram_size", 1);  // no token comes twice
+  SetDefault("no_repeat_ngram_size", 1);  // No token may come twice.
   const auto repeated = [this](const std::string& flags) {
     const Outcome outcome =
         Translate(flags + "--output_format=jsonl 'A dog and a dog and a dog run.'");

@@ -1,4 +1,4 @@
-// Text that is wrapped by hand, and lines that come again, as a user has them translated.
+// Tests of --text=paragraphs for text that is wrapped by hand, and of lines that come again.
 #include <string>
 #include <vector>
 
@@ -24,7 +24,7 @@ Outcome Nibu(const std::string& flags, const std::string& text) {
   return Translate(absl::StrCat(kFlags, flags), text);
 }
 
-// What lines are translated to, one by one.
+// Returns the translation of a line alone.
 std::string Of(const std::string& line) { return Lines(Nibu("", line + "\n").out)[0]; }
 
 std::string Words(const std::string& text) {

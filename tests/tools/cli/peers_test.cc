@@ -1,6 +1,6 @@
-// Options on models of other systems, whose own outputs are known: CTranslate2's transliteration
-// models (its tests/translator_test.cc and python/tests/test_translator.py say what comes out), and
-// Marian's beam search.
+// Tests of options on models of other systems whose outputs are known: CTranslate2's
+// transliteration models (its tests/translator_test.cc and python/tests/test_translator.py say what
+// comes out), and Marian's beam search.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -92,12 +92,13 @@ TEST_F(TransliterationTest, Alternatives) {
     const auto first = All(flags, kAtzmon);
     EXPECT_EQ(first[0]["text"], "a t z m o n");
     EXPECT_EQ(first[1]["text"], "e t z m o n");
-    // The shorter one is more probable; those tests are older than CTranslate2's penalty of 1.
+    // Without a length penalty, the shorter one is more probable. CTranslate2's tests are older
+    // than its default penalty of 1.
     const auto other = All(flags + "--length_penalty=0", "آ ز ا");
     EXPECT_EQ(other[0]["text"], "a z z a");
     EXPECT_EQ(other[1]["text"], "e z a");
     EXPECT_EQ(All(flags, kAtzmon, "a t z m o n\n")[0]["text"], "a t z m o n e");
-    // More than there are tokens.
+    // These are more than there are tokens.
     std::set<std::string> tokens;
     const auto most = All(beam + "--return_alternatives --num_hypotheses=200 ", kAtzmon, "a\n");
     for (const auto& each : most) tokens.insert(TokensOf(each)[1]);
@@ -150,7 +151,8 @@ TEST_F(TransliterationTest, BeamsLargerThanTheVocabulary) {
   EXPECT_EQ(texts.size(), all.size());
 }
 
-// How often a token is drawn, against its probability; the seed makes it the same every time.
+// Compares how often tokens are drawn with their probabilities. The seed makes the draws the same
+// every time.
 TEST_F(TransliterationTest, SamplesFollowTheProbabilities) {
   const auto alternatives =
       All("--beam_size=1 --return_alternatives --num_hypotheses=5", kAtzmon, "a t z\n");
@@ -165,7 +167,7 @@ TEST_F(TransliterationTest, SamplesFollowTheProbabilities) {
   }
 }
 
-// What Marian itself gives (../shared/golden/README.md), line by line.
+// The translations are those of Marian itself (../shared/golden/README.md), line by line.
 TEST(MarianTest, SharedModelsGiveMariansBeam) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string shared = kShared;

@@ -1,4 +1,4 @@
-// --target_prefix, and tokens that the model does not know.
+// Tests of --target_prefix, and of tokens that the model does not know.
 #include <string>
 #include <vector>
 
@@ -39,7 +39,8 @@ TEST(TargetPrefixTest, LineByLine) {
             lines[0] + "\n");
 }
 
-// A prefix's sentences begin those of the line; alternatives are of the one in which it ends.
+// The sentences of a prefix begin those of the line. Alternatives are those of the sentence in
+// which the prefix ends.
 TEST(TargetPrefixTest, SentenceBySentence) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const auto with = [](const std::string& prefix, const std::string& flags = "") {
@@ -49,7 +50,8 @@ TEST(TargetPrefixTest, SentenceBySentence) {
   EXPECT_EQ(with("Ein Mann läuft. Ein Tier"), "Ein Mann läuft. Ein Tier schläft.\n");
   EXPECT_THAT(with("Ein Mann läuft. Ein Hund schläft. Und"),
               StartsWith("Ein Mann läuft. Ein Hund schläft. Und"));
-  // All of a sentence's, where it goes on in the next one; by the rules of the target's language.
+  // A sentence whose prefix goes on in the next sentence is all prefix. The prefix is split by the
+  // rules of the target's language.
   EXPECT_EQ(with("Hallo! Ein"), "Hallo! Ein Hund schläft.\n");
   for (const std::string& line :
        Lines(with("Ein Mann. Ein", "--num_hypotheses=4 --output_format=nbest"))) {
@@ -66,7 +68,7 @@ TEST(TargetPrefixTest, SentenceBySentence) {
   for (const std::string& line : first) EXPECT_THAT(line, HasSubstr(". Ein Hund schläft. ||| "));
 }
 
-// Whatever is protected, and wherever it is.
+// A prefix may stand in front of protected parts, and have some itself.
 TEST(TargetPrefixTest, StandsInFrontOfParts) {
   const std::string source = "The dog {0} and {1} runs at http://a.org/x now.\n";
   for (const char* prefix : {"{1}", "Ein Mann", "http://a.org/x", "{0} und {1}", "Der Hund {0}"}) {
@@ -76,8 +78,9 @@ TEST(TargetPrefixTest, StandsInFrontOfParts) {
   }
 }
 
-// A prefix that goes on in the next sentence is all of this one's translation. The model does not
-// see the emoji, so that this is nothing for it, and no reason to translate the sentence freely.
+// A prefix that goes on in the next sentence is the whole translation of this one. The model does
+// not see the emoji, so the sentence has a prefix that is nothing for the model. It must not be
+// translated freely all the same.
 TEST(TargetPrefixTest, MayHaveNothingForTheModel) {
   const Outcome outcome =
       Translate("--compute_type=float32 --input_format=jsonl --output_format=jsonl",
@@ -111,7 +114,7 @@ TEST(TargetPrefixTest, CountsInLengthsAndNotInScores) {
     EXPECT_EQ(best["token_scores"][1], 0.0);
     EXPECT_LT(best["token_scores"][2].get<double>(), 0.0);
   }
-  // What the model would have said: the same goes on.
+  // A prefix that the model would have generated itself is continued in the same way.
   const auto lines = JsonLines(With("Ein Hund\n", "--output_format=jsonl", "A dog runs.\n"));
   EXPECT_EQ(lines[0]["hypotheses"][0]["text"], "Ein Hund rennt.");
   const auto cut = JsonLines(
@@ -123,7 +126,7 @@ TEST(TargetPrefixTest, CountsInLengthsAndNotInScores) {
 TEST(TargetPrefixTest, OfAWholeTranslation) {
   const Outcome outcome = With("Ein Hund rennt.\n", "", "A dog runs.\n");
   EXPECT_EQ(outcome.out, "Ein Hund rennt.\n");
-  // A line that has one is translated whole.
+  // The prefix has a whole sentence of the line.
   const auto whole = With("Ein Hund rennt. Zwei\n", "", "A dog runs. Two cats sleep.\n");
   EXPECT_THAT(whole.out, StartsWith("Ein Hund rennt. Zwei"));
 }
@@ -182,7 +185,7 @@ TEST(TargetPrefixTest, Alternatives) {
   }
 }
 
-// 北京 is one unknown piece of either side.
+// 北京 is one unknown piece in the source and in the target.
 TEST(UnknownsTest, InAPrefix) {
   const auto best = [](const std::string& flags) {
     return JsonLines(With("北京\n", absl::StrCat("--output_format=jsonl --alignment=hard ", flags),
@@ -190,7 +193,8 @@ TEST(UnknownsTest, InAPrefix) {
   };
   const auto kept = best("");
   EXPECT_EQ(TokensOf(kept)[1], "<unk>");
-  EXPECT_EQ(TokensOf(best("--disable_unk"))[1], "<unk>");  // it is not generated
+  // The prefix has it, it is not generated.
+  EXPECT_EQ(TokensOf(best("--disable_unk"))[1], "<unk>");
   const auto replaced = best("--replace_unknowns");
   const std::vector<std::string> source = {"▁A", "▁dog", "▁runs", "."};
   EXPECT_EQ(TokensOf(replaced)[1], source[replaced["alignment"][1][0].get<size_t>()]);
@@ -206,7 +210,7 @@ TEST(UnknownsTest, OfPieces) {
   EXPECT_THAT(run("--replace_unknowns"), StartsWith("▁A ▁Hund"));
 }
 
-// Words for pieces: this model's vocabulary is small, and it generates <unk>.
+// This model has words instead of pieces and a small vocabulary, so it generates <unk>.
 TEST(UnknownsTest, Generated) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string flags =

@@ -1,5 +1,5 @@
-// Models of other systems as a user runs them: small random ones, whose translations independent
-// programs computed (tests/reference).
+// Tests of models of other systems as a user runs them: small random models, whose translations
+// independent programs (tests/reference) computed.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -25,7 +25,7 @@ Outcome Translate(const std::string& model, const std::string& flags, const std:
       input);
 }
 
-// What is expected of a model, so many lines.
+// Returns the expected translations of a model, which must be so many.
 nlohmann::json Cases(const std::string& model, size_t count) {
   auto cases = nlohmann::json::parse(ReadFile(Model(model) + "/expected.json"));
   EXPECT_EQ(cases.size(), count) << model;
@@ -65,7 +65,7 @@ TEST(LanguagesTest, MissingAndUnknownOnesAreAnsweredWithAllThereAre) {
 }
 
 TEST(LanguagesTest, TheModelsOwnNeedNotBeSaid) {
-  // NLLB's here has a source of its own, mBART-50's a target.
+  // The NLLB model has a default source language, the mBART-50 model a default target language.
   const std::string text = "the cat sat on the mat\n";
   EXPECT_EQ(Translate("nllb", "--tgt_lang=fra_Latn", text).out,
             Translate("nllb", "--src_lang=eng_Latn --tgt_lang=fra_Latn", text).out);
@@ -89,7 +89,7 @@ TEST(LanguagesTest, CodesOfAnyForm) {
 TEST(LanguagesTest, OtherModelsHaveTheirOwn) {
   const Outcome outcome = Shell(absl::StrCat(Program("nibu-translate"), " --tgt_lang=fr a"), "");
   ExpectUsageError(outcome, "--tgt_lang=fr is not for this model, which is for de");
-  EXPECT_THAT(outcome.err, Not(HasSubstr(">>xx<<")));  // which it has not
+  EXPECT_THAT(outcome.err, Not(HasSubstr(">>xx<<")));  // This model has no such tokens.
 }
 
 TEST(LanguagesTest, BenchTakesThemToo) {
@@ -104,7 +104,7 @@ TEST(LanguagesTest, BenchTakesThemToo) {
               HasSubstr("--src_lang is needed"));
 }
 
-// Checkpoints of fairseq and OpenNMT-py, which have words for pieces here.
+// Checkpoints of fairseq and OpenNMT-py have words instead of pieces here.
 TEST(CheckpointsTest, EqualTheReference) {
   for (const char* model : {"fairseq-new", "fairseq-old", "opennmt-2", "opennmt-3"}) {
     SCOPED_TRACE(model);
@@ -121,7 +121,8 @@ TEST(CheckpointsTest, EqualTheReference) {
   }
 }
 
-// In place of a model's own; models without one are tested with CTranslate2's.
+// --sentencepiece replaces a model's own SentencePiece models. Tests of CTranslate2's format cover
+// models without any.
 TEST(SentencePieceTest, OfTheCommandLine) {
   const std::string bundled = CaptionsModelPath();
   const auto run = [&](const std::string& flags) {

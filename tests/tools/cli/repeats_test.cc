@@ -1,3 +1,4 @@
+// Tests of Repeats, by which equal lines are translated once while one of them is remembered.
 // Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <random>
@@ -45,7 +46,7 @@ TEST_F(RepeatsTest, EqualLinesAreTranslatedOnce) {
   EXPECT_THAT(told_, ElementsAre());
   a(0, Text("A"));
   EXPECT_THAT(told_, ElementsAre("0: A", "2: A"));
-  EXPECT_EQ(Add("a", 3), nullptr);  // it is still held
+  EXPECT_EQ(Add("a", 3), nullptr);  // The line is still remembered.
   b(1, absl::InternalError("failed"));
   EXPECT_EQ(Add("b", 4), nullptr);
   EXPECT_THAT(told_, ElementsAre("0: A", "2: A", "3: A", "1: failed", "4: failed"));
@@ -55,14 +56,14 @@ TEST_F(RepeatsTest, LetsGoOfWhatIsWritten) {
   Add("a", 0)(0, Text("A"));
   EXPECT_EQ(Add("a", 1), nullptr);
   repeats_.Forget(1);
-  EXPECT_EQ(Add("a", 2), nullptr);  // line 1 holds it
+  EXPECT_EQ(Add("a", 2), nullptr);  // Line 1 keeps it.
   repeats_.Forget(3);
   EXPECT_NE(Add("a", 3), nullptr);
   repeats_.Forget(3);
   EXPECT_EQ(Add("a", 4), nullptr);
 }
 
-// Results come from several threads, while lines are added and let go of.
+// Results come from several threads, while lines are added and forgotten.
 TEST(RepeatsOfThreads, EachLineGetsItsResultOnce) {
   constexpr uint64_t kLines = 20000;
   constexpr uint64_t kWindow = 100;

@@ -1,4 +1,4 @@
-// nibu-score as a user runs it.
+// Tests of nibu-score as a user runs it.
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -30,8 +30,8 @@ void ExpectError(const Outcome& outcome, int status, const std::string& part) {
   ExpectOneLineError("nibu-score", outcome, status, part);
 }
 
-// Source and target pieces with a tab between them, of translations found with these flags; and
-// their scores.
+// Translations that are found with some flags: a line of source and target pieces with a tab
+// between them for each, and their scores.
 struct Found {
   std::string pairs;
   std::vector<Scores> token_scores;
@@ -50,7 +50,8 @@ Found Translations(const std::string& flags, const std::string& source) {
   return found;
 }
 
-// Pieces, of German captions: any do for a source. Text might be cut into other ones again.
+// Returns the pieces of German captions, which serve as a source. Pieces are used since text might
+// be split into other ones.
 std::string PiecesOfCaptions(size_t count) {
   std::vector<std::string> lines = Lines(ReadFile(TestdataPath("multi30k.en-de.beam4.pieces")));
   lines.resize(count);
@@ -66,7 +67,7 @@ TEST(ScoreTest, EqualsTheDecodersOwnScores) {
   for (const std::string type : {"float32", "bfloat16", "int8"}) {
     SCOPED_TRACE(type);
     const std::string common = absl::StrCat("--tokenized --compute_type=", type, " ");
-    if (Translate(common, "").status == 2) continue;  // this CPU has it not
+    if (Translate(common, "").status == 2) continue;  // This CPU does not support the type.
     for (const std::string search : {"--beam_size=1", "--beam_size=4 --length_penalty=1"}) {
       const Found found =
           Translations(absl::StrCat(common, search, " --num_hypotheses=1"), PiecesOfCaptions(20));
@@ -79,7 +80,7 @@ TEST(ScoreTest, EqualsTheDecodersOwnScores) {
           Scores token_scores = ScoresOf(scored[i]);
           EXPECT_EQ(scored[i]["tokens"].size(), token_scores.size());
           EXPECT_EQ(scored[i]["tokens"].back(), "</s>");
-          token_scores.pop_back();  // of the EOS, which a translation has not
+          token_scores.pop_back();  // A translation has no score of the EOS.
           EXPECT_EQ(token_scores, found.token_scores[i]) << i;
           EXPECT_EQ(scored[i]["score"].get<double>(), found.scores[i]) << i;
         }
@@ -88,8 +89,8 @@ TEST(ScoreTest, EqualsTheDecodersOwnScores) {
   }
 }
 
-// A line that nibu-translate made has the score that it printed, if it encodes into the pieces that
-// were generated.
+// A line that nibu-translate has translated gets the score that it printed, if the text is split
+// into the pieces that were generated.
 TEST(ScoreTest, EqualsWhatTranslatePrints) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string source = Captions(100);
@@ -129,12 +130,13 @@ TEST(ScoreTest, OtherSentencesAreScoredAsOne) {
   const Outcome unsplit = Score("--tsv --nosplit_sentences", pair);
   EXPECT_EQ(unsplit.err, "");
   EXPECT_EQ(whole.out, unsplit.out);
-  // A sentence without letters belongs to the one in front of it, if that makes both agree.
+  // A sentence without letters is joined to the one before it, if this gives both sides as many
+  // sentences.
   const Outcome emoji =
       Score("--tsv --output_format=jsonl", "Hello \xf0\x9f\x98\x80\tHallo! \xf0\x9f\x98\x80\n");
   EXPECT_EQ(emoji.err, "");
   EXPECT_FALSE(JsonLines(emoji)[0].contains("scored_whole"));
-  // A sentence that is copied has no score, but its translation has one.
+  // A sentence that is only copied has the score 0, but a translation of it is scored.
   EXPECT_EQ(Score("--tsv", "12:30\t12:30\n").out, "0.000000\n");
   EXPECT_LT(std::stod(Score("--tsv", "12:30\tHalb eins.\n").out), 0);
 }
@@ -176,29 +178,29 @@ TEST(ScoreTest, TextIsTheMeanAndStatsTheSums) {
     EXPECT_NEAR(scored[i]["score"].get<double>(), mean, 1e-6);
     EXPECT_NEAR(std::stod(lines[i]), mean, 1e-5);
   }
-  // A blank pair is no work; a blank target is its end.
+  // A blank pair has no tokens. A blank target has only the end token.
   EXPECT_EQ(lines[1], "0.000000");
   EXPECT_TRUE(scored[1]["tokens"].empty());
   EXPECT_EQ(scored[3]["tokens"], nlohmann::json::array({"</s>"}));
   const auto stats = nlohmann::json::parse(text.err);
   EXPECT_EQ(stats["sentences"], 4);
-  EXPECT_EQ(stats["target_tokens"], tokens - 3);  // without the ends of sentences
+  EXPECT_EQ(stats["target_tokens"], tokens - 3);  // The ends of sentences do not count.
   EXPECT_NEAR(stats["log_prob"].get<double>(), sum, 1e-5);
-  // Scores are printed with seven digits: their mean is that exact, its exponential less.
+  // Scores are printed with seven digits. Their mean is as exact as that, but its exponential is
+  // not.
   EXPECT_NEAR(std::log(stats["perplexity"].get<double>()), -sum / static_cast<double>(tokens),
               1e-6);
   const auto none = nlohmann::json::parse(Score("--tsv --stats", "").err);
   EXPECT_EQ(none["sentences"], 0);
   EXPECT_EQ(none["perplexity"], 1);
-  // What was scored counts, whatever went wrong elsewhere.
+  // Lines that were scored are counted, even if others fail.
   const Outcome failed = Score("--tsv --stats", "A dog.\tEin Hund.\nx\n");
   EXPECT_EQ(failed.status, 1);
   EXPECT_THAT(failed.err, HasSubstr("\"sentences\":2,"));
   EXPECT_THAT(failed.err, HasSubstr("1 line(s) could not be scored"));
 }
 
-// A model's own penalties and shortlist have no say in what a target's probability is, and a
-// translation's length has none.
+// The model's penalties, shortlist and limits of length do not change the probability of a target.
 TEST(ScoreTest, LongTargets) {
   std::string target;
   for (int i = 0; i < 300; ++i) target += "▁Hund ";
@@ -253,7 +255,7 @@ TEST(ScoreTest, TooLongLinesKeepTheirPlaces) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], "");
   EXPECT_NE(lines[2], "");
-  // More than the model has positions for: the source, or the target.
+  // The source or the target has more tokens than the model has positions.
   std::string many;
   for (int i = 0; i < 3000; ++i) many += "a ";
   for (const std::string& pair : {absl::StrCat(many, "\ta"), absl::StrCat("a\t", many)}) {
@@ -329,7 +331,7 @@ TEST(ScoreTest, Ensembles) {
   }
 }
 
-// What CTranslate2 says of its own model (python/tests/test_translator.py).
+// These scores are in CTranslate2's own tests (python/tests/test_translator.py).
 TEST(ScoreTest, SharedModelsAsCTranslate2) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string model = SharedPath("models/ct2/v2/aren-transliteration");

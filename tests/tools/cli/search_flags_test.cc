@@ -1,4 +1,4 @@
-// Flags of the search and what they do to the bundled model's translations.
+// Tests of the flags of the search, and of their effects on the bundled model's translations.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -43,7 +43,7 @@ size_t CountRepeats(const std::vector<std::string>& tokens, size_t n) {
   return repeats;
 }
 
-// The values at which an option does nothing.
+// With these values, options have no effect.
 TEST(SearchFlagsTest, NothingChangesWhereNothingIsAsked) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string source = Captions(20);
@@ -91,7 +91,7 @@ TEST(SearchFlagsTest, Lengths) {
     EXPECT_EQ(Tokens(absl::StrCat(beam, "--min_decoding_length=9 --max_decoding_length=9")).size(),
               9u);
   }
-  // Longer ones are preferred the more, the higher the penalty: the best of the same hypotheses.
+  // The higher the penalty, the longer the hypothesis that is the best of the same ones.
   const std::string line = Lines(Captions(3))[2];
   EXPECT_LE(Tokens("--length_penalty=-3 --patience=3", line).size(),
             Tokens("--length_penalty=5 --patience=3", line).size());
@@ -131,14 +131,14 @@ TEST(SearchFlagsTest, CoverageIsALossForWhatIsNotTranslated) {
   const double with = Hypotheses("--compute_type=float32 --coverage_penalty=1", kDog)[0]["score"];
   EXPECT_LT(with, without);
   EXPECT_GT(with, without - 1);
-  // The plain score, and the loss of what is not negative.
+  // The score is the plain one less a penalty for source tokens that are not covered.
   const auto nbest = With("--coverage_penalty=1 --length_penalty=0 --output_format=nbest").out;
   double log_prob = 0;
   double score = 0;
   ASSERT_EQ(
       sscanf(nbest.c_str() + nbest.find("logprob="), "logprob= %lf ||| %lf", &log_prob, &score), 2);
   EXPECT_LT(score, log_prob);
-  // It makes more of the source appear: "fährt Fahrrad" leaves an article out.
+  // The penalty makes more of the source appear, as "fährt Fahrrad" leaves an article out.
   EXPECT_GT(Tokens("--coverage_penalty=1", "A man is riding a bicycle.").size(),
             Tokens("", "A man is riding a bicycle.").size());
 }
@@ -179,7 +179,7 @@ TEST(SearchFlagsTest, Suppressed) {
     EXPECT_THAT(absl::StrJoin(two, " ") + " ", Not(HasSubstr("▁Ein ▁Hund ")));
     EXPECT_THAT(two, Not(Contains(testing::AnyOf("▁rennt", "▁läuft"))));
   }
-  // Other sequences that begin alike are as they were.
+  // Translations without the whole sequence stay the same.
   EXPECT_EQ(With("--suppress_sequences='▁Hund ▁Ein'").out, kEinHund);
 }
 
@@ -207,7 +207,7 @@ TEST(SearchFlagsTest, CompatibleSearches) {
     EXPECT_EQ(Lines(all.out).size(), 10u) << all.err;
     EXPECT_EQ(Translate(flags + "--threads=3 --batch_size=4", source).out, all.out);
   }
-  // Greedy search has one rule.
+  // In greedy search, all rules are the same.
   const std::string greedy = Translate("--beam_size=1", source).out;
   EXPECT_EQ(Translate("--beam_size=1 --search_compat=marian", source).out, greedy);
   EXPECT_EQ(Translate("--beam_size=1 --search_compat=huggingface", source).out, greedy);
@@ -228,7 +228,7 @@ TEST(SearchFlagsTest, Alternatives) {
       last = score;
     }
     EXPECT_EQ(first.size(), 10u);
-    // Those of less than this are left out, but for the first.
+    // Alternatives that are less probable than this are left out, except for the first.
     const double least = std::exp(all[4]["token_scores"][0].get<double>()) * 0.999;
     EXPECT_EQ(Hypotheses(absl::StrCat(flags, "--num_hypotheses=10 ",
                                       "--min_alternative_expansion_prob=", least),

@@ -1,4 +1,5 @@
-// What flags of the search refuse, alone and together, and that nothing breaks at their ends.
+// Tests of what the flags of the search refuse, alone and together, and that nothing breaks at the
+// ends of their ranges.
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,7 +93,7 @@ TEST(SearchRefusalsTest, NothingIsReadOrWrittenTwice) {
   EXPECT_EQ(ReadFile(prefix), "Ein\n");
 }
 
-// Large numbers, and all of some options at a time.
+// These are large numbers, and many options at a time.
 TEST(SearchRefusalsTest, EndsOfWhatIsTaken) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string prefix = TestFile("prefix", "Eine Katze\n");
@@ -140,7 +141,7 @@ TEST(SearchRefusalsTest, EndsOfWhatIsTaken) {
   }
 }
 
-// The bench has them, too.
+// nibu-bench has the same flags.
 TEST(SearchRefusalsTest, OfTheBench) {
   const auto bench = [](const std::string& flags) {
     return Shell(

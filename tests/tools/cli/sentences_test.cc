@@ -1,4 +1,4 @@
-// Lines of several sentences, as a user has them translated.
+// Tests of lines of several sentences, as a user has them translated.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -35,10 +35,10 @@ size_t Words(const std::string& text) {
   return words.size();
 }
 
-// Joined to one line, sentences come out as they do on lines of their own.
+// Sentences that are joined to one line have the translations that they have on lines of their own.
 TEST(SentencesTest, NoneIsLostInALongLine) {
   std::vector<std::string> sources = Lines(ReadFile(TestdataPath("multi30k.en")));
-  // A few lines are no sentences: they have no end.
+  // A few lines are not sentences, as they have no mark at the end.
   sources.erase(std::remove_if(sources.begin(), sources.end(),
                                [](const std::string& line) { return line.back() != '.'; }),
                 sources.end());
@@ -102,7 +102,7 @@ TEST(SentencesTest, WithoutLettersTheyStay) {
   EXPECT_EQ(Translate("--text=paragraphs", "1,000.50\n").out, "1,000.50\n");
   EXPECT_EQ(Translate("", "A dog runs. 12:30. A man sleeps.\n").out,
             "Ein Hund rennt. 12:30. Ein Mann schläft.\n");
-  // There, they are translated as ever.
+  // Without splitting, in tokens, and with a prefix, such lines are translated.
   EXPECT_NE(Translate("--split_sentences=false", "123\n").out, "123\n");
   EXPECT_NE(Json("--tokenized", "1 2")["hypotheses"][0]["tokens"].size(), 0u);
   const std::string prefix = testing::TempDir() + "/sentences_prefix";
@@ -125,7 +125,7 @@ TEST(SentencesTest, ScoresOfSentencesAddUp) {
     for (const auto& token : two[n]["tokens"]) tokens.push_back(token);
     EXPECT_EQ(both[n]["tokens"], tokens);
     EXPECT_EQ(both[n]["token_scores"].size(), tokens.size());
-    // S / L, with an EOS each.
+    // The score is S / L, where L counts the EOS of each sentence.
     const auto sum = [&](const nlohmann::json& h) {
       return h["score"].get<double>() * static_cast<double>(h["tokens"].size() + 1);
     };
@@ -159,7 +159,7 @@ TEST(SentencesTest, PartsWithWhiteSpace) {
 TEST(SentencesTest, Flags) {
   const std::string line = "A dog runs. A man sleeps.";
   EXPECT_NE(Json("--split_sentences=false", line)["hypotheses"], Json("", line)["hypotheses"]);
-  // German ordinals.
+  // German dates have ordinals with a full stop.
   const std::string date = "It was the 3. October when he came.";
   EXPECT_EQ(Json("--split_language=deu_Latn", date)["hypotheses"],
             Json("--split_sentences=false", date)["hypotheses"]);
@@ -170,7 +170,7 @@ TEST(SentencesTest, Flags) {
   EXPECT_EQ(Translate("--tokenized", "\u2581A \u2581dog .\n").status, 0);
 }
 
-// What stands in front of a line is said of each of its sentences.
+// A tag or an instruction in front of a line applies to each of its sentences.
 TEST(SentencesTest, LanguagesAndInstructions) {
   const std::vector<std::string> sentences = {"the cat sat.", "The dog ran."};
   for (const auto& [model, front] :
@@ -185,7 +185,7 @@ TEST(SentencesTest, LanguagesAndInstructions) {
     EXPECT_EQ(Json(flags, front + absl::StrJoin(sentences, " "))["hypotheses"][0]["tokens"], tokens)
         << model;
   }
-  // An instruction about the whole text.
+  // This instruction applies to the whole text.
   const std::string flags =
       absl::StrCat("--max_decoding_length=8 --model='", TestdataPath("t5"), "' ");
   const std::string text = absl::StrCat("summarize: ", absl::StrJoin(sentences, " "));

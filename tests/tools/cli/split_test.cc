@@ -1,4 +1,4 @@
-// nibu-split as a user runs it.
+// Tests of nibu-split as a user runs it.
 #include <unistd.h>
 
 #include <filesystem>
@@ -70,7 +70,7 @@ TEST(SplitTest, FilesAndMistakes) {
   ExpectOneLineError("nibu-split", RunSplit("> /dev/full", "One."), 1, "standard output");
   std::filesystem::remove(path);
   EXPECT_EQ(RunSplit("--version").status, 0);
-  // The reader goes away first.
+  // The reader of the output ends first.
   EXPECT_EQ(Shell(absl::StrCat("yes 'One. Two.' | ", Program("nibu-split"),
                                " | head -n 1; echo ${PIPESTATUS[1]}"),
                   "")

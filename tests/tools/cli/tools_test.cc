@@ -1,4 +1,4 @@
-// Lines, the pipeline and output formats.
+// Tests of the parts of the command lines: reading lines, the pipeline, and output formats.
 // Threads: the thread sanitizer runs this file.
 #include <fcntl.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ TEST(LinesTest, ProgressCountsWhatWasHandedOut) {
   EXPECT_EQ(file->progress(), 0);
   ASSERT_TRUE(*file->Next(&line));
   EXPECT_EQ(file->progress(), 3.0 / 8);
-  // It grows while it is read: never more than the whole.
+  // The file grows while it is read, but the progress is never more than the whole.
   std::ofstream(path, std::ios::binary | std::ios::app) << std::string(100000, '\n');
   while (*file->Next(&line)) EXPECT_LE(file->progress(), 1);
   EXPECT_EQ(file->progress(), 1);
@@ -90,17 +90,17 @@ TEST(LinesTest, KnowsItsOwnFile) {
   EXPECT_TRUE(file->IsSameFile(path));
   EXPECT_TRUE(file->IsSameFile(link));
   EXPECT_FALSE(file->IsSameFile(path + "_other"));
-  EXPECT_FALSE(InputLines::Open("/dev/null")->IsSameFile("/dev/null"));  // a device is no text
+  EXPECT_FALSE(InputLines::Open("/dev/null")->IsSameFile("/dev/null"));  // A device is not a text.
 }
 
-// As some shells and terminals leave them.
+// Some shells and terminals leave pipes in this mode.
 TEST(LinesTest, NonBlockingPipes) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
   const int stdin_before = dup(STDIN_FILENO);
   ASSERT_EQ(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
   close(ends[0]);
-  const std::string text(300000, 'x');  // more than a pipe takes
+  const std::string text(300000, 'x');  // This is more than a pipe takes.
   std::thread writer([&] {
     EXPECT_TRUE(WriteAll(ends[1], text).ok());
     close(ends[1]);
@@ -111,12 +111,12 @@ TEST(LinesTest, NonBlockingPipes) {
   const absl::StatusOr<bool> read = lines->Next(&line);
   EXPECT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(line, text);
-  dup2(stdin_before, STDIN_FILENO);  // should reading have failed, writing fails as well
+  dup2(stdin_before, STDIN_FILENO);  // If reading has failed, writing now fails as well.
   close(stdin_before);
   writer.join();
 }
 
-// A pipe's read end, read in the background.
+// The reading end of a pipe, which is read in the background.
 class Drain {
  public:
   Drain() {
@@ -215,14 +215,14 @@ TEST(PipelineTest, StopWritesWhatIsFinishedInOrder) {
   while (submitted < 4) std::this_thread::yield();
   delivers[0]("a\n");
   delivers[1]("b\n");
-  delivers[3]("d\n");  // has to wait for 2
+  delivers[3]("d\n");  // It has to wait for line 2.
   EXPECT_TRUE(pipeline.Stop(10));
   delivers[2]("c\n");
   runner.join();
   EXPECT_EQ(drain.Finish(), "a\nb\n");
 }
 
-// Finished output that waits for a slow line counts as well as input.
+// Finished output that waits for a slow line counts like input.
 TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
   Drain drain;
   InputLines lines(std::vector<std::string>(100, "1234567890"));
@@ -233,7 +233,7 @@ TEST(PipelineTest, BoundsBytesWhileTheFirstLineIsSlow) {
   Pipeline::Options options;
   options.max_bytes = 1000;
   options.submit = [&](uint64_t index, const TextUnit&, Pipeline::Deliver deliver) {
-    // 10 + 4 * 200 bytes leave room for one more line of 10, then reading waits.
+    // 10 + 4 * 200 bytes leave room for one more line of 10 bytes. Then reading has to wait.
     EXPECT_TRUE(index <= 5 || released) << index;
     if (index == 0) {
       first = std::move(deliver);
@@ -269,7 +269,7 @@ TEST(PipelineTest, StopEndsReading) {
   EXPECT_TRUE(pipeline.Stop(60));
   runner.join();
   EXPECT_LT(submitted, kMany);
-  EXPECT_EQ(drain.Finish().size() % 2, 0u);  // whole lines
+  EXPECT_EQ(drain.Finish().size() % 2, 0u);  // The output has whole lines.
 }
 
 TEST(PipelineTest, ReportsWhatCannotBeWritten) {
@@ -303,7 +303,7 @@ TEST(PipelineTest, ReportsWhatCannotBeWritten) {
   std::signal(SIGPIPE, before);  // Other tests start programs.
 }
 
-// Even where writing has failed long before.
+// Run waits for all callbacks, even if writing has failed long before.
 TEST(PipelineTest, RunOutlastsItsCallbacks) {
   const int full = open("/dev/full", O_WRONLY);
   ASSERT_GE(full, 0);
@@ -325,7 +325,7 @@ TEST(PipelineTest, RunOutlastsItsCallbacks) {
   close(full);
 }
 
-// A line of the input.
+// Returns a unit that is one line of the input.
 TextUnit Unit(const std::string& line) {
   nibu::TextReader reader({});
   reader.Add(line + "\n");

@@ -1,4 +1,4 @@
-// nibu-translate --tsv_column, as a user runs it.
+// Tests of nibu-translate --tsv_column as a user runs it.
 #include <algorithm>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Help, and what nibu-translate refuses before it begins.
+// Tests of the help, and of what nibu-translate refuses before it begins.
 #include <string>
 #include <utility>
 
@@ -33,7 +33,7 @@ TEST(UsageTest, Utf16IsNamed) {
       const std::string compressed = absl::StrCat("gzip | ", Program("nibu-translate"));
       ExpectOneLineError("nibu-translate", Shell(compressed, text), 1, "standard input" + what);
     }
-    // Before a line of the other file has been scored.
+    // The error comes before a line of the other file has been scored.
     const std::string tgt = TestFile("tgt", text);
     const Outcome scored =
         Shell(absl::StrCat(Program("nibu-score"), " --tgt=", tgt), "A dog runs.\nA cat.\n");

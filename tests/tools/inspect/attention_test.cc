@@ -1,4 +1,4 @@
-// nibu-inspect attention as a user runs it.
+// Tests of nibu-inspect attention as a user runs it.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -30,7 +30,7 @@ json AttentionJson(const std::string& flags) {
 
 std::vector<std::string> Strings(const json& list) { return list.get<std::vector<std::string>>(); }
 
-// [layer][head][rows][columns], rows that sum to 1.
+// Expects matrices [layer][head][rows][columns] whose rows sum to 1.
 void ExpectMatrices(const json& layers, size_t count, size_t heads, size_t rows, size_t columns) {
   ASSERT_EQ(layers.size(), count);
   for (const json& layer : layers) {
@@ -67,7 +67,7 @@ TEST(AttentionTest, JsonHasEveryMatrixOfTheTranslation) {
       }
     }
   }
-  // That of alignments is a head of it.
+  // The attention of --alignment is one head of it.
   const json best = Hypotheses("--alignment=soft", line)[0];
   for (size_t t = 0; t + 1 < target.size(); ++t) {
     for (size_t s = 0; s + 1 < source.size(); ++s) {
@@ -128,7 +128,7 @@ TEST(AttentionTest, OtherEncoderAttention) {
   }
 }
 
-// Status 2, and the flag is named, not the model's file alone.
+// The exit status is 2, and the error names the flag, not only the model's file.
 TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
   const std::string out = TestFile("attention.nibu", "");
   for (const std::string& command :
@@ -148,7 +148,7 @@ TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
   }
 }
 
-// Of --ascii, the rows of the grid.
+// Returns the rows of the grid that --ascii prints.
 std::vector<std::string> GridRows(const std::string& flags, size_t targets) {
   const Outcome outcome = Attention(flags);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -176,7 +176,7 @@ TEST(AttentionTest, TheGridFitsCharacters) {
     }
     EXPECT_EQ(rows[t], absl::StrCat(row, "  ", target[t]));
   }
-  // Wide characters have two columns, and so has every one.
+  // If there is a wide character, every column of the grid has two columns of the terminal.
   for (const auto& row : GridRows("--tokenized '▁A 犬 .' --target='▁Ein'", 2)) {
     EXPECT_EQ(row.substr(8, 2), "  ");
     for (size_t i = 0; i < 8; i += 2) EXPECT_EQ(row[i], row[i + 1]);
@@ -235,7 +235,7 @@ TEST(AttentionTest, Refusals) {
   expect_plain("--html=x attention", 2, "--html");
   expect_plain("--model=a,b", 2, "one model");
   expect_plain("--json >/dev/full", 1, "standard output: cannot be written: No space");
-  // The reader goes away first.
+  // The reader of the output ends first.
   EXPECT_EQ(Shell(absl::StrCat("( ", inspect, "; echo $? >&2 ) | head -n 0"), "").err, "0\n");
 }
 

@@ -1,4 +1,4 @@
-// Keys, addresses behind proxies, and limits; and the cache of results.
+// Tests of the server's keys, client addresses behind proxies, and limits; and of the result cache.
 #include "tools/serve/access.h"
 
 #include <chrono>
@@ -27,7 +27,7 @@ TEST(AccessTest, BelievesTrustedProxiesAlone) {
   EXPECT_EQ(access.AddressOf(From("1.2.3.4", "5.6.7.8")), "1.2.3.4");
   EXPECT_EQ(access.AddressOf(From("10.0.0.1")), "10.0.0.1");
   EXPECT_EQ(access.AddressOf(From("10.0.0.1", "5.6.7.8")), "5.6.7.8");
-  // The addresses in front of the last one were written by that client.
+  // The client itself wrote the addresses in front of the last one.
   EXPECT_EQ(access.AddressOf(From("10.0.0.1", "9.9.9.9, 5.6.7.8 ,10.0.0.2")), "5.6.7.8");
 }
 
@@ -45,7 +45,7 @@ TEST(AccessTest, Keys) {
   EXPECT_EQ(KeyOf(From("", "", "DeepL-Auth-Key secret"), ""), "secret");
   EXPECT_EQ(KeyOf(From("", "", "Basic secret"), ""), "");
   EXPECT_EQ(KeyOf(From("", "", "Bearer secret"), "other"), "other");
-  // All requests with a key are one client's, and no address can pretend to be it.
+  // All requests with a key count as one client's, and no address can pretend to be this client.
   EXPECT_EQ(access.ClientOf(From("1.2.3.4"), "secret"), access.ClientOf(From("5.6.7.8"), "secret"));
   EXPECT_EQ(access.ClientOf(From("1.2.3.4"), "wrong"), "1.2.3.4");
 
@@ -84,7 +84,8 @@ TEST(ResultCacheTest, KeepsWhatWasUsedLast) {
   EXPECT_EQ(cache.Find("b"), nullptr);
   for (const char* key : {"a", "c", "d"}) EXPECT_EQ(*cache.Find(key), *texts(key));
   EXPECT_LE(cache.bytes(), 3u * 1500);
-  cache.Add("d", texts("e"));  // What is there stays.
+  // An entry that exists is kept.
+  cache.Add("d", texts("e"));
   EXPECT_EQ(*cache.Find("d"), *texts("d"));
   cache.SetMaxBytes(1500);
   EXPECT_NE(cache.Find("d"), nullptr);

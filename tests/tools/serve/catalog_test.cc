@@ -1,4 +1,4 @@
-// Which models translate between which languages.
+// Tests of the server's catalog: which models translate between which languages.
 #include "tools/serve/catalog.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ absl::StatusOr<std::shared_ptr<const Catalog>> Read(const std::vector<std::strin
   return Catalog::Read(models, folder, pinned, warnings != nullptr ? warnings : &unused);
 }
 
-// "en: de en, de: de".
+// Returns the languages as "en: de en, de: de".
 std::string Languages(const Catalog& catalog) {
   std::vector<std::string> languages;
   for (const ServedLanguage& language : catalog.languages()) {
@@ -52,7 +52,7 @@ TEST(CatalogTest, LanguagesOfOneModel) {
 
 TEST(CatalogTest, TwoModelsInARow) {
   const std::string path = TestdataPath("de-en");
-  // In truth they translate other languages, which the catalog cannot know.
+  // The model translates other languages, but the catalog cannot know this.
   const auto catalog = *Read({absl::StrCat("fr-en=", path), absl::StrCat("en-it=", path),
                               absl::StrCat("it-es=", path), absl::StrCat("en-zh_TW=", path),
                               absl::StrCat("en-zh=", path), absl::StrCat("en-pt_BR=", path)});
@@ -69,7 +69,7 @@ TEST(CatalogTest, TwoModelsInARow) {
   EXPECT_EQ(names("fr", "en"), "fr-en");
   EXPECT_EQ(names("fr", "it"), "fr-en en-it");
   EXPECT_EQ(names("en", "es"), "en-it it-es");
-  EXPECT_EQ(names("fr", "es"), "none");  // That takes three.
+  EXPECT_EQ(names("fr", "es"), "none");  // That takes three models.
   EXPECT_EQ(names("fr", "fr"), "none");
   EXPECT_EQ(catalog->FindLanguage("zh")->code, "zh-Hans");
   EXPECT_EQ(catalog->FindLanguage("ZT")->code, "zh-Hant");

@@ -1,4 +1,4 @@
-// The server's connections: what clients may send in whatever pieces, and what they must not.
+// Tests of the server's connections: requests in pieces of any size, and those that are refused.
 // Threads: the thread sanitizer runs this file.
 #include "tools/serve/http_server.h"
 
@@ -28,7 +28,7 @@ HttpAnswer Text(const char* text) {
   return answer;
 }
 
-// A server that answers with what it was sent. A request of /hold is answered by Release.
+// A server that answers with the request it was sent. Release answers the requests of /hold.
 class EchoServer {
  public:
   explicit EchoServer(const HttpLimits& limits = {}) {
@@ -55,7 +55,7 @@ class EchoServer {
   }
 
   HttpServer& server() { return *server_; }
-  // Asks the server on its own thread.
+  // Returns the answer to a question that is asked on the server's own thread.
   uint64_t Ask(uint64_t (*question)(const HttpServer& server)) {
     std::promise<uint64_t> answer;
     server_->Post([&] { answer.set_value(question(*server_)); });
@@ -69,7 +69,7 @@ class EchoServer {
     for (HttpReply& reply : held_) reply(Text("held"));
     held_.clear();
   }
-  // Waits until the handler has had so many requests.
+  // Waits until the handler has received so many requests.
   void AwaitRequests(int count) const {
     while (requests_ < count) std::this_thread::yield();
   }
@@ -88,7 +88,7 @@ TEST(HttpServerTest, AnswersRequestsOfAConnectionInOrder) {
   RawConnection client = echo.Connect();
   client.SendPost("/a?x=1|2", "text/plain", "first");
   EXPECT_EQ(client.Read().body, "POST /a?x=1|2 text/plain first");
-  // Sent ahead, the first one held.
+  // These are sent ahead, while the first one is held.
   client.SendGet("/hold");
   client.SendGet("/b");
   client.SendPost("/c", "t", "third");
@@ -126,7 +126,7 @@ TEST(HttpServerTest, TakesBodiesInPiecesAndChunks) {
   EXPECT_TRUE(client.IsClosed());
 }
 
-// Each of these is answered with an error, and the connection closed.
+// Each of these is answered with an error, and its connection is closed.
 TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
   HttpLimits limits;
   limits.max_body_bytes = 1000;
@@ -142,7 +142,7 @@ TEST(HttpServerTest, RefusesWhatIsNoHttpOrTooLarge) {
       {"GET /\x01 HTTP/1.1\r\n\r\n", 400},
       {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400},
       {"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400},
-      // Requests of which a proxy may see others than the server does.
+      // A proxy may take these requests for others than the server does.
       {"POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 400},
       {"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
       {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n", 400},
@@ -182,14 +182,14 @@ TEST(HttpServerTest, KnowsAllThatProxiesSayOfTheClient) {
       });
   std::thread thread([&] { server->Run(); });
   RawConnection client(server->url());
-  // The first one may be the client's own words.
+  // The client itself may have written the first header.
   client.Send("GET / HTTP/1.1\r\nX-Forwarded-For: a, b\r\nx-forwarded-for: c\r\n\r\n");
   EXPECT_EQ(said.get_future().get(), "a, b, c");
   server->Post([&] { server->Stop(); });
   thread.join();
 }
 
-// A client that sends ahead without end is let go of, and its request with it.
+// A client that keeps sending ahead is disconnected, and its request is cancelled.
 TEST(HttpServerTest, BoundsWhatIsSentAhead) {
   EchoServer echo;
   RawConnection client = echo.Connect();
@@ -226,7 +226,7 @@ TEST(HttpServerTest, ClosesConnectionsThatTakeTooLong) {
   half_head.Send("GET / HT");
   RawConnection half_body = echo.Connect();
   half_body.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
-  // Each piece in time, the whole head not.
+  // Each piece comes in time, but the whole head does not.
   RawConnection drips = echo.Connect();
   std::thread dripping([&] {
     for (int i = 0; i < 50; ++i) {
@@ -243,7 +243,7 @@ TEST(HttpServerTest, ClosesConnectionsThatTakeTooLong) {
   EXPECT_TRUE(half_body.IsClosed());
   dripping.join();
   EXPECT_TRUE(drips.IsClosed());
-  // A request whose answer is awaited has all the time that it needs.
+  // A request may take any time while its answer is computed.
   EXPECT_FALSE(held.HasData(0));
   while (echo.Ask([](const HttpServer& server) -> uint64_t { return server.connections(); }) > 1) {
     std::this_thread::yield();
@@ -289,7 +289,8 @@ TEST(HttpServerTest, BoundsAllBodiesThatAreBeingReceived) {
   EXPECT_EQ(asks.Read().status, 200);
   halves.pop_back();
   int status = 0;
-  while (status != 200) {  // until the server has noticed
+  // The server needs a moment to notice.
+  while (status != 200) {
     RawConnection again = echo.Connect();
     again.SendPost("/", "text/plain", "x");
     status = again.Read().status;
@@ -314,7 +315,8 @@ TEST(HttpServerTest, RefusesConnectionsBeyondTheLimit) {
   EXPECT_EQ(refused.headers.at("retry-after"), "1");
   third.Close();
   second.reset();
-  while (true) {  // until the server has noticed
+  // The server needs a moment to notice.
+  while (true) {
     RawConnection fourth = echo.Connect();
     fourth.SendGet("/");
     if (fourth.Read().status == 200) break;

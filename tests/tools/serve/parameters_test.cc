@@ -1,4 +1,4 @@
-// Parameters from JSON, forms and queries.
+// Tests of the server's parameters from JSON, forms and queries.
 #include "tools/serve/parameters.h"
 
 #include <string>
@@ -18,7 +18,7 @@ absl::StatusOr<Parameters> Read(const std::string& type, const std::string& body
   return ReadParameters(request);
 }
 
-// The values as JSON.
+// Returns the values as JSON, or the error.
 std::string Values(const absl::StatusOr<Parameters>& parameters) {
   if (!parameters.ok()) return std::string(parameters.status().message());
   return nlohmann::json(parameters->values).dump();

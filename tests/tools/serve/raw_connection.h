@@ -1,4 +1,4 @@
-// A connection to a server, on which tests send any bytes and read what comes back.
+// A connection to a server, on which tests send any bytes and read the answers.
 #ifndef NIBU_TESTS_TOOLS_SERVE_RAW_CONNECTION_H_
 #define NIBU_TESTS_TOOLS_SERVE_RAW_CONNECTION_H_
 
@@ -22,8 +22,8 @@
 namespace nibu::internal {
 
 struct ReceivedAnswer {
-  int status = 0;                              // 0: there was none
-  std::map<std::string, std::string> headers;  // by their names in small letters
+  int status = 0;                              // 0: there was no answer
+  std::map<std::string, std::string> headers;  // by their names in lower case
   std::string body;
 };
 
