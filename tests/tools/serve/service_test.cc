@@ -1,5 +1,5 @@
-// LibreTranslate's interface, and the order, bounds and ends of what is translated, with the test's
-// thread in the place of the network's.
+// Tests of LibreTranslate's interface, and of the order, the bounds and the ends of requests. The
+// test's thread does what the network's thread does in the server.
 // Threads: the thread sanitizer runs this file.
 #include "tools/serve/service.h"
 
@@ -42,7 +42,7 @@ TEST(ServiceTest, TranslatesAsTheLibraryDoes) {
   for (const Result& result : results) {
     expected.push_back(result.hypotheses[0].text);
   }
-  // As a list, one by one, and as the lines of one text.
+  // The lines are asked for as a list, one by one, and as the lines of one text.
   EXPECT_EQ(service.Ask(Request(lines))["translatedText"], expected);
   EXPECT_EQ(service.Ask(Request(lines[0])), Json({{"translatedText", expected[0]}}));
   const std::string text = absl::StrCat(lines[0], "\r\n\n", lines[2], "\n", lines[3]);
@@ -64,7 +64,7 @@ TEST(ServiceTest, KeepsTagsAndEntitiesOfHtml) {
   EXPECT_THAT(text, HasSubstr("<span translate=\"no\">:smile:</span>"));
   EXPECT_THAT(text, HasSubstr("</p>\n<p>"));
   EXPECT_THAT(answer["translatedText"][1].get<std::string>(), HasSubstr("&lt;"));
-  // Once more, from the cache.
+  // The second answer comes from the cache.
   EXPECT_EQ(service.Ask(With(Request(html), "format", "html"))["translatedText"], text);
   EXPECT_EQ(service.service().jobs().counts().cached_units, 1u);
 }
@@ -110,7 +110,7 @@ TEST(ServiceTest, Alternatives) {
   EXPECT_EQ(html["alternatives"], Json::array());
 }
 
-// LibreTranslate's texts, in its order.
+// The errors are worded and ordered as LibreTranslate's.
 TEST(ServiceTest, SaysWhatIsWrong) {
   ServiceOptions options;
   options.request.max_texts = 2;
@@ -178,8 +178,8 @@ TEST(ServiceTest, PathsAndMethods) {
   EXPECT_EQ(service.Ask(Request("a"))["status"], 503);
 }
 
-// While every thread is held, everything else is answered; and what was refused or cancelled takes
-// no more time.
+// While all translations are held, the server answers everything else. Requests that were refused
+// or cancelled take no more time.
 TEST(ServiceTest, AnswersWhileTranslationsWait) {
   ServiceOptions options;
   options.jobs.max_requests = 2;
@@ -215,7 +215,8 @@ TEST(ServiceTest, BoundsTheCharactersThatWait) {
   options.jobs.max_characters = 10;
   TestService service(options);
   service.Hold();
-  const auto large = service.SendJson(Request("more than ten"));  // It is alone.
+  // A request that is alone may have more characters than the limit.
+  const auto large = service.SendJson(Request("more than ten"));
   EXPECT_FALSE(large->answer.has_value());
   EXPECT_EQ(service.SendJson(Request("a"))->answer->status, 503);
   service.TakeHeld(1)[0].Finish();
@@ -224,7 +225,7 @@ TEST(ServiceTest, BoundsTheCharactersThatWait) {
   service.TakeHeld(1);
 }
 
-// The order in which units would be decoded.
+// Returns the beginnings of the units in the order in which they would be decoded.
 std::vector<std::string> ByPriority(std::vector<HeldUnit> units) {
   std::stable_sort(units.begin(), units.end(),
                    [](const auto& a, const auto& b) { return a.priority > b.priority; });
@@ -239,7 +240,7 @@ TEST(ServiceTest, ShortTextsPassLongOnesAndClientsShare) {
   const auto line = [](char name, size_t size) {
     return absl::StrCat(std::string(1, name), "1 ", std::string(size, 'x'));
   };
-  // A long document of one client, and a short text of the same one.
+  // One client sends a long document and then a short text.
   const auto document = service.SendJson(
       Request(absl::StrCat(line('a', 5000), "\n", line('b', 5000), "\n", line('c', 5000))),
       "1.1.1.1");
@@ -247,7 +248,7 @@ TEST(ServiceTest, ShortTextsPassLongOnesAndClientsShare) {
   EXPECT_THAT(ByPriority(service.TakeHeld(4)), ElementsAre("d1 ", "a1 ", "b1 ", "c1 "));
   document->cancel();
   reply->cancel();
-  // A client with many requests, and another one's later single one.
+  // A client has sent many requests before another one sends a single one.
   std::vector<std::shared_ptr<TestService::Pending>> many;
   for (int i = 0; i < 8; ++i)
     many.push_back(service.SendJson(Request(line('e', 3000 + i)), "1.1.1.1"));
@@ -257,7 +258,7 @@ TEST(ServiceTest, ShortTextsPassLongOnesAndClientsShare) {
   for (const auto& each : many) each->cancel();
 }
 
-// Later requests of others do not keep a long one waiting for ever.
+// Later requests of others cannot keep a long one waiting for ever.
 TEST(ServiceTest, NobodyWaitsForEver) {
   TestService service;
   service.Hold();
@@ -293,7 +294,8 @@ TEST(ServiceTest, RequestsEndInTimeWhateverTheyWaitFor) {
   service.service().jobs().EndLate(std::chrono::steady_clock::now() + std::chrono::seconds(1));
   EXPECT_EQ(late->answer->status, 504);
   EXPECT_FALSE(other->answer.has_value());
-  late->cancel();  // Its client goes away then; the request has ended once.
+  // Its client goes away after that, but a request ends only once.
+  late->cancel();
   EXPECT_EQ(late->answer->status, 504);
   EXPECT_EQ(service.service().jobs().counts().cancelled, 0u);
   for (const HeldUnit& unit : held) unit.Finish();
@@ -317,7 +319,7 @@ TEST(ServiceTest, CachedLinesAreNotTranslatedAgain) {
   service.Hold();
   const auto first = service.SendJson(Request("a\nb"));
   for (const HeldUnit& unit : service.TakeHeld(2)) {
-    if (unit.source == "a") unit.Finish();  // The client is impatient.
+    if (unit.source == "a") unit.Finish();  // The client does not wait for "b".
   }
   service.RunUntil([&] { return service.service().cache().bytes() > 0; });
   first->cancel();
@@ -327,7 +329,7 @@ TEST(ServiceTest, CachedLinesAreNotTranslatedAgain) {
   EXPECT_EQ(rest[0].source, "b");
   rest[0].Finish();
   EXPECT_EQ(Json::parse(service.Await(again).body)["translatedText"], "<a>\n<b>");
-  // A request with other options has entries of its own.
+  // Requests with other options have other entries in the cache.
   const auto other = service.SendJson(With(Request("a"), "alternatives", 2));
   EXPECT_EQ(service.TakeHeld(1)[0].source, "a");
   other->cancel();
@@ -342,7 +344,7 @@ TEST(ServiceTest, ModelsComeAndGo) {
   const Json forth = service.Ask(Request("A dog."));
   EXPECT_THAT(service.Ask(back)["translatedText"].get<std::string>(), HasSubstr("man"));
   EXPECT_EQ(service.Ask(Request("A dog.")), forth);
-  // A request that has begun ends with its model, though the catalog has another one by then.
+  // A request that has begun is finished by its model, even if the catalog has another one by then.
   service.Hold();
   const auto begun = service.SendJson(Request("x"));
   const std::vector<HeldUnit> held = service.TakeHeld(1);
@@ -353,7 +355,7 @@ TEST(ServiceTest, ModelsComeAndGo) {
   EXPECT_EQ(service.Await(begun).status, 200);
 }
 
-// A model that cannot be loaded fails its own requests, and others' go on.
+// A model that cannot be loaded fails only its own requests.
 TEST(ServiceTest, AModelThatCannotBeLoaded) {
   TestService service;
   service.Offer({CaptionsModelPath(), absl::StrCat("en-fr=", TestdataPath("de-en"))}, [] {

@@ -1,4 +1,4 @@
-// A server's service without a network: the test's thread stands in the place of the network's.
+// A server's service without a network. The test's thread does what the network's thread would do.
 #ifndef NIBU_TESTS_TOOLS_SERVE_SERVICE_UNDER_TEST_H_
 #define NIBU_TESTS_TOOLS_SERVE_SERVICE_UNDER_TEST_H_
 
@@ -22,7 +22,7 @@ namespace nibu::internal {
 
 using Json = nlohmann::json;
 
-// A unit that was submitted, and whose translation the test decides on.
+// A unit that was submitted. The test decides when it ends, and with which translation.
 struct HeldUnit {
   std::string source;
   int64_t priority;
@@ -54,7 +54,8 @@ class TestService {
   }
   ~TestService() {
     service_->Stop();
-    translator_.reset();  // Its threads post tasks.
+    // Its threads post tasks to the service's queue until then.
+    translator_.reset();
   }
 
   void Offer(const std::vector<std::string>& models, const StoreOptions& options = {}) {
@@ -66,7 +67,7 @@ class TestService {
     return options;
   }
 
-  // From now on, units wait in `held`.
+  // Keeps units in `held_` from now on, instead of translating them.
   void Hold() {
     service_->jobs().SetSubmitUnit([this](const std::string& line, const TextUnit* unit,
                                           const auto&, const nibu::Request& request,
@@ -77,7 +78,7 @@ class TestService {
       return nibu::Ticket();
     });
   }
-  // Waits for so many held units, and takes them.
+  // Waits for so many held units and returns them.
   std::vector<HeldUnit> TakeHeld(size_t count) {
     RunUntil([&] { return held_.size() >= count; });
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -90,7 +91,7 @@ class TestService {
   };
   std::shared_ptr<Pending> Send(const HttpRequest& request) {
     const auto pending = std::make_shared<Pending>();
-    // The test holds it: what the service keeps for the request must not.
+    // Only the test may own it. What the service keeps for the request must not keep it alive.
     const std::weak_ptr<Pending> weak = pending;
     pending->cancel = service_->Handle(request, [weak](HttpAnswer answer) {
       if (const auto held = weak.lock(); held != nullptr) held->answer = std::move(answer);
@@ -124,7 +125,7 @@ class TestService {
   }
   std::string ErrorOf(const Json& json) { return Ask(json).value("error", "no error"); }
 
-  // Does the network's tasks until `is_done`, which sees no others meanwhile.
+  // Does the network's tasks until `is_done`, which is called while no other task is added.
   void RunUntil(const std::function<bool()>& is_done) {
     std::unique_lock<std::mutex> lock(mutex_);
     while (!is_done()) {

@@ -1,4 +1,4 @@
-// Alignments: of pieces, of words, and as nibu-translate prints them.
+// Tests of alignments: of pieces, of words, and as nibu-translate prints them.
 #include "tools/text/join.h"
 
 #include <numeric>
@@ -33,7 +33,7 @@ TEST(HardAlignmentTest, TheFirstOfTheHighest) {
 
 TEST(WordsOfTest, SentencePiece) {
   EXPECT_THAT(WordsOf({"▁Ein", "▁Hu", "nd", "."}), ElementsAre(0, 1, 1, 1));
-  // The first piece begins a word, whatever it is; so does a mark alone.
+  // The first piece begins a word, whatever it is. A "▁" alone begins one, too.
   EXPECT_THAT(WordsOf({"x", "▁a", "▁", "b"}), ElementsAre(0, 1, 2, 2));
   EXPECT_THAT(WordsOf({}), IsEmpty());
 }
@@ -60,7 +60,7 @@ TEST(AttendWordsTest, SumsOfSourcesAndMeansOfTargets) {
   EXPECT_THAT(AttendWords({}, {}, {}), IsEmpty());
 }
 
-// Pairs and rows of a hypothesis fit its tokens, and a source of so many pieces.
+// Expects that the pairs and rows of a hypothesis fit its tokens and a source of so many pieces.
 void ExpectSound(const nlohmann::json& hypothesis, size_t sources, size_t targets) {
   const auto attention = hypothesis["attention"].get<AttentionRows>();
   ASSERT_EQ(attention.size(), targets);
@@ -136,7 +136,7 @@ TEST(AlignmentTest, IsTheSameWhateverTheBatch) {
   }
 }
 
-// A line's sentences have attention of their own; the others' columns are 0.
+// Each sentence of a line attends to itself, and its columns of other sentences are 0.
 TEST(AlignmentTest, OfSplitLines) {
   const auto one = Hypotheses("--alignment=soft", "A dog runs.")[0];
   const auto other = Hypotheses("--alignment=soft", "Two cats sleep.")[0];
@@ -152,7 +152,7 @@ TEST(AlignmentTest, OfSplitLines) {
     expected.push_back(row);
   }
   EXPECT_EQ(both["attention"].get<AttentionRows>(), expected);
-  // Of parts of what is too long, too.
+  // The same holds for the parts of a line that is too long.
   const auto cut = Hypotheses("--tokenized --alignment=soft --max_input_length=4",
                               "▁A ▁dog ▁runs . ▁Two ▁cats ▁sleep .")[0];
   ExpectSound(cut, 8, TokensOf(cut).size());
@@ -164,7 +164,7 @@ TEST(AlignmentTest, OfAPrefix) {
       Hypotheses(absl::StrCat("--alignment=soft --target_prefix=", prefix), "A dog runs.")[0];
   EXPECT_EQ(whole["text"].get<std::string>().rfind("Eine Katze", 0), 0u);
   ExpectSound(whole, 4, TokensOf(whole).size());
-  // What runs as a prefix has the attention of what was generated.
+  // A forced prefix has the attention that it has when it is generated.
   const auto found = Hypotheses("--alignment=soft", "A dog runs.")[0];
   TestFile("prefix", "Ein Hund\n");
   const auto forced =
@@ -178,7 +178,7 @@ TEST(AlignmentTest, OfAPrefix) {
   }
 }
 
-// The words of a line's text, and of its translation's.
+// Alignments are also given for the words of a line's text and of its translation.
 TEST(AlignmentTest, OfWords) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::vector<std::string> lines = Lines(Captions(20) + "A dog runs.  Two cats sleep!\n");
@@ -217,7 +217,7 @@ TEST(AlignmentTest, LayersAndHeads) {
         .out;
   };
   const std::string own = with("");
-  EXPECT_EQ(with("--alignment_layer=-1 --alignment_heads=1"), own);  // the guided head
+  EXPECT_EQ(with("--alignment_layer=-1 --alignment_heads=1"), own);  // It is the guided head.
   EXPECT_EQ(with("--alignment_layer=2 --alignment_heads=1"), own);
   EXPECT_NE(with("--alignment_layer=0"), own);
   EXPECT_NE(with("--alignment_heads=0"), own);
@@ -229,8 +229,8 @@ TEST(AlignmentTest, LayersAndHeads) {
   }
 }
 
-// A long line's hard alignment takes memory by its length, not by its square: of 60,000 letters
-// without a blank the matrix would be 1 GB.
+// The hard alignment of a long line takes memory in proportion to its length, not to its square.
+// The whole matrix of 60,000 letters without a blank would take 1 GB.
 TEST(AlignmentTest, OfALongLine) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string line;

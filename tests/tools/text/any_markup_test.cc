@@ -1,4 +1,4 @@
-// Any markup, however damaged: nothing is lost.
+// Tests that nothing is lost of any markup, however damaged.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -20,7 +20,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Pieces of markup in any order: nothing may be lost, and every tag comes once.
+// Pieces of markup that are joined in random order. Nothing may be lost, and every tag comes out
+// once.
 const Lines& Pieces() {
   static const auto* pieces = new Lines({"<b>",
                                          "</b>",
@@ -83,7 +84,8 @@ const Lines& Pieces() {
   return *pieces;
 }
 
-// Parts of a text, some of which hold tags, or cross them.
+// Protects random parts of a text, some of which hold tags or cross them, and expects that nothing
+// is lost.
 void ExpectNothingLostWithParts(const MarkedText& text) {
   std::vector<TextSpan> parts;
   std::mt19937 random(static_cast<unsigned>(text.text.size()));
@@ -120,7 +122,7 @@ void ExpectNothingLost(Markup kind, const Lines& lines) {
       ASSERT_FALSE(IsBlank(text.text));
       ASSERT_EQ(text.text.find('\n'), std::string::npos);
       ExpectNothingLostWithParts(text);
-      // A blank that came as an entity belongs to what is untouched.
+      // A blank that came as an entity belongs to the untouched text.
       const auto words = [](absl::string_view from) {
         return absl::StrReplaceAll(from, {{"\u00a0", ""}, {" ", ""}});
       };
@@ -136,7 +138,7 @@ TEST(AnyMarkupTest, NothingIsLostOfRandomMarkup) {
     Lines lines(1 + random() % 3);
     for (std::string& line : lines) {
       for (int n = random() % 16; n > 0; --n) {
-        // Tags and words more often than what swallows the rest.
+        // Tags and words are more frequent than what swallows the rest of the line.
         const size_t among = random() % 3 == 0 ? Pieces().size() : 14;
         absl::StrAppend(&line, Pieces()[random() % among], random() % 3 == 0 ? "w" : "");
       }

@@ -1,4 +1,4 @@
-// Options::src_lang = "auto": the language of each text is detected.
+// Tests of Options::src_lang = "auto", which detects the language of each text.
 // Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <memory>
@@ -42,11 +42,11 @@ Options From(const std::string& source, const std::string& target) {
   options.src_lang = source;
   options.tgt_lang = target;
   options.max_decoding_length = 8;
-  options.protect = "none";  // the vocabularies lack most words
+  options.protect = "none";  // The vocabularies lack most words.
   return options;
 }
 
-// A small random model of English, French and German, which has no default.
+// A small random model of English, French and German, which has no default language.
 class AutoLanguageTest : public testing::Test {
  protected:
   std::shared_ptr<const Plan> Prepare(const Options& options) {
@@ -116,7 +116,7 @@ TEST_F(AutoLanguageTest, NothingCanBeTold) {
   const auto unknown = translator_->Translate({kGeorgian}, plan);
   EXPECT_TRUE(absl::IsInvalidArgument(unknown.status())) << unknown.status();
   EXPECT_EQ(OptionOfError(unknown.status()), "src_lang");
-  // Nothing of this is translated, so that no language is needed.
+  // Nothing of this is translated, so no language is needed.
   Options options = From("auto", "fr");
   options.protect = "all";
   const auto copied = translator_->Translate({kGeorgian, "12"}, Prepare(options));
@@ -124,7 +124,7 @@ TEST_F(AutoLanguageTest, NothingCanBeTold) {
   EXPECT_EQ((*copied)[0].hypotheses[0].text, kGeorgian);
   EXPECT_EQ((*copied)[0].source_language, "");
 
-  const auto nllb = Load(TestdataPath("nllb"));  // whose default is English
+  const auto nllb = Load(TestdataPath("nllb"));  // Its default is English.
   const auto from_english = *translator_->Prepare(nllb, From("auto", "fra_Latn"));
   const auto by_default = translator_->Translate({kGeorgian}, from_english);
   ASSERT_TRUE(by_default.ok()) << by_default.status();

@@ -1,4 +1,4 @@
-// Protected parts and tags through the bundled model.
+// Tests of protected parts and tags, which must come through the bundled model's translations.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -49,7 +49,7 @@ struct Line {
   std::vector<std::string> parts;
 };
 
-// No two parts of a line are the same, or a part of another.
+// Returns a random line. None of its parts is equal to another or a part of another.
 Line RandomLine(std::mt19937* random, size_t words) {
   static const std::vector<std::string> known = absl::StrSplit(
       "a man is reading on the bench . Tom and Maria see dogs in Paris , \xff two ! why ( not )",
@@ -71,7 +71,7 @@ Line RandomLine(std::mt19937* random, size_t words) {
         part = absl::StrCat("/usr/bin/", id);
         break;
       case 3:
-        part = absl::StrCat("Ł", id, "ź");  // unknown
+        part = absl::StrCat("Ł", id, "ź");  // unknown to the model
         break;
       case 4:
         part = absl::StrCat("{", id, "}");
@@ -148,7 +148,7 @@ TEST(CarriedTest, PartsStandWhereANameWould) {
             "\xe6\xbc\xa2\xe5\xad\x97\n");
 }
 
-// Lines of which a part comes out as it is, whatever becomes of the rest.
+// Expects that a part of each line comes out once and unchanged, whatever becomes of the rest.
 void ExpectKept(const std::string& flags, const std::vector<std::array<std::string, 3>>& lines) {
   std::string input;
   for (const auto& [front, part, behind] : lines)
@@ -206,13 +206,14 @@ TEST(CarriedTest, PartsAreNotGluedToOtherText) {
   }
 }
 
-// Other words that stand where a part's name would.
+// The output may have other words where a part's name would stand.
 TEST(CarriedTest, WordsStayWhole) {
   const std::string text =
       "A brown dog eats an apple. {0} René\n%s %s Three Noé men walks down the street!\n*BÄ ！\n";
   for (const char* beam : {"--beam_size=1", "--beam_size=4"}) {
     const std::string out = Translate(absl::StrCat("--output_format=jsonl ", beam), text).out;
-    EXPECT_EQ(Count(out, "\uFFFD"), 0u) << out;  // of half a character
+    // U+FFFD would be half of a character.
+    EXPECT_EQ(Count(out, "\uFFFD"), 0u) << out;
   }
 }
 
@@ -239,14 +240,14 @@ TEST(CarriedTest, PlainTextIsAsItWas) {
 TEST(CarriedTest, AlongWithOtherOptions) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string line = "A man is reading {book} on a bench.\n";
-  // A long part is one piece.
+  // A long part is a single piece.
   EXPECT_EQ(Translate("--max_input_length=12 --long_input=error",
                       absl::StrCat("A man is reading www.x.org/", std::string(5000, 'a'), ".\n"))
                 .out,
             absl::StrCat("Ein Mann liest www.x.org/", std::string(5000, 'a'), ".\n"));
   const std::string prefix = TestFile("carried_prefix", "Auf einer Bank liest {book}\n");
   EXPECT_EQ(Count(Translate(absl::StrCat("--target_prefix=", prefix), line).out, "{book}"), 1u);
-  // The prefix is the last segment's; the one in front of it is translated freely.
+  // The last segment has the prefix. The one in front of it is translated freely.
   const std::string ein = TestFile("carried_segments", "Ein\n");
   EXPECT_EQ(Translate(absl::StrCat("--split_sentences=false --markup=html --target_prefix=", ein),
                       "<p>A dog runs.</p><p>A man sleeps.</p>\n")
@@ -260,7 +261,7 @@ TEST(CarriedTest, AlongWithOtherOptions) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     for (const std::string& out : Lines(outcome.out)) EXPECT_EQ(Count(out, "{book}"), 1u) << out;
   }
-  // The tokens are the model's.
+  // The tokens are those that the model has generated.
   const auto hypothesis = Hypotheses("--alignment=hard", "A man is reading {book}.")[0];
   EXPECT_EQ(hypothesis["text"], "Ein Mann liest {book}.");
   EXPECT_EQ(hypothesis["alignment"].size(), TokensOf(hypothesis).size());
@@ -314,7 +315,7 @@ TEST(CarriedTest, MarkedLines) {
   const auto plan = translator->Prepare(options);
   ASSERT_TRUE(plan.ok()) << plan.status();
   TextTranslator::Request request = {.plan = *plan};
-  // Over the end of a sentence, a point at its end, a part that is not text.
+  // A tag crosses the end of a sentence, another one encloses nothing, and a part is not text.
   const std::string text = "A man is reading. Two dogs are running \xef\xbf\xbc";
   const auto at = [&](const char* word) { return text.find(word); };
   const std::map<std::string, std::string, std::less<>> entities = {{"u", "U"}};
@@ -335,7 +336,7 @@ TEST(CarriedTest, MarkedLines) {
       result.hypotheses[0].text,
       "<p>Ein Mann <b>liest. Zwei HUnde</b> <br>rennen <img alt='u'>.</p>\n<p> \xf0\x9f\x98\x80 "
       "</p><p><i>GUten Morgen!</i></p><!-- u -->");
-  // Nothing to translate.
+  // This line has nothing to translate.
   EXPECT_EQ(
       TranslateMarked(translator.get(), {{{"<a>", {" "}}}, "</a>"}, request).hypotheses[0].text,
       "<a> </a>");

@@ -1,6 +1,6 @@
-// Damaged files of every format, through the whole of loading: each ends in an error of one line or
-// in a translator, never in a crash, a hang or a huge allocation. NIBU_DAMAGES=10000 in the
-// environment makes it that many for each file.
+// Tests of damaged files of every format, which are loaded like sound ones: each ends in an error
+// of one line or in a translator, never in a crash, a hang or a huge allocation. NIBU_DAMAGES=10000
+// in the environment tries that many for each file.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 const std::string kBundled = CaptionsModelPath();
 const std::string kShared = SharedPath("models");
-const std::string kSmall = TestdataPath("");  // random weights, with every file a format has
+// These models have random weights, and every file that a format has.
+const std::string kSmall = TestdataPath("");
 
 int Damages() {
   int n = 25;
@@ -41,7 +42,7 @@ std::string ReadFile(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A directory of links to a model's files, but one, which is a copy to be damaged.
+// A directory with links to a model's files, except for one, which is a copy to be damaged.
 class DamagedModel {
  public:
   DamagedModel(const fs::path& model, const std::string& file)
@@ -64,7 +65,7 @@ class DamagedModel {
   }
 
   size_t size() const { return bytes_.size(); }
-  // What a user would give as --model.
+  // Returns the value that a user would give for --model.
   std::string model() const {
     return path_.extension() == ".nibu" ? path_.string() : directory_.string();
   }
@@ -98,7 +99,7 @@ absl::Status Load(const std::string& path) {
   if (translator.ok()) {
     const auto plan = (*translator)->Prepare(options);
     if (!plan.ok()) return plan.status();
-    // Tokenizes, and decodes nothing.
+    // The request is too late, so it is tokenized but not decoded.
     const auto past = std::chrono::steady_clock::now();
     (*translator)
         ->Submit("A man is riding a bicycle.", {*plan, 0, past, 0}, [](uint64_t, const auto&) {})

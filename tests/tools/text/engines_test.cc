@@ -1,4 +1,4 @@
-// The engines that the plans of a translator share.
+// Tests of the engines that the plans of a translator share.
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -11,7 +11,8 @@
 namespace nibu {
 namespace {
 
-// An engine has two threads, one of which decodes. Those of the plans live as long as these.
+// Plans with many limits of length share a few engines, which live as long as the plans. An engine
+// has two threads, one of which decodes.
 TEST(EnginesTest, ManyLengthsShareFewEngines) {
   const auto threads = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
@@ -31,7 +32,7 @@ TEST(EnginesTest, ManyLengthsShareFewEngines) {
     options.max_decoding_length = length;
     plans.push_back(*translator->Prepare(model, options));
   }
-  EXPECT_LE(threads() - before, 4 * 2);  // 2048 and 4096, of the input and of the output
+  EXPECT_LE(threads() - before, 4 * 2);  // 2048 and 4096 for the input and for the output
   for (const auto& plan : {plans[0], plans[1], plans.back()}) {
     EXPECT_EQ((*translator->Translate({"A dog runs."}, plan))[0].hypotheses[0].text,
               "Ein Hund rennt.");

@@ -69,7 +69,8 @@ TEST(FactsTest, ActivityCountsSentencesAndSteps) {
   EXPECT_GE(once.step_sentences, once.steps);
   EXPECT_LE(once.step_sentences, 3 * once.steps);
   translator->ReleaseUnloaded();
-  EXPECT_EQ(translator->activity().begun, 3u);  // Models that have gone still count.
+  // Models that are gone still count.
+  EXPECT_EQ(translator->activity().begun, 3u);
   count();
   EXPECT_EQ(translator->activity().begun, 6u);
 }

@@ -1,4 +1,5 @@
-// The same weights in every container, and other systems' own outputs for their models.
+// Tests that the same weights give the same translations in every container, and that the models of
+// other systems give those systems' own outputs.
 #include <unistd.h>
 
 #include <filesystem>
@@ -36,7 +37,7 @@ TextOptions Greedy() {
   return options;
 }
 
-// The pieces of the best hypothesis of each line.
+// Returns the pieces of the best hypothesis of each line.
 std::vector<std::string> Translate(LoadedModel model, const TextOptions& options,
                                    const std::vector<std::string>& lines) {
   TranslatorOptions threads;
@@ -60,7 +61,7 @@ class FormatsTest : public ::testing::Test {
     source_ = Lines(kShared + "data/multi30k.test_2016_flickr.en", kLines);
   }
 
-  // How many lines of a model's greedy output differ from the reference's pieces.
+  // Returns how many lines of a model's greedy output differ from the reference's pieces.
   int Differences(const std::string& model, const std::string& reference) {
     absl::StatusOr<LoadedModel> loaded =
         LoadModel(kShared + "models/" + model, ComputeType::kFloat32);
@@ -95,7 +96,7 @@ TEST_F(FormatsTest, OneModelInFiveContainers) {
   }
 }
 
-// An Argos Translate package of the same weights, as text.
+// An Argos Translate package of the same weights translates text alike.
 TEST_F(FormatsTest, ArgosPackage) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu_argos_", getpid());
@@ -111,7 +112,7 @@ TEST_F(FormatsTest, ArgosPackage) {
     pieces.push_back(Translate(*std::move(loaded), Greedy(), source_));
   }
   EXPECT_EQ(pieces[0], pieces[1]);
-  // The languages that it states may be said.
+  // The languages that the package states may be given as options.
   auto translator = TextTranslator::Create(
       {.loaded = *LoadModel(folder.string(), ComputeType::kFloat32)}, TranslatorOptions());
   ASSERT_TRUE(translator.ok()) << translator.status();
@@ -131,7 +132,8 @@ TEST_F(FormatsTest, MarianModels) {
   EXPECT_EQ(Differences("en-de-ssru-marian", "marian-en-de-ssru"), 0);
 }
 
-// The weights are the same but for their rounding; Marian's arithmetic rounds the inputs as well.
+// The weights are the same except for their rounding. Marian's arithmetic rounds the inputs as
+// well.
 TEST_F(FormatsTest, MarianInt8) {
   EXPECT_LE(Differences("en-de-ssru-marian-int8", "marian-en-de-ssru-int8"), kLines / 5);
 }

@@ -1,4 +1,4 @@
-// Glossaries: what is found in a sentence, and what becomes of it.
+// Tests of glossaries: which terms are found in a sentence, and how they appear in its translation.
 #include "tools/text/glossary.h"
 
 #include <string>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A phrase is known by its only target, its number.
+// Returns the phrases that are found, by their numbers. Each phrase's number is its only target.
 std::vector<int> Found(const std::vector<std::string>& phrases, const std::string& sentence) {
   Glossary glossary;
   for (size_t i = 0; i < phrases.size(); ++i) glossary.Add(phrases[i], {static_cast<int>(i)});
@@ -57,7 +57,7 @@ TEST(GlossaryTest, SeveralForms) {
 TEST(GlossaryTest, WholeWordsOnly) {
   EXPECT_THAT(Found({"cat"}, "concatenate cats scat"), IsEmpty());
   EXPECT_THAT(Found({"cat"}, "(cat) \"cat\" cat-like cat's"), ElementsAre(0, 0, 0, 0));
-  EXPECT_THAT(Found({"C++"}, "C++ or C++17"), ElementsAre(0, 0));  // + is a border itself
+  EXPECT_THAT(Found({"C++"}, "C++ or C++17"), ElementsAre(0, 0));  // "+" is a border of a word.
   EXPECT_THAT(Found({"ung"}, "Übung"), IsEmpty());
   EXPECT_THAT(Found({"кот"}, "который кот"), ElementsAre(0));
   EXPECT_THAT(Found({"7"}, "17 7"), ElementsAre(0));
@@ -116,15 +116,15 @@ TEST(GlossaryTest, OfTheBundledModel) {
                             "--print_scores", "--alignment=hard", "--output_format=nbest"}) {
     EXPECT_THAT(With("bicycle\tMotorrad\n", flags, line), HasSubstr("Motorrad")) << flags;
   }
-  // Several forms: the one that fits is there at once.
+  // One of the two forms is in the translation anyway, so it stays as it is.
   EXPECT_EQ(With("bicycle\tMotorrad\nbicycle\tFahrrad\n", "", line), "Ein Mann fährt Fahrrad.\n");
-  // What is not in the sentence changes nothing, nor does a part of a word.
+  // Terms that are not in the sentence, and parts of words, change nothing.
   EXPECT_EQ(With("horse\tPferd\nid\tId\ncycle\tZyklus\n", "", line), "Ein Mann fährt Fahrrad.\n");
   EXPECT_EQ(With("# nothing\n", "", line), "Ein Mann fährt Fahrrad.\n");
   EXPECT_EQ(With("bicycle\tMotorrad\n", "", ""), "\n");
 }
 
-// What stands for a protected part is no term.
+// The names that stand for protected parts are not terms.
 TEST(GlossaryTest, NamesBesideParts) {
   for (const char* line : {"The man likes {0}.", "Open notes.md and {0}."}) {
     const std::string out = With("Tom\tTim\nMaria\tMarie\n", "", line);
@@ -147,7 +147,7 @@ TEST(GlossaryTest, SeveralTermsAndSentences) {
 
 TEST(GlossaryTest, TargetsAreWholeWords) {
   const std::string line = "Dogs run at a dog racetrack.";
-  // What the model likes better should not hang on how a CPU rounds int8.
+  // The model's choice between the forms should not depend on how a CPU rounds int8.
   const std::string flags = "--compute_type=float32";
   EXPECT_THAT(With("dog\tHund\n", flags, line), HasSubstr(" Hund."));
   EXPECT_EQ(With("dog\tHund\ndog\tHundbahn\n", flags, line), "Hunde laufen auf einer Hundbahn.\n");

@@ -1,4 +1,4 @@
-// JoinUnits: the results of a text's units as one.
+// Tests of JoinUnits, which makes one result of the results of a text's units.
 // Threads: the thread sanitizer runs this file.
 #include <future>
 #include <memory>
@@ -53,7 +53,7 @@ class JoinUnitsTest : public testing::Test {
     EXPECT_TRUE(result.ok()) << result.status();
     return result.value_or(Result());
   }
-  // The result of a line.
+  // Returns the result of a line.
   static Result Line(const std::string& line, const Options& options = {}) {
     const auto results = translator_->Translate({line}, *translator_->Prepare(*model_, options));
     EXPECT_TRUE(results.ok()) << results.status();

@@ -1,3 +1,5 @@
+// Tests of the layout of paragraphs: which lines are joined, what stands in front of them, and how
+// they are wrapped again.
 #include "tools/text/layout.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ std::deque<Paragraph> Read(const std::string& text) {
   return paragraphs;
 }
 
-// With a translation that changes nothing.
+// Writes a text again, with a translation that changes nothing.
 std::string Again(const std::string& text, size_t columns) {
   std::string out;
   for (const Paragraph& each : Read(text))
@@ -38,7 +40,7 @@ std::string Again(const std::string& text, size_t columns) {
   return out;
 }
 
-// "first|text" of each.
+// Returns "first|text" for each paragraph.
 Strings Parts(const std::string& text) {
   Strings parts;
   for (const Paragraph& each : Read(text))
@@ -83,7 +85,7 @@ TEST(LayoutTest, BulletsAndNumbers) {
               ElementsAre("- |a dog runs", "- |a cat sleeps", "* |one", "  * |two", "• |three"));
   EXPECT_THAT(Parts("1. a\n2. b\n   c\n10. d\na) e\nb) f\n(1) g\n1.2. h\n"),
               ElementsAre("1. |a", "2. |b c", "10. |d", "a) |e", "b) |f", "(1) |g", "1.2. |h"));
-  // A number begins an item where it counts, and a dog's initial does not.
+  // A number in running text does not begin an item, and neither does an initial.
   EXPECT_THAT(Parts("it was in the park by the river on the\n3. October, late and at night, "
                     "when\nA. Dog came"),
               ElementsAre("|it was in the park by the river on the 3. October, late and at night, "
@@ -145,7 +147,7 @@ TEST(LayoutTest, LinesThatStandAlone) {
   EXPECT_THAT(Parts("| a | b |\n| c | d |"), ElementsAre("|| a | b |", "|| c | d |"));
 }
 
-// Short lines that are no sentences: lists, addresses, options, columns.
+// These short lines are not sentences: lists, addresses, options, columns.
 TEST(LayoutTest, ShortLinesStandAlone) {
   for (const std::string text :
        {"A man:\n    A woman sits.\nA dog:\n    A cat runs.\n",
@@ -171,7 +173,8 @@ TEST(LayoutTest, Wraps) {
   EXPECT_EQ(wrap("extraordinarily big"), "extraordinarily\nbig\n");
   EXPECT_EQ(wrap("two sentences.  More"), "two\nsentences.\nMore\n");
   EXPECT_EQ(wrap("# one two three four"), "# one two three four\n");
-  EXPECT_EQ(wrap("one two thre - four"), "one two\nthre - four\n");  // no bullet is made
+  // No line may begin with "- ", as an item would.
+  EXPECT_EQ(wrap("one two thre - four"), "one two\nthre - four\n");
   EXPECT_EQ(wrap("两只狗在公园里玩。"), "两只狗在公园\n里玩。\n");
   EXPECT_EQ(wrap("e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301 x"),
             "e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301\nx\n");
@@ -220,7 +223,7 @@ std::string Visible(std::string text) {
   return text;
 }
 
-// Whatever a text is, nothing but blanks, marks of quoting and line ends changes.
+// Whatever a text is, only blanks, marks of quoting and line ends change.
 TEST(LayoutProperty, NothingIsLost) {
   Random random(1);
   const Strings pieces = {"word",   "a",      "B.",
@@ -268,14 +271,14 @@ TEST(LayoutProperty, WrappedLinesAreNarrow) {
     const std::string wrapped = Again(text, columns);
     for (const absl::string_view line : absl::StrSplit(wrapped, '\n')) {
       if (ColumnBehind(line) <= columns || absl::StartsWith(line, "#")) continue;
-      EXPECT_EQ(std::count(line.begin(), line.end(), 'b'), 1) << line;  // one word
+      EXPECT_EQ(std::count(line.begin(), line.end(), 'b'), 1) << line;  // It is a single word.
     }
-    // And they are one paragraph again.
+    // Read again, each is one paragraph.
     EXPECT_EQ(Again(wrapped, 0), text) << wrapped;
   }
 }
 
-// Reading is linear in what is read.
+// The time to read a text is linear in its length.
 TEST(LayoutProperty, LongLinesOfAnything) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const std::string piece :

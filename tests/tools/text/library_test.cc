@@ -1,4 +1,5 @@
-// The public interface alone: models that come and go, requests, options by name, errors, pieces.
+// Tests of the public interface: models that come and go, requests, options by name, errors,
+// pieces.
 // Threads: the thread sanitizer runs this file.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,7 +63,7 @@ Options With(const std::vector<std::pair<std::string, std::string>>& named) {
   return options;
 }
 
-// Options for a small random model of many languages.
+// Returns options for a small random model of many languages.
 Options GermanToFrench() {
   return With({{"src_lang", "de"}, {"tgt_lang", "fr"}, {"max_decoding_length", "8"}});
 }
@@ -72,7 +73,7 @@ std::string Best(const absl::StatusOr<std::vector<Result>>& results) {
   return results.ok() ? results->at(0).hypotheses.at(0).text : "";
 }
 
-// The result of one request.
+// Waits for the result of one request.
 struct Answer {
   std::promise<absl::StatusOr<Result>> promise;
 
@@ -138,7 +139,7 @@ TEST(LibraryTest, ConvertsPiecesAndIds) {
   EXPECT_EQ(model.TargetPieces({model.info().target_vocabulary_size}).status().code(),
             absl::StatusCode::kOutOfRange);
 
-  // The model translates a text and the pieces of that text alike.
+  // A text and its pieces have the same translation.
   const auto translator = Threads(1);
   const auto plan = translator->Prepare(Captions(), With({{"tokenized", "true"}}));
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -215,7 +216,7 @@ TEST(LibraryTest, CancelsAndEndsAtADeadline) {
   ASSERT_TRUE(translator->Submit(kLine, plan, passed, late.done()).ok());
   EXPECT_EQ(late.Wait().status(), absl::DeadlineExceededError("the request's deadline has passed"));
 
-  // The first request's Done holds the others up until they are cancelled.
+  // The Done of the first request holds up the others until they are cancelled.
   std::promise<void> go;
   std::vector<Answer> answers(3);
   Answer first;
@@ -240,7 +241,7 @@ TEST(LibraryTest, CancelsAndEndsAtADeadline) {
   for (Answer& answer : answers) {
     EXPECT_EQ(answer.Wait().status(), absl::CancelledError("the request was cancelled"));
   }
-  translator->Cancel(tickets[0]);  // It has ended: nothing happens.
+  translator->Cancel(tickets[0]);  // It has ended, so nothing happens.
   translator->Cancel(Ticket());
 }
 
@@ -289,7 +290,7 @@ TEST(LibraryTest, ModelsComeAndGoWhileOthersTranslate) {
     auto plan = *translator->Prepare(model, GermanToFrench());
     Answer answer;
     ASSERT_TRUE(translator->Submit("Hallo Welt", plan, {}, answer.done()).ok());
-    // The request keeps both until it has ended.
+    // The request keeps the plan and the model until it has ended.
     plan = nullptr;
     model = nullptr;
     const auto result = answer.Wait();

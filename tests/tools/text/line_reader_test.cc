@@ -1,4 +1,4 @@
-// How a line is cut into what is translated, protected and copied.
+// Tests of how a line is cut into parts that are translated, protected or copied.
 #include "tools/text/line_reader.h"
 
 #include <random>
@@ -16,7 +16,7 @@
 namespace nibu::internal {
 namespace {
 
-// Letters, digits and all that is not ASCII, in order, without tags.
+// Returns the letters, digits and all that is not ASCII, in order, without tags.
 std::string Letters(absl::string_view text) {
   std::string letters;
   bool is_tag = false;
@@ -106,7 +106,7 @@ TEST_F(LineReaderTest, EveryLetterOfRandomMarkupIsTranslatedProtectedOrCopied) {
   }
 }
 
-// A name that is called belongs to nobody's sentence, whatever tags are in it.
+// A name that is mentioned is not a part of the sentence, whatever tags are in it.
 TEST_F(LineReaderTest, MentionsAreProtected) {
   const auto parts =
       Read(MarkupReader(Markup::kHtml)

@@ -1,4 +1,5 @@
-// Long documents: little of them is held, and time is linear.
+// Tests of long documents, of which only little is held, and which take a time in proportion to
+// their length.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -56,7 +57,7 @@ TEST(LongTextTest, CutsLongTexts) {
     const std::string page = Repeat(piece, size);
     for (const Markup markup : {Markup::kHtml, Markup::kXml}) {
       const auto units = Document(markup, page);
-      // Blanks behind the last text are a unit, too.
+      // White space behind the last text is a unit, too.
       EXPECT_EQ(units.size(), piece.back() == '\n' || piece.back() == ' ' ? 4u : 3u) << piece;
       EXPECT_EQ(WithoutBlanks(Again(units)), WithoutBlanks(page));
       for (const UnitParts& unit : units) {
@@ -106,7 +107,7 @@ TEST(LongTextTest, TimeIsLinear) {
       const auto units =
           ReadChunks(TextKind::kDocument, markup, absl::StrCat("x", text), [] { return 512; });
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      EXPECT_LT(seconds.count(), 20) << piece;  // quadratic: hours
+      EXPECT_LT(seconds.count(), 20) << piece;  // It would be hours if it were quadratic.
       EXPECT_EQ(WithoutBlanks(Again(units)), WithoutBlanks("x" + text)) << piece;
     }
   }

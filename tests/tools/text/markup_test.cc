@@ -1,4 +1,5 @@
-// HTML and XML: what is text, what goes with it and what is left alone; nothing is lost.
+// Tests of the reader of HTML and XML: which parts are text, which tags are carried with it, which
+// are left alone, and that nothing is lost.
 #include "tools/text/markup.h"
 
 #include <string>
@@ -13,8 +14,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// A line with its texts in [ ], carried tags in ( ): `(<b>|word|</b>)`; what stands in place of a
-// text as `{...}`, and what is carried and encloses nothing as `(<img>)`.
+// Shows a line: texts as `[...]`, carried tags that enclose something as `(<b>|word|</b>)`, those
+// that do not as `(<img>)`, and what stands for a text as `{...}`.
 std::string Show(const MarkedLine& marked) {
   std::string shown;
   for (const MarkedLine::Segment& segment : marked.segments) {
@@ -37,7 +38,7 @@ std::string Show(const MarkedLine& marked) {
   return absl::StrCat(shown, marked.untouched);
 }
 
-// All lines of a text; expects that every one of them can be written as it was.
+// Shows all lines of a text, and expects that every one of them is written as it was.
 Lines Read(Markup kind, const Lines& lines) {
   MarkupReader reader(kind);
   Lines shown;
@@ -58,7 +59,7 @@ TEST(MarkupTest, TextWithoutMarkupIsOneText) {
        {"A dog runs.", "  Two  blanks.\t", "R&D at AT&T, Q&A; A < B > C <3 <", "x <y and z & more",
         "\xff\xfe\x80 broken \xc3", "&; &#; & amp; &amp", "</ 3> <- -> <= <>", "a </", "]]>"}) {
     for (Markup kind : {Markup::kNone, Markup::kHtml, Markup::kXml}) {
-      if (kind == Markup::kXml && line[0] == 'R') continue;  // &A; may be defined there
+      if (kind == Markup::kXml && line[0] == 'R') continue;  // &A; may be defined in XML.
       EXPECT_EQ(Read(kind, {line})[0], absl::StrCat("[", line, "]"));
     }
   }
@@ -100,14 +101,14 @@ TEST(MarkupTest, BlockTagsSeparate) {
 }
 
 TEST(MarkupTest, DamagedTags) {
-  // Crossed: the inner one is cut.
+  // Where tags cross, the inner one is cut.
   EXPECT_EQ(Html("a <b>b <i>c</b> d</i> e"), "[(|a (<b>|b (<i>|c|)|</b>) d|</i>) e]");
-  // Not closed; not opened.
+  // These tags are not closed, or not opened.
   EXPECT_EQ(Html("a <b>b <i>c</b> d"), "[a (<b>|b (<i>|c|)|</b>) d]");
   EXPECT_EQ(Html("a</b> b</i> c"), "[(|(|a|</b>) b|</i>) c]");
   EXPECT_EQ(Html("a <u>b</b> c</u> d"), "[a (<u>|(|b|</b>) c|</u>) d]");
   EXPECT_EQ(Html("a <u></b>b</u> <b></u></b>c"), "[a (<u></b>|b|</u>) (<b></u></b>)c]");
-  // Quotes: up to the next one; if the line has none, up to the next `>`.
+  // A quote ends at the next one or, if the line has none, at the next `>`.
   EXPECT_EQ(Html("a <i x='>b</i> c"), "[a (<i x='>|b|</i>) c]");
   EXPECT_EQ(Html("a <i x='\"'\">b</i> c"), "[a (<i x='\"'\">|b|</i>) c]");
   EXPECT_EQ(Html("a <i x='1 -> 2 >b</i> c"), "[a (<i x='1 -> 2 >|b|</i>) c]");
@@ -144,7 +145,7 @@ TEST(MarkupTest, WhatIsLeftAlone) {
             "<!DOCTYPE html>[{<?= x ?>}a {<?= $b > 1 ?>} c(<!-->)d{<?xml x>}]");
 }
 
-// As HTML has it: in front of a sibling, and of their parent's end tag.
+// As in HTML, they end in front of a sibling and at the end tag of their parent.
 TEST(MarkupTest, WhatIsLeftAloneEndsWithoutEndTag) {
   EXPECT_EQ(Html("<p translate=no>A<p>B</p>C"), "<p translate=no>A<p>[B]</p>[C]");
   EXPECT_EQ(Html("<div><p translate=no>A<b>b<br></b></div>C"),
@@ -199,7 +200,7 @@ TEST(MarkupTest, OverLines) {
   }
   EXPECT_EQ(Read(Markup::kHtml, {"<p class='b>A man", "eats."}),
             Lines({"<p class='b>[A man]", "[eats.]"}));
-  // What turns out to be none.
+  // These are not tags after all.
   EXPECT_EQ(Read(Markup::kHtml, {"if a <b", "then c and d", "e"}),
             Lines({"[if a] <b", "[then c and d]", "[e]"}));
   EXPECT_EQ(Read(Markup::kHtml, {"a <b and c", "a <b open too", "a <b c.", "a <b -"}),
@@ -211,7 +212,7 @@ TEST(MarkupTest, OverLines) {
   const Lines shown = Read(Markup::kHtml, lines);
   EXPECT_EQ(shown[50], "c");
   EXPECT_EQ(shown[150], "[c]");
-  // Data is no text, however long.
+  // Data is not text, however long it is.
   lines.assign(200, absl::StrCat(" ", std::string(76, 'c'), "\r"));
   lines.front() = "<img src=\"data:";
   lines.back() = "\">c";
@@ -224,10 +225,10 @@ TEST(MarkupTest, Entities) {
       reader.Read("&lt;&AMP;&nbsp;caf&eacute; &#x1F600; &#146;&hellip;x").segments[0].marked;
   EXPECT_EQ(text.text, "<&\u00a0café 😀 ’…x");
   EXPECT_EQ(EscapeText(text, "é & ü < \u00a0x…>"), "&eacute; &AMP; ü &lt; &nbsp;x&hellip;>");
-  // Of ASCII only what has a meaning in markup.
+  // In ASCII, only characters with a meaning in markup are written as references again.
   const MarkedText letters = reader.Read("A&#32;&#100;og &#39;&#34;").segments[0].marked;
   EXPECT_EQ(EscapeText(letters, "A dog '\""), "A dog &#39;&#34;");
-  // As they were, if they are not markup then.
+  // Characters stay as they were, unless they would now be markup.
   const MarkedText plain = reader.Read("A < B & C").segments[0].marked;
   EXPECT_EQ(EscapeText(plain, "< & &lt; <b> <b </b> <!--"),
             "< & &amp;lt; &lt;b> <b &lt;/b> &lt;!--");
@@ -236,7 +237,7 @@ TEST(MarkupTest, Entities) {
   EXPECT_EQ(EscapeText({}, "<b>"), "<b>");
   const MarkedText xml = MarkupReader(Markup::kXml).Read("A dog").segments[0].marked;
   EXPECT_EQ(EscapeText(xml, "A < B & C > \""), "A &lt; B &amp; C > \"");
-  // Those that are not known stay.
+  // Unknown references stay.
   EXPECT_EQ(Html("a &foo; &#0; &#xD800; &#x110000; &#99999999999; R&D;"),
             "[a {&foo;} {&#0;} {&#xD800;} {&#x110000;} {&#99999999999;} R&D;]");
   EXPECT_EQ(Xml("a &D; &my.name-1;"), "[a {&D;} {&my.name-1;}]");
@@ -260,7 +261,7 @@ TEST(MarkupTest, Xml) {
             "[A (<B>|(|dog|</b>)|</B>) (<x/>)runs {<ph>{0}</ph>}.]");
   EXPECT_EQ(Xml("<img>A <ns:b its:translate='no'>x</ns:b>"),
             "<img>[A {<ns:b its:translate='no'>x</ns:b>}]");
-  // XLIFF's and TMX's halves of a pair.
+  // XLIFF and TMX have elements for the halves of a pair.
   EXPECT_EQ(
       Xml("A <bpt id='1'>&lt;b></bpt>big<ept id='1'>&lt;/b></ept> <bpt>i</bpt>dog<ept/>."),
       "[A (<bpt id='1'>&lt;b></bpt>|big|<ept id='1'>&lt;/b></ept>) (<bpt>i</bpt>|dog|<ept/>).]");
@@ -292,12 +293,12 @@ TEST(MarkupTest, PartsHoldTags) {
   EXPECT_EQ(with_parts("<b>ab</b><i>cd</i>e", {{1, 3}}), "[(<b>|a{bc}|</b>)(<i>|d|</i>)e]");
   EXPECT_EQ(with_parts("a<u><b>bc</b>d</u>e", {{0, 3}}), "[{a<b>bc</b>}(<u>|d|</u>)e]");
   EXPECT_EQ(with_parts("a <code>x</code>b", {{0, 1}, {2, 6}}), "[{a} {<code>x</code>b}]");
-  // Those that are found later.
+  // Further parts may be found later.
   MarkedLine marked = MarkupReader(Markup::kHtml).Read("<b>abc</b>de");
   AddParts({{1, 2}, {3, 4}}, &marked.segments[0].marked);
   AddParts({{1, 2}, {2, 4}}, &marked.segments[0].marked);
   EXPECT_EQ(Show(marked), "[(<b>|a{b}{cd}|</b>)e]");
-  // With the references that they had.
+  // Parts keep the references that they had.
   EXPECT_EQ(with_parts("a&amp;b &amp;&#99;&d<b>&#101;</b>", {{4, 8}}),
             "[a&b {&amp;&#99;&d}(<b>|e|</b>)]");
 }

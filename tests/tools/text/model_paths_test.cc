@@ -1,4 +1,4 @@
-// Names of models: which path wins, and what is said of a model that is not there.
+// Tests of the names of models: which path is found, and the error for a model that does not exist.
 #include "tools/text/model_paths.h"
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Sets variables of the environment, and puts them back.
+// Unsets variables of the environment and restores them.
 class ModelPathsTest : public ::testing::Test {
  protected:
   static constexpr const char* kVariables[] = {"NIBU_MODELS", "XDG_DATA_HOME", "HOME"};
@@ -54,7 +54,7 @@ class ModelPathsTest : public ::testing::Test {
   void Set(const char* variable, const std::string& folder) const {
     setenv(variable, Path(folder).c_str(), 1);
   }
-  // A folder of models with one of this name.
+  // Adds a model of this name to a folder of models.
   void AddModel(const std::string& folder, const std::string& name) const {
     fs::create_directories(folder_ / folder);
     fs::create_directory_symlink(CaptionsModelPath(), folder_ / folder / name);
@@ -97,7 +97,7 @@ TEST_F(ModelPathsTest, APathThatExistsWinsOverAName) {
   EXPECT_EQ(FindModel("en-de"), "en-de");
   EXPECT_EQ(FindModel("./en-de"), "./en-de");
   EXPECT_EQ(FindModel(Path("models/en-de")), Path("models/en-de"));
-  // All files of a TensorFlow checkpoint have this beginning, of which their reader speaks.
+  // All files of a TensorFlow checkpoint begin with this path. Their reader has an error for them.
   std::ofstream("ckpt-1.index") << "any";
   EXPECT_EQ(CheckModelExists("ckpt-1"), absl::OkStatus());
   EXPECT_EQ(CheckModelExists("en-de"), absl::OkStatus());
@@ -133,7 +133,7 @@ TEST_F(ModelPathsTest, TheErrorNamesTheCommand) {
                            Path("models"), "; tools/get_model.sh ", name, " fetches it"));
   }
   EXPECT_THAT(Error("fire-en-de"), HasSubstr("; did you mean firefox-en-de? tools/get_model.sh "));
-  // Names that are nearly those of models, and others that are not.
+  // Some names are nearly those of models, others are not.
   AddModel("models", "opus-mt-en-de");
   AddModel("models", "small");
   AddModel("models", ".argos-en-fr.part");
@@ -154,7 +154,7 @@ TEST_F(ModelPathsTest, TheErrorNamesTheCommand) {
   EXPECT_THAT(Error("something/else"),
               EndsWith("; if it is a repository of Hugging Face, tools/get_model.sh something/else "
                        "fetches it"));
-  // A command line is quoted for those names alone that need no quotes.
+  // Only arguments that need no quotes are written without quotes in the command line.
   for (const std::string name : {"opus-mt-en-fr; rm x", "/no/such/model", "../x", "a/b/c",
                                  "opus-mt-$(x)", "-x", "https://host/'; rm x"}) {
     EXPECT_THAT(Error(name), EndsWith("; tools/get_model.sh fetches models, for example "

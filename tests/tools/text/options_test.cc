@@ -1,4 +1,5 @@
-// The public interface refuses options that make no sense, alone and together, by their names.
+// Tests that the public interface refuses options that make no sense, alone or together, by their
+// names.
 #include <cmath>
 #include <functional>
 #include <string>
@@ -59,7 +60,8 @@ TEST(OptionsTest, PrepareRefusesWhatMakesNoSense) {
   mail.text = TextKind::kParagraphs;
   mail.wrap = 72;
   for (const float beta : {0.5f, 0.9999999f}) {
-    mail.prefix_bias_beta = beta;  // A request has the prefix.
+    // The prefix may come with a request.
+    mail.prefix_bias_beta = beta;
     EXPECT_TRUE(translator->Prepare(model, mail).ok());
   }
 }

@@ -1,4 +1,5 @@
-// From SubmitText to its TextDone, the n-th allocation fails, for every n.
+// Tests of a lack of memory from SubmitText to its TextDone: the n-th allocation fails, for every
+// n.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -22,12 +23,13 @@ TEST(TextOutOfMemoryTest, DoneIsCalledOnceOrNever) {
   loading.compute_type = nibu::ComputeType::kFloat32;
   Options options;
   options.beam_size = 1;
-  options.tokenized = true;  // SentencePiece breaks where it has no memory.
+  // Text is tokenized, as SentencePiece does not survive a lack of memory.
+  options.tokenized = true;
   const auto plan = *translator->Prepare(*nibu::Model::Load(CaptionsModelPath(), loading), options);
   const std::string text = "▁A ▁dog .\n\n▁A ▁cat .\n";
   const auto expected = translator->TranslateText(text, plan);
   ASSERT_TRUE(expected.ok()) << expected.status();
-  int failed = 0;  // texts whose TextDone got an error
+  int failed = 0;  // the number of texts whose TextDone got an error
   bool has_failed = true;
   for (int64_t n = 1; has_failed; ++n) {
     SCOPED_TRACE(testing::Message() << "allocation " << n);

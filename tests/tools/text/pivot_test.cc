@@ -1,4 +1,4 @@
-// Two models in a row: what comes out is what the second one makes of the first one's translations.
+// Tests of two models in a row: the second one translates the translations of the first one.
 // Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <chrono>
@@ -49,7 +49,7 @@ const std::shared_ptr<const Model>& GermanEnglish() {
   static const auto& model = *new std::shared_ptr<const Model>(Load(TestdataPath("de-en")));
   return model;
 }
-// English to German to English.
+// Returns a model that translates from English to German and back.
 const std::shared_ptr<const Model>& ThereAndBack() {
   static const auto& model =
       *new std::shared_ptr<const Model>(*Model::Pivot(EnglishGerman(), GermanEnglish()));
@@ -98,7 +98,8 @@ std::string TranslateLine(const std::string& line, const Options& options = {}) 
   return Texts(Translate(*Threads(1), ThereAndBack(), {line}, options)).at(0);
 }
 
-// The piece that each character of a text belongs to. The space in front of a word is its own.
+// Returns the piece of each character of a text. The space in front of a word is a part of its
+// piece.
 std::vector<size_t> PieceOfCharacter(const std::vector<std::string>& pieces) {
   std::vector<size_t> owner;
   for (size_t i = 0; i < pieces.size(); ++i) {
@@ -128,11 +129,12 @@ TEST(PivotTest, IsTheSecondModelsTranslationOfTheFirstOnes) {
       EXPECT_EQ(joined.score, back.score);
       EXPECT_EQ(both[i].source_tokens, first[i].source_tokens);
 
-      // The attention is the product of both, over the characters of the German text.
+      // The attention is the product of both models', by the characters of the German text.
       const std::vector<std::string> pieces = *GermanEnglish()->Tokenize(to.text);
       const std::vector<size_t> token_of = PieceOfCharacter(to.tokens);
       const std::vector<size_t> piece_of = PieceOfCharacter(pieces);
-      if (token_of.size() != piece_of.size()) continue;  // A character was normalized.
+      // A character was normalized.
+      if (token_of.size() != piece_of.size()) continue;
       std::vector<float> size(pieces.size());
       for (const size_t piece : piece_of) ++size[piece];
       ASSERT_EQ(joined.attention.size(), joined.tokens.size());
@@ -272,7 +274,8 @@ TEST(PivotTest, CutsWhatIsTooLongForTheSecondModel) {
   EXPECT_GT(cut, 0);
 }
 
-// The prefix is all of the first sentence's first part; it limits no other part.
+// The prefix is the whole translation of the first part of the first sentence, and limits no other
+// part.
 TEST(PivotTest, APrefixEndsOnlyThePartThatItBegins) {
   const auto translator = Threads(1);
   const auto plan = *translator->Prepare(*Model::Pivot(EnglishGerman(), LoadNarrow()));
@@ -364,7 +367,7 @@ TEST(PivotTest, RefusesModelsThatDoNotMeet) {
               HasSubstr("/no/such/model"));
 }
 
-// Models that have to be told their languages are told the one in between.
+// A model that needs a language is given the language in between.
 TEST(PivotTest, ChoosesTheLanguageBetween) {
   const auto translator = Threads(1);
   const std::shared_ptr<const Model> many = Load(TestdataPath("m2m"));

@@ -1,4 +1,4 @@
-// Tags and parts in translations, by made-up alignments.
+// Tests of the places of tags and parts in translations, by made-up alignments.
 #include "tools/text/marked_text.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace nibu::internal {
 namespace {
 
-// Words of a text, each with a blank in front, as SentencePiece has them.
+// Returns the words of a text, each with the blank in front of it, as SentencePiece has them.
 std::vector<TextSpan> Words(const std::string& text) {
   std::vector<TextSpan> words;
   for (size_t at = 0; at < text.size();) {
@@ -37,7 +37,7 @@ std::vector<AlignedToken> Align(const std::string& source, const std::string& ta
   return tokens;
 }
 
-// "<b>a</b> <br/>c" as a text and what it carries.
+// Parses markup such as "<b>a</b> <br/>c" into a text and what it carries.
 MarkedText Parse(const std::string& markup) {
   MarkedText marked;
   std::vector<size_t> open;
@@ -78,9 +78,10 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   EXPECT_EQ(Placed("one<br/>two", "eins zwei", {0, 0}), "eins zwei<br/>");
   EXPECT_EQ(Placed("one <br/> two", "eins zwei", {0, 2}), "eins <br/> zwei");
   EXPECT_EQ(Placed("<img/>one two", "zwei eins", {1, 0}), "<img/>zwei eins");
-  // Nothing comes from it.
+  // No word comes from the tagged word.
   EXPECT_EQ(Placed("see <b>the</b> dog", "sieh Hund", {0, 2}), "sieh<b></b> Hund");
-  // The ending of a word comes from what it agrees with; more than an ending is another word.
+  // The ending of a word may be aligned with the word that it agrees with. More than an ending is
+  // another word.
   const MarkedText red = Parse("a <u>red</u> car");
   const auto in_pieces = [](size_t last_begin) {
     const TextSpan a = {0, 1};
@@ -93,12 +94,12 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
   };
   EXPECT_EQ(Place(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
   EXPECT_EQ(Place(red, "ein rotess Auto", in_pieces(10)), "ein<u></u> rotess Auto");
-  // Points leave words whole.
+  // A tag that encloses nothing does not stand within a word.
   const MarkedText rock = Parse("A rock <b>concert</b>");
   const std::vector<AlignedToken> compound = {
       {{0, 3}, {0, 1}}, {{3, 8}, {1, 6}}, {{8, 15}, {6, 14}}};
   EXPECT_EQ(Place(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert<b></b>");
-  // It goes on, and has begun.
+  // One tag begins before this text, and the other one ends behind it.
   MarkedText half = {"a b c", {{{0, 1}, "", "</i>", false}, {{2, 5}, "<b>", "", false}}};
   EXPECT_EQ(Place(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");
 }
@@ -118,11 +119,13 @@ TEST(PlaceTest, PartsReplaceTheirNames) {
   EXPECT_EQ(placed("see {x} now", {{4, 7}}, "sieh jetzt", {0, 2}), "sieh {x} jetzt");
   EXPECT_EQ(placed("{x} and {y}", {{0, 3}, {8, 11}}, "Maria und Tom", {2, 1, 0}), "{y} und {x}");
   EXPECT_EQ(placed("Tom and {y}", {{8, 11}}, "Tom und Maria", {0, 1, 2}), "Tom und {y}");
-  // A name in the source, whatever its letters; words that only begin with it, or attend to it.
+  // A name that occurs in the source, in whatever case, is not used. Words that only begin with a
+  // name, or only attend to a part, stay.
   EXPECT_EQ(placed("tomatoes {y}", {{9, 12}}, "Tomaten Maria", {0, 1}), "Tomaten {y}");
   EXPECT_EQ(placed("fruits {x}", {{7, 10}}, "Tomaten Tom", {1, 1}), "Tomaten {x}");
   EXPECT_EQ(placed("a {x} market.", {{2, 5}}, "ein Markt .", {0, 2, 1}), "ein Markt {x} .");
-  // What somebody else is called comes out as it was; what the model says twice, once.
+  // If the model replaces another person's name by a part's name, it comes out as in the source. A
+  // part that the model repeats comes out once.
   EXPECT_EQ(placed("Thomas likes {x} and {y}", {{13, 16}, {21, 24}}, "Tom mag Maria und Tom",
                    {0, 1, 2, 3, 4}),
             "Thomas mag {x} und {y}");
@@ -151,7 +154,7 @@ TEST(PlaceTest, PrefixesStayAsTheyAre) {
   EXPECT_EQ(placed(9), "Tim {y} {x} geht");
 }
 
-// How often each tag is there, and whether they are nested.
+// Expects that each tag comes out as often as it went in, and that tags are nested.
 void ExpectNested(const std::string& text, const MarkedText& source) {
   std::map<std::string, int> expected;
   std::map<std::string, int> found;
@@ -221,7 +224,7 @@ TEST(PlaceTest, RandomTagsComeOutOnceAndNested) {
       in_tag &= c != '>';
     }
     EXPECT_EQ(without, absl::StrReplaceAll(target, {{" ", ""}}));
-    // The same in parts.
+    // The same holds for a text that is cut in two.
     const size_t cut = source.text.size() / 2;
     const auto halves = Cut(source, {{0, cut}, {cut, source.text.size()}});
     ExpectNested(absl::StrCat(Place(halves[0], "x", {}), Place(halves[1], "", {})), source);

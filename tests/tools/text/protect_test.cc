@@ -1,4 +1,4 @@
-// What is protected in a text.
+// Tests of the protector, which finds the parts of a text that are not to be translated.
 #include "tools/text/protect.h"
 
 #include <random>

@@ -17,8 +17,8 @@ namespace nibu::internal {
 
 using Strings = std::vector<std::string>;
 
-// Hands a text over in chunks, the sizes of which `next_size` gives. `most`: the bytes that were
-// held after a chunk's units were taken.
+// Hands a text over in chunks whose sizes `next_size` returns. `most`: gets the largest number of
+// bytes that were held after a chunk's units were taken.
 inline std::vector<UnitParts> ReadChunks(TextKind kind, Markup markup, absl::string_view text,
                                          const std::function<size_t()>& next_size,
                                          size_t* most = nullptr,
@@ -49,7 +49,7 @@ inline std::vector<UnitParts> Document(Markup markup, absl::string_view text) {
   return ReadAll(TextKind::kDocument, markup, text);
 }
 
-// All that a unit is, for comparisons.
+// Returns all that a unit holds, as a text to compare.
 inline std::string Dump(const UnitParts& unit) {
   std::string dump = absl::StrCat(unit.before, "[", unit.source, "]", unit.layout.first, "|",
                                   unit.layout.rest, "|", unit.line, ":", unit.end, "\n");
@@ -72,7 +72,7 @@ inline Strings Dump(const std::vector<UnitParts>& units) {
   return dumps;
 }
 
-// The output where each text is its own translation, which stands between `open` and `close`.
+// Returns the output in which each text is its own translation, between `open` and `close`.
 inline std::string Again(const std::vector<UnitParts>& units, absl::string_view open = "",
                          absl::string_view close = "") {
   std::string out;
@@ -86,7 +86,7 @@ inline std::string Again(const std::vector<UnitParts>& units, absl::string_view 
   return out;
 }
 
-// Without the white space, which may collapse.
+// Returns the text without white space, as this may collapse.
 inline std::string WithoutBlanks(std::string text) {
   std::erase_if(text, [](char c) { return absl::ascii_isspace(c); });
   return text;

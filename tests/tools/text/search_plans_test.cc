@@ -1,3 +1,5 @@
+// Tests of SearchPlans, which has a plan for each form of the options that the parts of a text
+// need.
 #include "tools/text/search_plans.h"
 
 #include <memory>
@@ -24,7 +26,7 @@ std::unique_ptr<Translator> SmallTranslator() {
   return *Translator::Create(loaded.model, {});
 }
 
-// Every form has what was asked for, and forms that are equal share one plan.
+// Every form has the options that it needs, and equal forms share one plan.
 TEST(SearchPlansTest, FormsThatAreEqualShareAPlan) {
   const auto translator = SmallTranslator();
   for (const bool return_attention : {false, true}) {

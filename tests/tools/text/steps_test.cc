@@ -1,4 +1,4 @@
-// Tokens that are told of as soon as they are chosen, and requests that are all cancelled at once.
+// Tests of on_step, which is called for every token as soon as it is chosen, and of CancelAll.
 // Threads: the thread sanitizer runs this file.
 #include <atomic>
 #include <future>
@@ -26,7 +26,7 @@ constexpr char kLine[] = "A man is riding a bicycle.";
 
 using Named = std::vector<std::pair<std::string, std::string>>;
 
-// A line that is translated greedily, and the steps that were told of meanwhile.
+// Translates a line greedily and keeps the steps that are reported.
 class StepsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -89,7 +89,7 @@ TEST_F(StepsTest, AreTheTokensOfTheResult) {
   EXPECT_EQ(best.end_token, "</s>");
   EXPECT_NEAR(log_prob, best.log_prob, 1e-4);
 
-  // Telling changes nothing.
+  // Reporting steps does not change the translation.
   const auto untold = translator_->Translate({kLine}, plan);
   ASSERT_TRUE(untold.ok()) << untold.status();
   EXPECT_EQ((*untold)[0].hypotheses[0].tokens, best.tokens);
@@ -163,7 +163,8 @@ TEST_F(StepsTest, EndWhereTheCallerSaysSo) {
   EXPECT_FALSE(stopped->hypotheses[0].finished);
 
   steps_.clear();
-  request.target_prefix = "Ein Kind";  // It ends within the prefix, which stays whole.
+  // The search ends within the prefix, which stays whole.
+  request.target_prefix = "Ein Kind";
   request.on_step = [this](const Step& step) -> bool {
     steps_.push_back(step);
     throw std::runtime_error("no more");

@@ -1,4 +1,5 @@
-// Lines, paragraphs and documents become units, which do not depend on how the text comes.
+// Tests of the text reader: lines, paragraphs and documents become units that do not depend on the
+// chunks in which the text comes.
 #include "tools/text/text_reader.h"
 
 #include <random>
@@ -81,7 +82,7 @@ TEST(TextReaderTest, InlineTagsOverLines) {
   EXPECT_TRUE(IsWellFormed(text));
   EXPECT_EQ(units[0].line, 1u);
   EXPECT_EQ(units[1].line, 8u);
-  // White space around comments, and what is left alone.
+  // White space collapses around comments and untranslated elements, but not within them.
   EXPECT_EQ(Html("A <!-- b\n  c -->\n dog <code>x\n  y</code>\n."),
             "[A <!-- b\n  c --> dog <code>x\n  y</code> .]");
 }
@@ -129,7 +130,7 @@ TEST(TextReaderTest, KnowsWhatIsOpen) {
   }
 }
 
-// A text is there as soon as the block tag behind it is.
+// A text is a unit as soon as the block tag behind it is read.
 TEST(TextReaderTest, DoesNotWaitForMoreThanTheEndOfABlock) {
   TextReader reader(TextKind::kDocument, Markup::kHtml);
   UnitParts unit;
@@ -221,7 +222,7 @@ void ExpectSameUnits(TextKind kind, Markup markup, const std::string& text, unsi
     }
   }
   if (max_piece == 64) return;
-  // The output, read again, is the same.
+  // The output is the same after it is read again.
   EXPECT_EQ(Again(Document(markup, again)), again) << text;
 }
 
@@ -243,7 +244,8 @@ TEST(TextReaderTest, UnitsDoNotDependOnChunks) {
   }
 }
 
-// The end of what is longer than a piece is found wherever the pieces end.
+// The end of a comment, element or tag that is longer than a piece is found wherever the pieces
+// end.
 TEST(TextReaderTest, FindsTheEndsOfLongParts) {
   const std::pair<std::string, std::string> parts[] = {
       {"<!--", "-->"},      {"<!-- ", "--!>"}, {"<script>", "</script>"},   {"<svg>", "</svg>"},

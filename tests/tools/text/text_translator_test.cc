@@ -1,4 +1,4 @@
-// Lines through a small random model: tokens, splitting and joining, scores.
+// Tests of TextTranslator with a small random model: tokens, splitting and joining, scores.
 // Threads: the thread sanitizer runs this file.
 #include "tools/text/text_translator.h"
 
@@ -58,7 +58,7 @@ std::vector<TextResult> Translate(const LoadedModel& model, const TextOptions& o
   return *std::move(results);
 }
 
-// What joining the results of a line's parts has to give.
+// Expects that `joined` is what the results of a line's parts give together.
 void ExpectJoined(const TextResult& joined, const std::vector<const TextResult*>& parts,
                   float length_penalty) {
   ASSERT_EQ(joined.hypotheses.size(), parts[0]->hypotheses.size());
@@ -75,7 +75,7 @@ void ExpectJoined(const TextResult& joined, const std::vector<const TextResult*>
       tokens.insert(tokens.end(), h.tokens.begin(), h.tokens.end());
       token_scores.insert(token_scores.end(), h.token_scores.begin(), h.token_scores.end());
       sum += h.log_prob;
-      // score = S / L^penalty, L counts the EOS
+      // score = S / L^penalty, where L counts the EOS.
       length += std::round(std::pow(h.log_prob / h.score, 1 / length_penalty));
       finished = finished && h.finished;
     }
@@ -101,7 +101,7 @@ TEST(TextTranslatorTest, JoinsTheParts) {
         Model(), options, {absl::StrCat(first, " ", second, " ", third), first, second, third});
     EXPECT_TRUE(results[0].too_long);
     EXPECT_EQ(results[0].source_tokens, 10);
-    EXPECT_FALSE(results[2].too_long);  // just as many as fit
+    EXPECT_FALSE(results[2].too_long);  // exactly as many tokens as fit
     ExpectJoined(results[0], {&results[1], &results[2], &results[3]}, length_penalty);
   }
 }
@@ -113,7 +113,7 @@ TEST(TextTranslatorTest, EveryPartHasTheLanguageToken) {
                                  {">>deu<< ▁w6 ▁w7 . ▁w8 ▁w9 ▁w10", ">>deu<< ▁w6 ▁w7 .",
                                   ">>deu<< ▁w8 ▁w9 ▁w10", "▁w8 ▁w9 ▁w10", ">>fra<< ▁w8 ▁w9 ▁w10"});
   ExpectJoined(results[0], {&results[1], &results[2]}, 1);
-  // That token means something to the model.
+  // The model's results depend on that token.
   EXPECT_NE(results[2].hypotheses[0].log_prob, results[3].hypotheses[0].log_prob);
   EXPECT_NE(results[2].hypotheses[0].log_prob, results[4].hypotheses[0].log_prob);
 }
@@ -152,7 +152,7 @@ TEST(TextTranslatorTest, LanguageTokensThatArePieces) {
   EXPECT_TRUE(results[0].too_long);
   ExpectJoined(results[0], {&results[1], &results[2]}, 1);
   EXPECT_NE(results[2].hypotheses[0].log_prob, results[5].hypotheses[0].log_prob);
-  // Nothing to translate.
+  // These lines have nothing to translate.
   EXPECT_EQ(results[3].source_tokens, 0);
   EXPECT_EQ(results[4].hypotheses[0].text, "");
 }
@@ -199,7 +199,7 @@ TEST(TextTranslatorTest, ModelsWithoutUsableSentencePiece) {
             absl::string_view::npos);
 }
 
-// Requests with options of their own, and sentences of theirs that fail.
+// Requests have options of their own, by which some of their sentences are too long.
 TEST(TextTranslatorTest, RequestsHaveTheirOwnOptions) {
   const auto translator = *TextTranslator::Create({Model(true)}, {});
   TextOptions beam = Tokenized();
@@ -248,9 +248,9 @@ TEST(TextTranslatorTest, AFullQueueRefusesALineOfManySentencesWhole) {
   const auto count = [&](uint64_t, absl::StatusOr<TextResult>) { ++called; };
   EXPECT_EQ(translator->Submit(line, {.plan = plan}, count).status().code(),
             absl::StatusCode::kResourceExhausted);
-  // With patience there is room for it.
+  // A caller that waits gets room for the line.
   EXPECT_EQ(translator->Translate({line}, options)->size(), 1u);
-  // It is the line's, not each sentence's.
+  // The patience is that of the whole line, not of each sentence.
   EXPECT_EQ(
       translator->Submit(line, {.plan = plan}, count, std::chrono::milliseconds(5)).status().code(),
       absl::StatusCode::kResourceExhausted);
@@ -278,7 +278,7 @@ TEST(TextTranslatorTest, EndsWhatIsCancelledOrLate) {
   while (missing > 0) std::this_thread::yield();
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(statuses[1].code(), absl::StatusCode::kCancelled);
-  translator->Cancel(*ticket);  // nothing is left of it
+  translator->Cancel(*ticket);  // Nothing is left of it.
 }
 
 std::unique_ptr<TextTranslator> Load(const std::string& path) {
@@ -287,7 +287,7 @@ std::unique_ptr<TextTranslator> Load(const std::string& path) {
   return *TextTranslator::Create({*std::move(loaded)}, {});
 }
 
-// The second model's thread delivers the text, and nothing waits for it afterwards.
+// The second model's thread delivers the text, and nothing of the first model is needed afterwards.
 TEST(TextTranslatorTest, TheFirstOfTwoModelsMayEndOnceItsLastTextIsDelivered) {
   auto first = Load(CaptionsModelPath());
   const auto second = Load(TestdataPath("de-en"));
@@ -314,7 +314,8 @@ TEST(TextTranslatorTest, OptionsAreCheckedAgainstTheModel) {
   EXPECT_EQ(refused([](TextOptions* o) { o->src_lang = "de"; }).find("src_lang=de is not for"), 0u);
   EXPECT_EQ(refused([](TextOptions* o) { o->decoding.beam_size = 0; }).find("beam_size must"), 0u);
   EXPECT_EQ(refused([](TextOptions* o) { o->max_input_length = 0; }).find("max_input_length"), 0u);
-  EXPECT_FALSE(translator->Submit("▁w6", {}, [](uint64_t, const auto&) {}).ok());  // no plan
+  // It has no plan.
+  EXPECT_FALSE(translator->Submit("▁w6", {}, [](uint64_t, const auto&) {}).ok());
 }
 
 }  // namespace

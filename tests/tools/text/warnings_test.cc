@@ -1,5 +1,5 @@
-// How often the bundled model's translations are warned of: hardly ever, but when a sentence is
-// missing. And what users see of it.
+// Tests of the warnings about the bundled model's translations: there are hardly any, except for
+// lines of which a sentence is missing. And of how the programs show them.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -43,7 +43,7 @@ std::set<std::string> LongWords(const std::string& text) {
   return words;
 }
 
-// Whether hardly a word of a sentence's own translation is in that of the line.
+// Returns whether hardly a word of a sentence's own translation occurs in that of the line.
 bool IsMissing(const std::string& sentence, const std::string& line) {
   const std::set<std::string> expected = LongWords(sentence);
   const std::set<std::string> words = LongWords(line);
@@ -57,8 +57,9 @@ double Percent(size_t part, size_t whole) {
   return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// `lines` are warned of in less than 1 % of the cases; joined two by two, in at least 60 % of those
-// where the line's translation is that of one of them, and where it is the model that loses one.
+// Expects warnings for less than 1 % of `lines`. The lines are then joined in pairs, and warnings
+// are expected in at least 60 % of the cases where the translation of one line stands for a pair,
+// and of those where the model itself loses a line.
 void ExpectGoodJudgement(const std::string& name, const std::vector<std::string>& lines) {
   const auto translator = Bundled();
   TextOptions options = translator->default_options();
@@ -111,10 +112,10 @@ void ExpectGoodJudgement(const std::string& name, const std::vector<std::string>
   EXPECT_GE(Percent(seen, lost), 60);
 }
 
-// Measured with the bundled model: 0.74 % of Multi30k's lines (val and test 2016) and 0.04 % of
-// Tatoeba's 2,375 are warned of; of lines of two sentences whose translation is that of one of
-// them, 97 and 98 %; of those of which the model itself loses one (--split_sentences=false), 84 and
-// 64 %.
+// These are the numbers measured with the bundled model. Warned of are 0.74 % of Multi30k's lines
+// (val and test 2016) and 0.04 % of Tatoeba's 2,375; 97 and 98 % of the pairs whose translation is
+// that of one of them; and 84 and 64 % of the pairs of which the model itself loses one
+// (--split_sentences=false).
 TEST(WarningsTest, FewOfCaptions) {
   ExpectGoodJudgement("captions", Lines(ReadFile(TestdataPath("multi30k.en"))));
 }
@@ -129,7 +130,7 @@ TEST(WarningsTest, FewOfWholeReferenceTexts) {
     lines.push_back(std::move(line));
   }
   ExpectGoodJudgement("Multi30k", lines);
-  // Every 20th.
+  // Every 20th line is used.
   const Outcome some = Shell("xz -dc '" + tatoeba + "' | cut -f1 | sed -n '0~20p'", "");
   if (some.status != 0 || some.out.empty()) GTEST_SKIP() << "no xz";
   ExpectGoodJudgement("Tatoeba", Lines(some.out));
@@ -161,7 +162,7 @@ TEST(WarningsTest, OfTheProgram) {
                                                                         {"truncated", 0},
                                                                         {"numbers", 1},
                                                                         {"protected", 0}}));
-  // The same output, and nothing is said.
+  // Without --warnings, the output is the same and there is no message.
   const Outcome quiet = Translate(flags, kLines);
   EXPECT_EQ(quiet.out, outcome.out);
   EXPECT_EQ(quiet.err, "");

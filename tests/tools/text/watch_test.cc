@@ -1,3 +1,5 @@
+// Tests of Watch, which compares a translation with its source to warn of missing, repeated or
+// changed parts.
 #include "tools/text/watch.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@
 namespace nibu::internal {
 namespace {
 
-// As if each word were a token.
+// Returns the names of the warnings, where each word counts as a token.
 std::string Watched(const std::string& source, const std::string& target, bool finished = true,
                     bool repetition = false, const SaidNumbers& said = {}) {
   const auto words = [](const std::string& text) {
@@ -34,16 +36,17 @@ TEST(WatchTest, Lengths) {
   EXPECT_EQ(Watched("Sie gingen", words), "long");
   EXPECT_EQ(Watched("Hi.", "Hallo, mein Freund."), "");
   EXPECT_EQ(Watched("Yes.", ""), "short");
-  // Sentences that are missing tell by their ends.
+  // The number of sentence ends shows that a sentence is missing.
   EXPECT_EQ(Watched("She sleeps. He is late.", "Sie schläft. Er kommt."), "");
   EXPECT_EQ(Watched("She sleeps. He is late.", "Sie schläft."), "short");
   EXPECT_EQ(Watched("Mr. Brown sleeps.", "Herr Brown schläft."), "");
-  // Few characters, but of those that say much; tokens alone are no reason.
+  // The target has few characters, but each of them says much. Many tokens alone are no reason for
+  // a warning.
   EXPECT_EQ(Watched("The weather is beautiful today, isn't it", "今 天 天 气 很 好 对 吗"), "");
   EXPECT_EQ(Watched("a b c d e f g h i j k l", "abcdefghijk lmnopqrstu"), "");
 }
 
-// How many tokens are expected is the model's.
+// The model says how many tokens are to be expected.
 TEST(WatchTest, ExpectedTokens) {
   const std::string text(40, 'a');
   const auto watch = [&](float expected, size_t tokens, absl::string_view target) {
@@ -94,7 +97,8 @@ TEST(WatchTest, NumbersThatDiffer) {
   }
 }
 
-// Where the languages are known, a number is a word on the other side only if the word is there.
+// If the languages are known, a number may be a word on the other side, but this word must be
+// there.
 TEST(WatchTest, NumbersInWords) {
   const NumberWords english("en");
   const NumberWords german("de");
@@ -121,7 +125,7 @@ TEST(WatchTest, Parts) {
   EXPECT_FALSE(HasEachOnce({"%s", "%s"}, "%s"));
 }
 
-// A text is a good translation of itself, and in another order.
+// A text is a good translation of itself, also in another order.
 TEST(WatchTest, RandomTexts) {
   std::mt19937 random(5);
   const std::vector<std::string> words = {"1,5", "17.", "dog",    "\xff", "2020-10-12",

@@ -75,7 +75,8 @@ TEST_F(WholeTextTest, UnitsHaveTheirResults) {
   EXPECT_EQ(translation->units[1].line(), 1u);
   EXPECT_EQ(translation->units[1].source(), "A dog runs.");
   EXPECT_EQ(translation->results[1].hypotheses[0].text, "Ein Hund rennt.");
-  EXPECT_EQ(translator_->sentences(), before + 1);  // Equal lines are translated once.
+  // Equal lines are translated once.
+  EXPECT_EQ(translator_->sentences(), before + 1);
   EXPECT_FALSE(translation->ends_open);
   Options page;
   page.text = TextKind::kDocument;
@@ -125,7 +126,7 @@ TEST_F(WholeTextTest, AnEmptyTextNeedsAPlanOfTheTranslator) {
   EXPECT_TRUE(absl::IsFailedPrecondition(translator_->Translate({}, plan).status()));
 }
 
-// A TextDone is called within SubmitText where no unit has words.
+// If no unit has words, TextDone is called within SubmitText.
 TEST_F(WholeTextTest, WhatATextDoneThrowsIsDropped) {
   for (const std::string text : {"", "\n\n", "A dog runs.\n"}) {
     std::promise<bool> called;

@@ -1,4 +1,4 @@
-// A line of markup, written as it was read: every text stands for its own translation.
+// Writes a line of markup as it was read, where every text is its own translation.
 #ifndef NIBU_TESTS_TOOLS_TEXT_WRITE_MARKED_H_
 #define NIBU_TESTS_TOOLS_TEXT_WRITE_MARKED_H_
 
@@ -11,7 +11,8 @@
 
 namespace nibu::internal {
 
-// Nested or disjoint, by their begin, outer before inner, within the text.
+// Returns whether spans are nested or disjoint, in the order of their begins, outer ones first, and
+// lie within the text.
 inline bool IsWellFormed(const MarkedText& marked) {
   std::vector<TextSpan> open;
   size_t begin = 0;

@@ -1,5 +1,5 @@
-// The C interface against the C++ one: the same texts, scores and alignments, and errors where
-// there is no memory. c_interface.c tests the rest.
+// Tests of the C interface against the C++ one: it gives the same texts, scores and alignments, and
+// errors where there is no memory. c_interface.c tests the rest.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -180,7 +180,7 @@ TEST(CInterfaceTest, StatusesAreCanonicalCodes) {
   for (const auto& [status, code] : same) EXPECT_EQ(status, static_cast<int>(code));
 }
 
-// The n-th allocation fails, for every n: there is an answer or an error, and the user pointer is
+// The n-th allocation fails, for every n. There is an answer or an error, and the user pointer is
 // destroyed once.
 TEST(CInterfaceTest, NoMemoryIsAnError) {
   struct User {
@@ -188,7 +188,7 @@ TEST(CInterfaceTest, NoMemoryIsAnError) {
     std::atomic<int> destroyed = 0;
     std::atomic<int> failed = 0;
   };
-  // SentencePiece breaks where it has no memory.
+  // Text is tokenized, as SentencePiece does not survive a lack of memory.
   const Both both({{"beam_size", "1"}, {"tokenized", "true"}, {"alignment", "hard"}});
   const std::string text = "▁A ▁dog .\n▁A ▁cat .";
   int failed = 0;
@@ -224,7 +224,7 @@ TEST(CInterfaceTest, NoMemoryIsAnError) {
   EXPECT_GT(failed, 10);
 }
 
-// The same for a call that waits.
+// The same holds for a call that waits.
 TEST(CInterfaceTest, NoMemoryIsAnErrorOfTranslate) {
   const Both both({{"beam_size", "1"}, {"tokenized", "true"}});
   const char* texts[] = {"▁A ▁dog .\n▁A ▁cat .", "▁A ▁dog ."};
