@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/numbers.h"
 
 namespace nibu::internal {
@@ -70,6 +71,7 @@ bool NumberWords::AreKnown() const {
 }
 
 bool NumberWords::Say(absl::string_view digits, absl::string_view text) const {
+  ABSL_ASSERT(AreKnown());
   int64_t number = 0;
   if (!absl::SimpleAtoi(digits, &number)) return false;
   const icu::UnicodeString folded = Folded(text);

@@ -115,6 +115,7 @@ CharacterKind SentenceRules::KindOf(int32_t character) const {
 }
 
 bool SentenceRules::EndsShort(absl::string_view word) const {
+  ABSL_ASSERT(absl::c_none_of(word, absl::ascii_isupper));
   const auto& ends = lists_[kCompounds];
   return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) {
     return word.size() > end.size() && absl::EndsWith(word, end);

@@ -9,6 +9,9 @@
 #include <set>
 #include <string>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 
 namespace nibu::internal {
@@ -82,7 +85,10 @@ class SentenceRules {
   CharacterKind KindOf(int32_t character) const;
   WordShape ShapeOf(absl::string_view word) const;
   // `word`: in lower case.
-  bool Has(List list, absl::string_view word) const { return lists_[list].contains(word); }
+  bool Has(List list, absl::string_view word) const {
+    ABSL_ASSERT(absl::c_none_of(word, absl::ascii_isupper));
+    return lists_[list].contains(word);
+  }
   // Returns true for a compound that ends with an abbreviation ("hauptstr"). `word`: in lower case.
   bool EndsShort(absl::string_view word) const;
   // Returns true if CLDR lists the word as an abbreviation. `word`: as it is written.

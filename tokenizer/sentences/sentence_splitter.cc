@@ -52,6 +52,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -154,6 +155,7 @@ size_t Scan::Begin(size_t i) {
 // Returns true if the next item of the sentence's list begins at i: in the same form, and with the
 // next number or letter, or a bullet without one. REQUIRES: item_.
 bool Scan::IsNextItem(size_t i) const {
+  ABSL_ASSERT(item_.has_value());
   // An item has text behind its number; initials ("A. B. Smith") have nothing between them.
   if (i <= item_->end || IsBlank(line_.substr(item_->end, i - item_->end))) return false;
   const std::optional<Item> next = text_.ReadItem(i);
@@ -262,10 +264,11 @@ bool Scan::IcuSplits(const Stop& stop) {
   return splits;
 }
 
-// Returns the outermost pair of brackets around byte `at`, or null. REQUIRES: `at` is not smaller
-// than in earlier calls, which makes all calls of a line together linear in its length.
+// Returns the outermost pair of brackets around byte `at`, or null. REQUIRES: no pair that earlier
+// calls have passed ends behind `at`. So all calls of a line together are linear in its length.
 const TextSpan* Scan::Brackets(size_t at) {
   if (!brackets_) brackets_ = text_.ReadBrackets();
+  ABSL_ASSERT(bracket_ == 0 || (*brackets_)[bracket_ - 1].end <= at);
   while (bracket_ < brackets_->size() && (*brackets_)[bracket_].end <= at) ++bracket_;
   if (bracket_ == brackets_->size() || (*brackets_)[bracket_].begin >= at) return nullptr;
   return &(*brackets_)[bracket_];

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "tokenizer/unicode/characters.h"
 
 namespace nibu::internal {
@@ -55,6 +56,7 @@ size_t SentenceText::ReadClosing(size_t i, Stop* stop) const {
 }
 
 SentenceText::Stop SentenceText::ReadStop(size_t i) const {
+  ABSL_ASSERT(IsStopAt(i));
   Stop stop;
   stop.begin = i;
   while (true) {

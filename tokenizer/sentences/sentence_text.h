@@ -10,6 +10,7 @@
 
 #include <unicode/utf8.h>
 
+#include "absl/base/macros.h"
 #include "absl/strings/string_view.h"
 #include "tokenizer/sentences/sentence_rules.h"
 #include "tokenizer/unicode/text_span.h"
@@ -58,6 +59,7 @@ class SentenceText {
   // The character at i; 0, which is of kind kBreak, at the end of the line.
   int32_t At(size_t i) const { return i < line_.size() ? Next(&i) : 0; }
   Kind KindAt(size_t i) const { return i < line_.size() ? rules_.KindOf(At(i)) : Kind::kBreak; }
+  // REQUIRES: i is not the end of the line.
   size_t Behind(size_t i) const {
     Next(&i);
     return i;
@@ -82,6 +84,7 @@ class SentenceText {
   size_t ReadClosing(size_t i, Stop* stop) const;
 
   int32_t Next(size_t* i) const {
+    ABSL_ASSERT(*i < line_.size());
     int32_t c;
     U8_NEXT(line_.data(), *i, line_.size(), c);
     return c;

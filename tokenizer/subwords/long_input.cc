@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "tokenizer/unicode/characters.h"
 
@@ -39,6 +40,7 @@ enum Cut { kAnywhere, kWord, kClause, kSentence };
 
 // Returns which place is before pieces[i]. REQUIRES: i > 0.
 Cut CutBefore(absl::Span<const std::string> pieces, size_t i) {
+  ABSL_ASSERT(i > 0);
   const int32_t first = FirstCharacter(pieces[i]);
   if (IsOneOf(first, kClosing) || IsOneOf(first, kWideSentenceEnds) ||
       IsOneOf(first, kWideClauseEnds)) {
@@ -62,6 +64,7 @@ Cut CutBefore(absl::Span<const std::string> pieces, size_t i) {
 
 std::vector<std::pair<size_t, size_t>> SplitPieces(absl::Span<const std::string> pieces,
                                                    size_t limit) {
+  ABSL_ASSERT(limit >= 1);
   std::vector<std::pair<size_t, size_t>> parts;
   size_t begin = 0;
   while (pieces.size() - begin > limit) {

@@ -3,6 +3,7 @@
 
 #include <sentencepiece_processor.h>
 
+#include <cassert>
 #include <exception>
 #include <new>
 
@@ -47,6 +48,7 @@ bool SentencePieceModel::Load(const char* bytes, size_t size, std::string* error
 int SentencePieceModel::size() const { return impl_->processor.GetPieceSize(); }
 
 const std::string& SentencePieceModel::Piece(int id) const {
+  assert(0 <= id && id < size());  // not ABSL_ASSERT: see the header
   return impl_->processor.IdToPiece(id);
 }
 

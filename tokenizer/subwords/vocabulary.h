@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -27,7 +28,10 @@ class Vocabulary {
   // Returns unk() for a token that is not listed.
   int Id(absl::string_view token) const;
   // REQUIRES: 0 <= id < size().
-  const std::string& Token(int id) const { return tokens_[static_cast<size_t>(id)]; }
+  const std::string& Token(int id) const {
+    ABSL_ASSERT(0 <= id && id < size());
+    return tokens_[static_cast<size_t>(id)];
+  }
 
  private:
   struct Hash : absl::Hash<absl::string_view> {

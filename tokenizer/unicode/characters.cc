@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 namespace nibu::internal {
 namespace {
 
@@ -29,6 +31,7 @@ bool HasAny(absl::string_view text, UBool (*is_one)(UChar32)) {
 }  // namespace
 
 int32_t NextCharacter(absl::string_view text, size_t* i) {
+  ABSL_ASSERT(*i < text.size());
   int32_t character;
   U8_NEXT(text.data(), *i, text.size(), character);
   return character;
