@@ -22,8 +22,8 @@ class ContractTest : public testing::Test {
 }  // namespace nibu
 
 // Expects that the statement ends the process at the assertion whose condition contains this text.
-#define EXPECT_BROKEN(statement, condition) \
-  EXPECT_DEATH(statement,                   \
-               testing::AllOf(testing::HasSubstr("Assertion"), testing::HasSubstr(condition)))
+#define EXPECT_BROKEN(statement, condition)                                   \
+  EXPECT_DEATH(statement, ::testing::AllOf(::testing::HasSubstr("Assertion"), \
+                                           ::testing::HasSubstr(condition)))
 
 #endif  // NIBU_TESTS_CONTRACTS_H_
