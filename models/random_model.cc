@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
@@ -89,6 +90,7 @@ absl::StatusOr<ModelConfig> ReadModelShape(const std::string& path) {
 }
 
 absl::StatusOr<OpenedModel> OpenRandom(const ModelConfig& config, uint32_t seed) {
+  ABSL_ASSERT(config.Validate().ok());
   const std::vector<ListedWeight> list = ListWeights(config);
   RandomTensors random(list, seed);
   OpenedModel opened;

@@ -1,12 +1,14 @@
 // Lists a model's weights, and fills tables of names.
 #include "models/assembly/name_table.h"
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
 namespace nibu::internal {
 
 std::vector<ListedWeight> ListWeights(const ModelConfig& config) {
+  ABSL_ASSERT(config.Validate().ok());
   std::vector<ListedWeight> list;
   const ModelWeights weights = EmptyWeights(config);
   ForEachWeight(config, weights,

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
@@ -39,6 +41,7 @@ constexpr std::pair<absl::string_view, DType> kTypes[] = {
     {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
     {"I8", DType::kInt8},     {"I16", DType::kInt16},   {"I32", DType::kInt32},
     {"I64", DType::kInt64},   {"U8", DType::kUint8}};
+constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
 
 absl::Status Damaged(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
@@ -141,6 +144,7 @@ absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const s
   nlohmann::ordered_json header = {{"__metadata__", {{"format", "pt"}}}};
   uint64_t offset = 0;
   for (const TensorToWrite& tensor : tensors) {
+    ABSL_ASSERT(absl::c_linear_search(kFloats, tensor.dtype));
     const uint64_t begin = offset;
     const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const auto& known) { return known.second == tensor.dtype; });

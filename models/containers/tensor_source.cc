@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/core/errors.h"
@@ -43,6 +44,7 @@ std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape) {
 }
 
 void StoredTensor::TakeFloat64(const std::string& path, absl::string_view bytes) {
+  ABSL_ASSERT(bytes.size() == BytesOf(DType::kInt64, view.shape));  // they are as large
   std::string floats;
   floats.reserve(bytes.size() / 2);
   for (; bytes.size() >= sizeof(double); bytes.remove_prefix(sizeof(double))) {
@@ -69,6 +71,7 @@ bool SameTensor(const StoredTensor& a, const StoredTensor& b) {
 }
 
 void CopyRow(const MatrixView& matrix, int64_t row, char* out) {
+  ABSL_ASSERT(0 <= row && row < matrix.values.shape[matrix.out_in ? 0 : 1]);
   const size_t size = DTypeSize(matrix.values.dtype);
   const auto* data = static_cast<const char*>(matrix.values.data);
   const auto columns = static_cast<size_t>(matrix.values.shape[1]);

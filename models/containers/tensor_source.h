@@ -53,6 +53,7 @@ std::optional<uint64_t> BytesOf(DType dtype, const Shape& shape);
 bool SameTensor(const StoredTensor& a, const StoredTensor& b);
 
 // Copies row `row` of the matrix [out, in] to `out`, also if it is stored as [in, out].
+// REQUIRES: 0 <= row, and the matrix has more rows.
 void CopyRow(const MatrixView& matrix, int64_t row, char* out);
 
 // Linears that a file has in packed form (Linear::packed_bytes), by the name of their first matrix.

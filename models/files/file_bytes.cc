@@ -8,12 +8,24 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "models/files/foreign.h"
 
 namespace nibu::internal {
+namespace {
+
+// Returns true if `part` lies inside of `whole`.
+bool IsPart(absl::string_view whole, absl::string_view part) {
+  constexpr std::less_equal<const char*> is_not_behind{};
+  return is_not_behind(whole.data(), part.data()) &&
+         is_not_behind(part.data() + part.size(), whole.data() + whole.size());
+}
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const FileBytes>> FileBytes::Open(const std::string& path,
                                                                  bool copy_on_write) {
@@ -61,6 +73,7 @@ std::shared_ptr<const FileBytes> FileBytes::InMemory(std::string path, std::stri
 
 std::shared_ptr<const FileBytes> FileBytes::PartOf(std::shared_ptr<const FileBytes> whole,
                                                    std::string path, absl::string_view bytes) {
+  ABSL_ASSERT(IsPart(whole->bytes(), bytes));
   auto file = std::shared_ptr<FileBytes>(new FileBytes(std::move(path)));
   file->whole_ = std::move(whole);
   file->bytes_ = bytes;

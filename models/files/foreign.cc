@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/base/macros.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -124,7 +125,9 @@ absl::Status RefuseGzip(const std::string& path, absl::string_view bytes) {
                    ": a tar archive compressed by gzip; unpack it with tar -xzf, and give the "
                    "folder in it as the model");
   }
-  if (!IsGzip(front)) NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, front));
+  if (!IsGzip(front) && !IsGitLfsPointer(front)) {
+    NIBU_RETURN_IF_ERROR(RefuseForeignFile(path, front));
+  }
   return Invalid(
       path,
       ": compressed by gzip, and what is in it is no model of Marian, the only ones that "
@@ -135,6 +138,7 @@ absl::Status RefuseGzip(const std::string& path, absl::string_view bytes) {
 }  // namespace
 
 absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes) {
+  ABSL_ASSERT(!IsGitLfsPointer(bytes));
   const std::string name = std::filesystem::path(path).filename().string();
   if (IsGzip(bytes)) return RefuseGzip(path, bytes);
   if (IsTar(bytes)) {

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "models/files/directory.h"
 
@@ -65,6 +66,7 @@ absl::Status NewFile::Append(absl::string_view bytes) {
 }
 
 absl::Status NewFile::WriteAt(uint64_t offset, absl::string_view bytes) {
+  ABSL_ASSERT(offset <= size_ && bytes.size() <= size_ - offset);
   while (!bytes.empty()) {
     const ssize_t n = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -76,6 +78,7 @@ absl::Status NewFile::WriteAt(uint64_t offset, absl::string_view bytes) {
 }
 
 absl::Status NewFile::Truncate(uint64_t size) {
+  ABSL_ASSERT(size <= size_);
   if (ftruncate(fd_, static_cast<off_t>(size)) != 0) return Failed();
   size_ = size;
   return absl::OkStatus();

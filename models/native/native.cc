@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
@@ -257,6 +258,7 @@ bool IsNative(absl::string_view bytes) {
 }
 
 NameTable NativeNames(const ModelConfig& config, const TensorSource* source) {
+  ABSL_ASSERT(config.Validate().ok());
   NameTable table;
   for (const ListedWeight& weight : ListWeights(config)) {
     if (weight.kind == ListedWeight::Kind::kTable) table.AddTable(weight.name, weight.name);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
@@ -310,6 +311,7 @@ class Writer {
 
 absl::Status WriteHuggingFace(const OpenedModel& model, Quantization quantization,
                               const std::string& directory) {
+  ABSL_ASSERT(quantization != ComputeType::kInt8);
   std::error_code error;
   if (std::filesystem::exists(directory, error)) {
     return absl::FailedPreconditionError(

@@ -68,6 +68,7 @@ TEST(Foreign, FilesByTheirBytesAndNames) {
       {"m.tar", Tar(), "tar archive", "tar -xf"},
       {"m.tgz", Gzip(Tar()), "tar archive compressed by gzip", "tar -xzf"},
       {"m.npz.gz", Gzip("weights"), "no model of Marian", "gunzip"},
+      {"m.npz.gz", Gzip(kPointer), "no model of Marian", "gunzip"},
       {"m.npz.gz", Gzip("<html>Log in"), "HTML page", "download the file itself"},
       {"m.npz.gz", Gzip("weights").substr(0, 9), "damaged or not whole", "download it again"},
       {"x", "\x89HDF\r\n\x1a\n...", "HDF5", "save_pretrained()"},
