@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const absl::string_view line : absl::StrSplit(text, '\n')) reader.Add(line, &paragraphs);
     reader.End(&paragraphs);
     std::string out;
-    for (const auto& each : paragraphs) out += nibu::internal::LayOut(each, each.text, columns);
+    for (const auto& each : paragraphs) out += nibu::internal::Reflow(each, each.text, columns);
     if (Letters(out) != Letters(text)) std::abort();
   }
   return 0;

@@ -14,8 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const nibu::internal::MarkedLine marked = reader.Read(line);
       for (const nibu::internal::MarkedLine::Segment& segment : marked.segments) {
         if (!nibu::internal::IsWellFormed(segment.marked)) std::abort();
-        for (const nibu::internal::Carried& carried : segment.marked.carried) {
-          if (carried.replaces && carried.before.empty()) std::abort();
+        for (const nibu::internal::Annotation& annotation : segment.marked.annotations) {
+          if (annotation.replaces && annotation.before.empty()) std::abort();
         }
       }
       if (nibu::internal::Write(marked) != line) std::abort();

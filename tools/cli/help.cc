@@ -132,7 +132,7 @@ std::string Screen(const ProgramInfo& program) {
       std::string flag = absl::StrCat("  ", FlagOf(option), " ");
       if (flag.size() < kIndent) flag.resize(kIndent, ' ');
       const Paragraph help = {flag, std::string(kIndent, ' ')};
-      absl::StrAppend(&lines, LayOut(help, FirstSentence(option.row->info.help), kColumns), "\n");
+      absl::StrAppend(&lines, Reflow(help, FirstSentence(option.row->info.help), kColumns), "\n");
     }
     if (!lines.empty()) absl::StrAppend(&text, "\n", group.title, "\n", lines);
   }
@@ -149,7 +149,7 @@ std::string All(const ProgramInfo& program) {
     for (const ProgramOption& option : group.options) {
       const Paragraph help = {"      ", "      "};
       absl::StrAppend(&text, "  ", FlagOf(option), "\n",
-                      LayOut(help, Sentences(program, option), kColumns), "\n");
+                      Reflow(help, Sentences(program, option), kColumns), "\n");
     }
   }
   return absl::StrCat(text, "\n", kConventions,

@@ -100,7 +100,7 @@ absl::Status Run(int argc, char** argv) {
     return WrongUsage("--prepack is for a .nibu file; safetensors hold no packed weights");
   }
   NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(flags));
-  NIBU_RETURN_IF_ERROR(UsageOfFlag(Complete(flags.text, &model)));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(ApplyOverrides(flags.text, &model)));
   NIBU_RETURN_IF_ERROR(native ? WriteNative(model, options, out)
                               : WriteHuggingFace(model, options.quantization, out));
   absl::PrintF("%s (%s) -> %s (%.1f MB)\n", flags.path, model.format, out,

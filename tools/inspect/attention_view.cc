@@ -61,11 +61,11 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Optio
   options.decoding.frame = *std::move(languages);
   const Frame frame = FrameFor(options.decoding, config);
 
-  const TextCoder::Line line = coder.Understand(text, /*split=*/false);
+  const TextCoder::Line line = coder.ParseLine(text, /*split=*/false);
   if (IsBlank(line.text)) {
     return WrongUsage("TEXT is blank, there is nothing to attend to");
   }
-  NIBU_ASSIGN_OR_RETURN(const CodedText coded, coder.Code(line, line.text));
+  NIBU_ASSIGN_OR_RETURN(const EncodedText coded, coder.Encode(line, line.text));
   const std::vector<std::string>& pieces = coded.pieces;
   std::vector<int> source = coder.Ids(pieces);
   absl::StatusOr<std::vector<int>> ids =

@@ -46,7 +46,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
                  const SaidNumbers& said, const Hypothesis& hypothesis,
                  const AttentionRows& attention, absl::Span<const std::string> tokens,
                  Warnings* warnings) {
-  const bool carries = !part.marked.carried.empty();
+  const bool carries = !part.marked.annotations.empty();
   std::vector<TextSpan> spans;
   std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
   const size_t prefix = TakePrefix(options, part, &text, &spans);
@@ -55,8 +55,8 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   const size_t begin = front < read.size() ? read[front].begin : read.back().end;
   const auto source = absl::string_view(part.marked.text).substr(begin, read.back().end - begin);
   const auto expected = static_cast<float>(pieces.size()) * options.length_ratio.value_or(1);
-  *warnings |=
-      Watch(coder.Understand(source, /*split=*/true).text, expected, text, hypothesis, said);
+  *warnings |= CheckTranslation(coder.ParseLine(source, /*split=*/true).text, expected, text,
+                                hypothesis, said);
   ReplaceBreaks(&text);
   if (!carries) return EscapeText(part.marked, text);
   // The annotations are placed by the source piece that each token attends to most.
@@ -66,11 +66,11 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   for (const auto& [s, t] : HardAlignment(attention)) {
     if (t < aligned.size()) aligned[t].source = read[front + s];
   }
-  text = Place(part.marked, text, aligned, prefix);
+  text = PlaceAnnotations(part.marked, text, aligned, prefix);
   std::vector<std::string> protected_parts;
-  for (const Carried& carried : part.marked.carried) {
-    if (carried.replaces) {
-      protected_parts.emplace_back(absl::StripAsciiWhitespace(carried.before));
+  for (const Annotation& annotation : part.marked.annotations) {
+    if (annotation.replaces) {
+      protected_parts.emplace_back(absl::StripAsciiWhitespace(annotation.before));
     }
   }
   if (!HasEachOnce(protected_parts, text)) warnings->set(Warning::kProtected);
@@ -167,7 +167,7 @@ TextHypothesis Join(const TextCoder& coder, const ModelConfig& config, const Tex
   return joined;
 }
 
-AttentionRows AttentionOf(const CodedText& source, const Hypothesis& hypothesis,
+AttentionRows AttentionOf(const EncodedText& source, const Hypothesis& hypothesis,
                           const Frame& frame) {
   // hypothesis.attention is [tokens, source_prefix + pieces + source_suffix] (see Frame).
   const size_t pieces = source.pieces.size();

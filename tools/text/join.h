@@ -13,7 +13,7 @@
 #include "tools/text/marked_text.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_options.h"
-#include "tools/text/watch.h"
+#include "tools/text/translation_check.h"
 
 namespace nibu::internal {
 
@@ -22,8 +22,8 @@ namespace nibu::internal {
 struct LinePart {
   std::string untouched;  // text in front of it that is copied
   std::string before;     // the white space in front of it, behind `untouched`
-  CodedText source;
-  MarkedText marked = {};    // the text of `source`, a result of WithNames
+  EncodedText source;
+  MarkedText marked = {};    // the text of `source`, a result of MaskProtected
   std::string prefix = {};   // the beginning of its translation
   std::string target = {};   // the translation to be scored
   size_t prefix_tokens = 0;  // length of `prefix` in target tokens; set when it is submitted
@@ -57,7 +57,7 @@ using AttentionRows = std::vector<std::vector<float>>;  // [target][source]
 
 // Returns the attention of a hypothesis' tokens to the pieces of its source, without the language
 // tokens in front. It is empty if the hypothesis has no attention.
-AttentionRows AttentionOf(const CodedText& source, const Hypothesis& hypothesis,
+AttentionRows AttentionOf(const EncodedText& source, const Hypothesis& hypothesis,
                           const Frame& frame);
 
 // Returns a pair (source, target) for each target: the source that it attends to most, or the first

@@ -229,7 +229,7 @@ void ParagraphReader::End(std::deque<Paragraph>* ended) {
   lines_ = 0;
 }
 
-std::string LayOut(const Paragraph& paragraph, absl::string_view translation, size_t columns) {
+std::string Reflow(const Paragraph& paragraph, absl::string_view translation, size_t columns) {
   std::string out = paragraph.first;
   if (columns == 0 || !paragraph.may_wrap) return absl::StrCat(out, translation);
   size_t column = ColumnBehind(out);

@@ -75,7 +75,7 @@ class ParagraphReader {
 
 // Returns a paragraph's translation with what stood in front of its lines, without a line end
 // behind the last line. Lines are wrapped at `columns` where possible; 0: they are not wrapped.
-std::string LayOut(const Paragraph& paragraph, absl::string_view translation, size_t columns);
+std::string Reflow(const Paragraph& paragraph, absl::string_view translation, size_t columns);
 
 }  // namespace nibu::internal
 

@@ -22,11 +22,11 @@ namespace {
 // part, they are joined.
 std::vector<TextSpan> SplitBesideParts(const SentenceSplitter& splitter, const MarkedText& text) {
   std::vector<TextSpan> whole;
-  auto part = text.carried.begin();  // the first annotation that no sentence before `span` had
+  auto part = text.annotations.begin();  // the first annotation that no sentence before `span` had
   for (TextSpan span : splitter.Split(text.text)) {
     const size_t last = whole.empty() ? 0 : whole.back().end;
     // Widens the sentence so that the parts that it touches are whole.
-    for (; part != text.carried.end() && part->span.begin < span.end; ++part) {
+    for (; part != text.annotations.end() && part->span.begin < span.end; ++part) {
       if (!part->replaces || part->span.end <= last) continue;
       span = {std::min(span.begin, part->span.begin), std::max(span.end, part->span.end)};
     }
@@ -45,8 +45,8 @@ std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& ma
   const absl::string_view text = marked.text;
   std::vector<TextSpan> parts = protector(text);
   std::set<size_t> borders;  // where tags are
-  for (const Carried& carried : marked.carried) {
-    if (!carried.replaces) borders.insert({carried.span.begin, carried.span.end});
+  for (const Annotation& annotation : marked.annotations) {
+    if (!annotation.replaces) borders.insert({annotation.span.begin, annotation.span.end});
   }
   if (borders.empty()) return parts;
   borders.insert(text.size());
@@ -60,13 +60,13 @@ std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& ma
   return parts;
 }
 
-// Returns a translation of `source` (a result of WithNames), or its beginning, as the model would
-// write it: each protected part becomes its name, or nothing if it has none.
+// Returns a translation of `source` (a result of MaskProtected), or its beginning, as the model
+// would write it: each protected part becomes its name, or nothing if it has none.
 std::string WithNamesOf(const MarkedText& source, std::string target) {
-  for (const Carried& carried : source.carried) {
-    if (!carried.replaces) continue;
-    const TextSpan& name = carried.span;
-    absl::StrReplaceAll({{std::string(absl::StripAsciiWhitespace(carried.before)),
+  for (const Annotation& annotation : source.annotations) {
+    if (!annotation.replaces) continue;
+    const TextSpan& name = annotation.span;
+    absl::StrReplaceAll({{std::string(absl::StripAsciiWhitespace(annotation.before)),
                           source.text.substr(name.begin, name.end - name.begin)}},
                         &target);
   }
@@ -83,7 +83,7 @@ class LineReader {
     if (splits_ && target_.has_value()) {
       marked_target_ = {*target_};
       if (plan_.protector != nullptr) {
-        AddParts(FindParts(plan_.protector, marked_target_), &marked_target_);
+        ProtectSpans(FindParts(plan_.protector, marked_target_), &marked_target_);
       }
       targets_ = SplitBesideParts(*plan_.prefix_splitter, marked_target_);
     }
@@ -160,17 +160,17 @@ class LineReader {
   // row, it is for the second one if that knows it.
   TextCoder::Line ReadFront(absl::string_view text) {
     if (plan_.pivot != nullptr) {
-      const TextCoder::Line front = plan_.pivot->second.coder.Understand(text, splits_);
+      const TextCoder::Line front = plan_.pivot->second.coder.ParseLine(text, splits_);
       line_.pivot_front = std::string(text.substr(0, text.size() - front.text.size()));
       if (!line_.pivot_front.empty()) return {"", "", front.text};
     }
-    return plan_.coder.Understand(text, splits_);
+    return plan_.coder.ParseLine(text, splits_);
   }
 
   // Reads a segment (steps 2 and 3).
   absl::Status ReadText(MarkedText text) {
     if (plan_.protector != nullptr) {
-      AddParts(FindParts(plan_.protector, text), &text);
+      ProtectSpans(FindParts(plan_.protector, text), &text);
     }
     std::vector<TextSpan> spans;
     if (splits_ && !front_.is_one) {
@@ -184,7 +184,7 @@ class LineReader {
     for (size_t i = 0;; i += 2) {
       std::string between = Write(texts[i]);
       const bool is_last = i + 1 == texts.size();
-      if (is_last || !texts[i].carried.empty()) line_.behind += std::exchange(between, "");
+      if (is_last || !texts[i].annotations.empty()) line_.behind += std::exchange(between, "");
       if (is_last) return absl::OkStatus();
       NIBU_RETURN_IF_ERROR(ReadSentence(std::move(between), std::move(texts[i + 1])));
     }
@@ -193,11 +193,11 @@ class LineReader {
   // Reads a sentence (steps 4 and 5) that has the white space `before` in front of it.
   absl::Status ReadSentence(std::string before, MarkedText sentence) {
     MarkedText marked;
-    NIBU_ASSIGN_OR_RETURN(CodedText source, Code(sentence, &marked));
+    NIBU_ASSIGN_OR_RETURN(EncodedText source, Encode(sentence, &marked));
     if (plan_.options.protect[Protected::kUnknown] && plan_.coder.HasUnknown(source.pieces)) {
       NIBU_ASSIGN_OR_RETURN(const auto unknowns, plan_.coder.Unknowns(sentence.text));
-      AddParts(unknowns, &sentence);
-      NIBU_ASSIGN_OR_RETURN(source, Code(sentence, &marked));
+      ProtectSpans(unknowns, &sentence);
+      NIBU_ASSIGN_OR_RETURN(source, Encode(sentence, &marked));
     }
     if (!source.pieces.empty()) {
       return AddPart(std::move(before), std::move(source), std::move(marked));
@@ -222,19 +222,19 @@ class LineReader {
   // Returns the pieces of a sentence, and in `marked` its text as the model reads it. There are no
   // pieces if the sentence is blank, or is copied because it has no letters. A line that is not
   // split is copied only if it has annotations and is not scored.
-  absl::StatusOr<CodedText> Code(const MarkedText& sentence, MarkedText* marked) const {
+  absl::StatusOr<EncodedText> Encode(const MarkedText& sentence, MarkedText* marked) const {
     // A name in the prefix would be taken for one that stands for a protected part.
     std::vector<std::string> names = plan_.names;
     std::erase_if(names, [&](const auto& name) { return absl::StrContains(prefix_, name); });
-    *marked = WithNames(sentence, names);
+    *marked = MaskProtected(sentence, names);
     const bool may_stay =
-        prefix_.empty() && (splits_ || (!sentence.carried.empty() && !line_.is_scored));
-    if (IsBlank(marked->text) || (may_stay && !HasLetters(sentence))) return CodedText();
-    return plan_.coder.Code(front_, marked->text);
+        prefix_.empty() && (splits_ || (!sentence.annotations.empty() && !line_.is_scored));
+    if (IsBlank(marked->text) || (may_stay && !HasLetters(sentence))) return EncodedText();
+    return plan_.coder.Encode(front_, marked->text);
   }
 
   // Adds a sentence to the parts (step 6): all of it, its beginning, or as several parts.
-  absl::Status AddPart(std::string before, CodedText source, MarkedText marked) {
+  absl::Status AddPart(std::string before, EncodedText source, MarkedText marked) {
     const bool too_long = source.pieces.size() > plan_.limit;
     line_.source_tokens += static_cast<int>(source.pieces.size());
     line_.too_long |= too_long;
@@ -298,7 +298,7 @@ class LineReader {
 
 }  // namespace
 
-std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked, size_t limit) {
+std::vector<LinePart> CutPieces(const EncodedText& coded, const MarkedText& marked, size_t limit) {
   if (coded.pieces.size() <= limit) return {{"", "", coded, marked}};
   const size_t front = coded.front < limit ? coded.front : 0;
   const auto own = absl::MakeSpan(coded.pieces).subspan(front);
@@ -310,7 +310,7 @@ std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked
     const size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
     if (!cuts.empty()) cuts.back().end = at;
     cuts.push_back({at, marked.text.size()});
-    CodedText& part = parts.emplace_back().source;
+    EncodedText& part = parts.emplace_back().source;
     part.front = front;
     for (size_t i = 0; i < front + end - begin; ++i) {
       const size_t from = i < front ? i : begin + i;

@@ -48,7 +48,7 @@ absl::StatusOr<LineParts> ReadLine(const TextTranslator::Request& request, const
 // Cuts a text of more than `limit` pieces into parts of at most so many, at ends of sentences or
 // clauses where possible. The language tokens in front of the text are repeated in every part. A
 // shorter text becomes one part. Of the parts, only `source` and `marked` are set.
-std::vector<LinePart> CutPieces(const CodedText& coded, const MarkedText& marked, size_t limit);
+std::vector<LinePart> CutPieces(const EncodedText& coded, const MarkedText& marked, size_t limit);
 
 }  // namespace nibu::internal
 

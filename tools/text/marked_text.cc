@@ -21,7 +21,7 @@ bool IsBlankAt(absl::string_view text, size_t i) {
   return i < text.size() && absl::ascii_isspace(text[i]);
 }
 
-bool IsBefore(const Carried& x, const Carried& y) { return x.span.begin < y.span.begin; }
+bool IsBefore(const Annotation& x, const Annotation& y) { return x.span.begin < y.span.begin; }
 
 // Returns whether a protected part acts as a word in its sentence: it has letters, digits, ASCII
 // signs or an element that is not translated (U+FFFC). Emoji do not.
@@ -60,10 +60,10 @@ MarkedLine PlainLine(absl::string_view text) {
   return {{{"", {std::string(text)}}}, "", /*is_marked=*/false};
 }
 
-void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
+void ProtectSpans(absl::Span<const TextSpan> parts, MarkedText* marked) {
   std::vector<TextSpan> all(parts.begin(), parts.end());
-  for (const Carried& carried : marked->carried) {
-    if (carried.replaces) all.push_back(carried.span);
+  for (const Annotation& annotation : marked->annotations) {
+    if (annotation.replaces) all.push_back(annotation.span);
   }
   absl::c_sort(all, [](const TextSpan& x, const TextSpan& y) { return x.begin < y.begin; });
   std::vector<TextSpan> whole;  // the parts; spans that overlap are one
@@ -83,16 +83,16 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
     return is_inside ? &*part : nullptr;
   };
   MarkedText inside = {marked->text, {}, marked->markup, marked->entities, marked->references};
-  std::vector<Carried> outside;
-  for (Carried& carried : marked->carried) {
-    auto& [begin, end] = carried.span;
-    const TextSpan* const part = part_around(carried.span);
-    const bool is_whole = !carried.before.empty() && !carried.after.empty();  // has both tags
+  std::vector<Annotation> outside;
+  for (Annotation& annotation : marked->annotations) {
+    auto& [begin, end] = annotation.span;
+    const TextSpan* const part = part_around(annotation.span);
+    const bool is_whole = !annotation.before.empty() && !annotation.after.empty();  // has both tags
     // Annotations in a part go into its text. A point at its beginning does not, nor does a lone
     // tag whose element covers all of the part: its other tag is elsewhere.
-    if (part != nullptr && (carried.replaces || part->begin < begin ||
+    if (part != nullptr && (annotation.replaces || part->begin < begin ||
                             (begin < end && (is_whole || end < part->end)))) {
-      inside.carried.push_back(std::move(carried));
+      inside.annotations.push_back(std::move(annotation));
       continue;
     }
     // An end inside of a part moves behind it.
@@ -100,11 +100,11 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
       const auto around = part_at(*at);
       if (around != whole.end() && around->begin < *at) *at = around->end;
     }
-    outside.push_back(std::move(carried));
+    outside.push_back(std::move(annotation));
   }
   if (marked->references.has_value()) {
     std::erase_if(*marked->references,
-                  [&](const Carried& c) { return part_around(c.span) != nullptr; });
+                  [&](const Annotation& c) { return part_around(c.span) != nullptr; });
   }
   // Each part's text is written with the annotations in it. CutAround returns it at odd indices.
   const std::vector<MarkedText> texts = CutAround(inside, whole);
@@ -112,7 +112,7 @@ void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked) {
     outside.push_back({whole[i], Write(texts[2 * i + 1]), "", true});
   }
   absl::c_stable_sort(outside, IsBefore);
-  marked->carried = std::move(outside);
+  marked->annotations = std::move(outside);
 }
 
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans) {
@@ -120,8 +120,8 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
   for (const auto& [begin, end] : spans) {
     texts.push_back({marked.text.substr(begin, end - begin), {}, marked.markup, marked.entities});
   }
-  for (const Carried& carried : marked.carried) {
-    const TextSpan& all = carried.span;
+  for (const Annotation& annotation : marked.annotations) {
+    const TextSpan& all = annotation.span;
     const bool is_point = all.begin == all.end;
     // `open` is the first span that ends behind the annotation's begin; `close` is one behind the
     // last span that begins before its end.
@@ -132,10 +132,10 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
         absl::c_partition_point(spans, [&](const TextSpan& span) { return span.begin < all.end; });
     const size_t first = std::min(spans.size() - 1, static_cast<size_t>(open - spans.begin()));
     const auto end = static_cast<size_t>(close - spans.begin());
-    const size_t last = carried.replaces || end <= first ? first : end - 1;
+    const size_t last = annotation.replaces || end <= first ? first : end - 1;
     // Visits the first and the last span. Those between them get no tag.
     for (size_t i = first; i <= last; i += std::max<size_t>(1, last - first)) {
-      Carried& part = texts[i].carried.emplace_back(carried);
+      Annotation& part = texts[i].annotations.emplace_back(annotation);
       for (size_t* at : {&part.span.begin, &part.span.end}) {
         *at = std::clamp(*at, spans[i].begin, spans[i].end) - spans[i].begin;
       }
@@ -146,9 +146,10 @@ std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan>
   if (!marked.references.has_value()) return texts;
   std::vector<MarkedText> references = Cut({marked.text, *marked.references}, spans);
   for (size_t i = 0; i < texts.size(); ++i) {
-    std::vector<Carried>& own = texts[i].references.emplace(std::move(references[i].carried));
+    std::vector<Annotation>& own =
+        texts[i].references.emplace(std::move(references[i].annotations));
     // A reference outside of all spans came out empty.
-    std::erase_if(own, [](const Carried& c) { return c.span.begin == c.span.end; });
+    std::erase_if(own, [](const Annotation& c) { return c.span.begin == c.span.end; });
   }
   return texts;
 }
@@ -165,13 +166,14 @@ std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const Tex
   return Cut(marked, cuts);
 }
 
-bool HasLetters(const MarkedText& marked) { return HasLetters(WithNames(marked, {}).text); }
+bool HasLetters(const MarkedText& marked) { return HasLetters(MaskProtected(marked, {}).text); }
 
 std::string Write(const MarkedText& marked) {
   // A text that was read from markup is written without escaping, its references as they were.
   if (marked.references.has_value()) {
     MarkedText read = {marked.text};
-    absl::c_merge(marked.carried, *marked.references, std::back_inserter(read.carried), IsBefore);
+    absl::c_merge(marked.annotations, *marked.references, std::back_inserter(read.annotations),
+                  IsBefore);
     return Write(read);
   }
   std::string out;
@@ -190,7 +192,7 @@ std::string Write(const MarkedText& marked) {
     written = at;
   };
   // Writes the text up to `at`, and the closing tags of the elements that end there or before.
-  std::vector<const Carried*> open;
+  std::vector<const Annotation*> open;
   const auto close_up_to = [&](size_t at) {
     for (; !open.empty() && open.back()->span.end <= at; open.pop_back()) {
       write_up_to(open.back()->span.end);
@@ -198,33 +200,33 @@ std::string Write(const MarkedText& marked) {
     }
     write_up_to(at);
   };
-  for (const Carried& carried : marked.carried) {
-    close_up_to(carried.span.begin);
-    if (carried.replaces) {
-      add_text(carried.before);
-      written = std::max(written, carried.span.end);
+  for (const Annotation& annotation : marked.annotations) {
+    close_up_to(annotation.span.begin);
+    if (annotation.replaces) {
+      add_text(annotation.before);
+      written = std::max(written, annotation.span.end);
     } else {
-      out += carried.before;
+      out += annotation.before;
     }
-    open.push_back(&carried);
+    open.push_back(&annotation);
   }
   close_up_to(marked.text.size());
   return out;
 }
 
-Carried AsPoint(absl::string_view text, Carried carried) {
-  const TextSpan span = carried.span;
-  std::string& end = carried.after.empty() ? carried.before : carried.after;
+Annotation AsPoint(absl::string_view text, Annotation annotation) {
+  const TextSpan span = annotation.span;
+  std::string& end = annotation.after.empty() ? annotation.before : annotation.after;
   if (IsBlankAt(text, span.end)) end += ' ';
-  if (span.begin > 0 && IsBlankAt(text, span.begin - 1)) carried.before.insert(0, 1, ' ');
-  carried.span.end = span.begin;
-  return carried;
+  if (span.begin > 0 && IsBlankAt(text, span.begin - 1)) annotation.before.insert(0, 1, ' ');
+  annotation.span.end = span.begin;
+  return annotation;
 }
 
-MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names) {
+MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names) {
   const absl::string_view text = marked.text;
   const bool has_parts =
-      absl::c_any_of(marked.carried, [](const Carried& c) { return c.replaces; });
+      absl::c_any_of(marked.annotations, [](const Annotation& c) { return c.replaces; });
   const auto free = has_parts ? FreeNames(text, names) : std::vector<absl::string_view>();
   MarkedText result = {"", {}, marked.markup, marked.entities};
   std::vector<size_t> to(text.size() + 1);  // for each position of `text`, that in result.text
@@ -238,9 +240,9 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
   };
   size_t taken = 0;  // number of names in use
   // First, the parts are replaced by names or taken out, and `to` is filled.
-  for (const Carried& carried : marked.carried) {
-    if (!carried.replaces) continue;
-    const TextSpan from = carried.span;
+  for (const Annotation& annotation : marked.annotations) {
+    if (!annotation.replaces) continue;
+    const TextSpan from = annotation.span;
     copy_up_to(from.begin);
     size_t begin = result.text.size();
     size_t behind = from.end;
@@ -269,13 +271,13 @@ MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> nam
   }
   copy_up_to(text.size());
   // Then the annotations move to the new positions. Those that are left without text become points.
-  result.carried.reserve(marked.carried.size());
+  result.annotations.reserve(marked.annotations.size());
   auto size = sizes.begin();
-  for (const Carried& carried : marked.carried) {
-    TextSpan span = {to[carried.span.begin], to[carried.span.end]};
-    if (carried.replaces) span.end = span.begin + *size++;
-    result.carried.push_back(span.begin < span.end ? carried : AsPoint(text, carried));
-    result.carried.back().span = span;
+  for (const Annotation& annotation : marked.annotations) {
+    TextSpan span = {to[annotation.span.begin], to[annotation.span.end]};
+    if (annotation.replaces) span.end = span.begin + *size++;
+    result.annotations.push_back(span.begin < span.end ? annotation : AsPoint(text, annotation));
+    result.annotations.back().span = span;
   }
   return result;
 }

@@ -3,15 +3,16 @@
 // A sentence passes through these functions in the following order:
 // 1. MarkupReader (markup.h) or PlainLine makes a MarkedText: the text without its tags, and the
 //    tags as annotations of the bytes that they enclosed.
-// 2. AddParts makes protected parts of spans that must stay as they are, such as URLs.
+// 2. ProtectSpans makes protected parts of spans that must stay as they are, such as URLs.
 // 3. Cut and CutAround cut the text into sentences, each with its own annotations.
-// 4. WithNames makes the text that the model reads: a name stands for each protected part.
-// 5. Place (place.cc) puts the annotations into the translation that the model wrote. Write puts
+// 4. MaskProtected makes the text that the model reads: a name stands for each protected part.
+// 5. PlaceAnnotations (place.cc) puts the annotations into the translation that the model wrote.
+// Write puts
 //    them back into a text that is not translated.
 //
 // Example: "see <b>http://x.de</b> now" is the text "see http://x.de now", of which [4, 15) becomes
 // a protected part that is written as "<b>http://x.de</b>". The model reads "see Tom now" and
-// writes "jetzt Tom ansehen", and Place returns "jetzt <b>http://x.de</b> ansehen".
+// writes "jetzt Tom ansehen", and PlaceAnnotations returns "jetzt <b>http://x.de</b> ansehen".
 #ifndef NIBU_TOOLS_TEXT_MARKED_TEXT_H_
 #define NIBU_TOOLS_TEXT_MARKED_TEXT_H_
 
@@ -33,7 +34,7 @@ namespace nibu::internal {
 //   other tag is in another text.
 // - A point: the span is empty, and `before` and `after` stand at its place, e.g. "<br>".
 // - A protected part: `before` is written in place of the span, byte for byte.
-struct Carried {
+struct Annotation {
   TextSpan span;          // bytes of the text
   std::string before;     // the opening tag, or the text of a protected part
   std::string after;      // the closing tag; empty if there is none in this text
@@ -43,14 +44,14 @@ struct Carried {
 struct MarkedText {
   std::string text;
   // Sorted by where they begin, outer before inner. Any two are nested or disjoint.
-  std::vector<Carried> carried = {};
+  std::vector<Annotation> annotations = {};
   // The markup that the text is escaped for, and the characters that are written as entities (see
   // EscapeText).
   Markup markup = Markup::kNone;
   std::map<std::string, std::string, std::less<>> entities = {};
   // Set for a text as it was read from markup: its character references, sorted by where they
   // begin, in the form of protected parts. Such a text is written as it was read, not escaped.
-  std::optional<std::vector<Carried>> references = std::nullopt;
+  std::optional<std::vector<Annotation>> references = std::nullopt;
 };
 
 // A line, cut into segments, which are the texts to translate.
@@ -71,7 +72,7 @@ MarkedLine PlainLine(absl::string_view text);
 // there already, become one part. Tags inside of a part, and a pair of tags around exactly the
 // part, become a part of its text. An annotation that begins or ends inside of a part, but is not
 // all in it, begins or ends behind the part from then on.
-void AddParts(absl::Span<const TextSpan> parts, MarkedText* marked);
+void ProtectSpans(absl::Span<const TextSpan> parts, MarkedText* marked);
 
 // Returns the texts of `spans`, which are sorted and disjoint, with all annotations of `marked`: a
 // point goes to the first span that does not end before it; an element that reaches over several
@@ -92,12 +93,12 @@ std::string Write(const MarkedText& marked);
 // Returns the text that the model reads. Each protected part that acts as a word is replaced by one
 // of `names` that does not occur in the text. Other parts (emoji), and parts for which no name is
 // left, are taken out of the text and become points.
-MarkedText WithNames(const MarkedText& marked, absl::Span<const std::string> names);
+MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names);
 
 // Makes an annotation a point at the beginning of its span. Its tags, or the text of its protected
 // part, get a space in front if white space stands before the span, and one behind if white space
 // follows it.
-Carried AsPoint(absl::string_view text, Carried carried);
+Annotation AsPoint(absl::string_view text, Annotation annotation);
 
 // A token of a translation.
 struct AlignedToken {
@@ -105,8 +106,8 @@ struct AlignedToken {
   TextSpan source;  // the bytes of the source token that it attends to most; empty if unknown
 };
 
-// Returns the translation `target` of `source` (a result of WithNames) with all annotations of the
-// source, each exactly once, and nested as they were:
+// Returns the translation `target` of `source` (a result of MaskProtected) with all annotations of
+// the source, each exactly once, and nested as they were:
 // - A protected part replaces its name or, if the name is missing, the word that comes from it and
 //   may be another form of the name. Other occurrences of the name are removed or, if they
 //   render another name of the source ("Thomas" as "Tom"), replaced by that.
@@ -119,8 +120,8 @@ struct AlignedToken {
 //   not among the first `prefix` bytes: the caller demanded these. In them, names are replaced and
 //   elements' tags may stand, but no points, except at the end of an element that ends there.
 // `tokens` are in the order of the translation.
-std::string Place(const MarkedText& source, absl::string_view target,
-                  absl::Span<const AlignedToken> tokens, size_t prefix = 0);
+std::string PlaceAnnotations(const MarkedText& source, absl::string_view target,
+                             absl::Span<const AlignedToken> tokens, size_t prefix = 0);
 
 }  // namespace nibu::internal
 

@@ -96,10 +96,10 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
 }
 
 // Step 5: returns the annotations that the tokens [begin, end) make, outer before inner.
-std::vector<Carried> FindCarried(Tokens tokens, size_t begin, size_t end,
-                                 absl::Span<const TokenPlace> places) {
-  std::list<Carried> found;
-  std::vector<std::list<Carried>::iterator> parts(tokens.size(), found.end());  // by opening tag
+std::vector<Annotation> FindCarried(Tokens tokens, size_t begin, size_t end,
+                                    absl::Span<const TokenPlace> places) {
+  std::list<Annotation> found;
+  std::vector<std::list<Annotation>::iterator> parts(tokens.size(), found.end());  // by opening tag
   auto opened = found.end();  // the last element that begins at the current end of the text
   std::string points;         // tokens at the current end of the text that enclose nothing
   const auto add_points = [&](size_t at) {
@@ -156,7 +156,7 @@ std::map<std::string, std::string, std::less<>> FindEntities(Markup kind, Tokens
 void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl::string_view* rest,
                 MarkedLine* marked) {
   if (absl::c_none_of(tokens, IsText)) return;
-  MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Carried>()};
+  MarkedText whole = {.text = "", .markup = kind, .references = std::vector<Annotation>()};
   const std::vector<TokenPlace> places = FindPlaces(tokens, &whole);
   // Step 4: tokens around the text (blanks, points, tags) are copied, except the tags of elements
   // of which one end is within the text.
@@ -186,7 +186,7 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl:
     back.remove_suffix(blanks_behind);
   }
 
-  whole.carried = FindCarried(tokens, begin, end, places);
+  whole.annotations = FindCarried(tokens, begin, end, places);
   whole.entities = FindEntities(kind, tokens.subspan(begin, end - begin));
   const size_t untouched = front.data() - rest->data();
   marked->segments.push_back(

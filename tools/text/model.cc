@@ -48,7 +48,7 @@ Options DefaultsOf(const internal::ModelDefaults& model) {
   return defaults;
 }
 
-// Returns the language tokens that TextCoder::Understand takes from the front of a line.
+// Returns the language tokens that TextCoder::ParseLine takes from the front of a line.
 std::vector<std::string> LanguageTokens(const Vocabulary& vocabulary) {
   std::vector<std::string> tokens;
   for (int id = 0; id < vocabulary.size(); ++id) {
@@ -244,8 +244,8 @@ const internal::TextCoder& Model::target_coder() const {
 absl::StatusOr<std::vector<std::string>> Model::Tokenize(absl::string_view source) const try {
   const internal::TextCoder& coder = parts_->coder;
   if (!coder.has_sentencepiece()) return NeedsTokenizer(info());
-  const internal::TextCoder::Line line = coder.Understand(source, /*split=*/false);
-  NIBU_ASSIGN_OR_RETURN(internal::CodedText coded, coder.Code(line, line.text));
+  const internal::TextCoder::Line line = coder.ParseLine(source, /*split=*/false);
+  NIBU_ASSIGN_OR_RETURN(internal::EncodedText coded, coder.Encode(line, line.text));
   return std::move(coded.pieces);
 } catch (...) {
   return internal::StatusOfException();

@@ -47,7 +47,7 @@ AttentionRows SourcesOf(absl::Span<const TextSpan> pieces, absl::Span<const Text
 
 // Appends a part's hypothesis to that of the parts before it, whose score of the EOS goes. `first`:
 // the number of pieces of the parts before it. `columns`: the length of a row of attention.
-void Append(const Hypothesis& added, const CodedText& part, const Frame& frame, size_t first,
+void Append(const Hypothesis& added, const EncodedText& part, const Frame& frame, size_t first,
             const PivotSentence& sentence, size_t columns, Hypothesis* joined) {
   joined->token_scores.resize(joined->tokens.size());
   joined->tokens.insert(joined->tokens.end(), added.tokens.begin(), added.tokens.end());
@@ -74,7 +74,7 @@ void Append(const Hypothesis& added, const CodedText& part, const Frame& frame, 
 }  // namespace
 
 absl::StatusOr<PivotSentence> ReadPivot(const PivotPlan& plan, const std::string& front,
-                                        const CodedText& source,
+                                        const EncodedText& source,
                                         const Hypothesis& translation) try {
   PivotSentence sentence;
   sentence.finished = translation.finished;
@@ -83,9 +83,9 @@ absl::StatusOr<PivotSentence> ReadPivot(const PivotPlan& plan, const std::string
   const TextCoder& second = plan.second.coder;
   std::vector<TextSpan> spans;
   const std::string text = first.Text(first.Tokens(translation.tokens), &spans);
-  TextCoder::Line line = second.Understand(front, /*split=*/true);
+  TextCoder::Line line = second.ParseLine(front, /*split=*/true);
   line.text = text;
-  NIBU_ASSIGN_OR_RETURN(const CodedText coded, second.Code(line, text));
+  NIBU_ASSIGN_OR_RETURN(const EncodedText coded, second.Encode(line, text));
   if (coded.own().empty()) return sentence;
   sentence.sources = SourcesOf(absl::MakeConstSpan(coded.spans).subspan(coded.front), spans,
                                AttentionOf({source.pieces, {}, 0}, translation, plan.first_frame));
@@ -98,7 +98,7 @@ absl::StatusOr<PivotSentence> ReadPivot(const PivotPlan& plan, const std::string
 }
 
 absl::StatusOr<std::vector<Hypothesis>> JoinPivot(
-    const PivotPlan& plan, const CodedText& source, const PivotSentence& sentence,
+    const PivotPlan& plan, const EncodedText& source, const PivotSentence& sentence,
     const std::vector<std::vector<Hypothesis>>& parts) try {
   const Frame& frame = *plan.second.options.decoding.frame;
   const size_t columns = source.pieces.size() + static_cast<size_t>(frame.source_extra());

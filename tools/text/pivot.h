@@ -25,7 +25,7 @@ namespace nibu::internal {
 // one reads it.
 struct PivotSentence {
   // The text, in parts that the second model can take; none if the text is blank.
-  std::vector<CodedText> parts;
+  std::vector<EncodedText> parts;
   // [Z, S]: the weight of each source piece for each piece of all parts, without language tokens.
   // Empty if the first model's hypothesis has no attention.
   AttentionRows sources;
@@ -36,12 +36,12 @@ struct PivotSentence {
 // Reads the first model's translation of `source`. `front` stands in front of the line for the
 // second model (see LineParts::pivot_front).
 absl::StatusOr<PivotSentence> ReadPivot(const PivotPlan& plan, const std::string& front,
-                                        const CodedText& source, const Hypothesis& translation);
+                                        const EncodedText& source, const Hypothesis& translation);
 
 // Joins the hypotheses that the second model has for each part. Their attention is that to the
 // pieces of `source`, with the special tokens of the second model's frame around them.
 absl::StatusOr<std::vector<Hypothesis>> JoinPivot(
-    const PivotPlan& plan, const CodedText& source, const PivotSentence& sentence,
+    const PivotPlan& plan, const EncodedText& source, const PivotSentence& sentence,
     const std::vector<std::vector<Hypothesis>>& parts);
 
 }  // namespace nibu::internal

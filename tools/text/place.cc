@@ -58,7 +58,7 @@ struct Unit : AlignedToken {
 // An annotation, as a node of the tree: around the units [begin, end), a run inside of its parent's
 // and disjoint from its siblings'; or one place, before unit `begin`, if these are none. So Write
 // writes each tag once, and nested.
-struct Node : Carried {
+struct Node : Annotation {
   bool IsStretch() const { return !replaces && span.begin < span.end; }  // an element around text
 
   size_t parent;
@@ -72,7 +72,7 @@ class Placer {
  public:
   Placer(const MarkedText& source, absl::string_view target, absl::Span<const AlignedToken> tokens,
          size_t prefix)
-      : source_(source), target_(target), prefix_(prefix), root_(source.carried.size()) {
+      : source_(source), target_(target), prefix_(prefix), root_(source.annotations.size()) {
     ReadUnits(tokens);
     ReadNodes();
     for (size_t i = 0; i < root_; ++i) FindName(i);
@@ -96,7 +96,7 @@ class Placer {
         *out += Padded(open.back(), AsPoint(source_.text, stretch).after, at);
       }
       if (i == root_ || node.begin < node.end || (node.replaces && node.is_placed)) continue;
-      Carried point = node;
+      Annotation point = node;
       if (node.span.begin < node.span.end) point = AsPoint(source_.text, std::move(point));
       const std::string text = absl::StrCat(point.before, point.after);
       // The point stands at `at`: in empty elements open there, else by a parent's tag, else alone.
@@ -115,7 +115,7 @@ class Placer {
         } else if (node.parent != root_ && node.begin == parent.end) {
           out = &parent.behind;
         } else {
-          out = &placed.carried.emplace_back(Carried{{at, at}, "", "", false}).before;
+          out = &placed.annotations.emplace_back(Annotation{{at, at}, "", "", false}).before;
         }
       }
       *out += Padded(i, node.IsStretch() ? point.before : text, at);
@@ -125,10 +125,10 @@ class Placer {
     for (const Node& node : nodes_) {
       if (node.begin == node.end) continue;
       const TextSpan span = {units_[node.begin].target.begin, units_[node.end - 1].target.end};
-      placed.carried.push_back({span, node.before, node.behind + node.after, false});
+      placed.annotations.push_back({span, node.before, node.behind + node.after, false});
     }
     // At the same byte, points come first, and outer annotations before inner ones.
-    absl::c_stable_sort(placed.carried, [](const Carried& a, const Carried& b) {
+    absl::c_stable_sort(placed.annotations, [](const Annotation& a, const Annotation& b) {
       return std::tuple(a.span.begin, a.span.begin < a.span.end, b.span.end, a.replaces) <
              std::tuple(b.span.begin, b.span.begin < b.span.end, a.span.end, b.replaces);
     });
@@ -161,11 +161,11 @@ class Placer {
 
   void ReadNodes() {
     std::vector<size_t> open = {root_};
-    for (const Carried& carried : source_.carried) {
-      while (open.back() != root_ && nodes_[open.back()].span.end <= carried.span.begin) {
+    for (const Annotation& annotation : source_.annotations) {
+      while (open.back() != root_ && nodes_[open.back()].span.end <= annotation.span.begin) {
         open.pop_back();
       }
-      nodes_.push_back({carried, open.back()});
+      nodes_.push_back({annotation, open.back()});
       if (nodes_.back().IsStretch()) open.push_back(nodes_.size() - 1);
     }
     nodes_.push_back({{{0, source_.text.size()}, "", "", false}, root_, /*is_placed=*/true});
@@ -202,8 +202,9 @@ class Placer {
     while (!IsWordBorder(text, word.begin)) --word.begin;
     while (!IsWordBorder(text, word.end)) ++word.end;
     const absl::string_view own = text.substr(word.begin, word.end - word.begin);
-    const bool is_part = absl::c_any_of(source_.carried, [&](const Carried& carried) {
-      return carried.replaces && carried.span.begin < word.end && word.begin < carried.span.end;
+    const bool is_part = absl::c_any_of(source_.annotations, [&](const Annotation& annotation) {
+      return annotation.replaces && annotation.span.begin < word.end &&
+             word.begin < annotation.span.end;
     });
     const bool is_said = absl::c_any_of(units_, [&](const Unit& other) {
       return other.source.begin < other.source.end && IsInside(other.source, word) &&
@@ -318,7 +319,7 @@ class Placer {
   }
 
   // Returns the unit before which a point goes: next to the unit whose source is nearest to it.
-  size_t Anchor(const Carried& point) const {
+  size_t Anchor(const Annotation& point) const {
     const absl::string_view text = source_.text;
     const size_t at = point.span.begin;
     if (absl::StripAsciiWhitespace(text.substr(0, at)).empty() || units_.empty()) return 0;
@@ -388,13 +389,13 @@ class Placer {
   const size_t root_;  // the last node: an element around all of the text
   std::vector<Unit> units_;
   std::vector<Node> nodes_;
-  std::vector<Carried> replaced_;  // what Replace did, as protected parts of the target
+  std::vector<Annotation> replaced_;  // what Replace did, as protected parts of the target
 };
 
 }  // namespace
 
-std::string Place(const MarkedText& source, absl::string_view target,
-                  absl::Span<const AlignedToken> tokens, size_t prefix) {
+std::string PlaceAnnotations(const MarkedText& source, absl::string_view target,
+                             absl::Span<const AlignedToken> tokens, size_t prefix) {
   return Placer(source, target, tokens, prefix).Write();
 }
 

@@ -24,7 +24,7 @@ uint64_t TextUnit::end() const { return parts_->end; }
 bool TextUnit::ends_line() const { return parts_->ends_line; }
 
 std::string TextUnit::Write(absl::string_view translation) const {
-  return absl::StrCat(parts_->before, internal::LayOut(parts_->layout, translation, wrap_));
+  return absl::StrCat(parts_->before, internal::Reflow(parts_->layout, translation, wrap_));
 }
 
 TextReader::TextReader(const Options& options)

@@ -120,7 +120,7 @@ TextCoder TextCoder::Then(const TextCoder& next) const {
   return coder;
 }
 
-TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const {
+TextCoder::Line TextCoder::ParseLine(absl::string_view line, bool split) const {
   Line result{"", "", line};
   if (language_tokens_) {
     std::string token = TakeLanguageToken(*source_vocabulary_, &result.text);
@@ -138,8 +138,8 @@ TextCoder::Line TextCoder::Understand(absl::string_view line, bool split) const 
   return result;
 }
 
-absl::StatusOr<CodedText> TextCoder::Code(const Line& line, absl::string_view text) const {
-  CodedText coded;
+absl::StatusOr<EncodedText> TextCoder::Encode(const Line& line, absl::string_view text) const {
+  EncodedText coded;
   NIBU_ASSIGN_OR_RETURN(
       coded.pieces, Encode(source_tokenizer_, absl::StrCat(line.instruction, text), &coded.spans));
   // Spans refer to `text`, and pieces of the instruction have empty ones.

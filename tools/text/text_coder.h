@@ -17,7 +17,7 @@
 
 namespace nibu::internal {
 
-struct CodedText {
+struct EncodedText {
   std::vector<std::string> pieces;
   std::vector<TextSpan> spans;  // the bytes of the text that each piece comes from
   size_t front = 0;             // number of language tokens, which are the first pieces
@@ -51,11 +51,11 @@ class TextCoder {
     bool is_one = false;  // T5: an unknown instruction may concern the whole text; do not split it
   };
   // Takes a line apart; the result has views of it. `split`: the line will be split into sentences.
-  Line Understand(absl::string_view line, bool split) const;
+  Line ParseLine(absl::string_view line, bool split) const;
 
   // Returns the pieces of a text of the line, with the line's language token or instruction in
   // front. The spans of its pieces are empty.
-  absl::StatusOr<CodedText> Code(const Line& line, absl::string_view text) const;
+  absl::StatusOr<EncodedText> Encode(const Line& line, absl::string_view text) const;
   std::vector<int> Ids(absl::Span<const std::string> pieces) const;
   // Returns the source text of pieces, as the tokenizer has normalized it.
   std::string SourceText(absl::Span<const std::string> pieces) const;

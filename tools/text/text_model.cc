@@ -127,7 +127,7 @@ absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const Model
                       {paths.begin() + 1, paths.end()}}};
 }
 
-absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
+absl::Status ApplyOverrides(const TextModelOptions& options, OpenedModel* model) {
   if (!options.sentencepiece.empty()) {
     NIBU_RETURN_IF_ERROR(
         WithOption("sentencepiece", ReadSentencePieces(options.sentencepiece, &model->vocabulary)));
@@ -143,7 +143,7 @@ absl::Status Complete(const TextModelOptions& options, OpenedModel* model) {
 absl::StatusOr<TextModel> LoadTextModel(OpenedModel opened, ComputeType compute_type,
                                         const TextModelOptions& options) try {
   const std::string path = opened.config_file;
-  NIBU_RETURN_IF_ERROR(Complete(options, &opened));
+  NIBU_RETURN_IF_ERROR(ApplyOverrides(options, &opened));
   TextModel model;
   NIBU_ASSIGN_OR_RETURN(model.loaded, LoadModel(std::move(opened), compute_type));
   if (!model.loaded.note.empty()) model.notes.push_back(model.loaded.note);

@@ -39,7 +39,7 @@ absl::StatusOr<ModelSource> ReadModelSource(const std::string& path, const Model
 
 // Replaces the model's SentencePiece models, shortlist and attention by those of the options.
 // Errors name the file, or the option (InvalidArgument).
-absl::Status Complete(const TextModelOptions& options, OpenedModel* model);
+absl::Status ApplyOverrides(const TextModelOptions& options, OpenedModel* model);
 
 struct TextModel {
   LoadedModel loaded;

@@ -38,7 +38,7 @@ absl::Status PrepareGlossary(TextPlan* plan) {
   const TextOptions& options = plan->options;
   const TextCoder& coder = plan->coder;
   for (const GlossaryEntry& entry : options.glossary) {
-    NIBU_ASSIGN_OR_RETURN(const CodedText source, coder.Code({}, entry.source));
+    NIBU_ASSIGN_OR_RETURN(const EncodedText source, coder.Encode({}, entry.source));
     NIBU_ASSIGN_OR_RETURN(std::vector<int> target, coder.TargetIds(entry.target));
     if (source.own().empty() || target.empty()) {
       return InvalidOption("glossary", ": \"", entry.source, "\" to \"", entry.target,

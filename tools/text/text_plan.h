@@ -16,7 +16,7 @@
 #include "tools/text/search_plans.h"
 #include "tools/text/text_coder.h"
 #include "tools/text/text_options.h"
-#include "tools/text/watch.h"
+#include "tools/text/translation_check.h"
 
 namespace nibu::internal {
 

@@ -17,7 +17,7 @@
 namespace nibu::internal {
 
 // A part of a text that is translated by itself: a line, a paragraph, or a text of a document. Its
-// output is `before`, the translation as LayOut writes it, and a line feed if it ends a line.
+// output is `before`, the translation as Reflow writes it, and a line feed if it ends a line.
 struct UnitParts {
   // The text for TextTranslator::Submit. In a document, it is one segment with nothing around it,
   // or none if there is nothing to translate.

@@ -207,7 +207,7 @@ absl::StatusOr<nibu::internal::Request> TextTranslator::MakeRequest(Pending* pen
   LinePart& text = pending->line.parts[part];
   nibu::internal::Request made;
   made.source = plan.coder.Ids(text.source.pieces);
-  const bool has_marks = !text.marked.carried.empty() && !request.target.has_value();
+  const bool has_marks = !text.marked.annotations.empty() && !request.target.has_value();
   made.plan = plan.searches.For(/*needs_attention=*/has_marks, part == pending->line.expanded);
   made.priority = request.priority;
   made.deadline = request.deadline;

@@ -97,13 +97,13 @@ void ExpectNothingLostWithParts(const MarkedText& text) {
     if (begin < end) parts.push_back({begin, end});
   }
   MarkedText with_parts = text;
-  AddParts(parts, &with_parts);
+  ProtectSpans(parts, &with_parts);
   std::string expected = Write(text);
   std::string written = Write(with_parts);
   absl::c_sort(expected);
   absl::c_sort(written);
   ASSERT_EQ(written, expected);
-  for (Carried& carried : with_parts.carried) carried.replaces = false;
+  for (Annotation& annotation : with_parts.annotations) annotation.replaces = false;
   ASSERT_TRUE(IsWellFormed(with_parts));
 }
 

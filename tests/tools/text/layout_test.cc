@@ -36,7 +36,7 @@ std::deque<Paragraph> Read(const std::string& text) {
 std::string Again(const std::string& text, size_t columns) {
   std::string out;
   for (const Paragraph& each : Read(text))
-    absl::StrAppend(&out, LayOut(each, each.text, columns), "\n");
+    absl::StrAppend(&out, Reflow(each, each.text, columns), "\n");
   return out;
 }
 

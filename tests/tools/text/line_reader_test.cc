@@ -115,8 +115,8 @@ TEST_F(LineReaderTest, MentionsAreProtected) {
   ASSERT_TRUE(parts.ok()) << parts.status();
   ASSERT_EQ(parts->parts.size(), 1u);
   std::vector<std::string> replaced;
-  for (const Carried& carried : parts->parts[0].marked.carried) {
-    if (carried.replaces) replaced.push_back(carried.before);
+  for (const Annotation& annotation : parts->parts[0].marked.annotations) {
+    if (annotation.replaces) replaced.push_back(annotation.before);
   }
   ASSERT_EQ(replaced.size(), 1u);
   EXPECT_NE(replaced[0].find("@<span>bob</span>"), std::string::npos) << replaced[0];

@@ -23,14 +23,14 @@ std::string Show(const MarkedLine& marked) {
     MarkedText visible = segment.marked;
     visible.markup = Markup::kNone;
     visible.references.reset();
-    for (Carried& carried : visible.carried) {
-      if (carried.replaces) {
-        carried.before = absl::StrCat("{", carried.before, "}");
-      } else if (carried.span.begin == carried.span.end) {
-        carried.before = absl::StrCat("(", carried.before, ")");
+    for (Annotation& annotation : visible.annotations) {
+      if (annotation.replaces) {
+        annotation.before = absl::StrCat("{", annotation.before, "}");
+      } else if (annotation.span.begin == annotation.span.end) {
+        annotation.before = absl::StrCat("(", annotation.before, ")");
       } else {
-        carried.before = absl::StrCat("(", carried.before, "|");
-        carried.after = absl::StrCat("|", carried.after, ")");
+        annotation.before = absl::StrCat("(", annotation.before, "|");
+        annotation.after = absl::StrCat("|", annotation.after, ")");
       }
     }
     absl::StrAppend(&shown, Write(visible), "]");
@@ -283,7 +283,7 @@ TEST(MarkupTest, Xml) {
 TEST(MarkupTest, PartsHoldTags) {
   const auto with_parts = [](const std::string& line, const std::vector<TextSpan>& parts) {
     MarkedLine marked = MarkupReader(Markup::kHtml).Read(line);
-    AddParts(parts, &marked.segments[0].marked);
+    ProtectSpans(parts, &marked.segments[0].marked);
     return Show(marked);
   };
   EXPECT_EQ(with_parts("ab<img>c<b>d</b>ef", {{1, 5}}), "[a{b<img>c<b>d</b>e}f]");
@@ -295,8 +295,8 @@ TEST(MarkupTest, PartsHoldTags) {
   EXPECT_EQ(with_parts("a <code>x</code>b", {{0, 1}, {2, 6}}), "[{a} {<code>x</code>b}]");
   // Further parts may be found later.
   MarkedLine marked = MarkupReader(Markup::kHtml).Read("<b>abc</b>de");
-  AddParts({{1, 2}, {3, 4}}, &marked.segments[0].marked);
-  AddParts({{1, 2}, {2, 4}}, &marked.segments[0].marked);
+  ProtectSpans({{1, 2}, {3, 4}}, &marked.segments[0].marked);
+  ProtectSpans({{1, 2}, {2, 4}}, &marked.segments[0].marked);
   EXPECT_EQ(Show(marked), "[(<b>|a{b}{cd}|</b>)e]");
   // Parts keep the references that they had.
   EXPECT_EQ(with_parts("a&amp;b &amp;&#99;&d<b>&#101;</b>", {{4, 8}}),

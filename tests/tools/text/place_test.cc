@@ -50,12 +50,12 @@ MarkedText Parse(const std::string& markup) {
     const std::string tag = markup.substr(i, end - i);
     const size_t at = marked.text.size();
     if (tag[1] == '/') {
-      marked.carried[open.back()].span.end = at;
-      marked.carried[open.back()].after = tag;
+      marked.annotations[open.back()].span.end = at;
+      marked.annotations[open.back()].after = tag;
       open.pop_back();
     } else {
-      if (tag[tag.size() - 2] != '/') open.push_back(marked.carried.size());
-      marked.carried.push_back({{at, at}, tag, "", false});
+      if (tag[tag.size() - 2] != '/') open.push_back(marked.annotations.size());
+      marked.annotations.push_back({{at, at}, tag, "", false});
     }
     i = end;
   }
@@ -64,8 +64,8 @@ MarkedText Parse(const std::string& markup) {
 
 std::string Placed(const std::string& markup, const std::string& target,
                    const std::vector<size_t>& alignment) {
-  const MarkedText source = WithNames(Parse(markup), {});
-  return Place(source, target, Align(source.text, target, alignment));
+  const MarkedText source = MaskProtected(Parse(markup), {});
+  return PlaceAnnotations(source, target, Align(source.text, target, alignment));
 }
 
 TEST(PlaceTest, TagsGoWithTheirWords) {
@@ -92,16 +92,16 @@ TEST(PlaceTest, TagsGoWithTheirWords) {
     tokens.push_back({{last_begin, last_begin + 5}, noun});
     return tokens;
   };
-  EXPECT_EQ(Place(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
-  EXPECT_EQ(Place(red, "ein rotess Auto", in_pieces(10)), "ein<u></u> rotess Auto");
+  EXPECT_EQ(PlaceAnnotations(red, "ein rotes Auto", in_pieces(9)), "ein <u>rotes</u> Auto");
+  EXPECT_EQ(PlaceAnnotations(red, "ein rotess Auto", in_pieces(10)), "ein<u></u> rotess Auto");
   // A tag that encloses nothing does not stand within a word.
   const MarkedText rock = Parse("A rock <b>concert</b>");
   const std::vector<AlignedToken> compound = {
       {{0, 3}, {0, 1}}, {{3, 8}, {1, 6}}, {{8, 15}, {6, 14}}};
-  EXPECT_EQ(Place(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert<b></b>");
+  EXPECT_EQ(PlaceAnnotations(rock, "Ein Rockkonzert", compound), "Ein Rockkonzert<b></b>");
   // One tag begins before this text, and the other one ends behind it.
   MarkedText half = {"a b c", {{{0, 1}, "", "</i>", false}, {{2, 5}, "<b>", "", false}}};
-  EXPECT_EQ(Place(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");
+  EXPECT_EQ(PlaceAnnotations(half, "x y z", Align("a b c", "x y z", {0, 1, 2})), "x</i> <b>y z");
 }
 
 TEST(PlaceTest, PartsReplaceTheirNames) {
@@ -109,9 +109,9 @@ TEST(PlaceTest, PartsReplaceTheirNames) {
   const auto placed = [&](const std::string& text, const std::vector<TextSpan>& parts,
                           const std::string& target, const std::vector<size_t>& alignment) {
     MarkedText marked = {text, {}};
-    AddParts(parts, &marked);
-    const MarkedText source = WithNames(marked, names);
-    return Place(source, target, Align(source.text, target, alignment));
+    ProtectSpans(parts, &marked);
+    const MarkedText source = MaskProtected(marked, names);
+    return PlaceAnnotations(source, target, Align(source.text, target, alignment));
   };
   EXPECT_EQ(placed("see {x} .", {{4, 7}}, "sieh Tom an.", {0, 1, 2}), "sieh {x} an.");
   EXPECT_EQ(placed("see {x}", {{4, 7}}, "Toms Tom sieh", {0, 1, 0}), "{x} sieh");
@@ -144,10 +144,10 @@ TEST(PlaceTest, PartsReplaceTheirNames) {
 TEST(PlaceTest, PrefixesStayAsTheyAre) {
   const auto placed = [](size_t prefix) {
     MarkedText marked = {"see {x} and {y}", {}};
-    AddParts({{4, 7}, {12, 15}}, &marked);
-    const MarkedText source = WithNames(marked, std::vector<std::string>{"Tom", "Maria"});
+    ProtectSpans({{4, 7}, {12, 15}}, &marked);
+    const MarkedText source = MaskProtected(marked, std::vector<std::string>{"Tom", "Maria"});
     const std::string target = "Tim Maria geht";
-    return Place(source, target, Align(source.text, target, {1, 3, 0}), prefix);
+    return PlaceAnnotations(source, target, Align(source.text, target, {1, 3, 0}), prefix);
   };
   EXPECT_EQ(placed(0), "{x} {y} geht");
   EXPECT_EQ(placed(3), "Tim {x} {y} geht");
@@ -158,10 +158,10 @@ TEST(PlaceTest, PrefixesStayAsTheyAre) {
 void ExpectNested(const std::string& text, const MarkedText& source) {
   std::map<std::string, int> expected;
   std::map<std::string, int> found;
-  for (const Carried& carried : source.carried) {
-    ++expected[std::string(absl::StripAsciiWhitespace(carried.before))];
-    if (!carried.after.empty()) {
-      ++expected[std::string(absl::StripAsciiWhitespace(carried.after))];
+  for (const Annotation& annotation : source.annotations) {
+    ++expected[std::string(absl::StripAsciiWhitespace(annotation.before))];
+    if (!annotation.after.empty()) {
+      ++expected[std::string(absl::StripAsciiWhitespace(annotation.after))];
     }
   }
   std::vector<std::string> open;
@@ -204,7 +204,7 @@ TEST(PlaceTest, RandomTagsComeOutOnceAndNested) {
           absl::StrAppend(&markup, random() % 3 == 0 ? "" : " ", "w", random() % 9);
       }
     }
-    const MarkedText source = WithNames(Parse(markup), {});
+    const MarkedText source = MaskProtected(Parse(markup), {});
     const auto sources = Words(source.text);
     std::string target;
     std::vector<AlignedToken> tokens;
@@ -214,7 +214,7 @@ TEST(PlaceTest, RandomTagsComeOutOnceAndNested) {
       tokens.push_back({{begin, target.size()},
                         sources.empty() ? TextSpan{0, 0} : sources[random() % sources.size()]});
     }
-    const std::string placed = Place(source, target, tokens);
+    const std::string placed = PlaceAnnotations(source, target, tokens);
     ExpectNested(placed, source);
     std::string without;
     bool in_tag = false;
@@ -227,7 +227,9 @@ TEST(PlaceTest, RandomTagsComeOutOnceAndNested) {
     // The same holds for a text that is cut in two.
     const size_t cut = source.text.size() / 2;
     const auto halves = Cut(source, {{0, cut}, {cut, source.text.size()}});
-    ExpectNested(absl::StrCat(Place(halves[0], "x", {}), Place(halves[1], "", {})), source);
+    ExpectNested(
+        absl::StrCat(PlaceAnnotations(halves[0], "x", {}), PlaceAnnotations(halves[1], "", {})),
+        source);
     ExpectNested(absl::StrCat(Write(halves[0]), Write(halves[1])), source);
   }
 }

@@ -55,9 +55,9 @@ inline std::string Dump(const UnitParts& unit) {
                                   unit.layout.rest, "|", unit.line, ":", unit.end, "\n");
   for (const auto& segment : unit.marked.segments) {
     absl::StrAppend(&dump, segment.untouched, "{", segment.marked.text, "}");
-    for (const Carried& carried : segment.marked.carried) {
-      absl::StrAppend(&dump, carried.span.begin, "-", carried.span.end, carried.before,
-                      carried.after);
+    for (const Annotation& annotation : segment.marked.annotations) {
+      absl::StrAppend(&dump, annotation.span.begin, "-", annotation.span.end, annotation.before,
+                      annotation.after);
     }
     for (const auto& [character, name] : segment.marked.entities) {
       absl::StrAppend(&dump, character, "=", name);
@@ -79,7 +79,7 @@ inline std::string Again(const std::vector<UnitParts>& units, absl::string_view 
   for (const UnitParts& unit : units) {
     absl::StrAppend(&out, unit.before);
     if (unit.ends_line || !unit.marked.segments.empty()) {
-      absl::StrAppend(&out, LayOut(unit.layout, absl::StrCat(open, unit.source, close), 0));
+      absl::StrAppend(&out, Reflow(unit.layout, absl::StrCat(open, unit.source, close), 0));
     }
     if (unit.ends_line) out += '\n';
   }

@@ -16,13 +16,13 @@ namespace nibu::internal {
 inline bool IsWellFormed(const MarkedText& marked) {
   std::vector<TextSpan> open;
   size_t begin = 0;
-  for (const Carried& carried : marked.carried) {
-    const TextSpan& span = carried.span;
+  for (const Annotation& annotation : marked.annotations) {
+    const TextSpan& span = annotation.span;
     if (span.begin < begin || span.end < span.begin || span.end > marked.text.size()) return false;
-    if (carried.replaces && marked.text.substr(span.begin, span.end - span.begin) != "\uFFFC") {
+    if (annotation.replaces && marked.text.substr(span.begin, span.end - span.begin) != "\uFFFC") {
       return false;
     }
-    if (span.begin == span.end && !carried.after.empty()) return false;
+    if (span.begin == span.end && !annotation.after.empty()) return false;
     while (!open.empty() && open.back().end <= span.begin) open.pop_back();
     if (!open.empty() && open.back().end < span.end) return false;
     open.push_back(span);

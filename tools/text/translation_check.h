@@ -1,6 +1,6 @@
 // Decides whether a translation looks suspicious: too short or long, looping, with other numbers.
-#ifndef NIBU_TOOLS_TEXT_WATCH_H_
-#define NIBU_TOOLS_TEXT_WATCH_H_
+#ifndef NIBU_TOOLS_TEXT_TRANSLATION_CHECK_H_
+#define NIBU_TOOLS_TEXT_TRANSLATION_CHECK_H_
 
 #include <array>
 #include <bitset>
@@ -28,8 +28,8 @@ struct SaidNumbers {
 // kProtected. They depend on nothing but the arguments. `expected_tokens`: how many tokens the
 // model is expected to generate. Lengths are compared in tokens and in characters, and both have to
 // be off, since one alone may differ between languages.
-Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
-               const Hypothesis& hypothesis, const SaidNumbers& said = {});
+Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl::string_view target,
+                          const Hypothesis& hypothesis, const SaidNumbers& said = {});
 
 // Returns whether each of `parts` occurs in the text as often as in `parts` (once, unless parts are
 // equal or contain each other). REQUIRES: none is empty.
@@ -37,4 +37,4 @@ bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text);
 
 }  // namespace nibu::internal
 
-#endif  // NIBU_TOOLS_TEXT_WATCH_H_
+#endif  // NIBU_TOOLS_TEXT_TRANSLATION_CHECK_H_

@@ -1,5 +1,5 @@
 // Compares the lengths, sentence ends and numbers of a sentence and its translation.
-#include "tools/text/watch.h"
+#include "tools/text/translation_check.h"
 
 #include <cmath>
 #include <iterator>
@@ -73,8 +73,8 @@ bool SameNumbers(absl::string_view source, const std::vector<Number>& source_num
 
 }  // namespace
 
-Warnings Watch(absl::string_view source, float expected_tokens, absl::string_view target,
-               const Hypothesis& hypothesis, const SaidNumbers& said) {
+Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl::string_view target,
+                          const Hypothesis& hypothesis, const SaidNumbers& said) {
   const TextMeasure from = Measure(source);
   const TextMeasure to = Measure(target);
   const Size of = {expected_tokens, from.characters};

@@ -1,6 +1,6 @@
 // Tests of Watch, which compares a translation with its source to warn of missing, repeated or
 // changed parts.
-#include "tools/text/watch.h"
+#include "tools/text/translation_check.h"
 
 #include <algorithm>
 #include <random>
@@ -26,10 +26,11 @@ std::string Watched(const std::string& source, const std::string& target, bool f
   hypothesis.tokens.resize(words(target));
   hypothesis.finished = finished;
   hypothesis.repetition = repetition;
-  return absl::StrJoin(WarningNames(Watch(source, words(source), target, hypothesis, said)), ",");
+  return absl::StrJoin(
+      WarningNames(CheckTranslation(source, words(source), target, hypothesis, said)), ",");
 }
 
-TEST(WatchTest, Lengths) {
+TEST(TranslationCheckTest, Lengths) {
   const std::string words = "They were walking along the river when suddenly heavy rain began";
   EXPECT_EQ(Watched(words, words), "");
   EXPECT_EQ(Watched(words, "Sie gingen"), "short");
@@ -47,26 +48,26 @@ TEST(WatchTest, Lengths) {
 }
 
 // The model says how many tokens are to be expected.
-TEST(WatchTest, ExpectedTokens) {
+TEST(TranslationCheckTest, ExpectedTokens) {
   const std::string text(40, 'a');
-  const auto watch = [&](float expected, size_t tokens, absl::string_view target) {
+  const auto warnings = [&](float expected, size_t tokens, absl::string_view target) {
     Hypothesis hypothesis;
     hypothesis.tokens.resize(tokens);
-    return absl::StrJoin(WarningNames(Watch(text, expected, target, hypothesis)), ",");
+    return absl::StrJoin(WarningNames(CheckTranslation(text, expected, target, hypothesis)), ",");
   };
-  EXPECT_EQ(watch(10, 3, "aaaa"), "short");
-  EXPECT_EQ(watch(5, 3, "aaaa"), "");
-  EXPECT_EQ(watch(10, 25, std::string(90, 'a')), "long");
-  EXPECT_EQ(watch(20, 25, std::string(90, 'a')), "");
+  EXPECT_EQ(warnings(10, 3, "aaaa"), "short");
+  EXPECT_EQ(warnings(5, 3, "aaaa"), "");
+  EXPECT_EQ(warnings(10, 25, std::string(90, 'a')), "long");
+  EXPECT_EQ(warnings(20, 25, std::string(90, 'a')), "");
 }
 
-TEST(WatchTest, Searches) {
+TEST(TranslationCheckTest, Searches) {
   EXPECT_EQ(Watched("A dog.", "Ein Hund", /*finished=*/false), "unfinished");
   EXPECT_EQ(Watched("A dog.", "Ein Hund", true, /*repetition=*/true), "repetition");
   EXPECT_EQ(Watched("Dog 17.", "", false, true), "short,repetition,unfinished,numbers");
 }
 
-TEST(WatchTest, NumbersThatAreTheSame) {
+TEST(TranslationCheckTest, NumbersThatAreTheSame) {
   for (const auto& [source, target] :
        std::vector<std::pair<std::string, std::string>>{{"1,000.50 euros", "1.000,50 Euro"},
                                                         {"1,000 men", "1 000 Mann"},
@@ -84,7 +85,7 @@ TEST(WatchTest, NumbersThatAreTheSame) {
   }
 }
 
-TEST(WatchTest, NumbersThatDiffer) {
+TEST(TranslationCheckTest, NumbersThatDiffer) {
   for (const auto& [source, target] :
        std::vector<std::pair<std::string, std::string>>{{"number 1102", "Nummer 90"},
                                                         {"number 93", "Nummer"},
@@ -99,7 +100,7 @@ TEST(WatchTest, NumbersThatDiffer) {
 
 // If the languages are known, a number may be a word on the other side, but this word must be
 // there.
-TEST(WatchTest, NumbersInWords) {
+TEST(TranslationCheckTest, NumbersInWords) {
   const NumberWords english("en");
   const NumberWords german("de");
   const auto watched = [&](const std::string& source, const std::string& target) {
@@ -115,7 +116,7 @@ TEST(WatchTest, NumbersInWords) {
   EXPECT_EQ(watched("12 of 17", "zwölf von 17"), "");
 }
 
-TEST(WatchTest, Parts) {
+TEST(TranslationCheckTest, Parts) {
   EXPECT_TRUE(HasEachOnce({}, "any"));
   EXPECT_TRUE(HasEachOnce({"a.com", "%s"}, "%s: a.com"));
   EXPECT_FALSE(HasEachOnce({"a.com"}, "a. com"));
@@ -126,7 +127,7 @@ TEST(WatchTest, Parts) {
 }
 
 // A text is a good translation of itself, also in another order.
-TEST(WatchTest, RandomTexts) {
+TEST(TranslationCheckTest, RandomTexts) {
   std::mt19937 random(5);
   const std::vector<std::string> words = {"1,5", "17.", "dog",    "\xff", "2020-10-12",
                                           "!",   "。",  "\uff13", "12",   "(so.)"};
@@ -140,7 +141,7 @@ TEST(WatchTest, RandomTexts) {
   }
 }
 
-TEST(WatchTest, LongLines) {
+TEST(TranslationCheckTest, LongLines) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   std::string source;
   for (int i = 0; i < 200000; ++i) absl::StrAppend(&source, i, ". ");
