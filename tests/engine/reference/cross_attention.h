@@ -24,7 +24,7 @@ struct CrossMixer {
 
   MixerSpec spec;
   int heads = 0;
-  int dim = 0;  // of a head
+  int dim = 0;  // the size of a head
   int model_dim = 0;
   std::vector<float> score, score_vector;
   std::vector<float> centre, centre_bias, centre_vector;

@@ -195,7 +195,8 @@ TEST(Argos, ZippedRefusals) {
   members[0].second = kMetadata;
   expect(testing::Zip(members), "a.argosmodel/a/model/source_vocabulary.json: no such file");
 
-  // Of several packages, or of one that is there packed and unpacked, the user has to choose one.
+  // The user has to choose among several packages, even if they are one package, packed and
+  // unpacked.
   WriteFile(file, whole);
   WriteFile(folder / "b.argosmodel", whole);
   EXPECT_THAT(Error(folder.path()), HasSubstr("2 models in it, give one of them as the model: "));

@@ -131,7 +131,7 @@ TEST(LanguageDetectorTest, LettersOfOneLanguageOnly) {
   EXPECT_EQ(Best("Добрый день", {"de", "ru"}), "ru");
   EXPECT_EQ(Best("Щ", {"de", "el"}), "");
   EXPECT_EQ(Best("Добрый день", {"de", "en"}), "");
-  // Of Shan, only its Burmese letters are known.
+  // Only the Burmese letters of Shan are known.
   EXPECT_EQ(Best("မႂ်ႇသုင်ၶႃႈ", {"eng_Latn", "shn_Mymr"}), "shn_Mymr");
   EXPECT_EQ(Best("မႂ်ႇသုင်ၶႃႈ", {"eng_Latn", "shn_Mymr", "ksw_Mymr"}), "");
   // A name in Latin letters does not make a text English.
