@@ -72,7 +72,7 @@ def hash_of(seed, a, b):
 
 
 def bigbird(spec, n, layer, head):
-    """Which query sees which key, as booleans [n, n]."""
+    """Returns which query sees which key, as booleans [n, n]."""
     i, j = np.arange(n)[:, None], np.arange(n)[None, :]
     seen = (i < spec["global"]) | (j < spec["global"]) | (abs(i - j) <= spec["window"])
     block = spec["block"]
@@ -92,7 +92,7 @@ def bigbird(spec, n, layer, head):
 
 
 def lsh(spec, q, k, layer, head):
-    """Which query sees which key in any round, as booleans [n, n]."""
+    """Returns which query sees which key in any round, as booleans [n, n]."""
     n, d = q.shape
     bits = 0
     while 2 ** bits * spec["bucket"] < n:
@@ -198,7 +198,7 @@ class Model:
         return q @ k.transpose(0, 2, 1) / (math.sqrt(self.head) if spec.score == "scaled_dot" else 1)
 
     def visible(self, spec, layer, q, k, centres):
-        """Which query sees which key: booleans [heads, n, m]."""
+        """Returns which query sees which key, as booleans [heads, n, m]."""
         n, m = q.shape[1], k.shape[1]
         i, j = np.arange(n)[:, None], np.arange(m)[None, :]
         if spec.name in ("bigbird", "lsh"):

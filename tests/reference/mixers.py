@@ -57,7 +57,7 @@ CROSS = [
 
 
 def windows(group, index):
-    """Which window or grid a position belongs to, and its place there: what attend(relative=) takes."""
+    """Returns the window or grid of each position and its index there, as attend(relative=) takes them."""
     return torch.tensor(group), torch.tensor(index)
 
 
@@ -184,7 +184,7 @@ class CrossMixing(Mixing):
 
 
 def mixer_weights(seed):
-    """What the layers have beside q, k, v and out, by their names behind "self_attn.": of the encoder
+    """Returns the weights beside q, k, v and out, by their names behind "self_attn.": those of the encoder
     layers of MIXERS, and of the cross-attention of CROSS. Those of a second part are behind "grid."."""
     generator = torch.Generator().manual_seed(seed)
     normal = lambda *size, spread, middle=0.0: (

@@ -38,7 +38,7 @@ class T5(t.Transformer):
         return x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-6) * self.weights[name]
 
     def bucket(self, distance, buckets):
-        """Of a key `distance` positions before its query."""
+        """Returns the bucket of a key `distance` positions before its query."""
         exact = buckets // 2
         if distance < exact:
             return distance
@@ -46,7 +46,7 @@ class T5(t.Transformer):
         return min(exact + int(part * (buckets - exact)), buckets - 1)
 
     def bias(self, stack, n):
-        """[heads, query, key] for the self-attention of n positions."""
+        """Returns the biases [heads, query, key] for the self-attention of n positions."""
         name = stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight"
         rows = torch.zeros(n, n, dtype=torch.long)
         for query in range(n):

@@ -35,7 +35,7 @@ is_kept() { abidiff --no-added-syms "$reference" "$1" >"$work/report"; }  # ABI
 is_kept "$work/now.abi" || fail "$(cat "$work/report")
 a function of nibu/c.h is gone or has changed, which breaks programs that were compiled with it; add another one"
 
-# What would break programs is noticed, and what would not is not.
+# Changes that would break programs are noticed, and a new function is accepted.
 edit() {  # SED
   sed -zE "$1" "$header" >"$work/edited.h"
   ! cmp -s "$header" "$work/edited.h" || fail "nothing to edit: $1"

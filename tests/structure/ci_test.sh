@@ -67,7 +67,7 @@ for name in set-up sanitizers lint debian13 tsan run; do
   grep -q " $two $name [0-9]" "$record" || fail "$name is not on record"
 done
 
-# What takes too long does not run, and the last lines say so.
+# A part that takes too long does not run, and the last lines say so.
 sed -i 's/\[tsan\]=20/[tsan]=60/' .ci/run
 two=$(commit "tsan takes an hour")
 echo "$(date +%s) $two tsan 60" >>"$record"
@@ -102,7 +102,7 @@ three=$(commit "debian13 fails")
 expect_status 1 .ci/run debian13
 expect_line "^debian13 .*FAILED"
 ! grep "$three" "$record" || fail "a failure is on record"
-# What is not a commit is not on record either.
+# A run of files that are not committed is not on record either.
 echo b >CMakeLists.txt
 expect_status 0 .ci/run tsan
 expect_line "^Not recorded"

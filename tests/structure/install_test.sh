@@ -62,7 +62,7 @@ symbols=$(nm -D --defined-only "$library")
 for symbol in nibu_translate@@NIBU_C_1 _ZN4nibu7VersionEv@@NIBU_CXX_0.1; do
   [[ $symbols == *" $symbol"* ]] || fail "libnibu.so does not export $symbol"
 done
-# Of functions in C, all that c.h declares, and nothing else.
+# The library exports the functions in C that c.h declares, and no others.
 sed -nzE 's/NIBU_EXPORT [^;(]*(nibu_[a-z_]+)\([^;]*;/\n@\1\n/gp' "$prefix/include/nibu/c.h" | tr -d '\0' | sed -n 's/^@//p' |
   sort | diff - <(grep '^nibu_' <<<"$exported" | sort) || fail "libnibu.so does not export what nibu/c.h declares"
 ! grep -q "$source" "$library" || fail "libnibu.so names the folder that it was built from"
@@ -110,8 +110,8 @@ c++ -std=c++17 -o "$work/by_pkg_config_static" "$here/../library_example/main.cc
   "${result[@]/#-lnibu/-l:libnibu.a}"
 "$work/by_pkg_config_static" "$model"
 
-# As a part of another project. It takes minutes to compile, unless a compiler cache has the objects of this
-# build: with the same options, and from a folder beside it.
+# The sources can be a part of another project. It takes minutes to compile, unless a compiler cache has the objects of
+# this build: with the same options, and from a folder beside it.
 subproject="$build-subproject"
 options=$(sed -n 's/^NIBU_WERROR:BOOL=ON$/-Werror/p' "$build/CMakeCache.txt")
 cmake -S "$here/../library_example" -B "$subproject" -G Ninja -DNIBU="$source" -DLIBRARY=nibu_static \

@@ -36,7 +36,7 @@ no_log
 get "$url/changing.bin"
 logged "^/changing.bin bytes=[0-9]+- 206"
 same "$site/changing.bin" "$models/changing.bin"
-# What changes between two calls is fetched from its beginning.
+# A file that changes between two calls is fetched from its beginning.
 rm "$models/changing.bin"
 rules "/changing stall 100000"
 interrupted INT 130 "$url/changing.bin"
@@ -44,7 +44,7 @@ seq 100000 200000 >"$site/changing.bin"
 no_log
 get "$url/changing.bin"
 same "$site/changing.bin" "$models/changing.bin"
-# Even if the file has now the size of the first part.
+# The same holds if the file now has the size of the first part.
 rm "$models/changing.bin"
 rules "/changing drop 100000 3"
 refused 1 "the same command goes on with it" "$url/changing.bin"
@@ -146,7 +146,7 @@ get firefox xx-de
 says '"TEXT"'
 cp "$tmp/models.json" "$site/models.json"
 
-# What is asked for by https is not fetched by http, whatever the server says.
+# A file that is asked for by https is not fetched by http, whatever the server says.
 printf '#!/bin/sh\nprintf "%%s " "$@" >"%s"\nexit 6\n' "$tmp/options" >"$tmp/bin/curl"
 chmod +x "$tmp/bin/curl"
 PATH="$tmp/bin:$PATH" refused 1 "cannot be fetched" https://127.0.0.1/x.zip

@@ -50,13 +50,13 @@ class CorpusBleuTest(unittest.TestCase):
         self.assertEqual(result.precisions, [100] * 4)
 
     def test_precisions(self):
-        # Of 6, 5, 4, 3 n-grams 5, 4, 3, 2 are in the reference.
+        # The reference has 5 of 6 unigrams, 4 of 5 bigrams, 3 of 4 trigrams and 2 of 3 4-grams.
         result = self.check(["a b c d e x"], ["a b c d e f"],
                             100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** (1 / 4))
         self.assertEqual((result.hypothesis_tokens, result.reference_tokens), (6, 6))
 
     def test_counts_are_clipped(self):
-        # Of the unigrams 2 x a, 1 x b; bigrams a b, b a; trigram a b a; no 4-gram: 1/2 of 4.
+        # The unigrams count 2 x a and 1 x b, the bigrams a b and b a, the trigram a b a; no 4-gram: 1/2 of 4.
         result = self.check(["a b a a a a a"], ["a b a c c c c"],
                             100 * (3 / 7 * 2 / 6 * 1 / 5 * 0.5 / 4) ** (1 / 4))
         self.assertAlmostEqual(result.precisions[0], 300 / 7)
@@ -72,7 +72,7 @@ class CorpusBleuTest(unittest.TestCase):
         self.check(["a b c d e"], ["a b c d"], 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** (1 / 4))
 
     def test_counts_are_summed_over_the_corpus(self):
-        # 6 of 8, 4 of 6, 3 of 4, 2 of 2 and not the mean of two scores.
+        # The precisions are 6 of 8, 4 of 6, 2 of 4 and 1 of 2; the score is not the mean of two scores.
         self.check(["a b c d", "e f x y"], ["a b c d", "e f g h"],
                    100 * (6 / 8 * 4 / 6 * 2 / 4 * 1 / 2) ** (1 / 4))
 

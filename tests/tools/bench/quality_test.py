@@ -1,4 +1,4 @@
-"""quality_test.py PROGRAM SHARED: what int8 and bfloat16 cost in BLEU.
+"""quality_test.py PROGRAM SHARED: checks how much BLEU int8 and bfloat16 lose.
 
 PROGRAM (nibu-translate) translates Multi30k's test set 2016 (SHARED/data) with beam 4. With the bundled
 model int8 may lose 0.3 BLEU against float32, bfloat16 0.1; Marian's int8 model (SHARED/models) 0.3
@@ -65,7 +65,7 @@ def main():
     translator = Translator(program, shared)
     plain = translator.bleu("float32")
     print(f"bundled, float32: {plain}")
-    failed = plain.score < 30  # of a model that is known to reach 37.9
+    failed = plain.score < 30  # The model is known to reach 37.9.
     for compute_type, isa, most in CASES:
         result = translator.bleu(compute_type, isa)
         failed |= loses_too_much(f"bundled, {compute_type} {isa}".strip(), result, plain, most)

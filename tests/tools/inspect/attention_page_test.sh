@@ -11,7 +11,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 fail() { echo "attention_page_test.sh: $1" >&2; exit 1; }
-# Of the page at $tmp/page.html: what $1 (kind=...&...) shows is in $tmp/dom; nothing may be logged.
+# Draws the page at $tmp/page.html with $1 (kind=...&...) as its fragment, into $tmp/dom. Nothing may be logged.
 draw() {
   timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --enable-logging=stderr \
     --dump-dom "file://$tmp/page.html#$1" >"$tmp/dom" 2>"$tmp/log" || { cat "$tmp/log"; fail "$browser ended with $?"; }
@@ -19,7 +19,7 @@ draw() {
 }
 count() { [ "$(grep -oF -e "$2" "$tmp/dom" | wc -l)" = "$1" ] || fail "not $1 times: $2"; }
 has() { grep -qF -e "$1" "$tmp/dom" || { cat "$tmp/dom"; fail "there is no $1"; }; }
-# How many weights of layer 2's head 0 are at least $1.
+# Prints how many weights of layer 2's head 0 are at least $1.
 weights() {
   sed 's/.*"cross"://' "$tmp/json" | awk -F']]],\\[\\[\\[' '{ sub(/]],.*/, "", $3); gsub(/[^0-9.e+-]+/, "\n", $3); print $3 }' |
     awk -v least="$1" 'NF && $1 > 0 && $1 >= least' | wc -l

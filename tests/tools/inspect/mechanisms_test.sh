@@ -17,13 +17,13 @@ compare() {  # MODEL TEXT
 }
 compare "$source/models/pretrained/en-de" \
   "Two young girls in blue dresses and a man with a big hat are standing in front of an old house."
-# Each of their layers attends in a way of its own.
+# Each layer of these models has another mechanism.
 for model in mixers cross; do
   for text in "a cat" "the cat sat on a mat" "the ape sat and a dog"; do
-    compare "$source/tests/testdata/$model" "$text" 1e-3  # they magnify what float32 rounds
+    compare "$source/tests/testdata/$model" "$text" 1e-3  # These models magnify the rounding of float32.
   done
 done
-# What it compares with can fail.
+# The comparison itself can fail.
 if compare "$source/tests/testdata/cross" "the cat sat on a mat" 1e-12 >/dev/null; then
   echo "a difference above the largest allowed one was not noticed"
   exit 1

@@ -43,7 +43,7 @@ class Safetensors:
 
 
 class TorchFile(Safetensors):
-    """The same of a pytorch_model.bin."""
+    """The tensors of a pytorch_model.bin: shape, type and bytes by name."""
 
     def __init__(self, path):
         with zipfile.ZipFile(path) as archive:
@@ -63,7 +63,7 @@ class TorchFile(Safetensors):
 
                 def find_class(self, module, name):
                     known = {"OrderedDict": collections.OrderedDict, "_rebuild_tensor_v2": rebuild}
-                    return known.get(name, name)  # of a type, its name
+                    return known.get(name, name)  # the name of a type
 
             with archive.open(f"{folder}/data.pkl") as file:
                 self.tensors = dict(Unpickler(file).load())

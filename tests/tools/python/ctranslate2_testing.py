@@ -1,4 +1,4 @@
-"""What the tests of nibu.ctranslate2 share: arguments, the model, and sentences in its tokens.
+"""Helpers of the tests of nibu.ctranslate2: arguments, the model, and sentences in its tokens.
 
 Arguments: NIBU_TRANSLATE TESTDATA [SHARED]. The model is the bundled one in CTranslate2's format, which
 ctranslate2_model.py writes.

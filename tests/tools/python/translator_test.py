@@ -24,7 +24,7 @@ def bundled(**options):
 
 
 class Texts(unittest.TestCase):
-    """What goes in as a text, and what comes out."""
+    """Texts of all kinds, and their translations."""
 
     @classmethod
     def setUpClass(cls):
@@ -105,7 +105,7 @@ class Texts(unittest.TestCase):
 
 
 class Results(unittest.TestCase):
-    """What results tell."""
+    """The fields of results."""
 
     @classmethod
     def setUpClass(cls):

@@ -48,7 +48,7 @@ def are_languages(name, found):
     check(name, "en" not in (targets.get("de") or []), f"the targets of de are {targets.get('de')}")
 
 
-# What a post on Mastodon consists of. The markup comes back byte for byte.
+# The parts of a post on Mastodon. The markup comes back byte for byte.
 MENTION = ('<span class="h-card" translate="no"><a href="https://social.example/@bob" class="u-url mention">'
            '@<span>bob</span></a></span>')
 OLD_MENTION = MENTION.replace(' translate="no"', "")

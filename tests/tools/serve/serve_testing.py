@@ -1,4 +1,4 @@
-"""What tests of nibu-serve share: the running program, connections on which they send bytes, and checks.
+"""Helpers of the tests of nibu-serve: the running program, connections on which they send bytes, and checks.
 
 A check that fails prints a line and is added to `failures`; the test goes on.
 """
@@ -157,11 +157,11 @@ class Server:
         return answer.status, json.loads(answer.body)
 
     def log_text(self):
-        """What the program has written to standard error."""
+        """Returns the text that the program has written to standard error."""
         return os.pread(self.log.fileno(), 1 << 20, 0).decode(errors="replace")
 
     def errors(self):
-        """The end of it, as a part of a message."""
+        """Returns the end of this text, as a part of a message."""
         return f"standard error: {self.log_text()[-1000:]!r}"
 
     def kill(self):

@@ -1,5 +1,5 @@
 /* c_interface MODEL: a C89 program that calls every function of nibu/c.h, with good input and bad.
-   Exit status 0: all as the header says. */
+   Exit status 0: all calls did what the header says. */
 #define _POSIX_C_SOURCE 200112L /* fork and poll */
 #include <poll.h>
 #include <pthread.h>
@@ -290,12 +290,12 @@ static void TestResult(void) {
   REFUSED(NIBU_INVALID_ARGUMENT, error, nibu_result_json(NULL, 0, &json, NULL, &error));
   REFUSED(NIBU_INVALID_ARGUMENT, error, nibu_result_json(result, 0, NULL, NULL, &error));
 
-  /* Beyond the end, and NULL. */
+  /* Indices beyond the end, and a result that is NULL, give nothing. */
   for (t = 0; t < 2; ++t) {
     const nibu_result* none = t == 0 ? NULL : result;
     CHECK(nibu_result_hypothesis_count(none, 1) == 0);
     for (h = 0; h < 3; ++h) {
-      const size_t at = h == 2 ? 0 : 1; /* the text; for h = 2 it is the hypothesis that is none */
+      const size_t at = h == 2 ? 0 : 1; /* the text; for h = 2 there is no such hypothesis */
       CHECK(nibu_result_text(none, at, h, &length) == NULL && length == 0);
       CHECK(nibu_result_score(none, at, h) == 0 && nibu_result_log_prob(none, at, h) == 0);
       CHECK(nibu_result_finished(none, at, h) == 0);
@@ -411,7 +411,7 @@ static void TestRequest(void) {
   nibu_request_free(NULL);
 }
 
-/* What the callbacks of a test have been called with. */
+/* Counts the calls of a test's callbacks and keeps what they got. */
 struct Answers {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -459,7 +459,7 @@ static void TestSubmit(void) {
   nibu_request* request = nibu_request_new();
   nibu_ticket* ticket = NULL;
   char* two_lines = (char*)malloc(64);
-  /* The text is copied, and the ticket may go at any time. */
+  /* The text is copied, and the ticket may be freed at any time. */
   strcpy(two_lines, LINE "\n" LINE);
   OK(error,
      nibu_submit(translator, plan, two_lines, 53, NULL, Take, answers, Destroy, &ticket, &error));
@@ -484,7 +484,7 @@ static void TestSubmit(void) {
   Await(answers, 4);
   CHECK(answers->ok == 3 && strcmp(answers->text, TRANSLATION) == 0);
 
-  /* What is refused destroys at once, and has no answer. */
+  /* A call that is refused destroys its user pointer at once, and gets no answer. */
   REFUSED(
       NIBU_INVALID_ARGUMENT, error,
       nibu_submit(translator, plan, "a\nb", 3, request, Take, answers, Destroy, &ticket, &error));
@@ -522,7 +522,7 @@ static void TestCancelAndEnd(void) {
     OK(error,
        nibu_submit(other, made, LINE, 26, request, Take, answers, Destroy, &tickets[i], &error));
     if (i % 2 == 0) nibu_cancel(other, tickets[i]);
-    nibu_cancel(translator, tickets[i]); /* not its own */
+    nibu_cancel(translator, tickets[i]); /* It is not this translator's. */
   }
   Await(answers, kRequests / 2);
   nibu_cancel(other, tickets[0]); /* It has ended. */
@@ -676,7 +676,7 @@ static void TestSentences(void) {
   nibu_splitter_free(NULL);
 }
 
-/* A child is told what to do. */
+/* The error of a forked child says what it has to do. */
 static void TestFork(void) {
   const char* text = LINE;
   int status = 0;
@@ -720,7 +720,7 @@ int main(int argc, char** argv) {
   TestLanguages();
   TestSentences();
   TestFork();
-  /* In any order: the plan keeps the model, and the requests keep the plan. */
+  /* Objects may be freed in any order: the plan keeps the model, and requests keep the plan. */
   nibu_model_free(model);
   nibu_translator_free(translator);
   nibu_plan_free(plan);

@@ -1,4 +1,4 @@
-/* What the C programs here share. */
+/* Checks that the C programs in this folder share. */
 #ifndef NIBU_TESTS_TOOLS_TEXT_C_C_TEST_H_
 #define NIBU_TESTS_TOOLS_TEXT_C_C_TEST_H_
 
@@ -10,7 +10,7 @@
 
 static int failures = 0;
 
-/* Counts and prints what does not hold. */
+/* Counts and prints a condition that does not hold. */
 #define CHECK(condition)                                                   \
   do {                                                                     \
     if (!(condition)) {                                                    \
@@ -19,7 +19,7 @@ static int failures = 0;
     }                                                                      \
   } while (0)
 
-/* Checks that a call fails with a status and an error that says so, frees the error. */
+/* Checks that a call fails with a status and an error that has this status, and frees the error. */
 #define REFUSED(expected, error, call)             \
   do {                                             \
     CHECK((call) == (expected));                   \
@@ -30,7 +30,7 @@ static int failures = 0;
     (error) = NULL;                                \
   } while (0)
 
-/* Checks that a call succeeds; else the program ends, with what the error says. */
+/* Checks that a call succeeds. If it does not, prints the error and ends the program. */
 #define OK(error, call)                                                              \
   do {                                                                               \
     if ((call) != NIBU_OK) {                                                         \

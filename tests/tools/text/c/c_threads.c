@@ -1,6 +1,6 @@
 /* c_threads MODEL: a C89 program whose four threads share a model, a translator, a plan and a
    request, translate, submit and cancel at the same time, and expect what one thread got before.
-   The thread sanitizer watches it. Exit status 0: all as it should be. */
+   The thread sanitizer watches it. Exit status 0: all results were right. */
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
 
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   nibu_model_free(model);
   nibu_plan_free(plan);
   nibu_request_free(request);
-  nibu_translator_free(translator); /* Finishes what was submitted. */
+  nibu_translator_free(translator); /* It finishes all requests. */
   CHECK(called == kThreads * kRounds && destroyed == kThreads * kRounds);
   nibu_result_free(expected);
   printf("%d answers, %d failures\n", called, failures);
