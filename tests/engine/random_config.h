@@ -1,3 +1,4 @@
+// Random shapes of models, and sources for them, for the tests of the engine.
 #ifndef NIBU_TESTS_ENGINE_RANDOM_CONFIG_H_
 #define NIBU_TESTS_ENGINE_RANDOM_CONFIG_H_
 

@@ -1,3 +1,4 @@
+// The translation of a few ids, by which tests compare models.
 #ifndef NIBU_TESTS_MODELS_GREEDY_H_
 #define NIBU_TESTS_MODELS_GREEDY_H_
 

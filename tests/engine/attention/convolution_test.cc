@@ -1,12 +1,13 @@
-// Self-attention can be a convolution (Cordonnier, Loukas and Jaggi 2020), as a worked example.
+// Tests that self-attention can be a convolution (Cordonnier, Loukas and Jaggi 2020), by a worked
+// example.
 //
-// A head that looks at the position `shift` away from its own, whatever stands there, is a tap of
-// a convolution's kernel; as many heads as the kernel has taps, each followed by its part of the
-// output map, are the whole convolution. With queries and keys of zero, the score of a query at p
-// and a key at p + delta is a relative encoding alone, the quadratic
+// A head that looks at the position `shift` away from its own, whatever stands there, is a tap of a
+// convolution's kernel. As many heads as the kernel has taps, each followed by its part of the
+// output projection, are the whole convolution. With queries and keys of zero, the score of a query
+// at p and a key at p + delta is a relative encoding alone, the quadratic
 //   -alpha |delta - shift|^2 = -alpha (|delta|^2 - 2 delta . shift) + constant,
-// whose softmax is 1 at the shift and 0 elsewhere as alpha grows. Around the edges the sequence has
-// positions of zeros, as convolutions do.
+// whose softmax is 1 at the shift and 0 elsewhere as alpha grows. The sequence has positions of
+// zeros around its edges, as convolutions do.
 #include <cmath>
 #include <vector>
 

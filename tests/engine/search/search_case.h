@@ -1,3 +1,4 @@
+// Runs the beam search on made-up distributions, for its tests.
 #ifndef NIBU_TESTS_ENGINE_SEARCH_SEARCH_CASE_H_
 #define NIBU_TESTS_ENGINE_SEARCH_SEARCH_CASE_H_
 

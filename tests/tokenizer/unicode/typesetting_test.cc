@@ -34,7 +34,7 @@ TEST(TypesettingTest, Breaks) {
   // There is no break before a full stop.
   EXPECT_THAT(LineBreaks("你好。我"), ElementsAre(3, 9, 12));
   EXPECT_THAT(LineBreaks("你 a好"), ElementsAre(4, 8));
-  EXPECT_THAT(LineBreaks("ภาษาไทย"), ElementsAre(12, 21));  // language, Thai
+  EXPECT_THAT(LineBreaks("ภาษาไทย"), ElementsAre(12, 21));  // the words for "language" and "Thai"
   EXPECT_EQ(LineBreaks("a\xff b").back(), 4u);
 }
 

@@ -60,7 +60,7 @@ class RawConnection {
     Send(absl::StrCat("GET ", path, " HTTP/1.1\r\nHost: x\r\n\r\n"));
   }
 
-  // Reads the next answer; `has_body` is false for one to HEAD.
+  // Reads the next answer. `has_body`: false for an answer to HEAD.
   ReceivedAnswer Read(bool has_body = true) {
     ReceivedAnswer answer;
     size_t end = 0;
@@ -88,24 +88,24 @@ class RawConnection {
     return answer;
   }
 
-  // Returns whether the server closes the connection, within 20 seconds, and sends nothing more.
+  // Returns whether the server closes the connection within 20 seconds and sends nothing before.
   bool IsClosed() {
     const size_t before = read_.size();
     return !ReadMore() && read_.size() == before && !timed_out_;
   }
-  // Returns whether something has come to be read, within so many milliseconds.
+  // Returns whether something can be read within so many milliseconds.
   bool HasData(int milliseconds) {
     pollfd wait = {socket_, POLLIN, 0};
     return !read_.empty() || poll(&wait, 1, milliseconds) > 0;
   }
 
-  // Ends the sending side alone.
+  // Ends only the sending side.
   void FinishSending() { shutdown(socket_, SHUT_WR); }
   void Close() {
     if (socket_ >= 0) close(socket_);
     socket_ = -1;
   }
-  // Closes with a reset.
+  // Closes the connection with a reset.
   void Reset() {
     const linger now = {1, 0};
     setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));

@@ -1,4 +1,4 @@
-// The public interface without requests of single lines: whole texts, sentences, languages,
+// Tests of the public interface beyond requests of single lines: whole texts, sentences, languages,
 // versions. Threads: the thread sanitizer runs this file.
 #include <future>
 #include <memory>
