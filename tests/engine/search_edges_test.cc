@@ -179,7 +179,7 @@ TEST_F(SearchEdgesTest, BiasedPrefixes) {
   Request request = AnyRequest();
   const Hypothesis without = ExpectOne(request);
   request.options.prefix_bias_beta = 0.5f;
-  EXPECT_TRUE(SameBits(Ask(model_, request), Result({without})));  // It biases nothing.
+  EXPECT_TRUE(SameBits(Ask(model_, request), Result({without})));  // There is no prefix yet.
   request.target_prefix = {7, 7, 3, 2, 8, 1, 4, 5, 6, 7, 8, 9};    // longer than the output may be
   request.options.prefix_bias_beta = 0.999f;
   const Hypothesis strong = ExpectOne(request);
@@ -284,7 +284,7 @@ TEST_F(SearchEdgesTest, WithoutAnyToken) {
       request.options.suppress_sequences.pop_back();
       EXPECT_EQ(ExpectOne(request).tokens.size(), 8u);
       request.options.suppress_sequences.resize(2);
-      request.options.no_repeat_ngram_size = 1;  // Tokens run out.
+      request.options.no_repeat_ngram_size = 1;  // Each token comes once, until none is left.
       request.options.max_decoding_length = 20;
       request.options.end_tokens = {0};
       found = ExpectOne(request);

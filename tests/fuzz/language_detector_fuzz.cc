@@ -1,5 +1,5 @@
 // Fuzzes the language detector with text and with HTML, among all languages and among some.
-// Confidences must be between 0 and 1, fall, and have a sum of at most 1.
+// Confidences must be between 0 and 1, in falling order, and their sum at most 1.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Fuzzes the readers of vocabularies: lines, lines with counts, and JSON of {token: id}.
+// Fuzzes the readers of vocabularies: lines, lines with counts, a JSON array, and {token: id}.
 #include <cstdint>
 
 #include "models/files/json.h"

@@ -108,8 +108,8 @@ void BM_StoreSource(benchmark::State& state, CacheType type) {
   for (auto _ : state) StoreSource(kBase, keys_values.data(), positions, type, memory.data());
 }
 
-// Cross-attention over a stored source, with as many queries as an encoder has positions or as a
-// decoder has hypotheses in a beam.
+// Attention over a stored source: an encoder's, with as many queries as positions, or a decoder's
+// cross-attention, with those of a beam.
 void BM_Attend(benchmark::State& state, CacheType type) {
   const int queries = static_cast<int>(state.range(0));
   const int positions = static_cast<int>(state.range(1));

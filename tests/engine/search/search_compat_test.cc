@@ -115,7 +115,7 @@ TEST(SearchCompatTest, HuggingFaceStopsEarly) {
   SearchCase options = Case(SearchCompat::kHuggingFace);
   options.early_stopping = true;
   BeamSearch search;
-  // Once two have finished, live hypotheses are not finished either.
+  // Once two have finished, live hypotheses are not cut at the length limit either.
   for (const int max_length : {2, 3}) {
     options.max_length = max_length;
     EXPECT_EQ(TokensOf(Search(&search, options, Promising)), (std::vector<Tokens>{{1}, {}}));
@@ -133,7 +133,7 @@ TEST(SearchCompatTest, HuggingFaceFinishesTheLiveOnesAtTheLimit) {
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{1, 1}, {1}}));
   EXPECT_FALSE(found[0].finished);
   EXPECT_TRUE(found[1].finished);
-  // {1, 2} has the third rank, so our search leaves it.
+  // At the limit, live hypotheses are finished beside one that has ended.
   options.beam_size = 3;
   options.num_hypotheses = 3;
   options.max_length = 1;
@@ -143,7 +143,7 @@ TEST(SearchCompatTest, HuggingFaceFinishesTheLiveOnesAtTheLimit) {
   EXPECT_EQ(TokensOf(found), (std::vector<Tokens>{{}, {1}, {2}}));
   options.num_hypotheses = 2;
   options.beam_size = 2;
-  // EOS and one live hypothesis: only searches that look beyond the beam have a second result.
+  // With a negative length penalty, the live hypotheses are finished at the limit, too.
   options.length_penalty = -1;
   found = Search(&search, options, [](const Tokens&) {
     return std::vector<float>{-9.0f, -1.0f, -4.0f, -5.0f};

@@ -111,7 +111,7 @@ TEST(CliTest, EqualsTheWholeReference) {
     greedy += CountEqual(source, shared + "/golden/en-de." + set + ".greedy.pieces", 1);
     beam += CountEqual(source, shared + "/golden/en-de." + set + ".beam4.pieces", 4);
   }
-  EXPECT_GE(greedy, 1998);  // of 2014 lines
+  EXPECT_GE(greedy, 1998);  // out of 2014 lines
   EXPECT_GE(beam, 1990);
 }
 
