@@ -1,5 +1,6 @@
 // Tests of the public interface beyond requests of single lines: whole texts, sentences, languages,
-// versions. Threads: the thread sanitizer runs this file.
+// versions.
+// Threads: the thread sanitizer runs this file.
 #include <future>
 #include <memory>
 #include <string>
