@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/errors.h"
@@ -180,6 +181,7 @@ std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocab
 }
 
 double Percentile(std::vector<double> values, double part) {
+  ABSL_ASSERT(0 <= part && part <= 1);
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   const double rank = std::ceil(part * static_cast<double>(values.size()));

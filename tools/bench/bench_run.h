@@ -85,7 +85,7 @@ class Bench {
 std::vector<std::vector<int>> RandomSources(int sentences, int length, int vocabulary);
 
 // Returns the value that a share `part` of the values does not exceed (nearest rank), or 0 if there
-// are no values.
+// are no values. REQUIRES: 0 <= part <= 1.
 double Percentile(std::vector<double> values, double part);
 
 // Returns the share of the run's time that its matmuls alone take, or nullopt if the run is too

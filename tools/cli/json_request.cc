@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -120,6 +121,7 @@ absl::StatusOr<Json> Parse(absl::string_view text) {
 // Returns the members of an object, perhaps with a name twice. REQUIRES: the text is JSON, so it is
 // enough to look at quotation marks, brackets and commas.
 std::vector<JsonMember> MembersOf(absl::string_view text) {
+  ABSL_ASSERT(Json::accept(WithoutHugeNumbers(text)));
   std::vector<JsonMember> members;
   for (size_t i = SkipBlanks(text, text.find('{') + 1); text[i] == '"';) {
     JsonMember member;

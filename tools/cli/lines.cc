@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/core/status_macros.h"
@@ -262,6 +263,7 @@ double InputLines::progress(uint64_t waiting) const {
 }
 
 bool InputLines::IsSameFile(const std::string& out) const {
+  ABSL_ASSERT(file_ != nullptr);
   struct stat mine;
   struct stat other;
   const int failed = fstat(file_->fd, &mine) +

@@ -89,6 +89,7 @@ absl::Status OutputFile::Open() {
 
 absl::Status OutputFile::Commit() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ABSL_ASSERT(fd_ >= 0);
   if (pending_ != nullptr) {
     if (fsync(fd_) != 0) return Failed(std::strerror(errno));
     NIBU_RETURN_IF_ERROR(pending_->Commit());

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "models/files/new_file.h"
@@ -48,12 +49,15 @@ class OutputFile {
   // file if it cannot be opened, and a UsageError if the path has no file name.
   absl::Status Open();
   // REQUIRES: it is open.
-  int fd() const { return fd_; }
+  int fd() const {
+    ABSL_ASSERT(fd_ >= 0);
+    return fd_;
+  }
   // Returns Unavailable, which says that the file cannot be written, and why.
   absl::Status Failed(absl::string_view why) const;
 
-  // Gives the complete file its name. Returns Unavailable if that fails; then only Abandon may be
-  // called.
+  // Gives the complete file its name, and closes it. Returns Unavailable if that fails; then only
+  // Abandon may be called. REQUIRES: it is open.
   absl::Status Commit();
   // Returns the end of a message that says where the lines are until Commit, or an empty string if
   // the file is written directly.

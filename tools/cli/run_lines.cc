@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -175,6 +176,7 @@ absl::Status Pipeline::Write() {
 
 nibu::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
   std::unique_lock<std::mutex> lock(mutex_);
+  ABSL_ASSERT(lines_.empty() || lines_.back().first < index);
   const auto [place, is_new] = entries_.try_emplace(key);
   Entry& entry = place->second;
   ++entry.lines;
@@ -242,6 +244,7 @@ void Totals::Skip(uint64_t index) {
 
 void Totals::PrintWaiting(uint64_t index, std::string warning) {
   if (!prints) return;
+  ABSL_ASSERT(index >= printed_ && !waiting_.contains(index));
   waiting_[index] = std::move(warning);
   for (; !waiting_.empty() && waiting_.begin()->first == printed_; ++printed_) {
     const auto next = waiting_.begin();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "tools/python/engine.h"
 
 namespace nibu::python {
@@ -29,6 +30,7 @@ void Requests::Take(size_t index, absl::StatusOr<Result> result) {
   std::vector<SharedObject> functions;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    ABSL_ASSERT(index < results_.size() && missing_ > 0);
     has_failed_ = has_failed_ || !taken.ok();
     results_[index] = std::move(taken);
     --missing_;
@@ -74,6 +76,7 @@ bool Requests::has_failed() const {
 
 absl::StatusOr<std::vector<std::shared_ptr<Result>>> Requests::results() const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ABSL_ASSERT(missing_ == 0);
   std::vector<std::shared_ptr<Result>> all;
   for (const auto& result : results_) {
     if (!result.ok()) return result.status();

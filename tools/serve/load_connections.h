@@ -1,5 +1,5 @@
-// The connections of nibu-load. The headers of Boost take long to compile, so only nibu_load.cc
-// includes this one.
+// The connections of nibu-load. The headers of Boost take long to compile, so only nibu_load.cc and
+// the test of contracts include this one.
 #ifndef NIBU_TOOLS_SERVE_LOAD_CONNECTIONS_H_
 #define NIBU_TOOLS_SERVE_LOAD_CONNECTIONS_H_
 
@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/string_view.h"
 
 // The namespace of its own keeps these short names apart from those of the rest of nibu.
@@ -60,6 +61,7 @@ class Connection {
   // begins when the connection is open. A connection that is not open yet, or that the server has
   // closed after the last answer, is opened first. REQUIRES: the last request is done.
   void Send(Request request, std::chrono::milliseconds limit, Done done) {
+    ABSL_ASSERT(done_ == nullptr);
     request_ = std::move(request);
     request_.set(http::field::host, server_->authority);
     request_.set(http::field::user_agent, "nibu-load");

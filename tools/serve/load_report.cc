@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
@@ -24,9 +25,12 @@ LoadRequests::LoadRequests(const LoadOptions& options, const std::vector<std::st
       lines_(lines),
       texts_(static_cast<size_t>(options.texts)),
       size_(options.requests > 0 ? static_cast<size_t>(options.requests)
-                                 : (lines.size() + texts_ - 1) / texts_) {}
+                                 : (lines.size() + texts_ - 1) / texts_) {
+  ABSL_ASSERT(!lines.empty());
+}
 
 std::vector<absl::string_view> LoadRequests::Texts(size_t index) const {
+  ABSL_ASSERT(index < size_);
   std::vector<absl::string_view> texts;
   for (size_t i = index * texts_; i < (index + 1) * texts_; ++i) {
     if (options_.requests == 0 && i >= lines_.size()) break;
@@ -90,6 +94,7 @@ OrderedJson LoadLatencies::Report(const std::vector<int>& percentiles) const {
   std::sort(sorted.begin(), sorted.end());
   OrderedJson report;
   for (const int percentile : percentiles) {
+    ABSL_ASSERT(0 < percentile && percentile <= 100);
     const size_t rank = (sorted.size() * static_cast<size_t>(percentile) + 99) / 100;
     report[absl::StrCat("p", percentile)] = RoundToMillionths(sorted[rank - 1]);
   }

@@ -47,7 +47,7 @@ class LoadLatencies {
  public:
   void Add(std::chrono::steady_clock::duration duration);
   // Returns {"p50": ..., "max": ...} with these percentiles (nearest rank), or null if there are no
-  // durations.
+  // durations. REQUIRES: each of them is from 1 to 100.
   nlohmann::ordered_json Report(const std::vector<int>& percentiles) const;
 
  private:

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 #include "nibu/nibu.h"
 #include "tools/serve/catalog.h"
@@ -54,7 +55,10 @@ class ModelStore {
   void LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
                   std::function<void(absl::Status)> done);
   // REQUIRES: Offer has been called.
-  const Catalog& catalog() const { return *catalog_; }
+  const Catalog& catalog() const {
+    ABSL_ASSERT(catalog_ != nullptr);
+    return *catalog_;
+  }
 
   // Calls `ready` with the plan for a route: at once if the plan is known, or later on the
   // network's thread, once its models are loaded.

@@ -35,7 +35,8 @@ class ResultCache {
     std::shared_ptr<const Translations> translations;
     size_t bytes;
   };
-  void DropBeyond(size_t bytes);  // REQUIRES: mutex_ is held.
+  // REQUIRES: the lock holds mutex_.
+  void DropBeyond(size_t bytes, const std::unique_lock<std::mutex>& lock);
 
   mutable std::mutex mutex_;  // guards what follows
   size_t max_bytes_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 
 namespace nibu::internal {
 namespace {
@@ -39,6 +40,7 @@ bool Engines::Enter() {
 
 void Engines::Leave() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ABSL_ASSERT(uses_ > 0);
   if (--uses_ == 0) unused_.notify_all();
 }
 
@@ -74,7 +76,9 @@ Engine* Engines::Add(std::unique_ptr<Engine> added) {
 void Engines::ReleasePlan(Engine* engine) {
   if (is_forked()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!is_closed_) --engine->plans;  // Close destroys the engines.
+  if (is_closed_) return;  // Close destroys the engines.
+  ABSL_ASSERT(engine->plans > 0);
+  --engine->plans;
 }
 
 void Engines::ReleaseUnloaded() {
@@ -93,6 +97,7 @@ void Engines::ReleaseUnloaded() {
 
 void Engines::CancelAll() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ABSL_ASSERT(uses_ > 0);
   for (const auto& engine : engines_) engine->text->CancelAll();
 }
 

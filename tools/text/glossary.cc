@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "engine/core/errors.h"
@@ -12,6 +13,7 @@
 namespace nibu::internal {
 
 void Glossary::Add(const std::string& source, std::vector<int> target) {
+  ABSL_ASSERT(!source.empty() && !target.empty());
   phrases_[source.size()][source].push_back(std::move(target));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,27 @@ bool IsBlankAt(absl::string_view text, size_t i) {
 }
 
 bool IsBefore(const Annotation& x, const Annotation& y) { return x.span.begin < y.span.begin; }
+
+// Returns whether spans are sorted, disjoint, and within a text of this size.
+bool AreInOrder(absl::Span<const TextSpan> spans, size_t size) {
+  size_t end = 0;
+  for (const TextSpan& span : spans) {
+    if (span.begin < end || span.end < span.begin) return false;
+    end = span.end;
+  }
+  return end <= size;
+}
+
+// Returns whether no span begins or ends inside of a protected part. `spans` are in order.
+bool CutsNoParts(absl::Span<const Annotation> annotations, absl::Span<const TextSpan> spans) {
+  return absl::c_none_of(annotations, [&](const Annotation& each) {
+    const auto& [begin, end] = each.span;
+    const auto span = absl::c_partition_point(
+        spans, [begin = begin](const TextSpan& other) { return other.end <= begin; });
+    if (!each.replaces || span == spans.end()) return false;
+    return span->end < end || (begin < span->begin && span->begin < end);
+  });
+}
 
 // Returns whether a protected part acts as a word in its sentence: it has letters, digits, ASCII
 // signs or an element that is not translated (U+FFFC). Emoji do not.
@@ -116,6 +138,8 @@ void ProtectSpans(absl::Span<const TextSpan> parts, MarkedText* marked) {
 }
 
 std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans) {
+  ABSL_ASSERT(!spans.empty() && AreInOrder(spans, marked.text.size()));
+  ABSL_ASSERT(CutsNoParts(marked.annotations, spans));
   std::vector<MarkedText> texts;
   for (const auto& [begin, end] : spans) {
     texts.push_back({marked.text.substr(begin, end - begin), {}, marked.markup, marked.entities});
@@ -224,6 +248,7 @@ Annotation AsPoint(absl::string_view text, Annotation annotation) {
 }
 
 MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names) {
+  ABSL_ASSERT(absl::c_is_sorted(marked.annotations, IsBefore));
   const absl::string_view text = marked.text;
   const bool has_parts =
       absl::c_any_of(marked.annotations, [](const Annotation& c) { return c.replaces; });

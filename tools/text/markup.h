@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/base/macros.h"
 #include "absl/strings/string_view.h"
 #include "tools/text/marked_text.h"
 #include "tools/text/markup_lexer.h"
@@ -42,7 +43,9 @@ class MarkupReader {
   // `max_piece`: the number of bytes after which a text of a document is cut. REQUIRES: max_piece
   // >= 64.
   explicit MarkupReader(Markup kind, bool is_document = false, size_t max_piece = kMaxPiece)
-      : kind_(kind), max_piece_(max_piece), lexer_(kind, is_document) {}
+      : kind_(kind), max_piece_(max_piece), lexer_(kind, is_document) {
+    ABSL_ASSERT(max_piece >= 64);
+  }
 
   // Reads the next line. Any bytes are allowed. If each segment is written by Write, the parts make
   // the line again.

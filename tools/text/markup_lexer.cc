@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -144,6 +145,7 @@ bool MarkupLexer::Advance(bool is_full) {
 }
 
 void MarkupLexer::End() {
+  ABSL_ASSERT(is_whole_ && (kind_ == Markup::kNone || pos_ == text_.size()));
   pos_ = text_.size();
   if (skipped_depth_ == 0) return AddText(pos_);
   if (pos_ > done_) tokens_.push_back({MarkupToken::kBlock, {done_, pos_}});
@@ -167,6 +169,7 @@ size_t MarkupLexer::FindCut() const {
 }
 
 void MarkupLexer::Cut() {
+  ABSL_ASSERT(pos_ > 0 && (pos_ == text_.size() || needed_ > 0));
   if (skipped_depth_ == 0) return AddText(FindCut());
   if (done_ > 0) return;  // the tokens in front of the skipped element are enough to drop
   tokens_.push_back({MarkupToken::kBlock, {0, pos_}});
@@ -175,6 +178,7 @@ void MarkupLexer::Cut() {
 }
 
 void MarkupLexer::Drop(size_t count) {
+  ABSL_ASSERT(0 < count && count <= tokens_.size());
   const size_t size = tokens_[count - 1].span.end;
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(count));
   for (MarkupToken& token : tokens_) token.span = {token.span.begin - size, token.span.end - size};

@@ -70,7 +70,7 @@ class MarkupLexer {
   // Cuts the document at a line end, a blank or the border of a token, so that some of it can be
   // dropped. There are tokens then. REQUIRES: Advance(true) returned false.
   void Cut();
-  // Drops the first `count` tokens and their text. REQUIRES: count > 0.
+  // Drops the first `count` tokens and their text. REQUIRES: count > 0, and there are as many.
   void Drop(size_t count);
 
   std::vector<MarkupToken>& tokens() { return tokens_; }

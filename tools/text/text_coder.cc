@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -162,6 +163,7 @@ bool TextCoder::HasUnknown(absl::Span<const std::string> pieces) const {
 }
 
 absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text) const {
+  ABSL_ASSERT(has_sentencepiece());
   // Brackets make one word of what they enclose, except in scripts without blanks between words.
   static const RE2& pattern =
       *new RE2(R"((\[[^\s\[\]\x{e00}-\x{10ffff}]*\]|<[^\s<>\x{e00}-\x{10ffff}]*>))");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -36,6 +37,7 @@ TextReader::TextReader(TextKind kind, Markup markup, size_t max_piece)
       markup_(markup, kind == TextKind::kDocument, max_piece) {}
 
 void TextReader::Add(absl::string_view bytes) {
+  ABSL_ASSERT(!is_ended_);
   // Bytes are moved only if at least as many have been taken, so all moves take linear time.
   if (start_ >= buffer_.size() - start_) {
     buffer_.erase(0, start_);

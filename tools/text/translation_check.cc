@@ -6,6 +6,7 @@
 #include <map>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tokenizer/unicode/characters.h"
@@ -92,6 +93,7 @@ Warnings CheckTranslation(absl::string_view source, float expected_tokens, absl:
 }
 
 bool HasEachOnce(absl::Span<const std::string> parts, absl::string_view text) {
+  ABSL_ASSERT(!absl::c_linear_search(parts, ""));
   const std::string all = absl::StrJoin(parts, "\n");
   return absl::c_all_of(parts, [&](const std::string& part) {
     const std::vector<absl::string_view> around = absl::StrSplit(text, part);

@@ -42,8 +42,10 @@ class LineReaderTest : public testing::Test {
   }
   static void TearDownTestSuite() { delete translator_; }
 
-  static absl::StatusOr<LineParts> Read(const MarkedLine& line) {
-    const auto plan = translator_->Prepare(translator_->default_options());
+  static absl::StatusOr<LineParts> Read(const MarkedLine& line, int max_input_length = 1024) {
+    TextOptions options = translator_->default_options();
+    options.max_input_length = max_input_length;
+    const auto plan = translator_->Prepare(options);
     if (!plan.ok()) return plan.status();
     return ReadLine({.plan = *plan}, line);
   }
@@ -90,12 +92,13 @@ TEST_F(LineReaderTest, EveryLetterOfRandomMarkupIsTranslatedProtectedOrCopied) {
                                            "'",
                                            "<i>@<u>"};
   std::mt19937 random(7);
+  constexpr int kLimits[] = {1024, 1, 2, 5};
   const int lines = 3000;
   for (int i = 0; i < lines; ++i) {
     std::string line;
     for (size_t n = 1 + random() % 16; n > 0; --n) line += pieces[random() % pieces.size()];
     SCOPED_TRACE(line);
-    const auto parts = Read(MarkupReader(Markup::kHtml).Read(line));
+    const auto parts = Read(MarkupReader(Markup::kHtml).Read(line), kLimits[i % 4]);
     ASSERT_TRUE(parts.ok()) << parts.status();
     std::string all;
     for (const LinePart& part : parts->parts) {
