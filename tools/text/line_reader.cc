@@ -305,9 +305,13 @@ std::vector<LinePart> CutPieces(const EncodedText& coded, const MarkedText& mark
   std::vector<LinePart> parts;
   std::vector<TextSpan> cuts;
   // A part is the pieces [begin, end) behind the language tokens. Its text begins at byte `at`,
-  // where its first piece does, and ends where the next part begins.
+  // where its first piece does, and ends where the next part begins. A name whose pieces were cut
+  // is all in the text of the first of them.
+  auto name = marked.annotations.begin();
   for (const auto& [begin, end] : SplitPieces(own, limit - front)) {
-    const size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
+    size_t at = begin > 0 ? coded.spans[front + begin].begin : 0;
+    while (name != marked.annotations.end() && (!name->replaces || name->span.end <= at)) ++name;
+    if (name != marked.annotations.end() && name->span.begin < at) at = name->span.end;
     if (!cuts.empty()) cuts.back().end = at;
     cuts.push_back({at, marked.text.size()});
     EncodedText& part = parts.emplace_back().source;

@@ -164,11 +164,11 @@ TEST_P(AllocationTest, WhatHasThrownCanBeUsedAgain) {
     worker->output.Select({&subset});
     for (int step = 0; step < 10; ++step) {
       worker->workspace.arena.Rewind(0);
-      const float* hidden = worker->decoder.Step({{&state, tokens, consecutive}});
+      const RowSpan<const float> hidden = worker->decoder.Step({{&state, tokens, consecutive}});
       SearchRow rows[2];
       for (SearchRow& row : rows) row.Start(4, /*normalize=*/true);
       const OutputLayer::Query queries[] = {{0, &rows[0]}, {2, &rows[1], &subset}};
-      worker->output.Run({hidden}, queries);
+      worker->output.Run({&hidden, 1}, queries);
       for (SearchRow& row : rows) {
         for (const Candidate& c : row.Finish()) results.emplace_back(c.token, c.log_prob);
       }

@@ -130,7 +130,7 @@ TEST_F(ModelContracts, RowsThatAskForLogitsAscend) {
   run(0, 2);
   EXPECT_BROKEN(run(2, 0), "descend");
   EXPECT_BROKEN(run(1, 1), "descend");
-  EXPECT_BROKEN(run(2, 3), "r < rows_");
+  EXPECT_BROKEN(run(2, 3), "first + count <= rows_");
   EXPECT_BROKEN(output_.Run({}, {}), "hidden.size() == models_.size()");
 }
 

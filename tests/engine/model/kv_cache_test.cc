@@ -56,7 +56,7 @@ TEST(DecoderStateTest, TruncateDropsTheNewestPositions) {
   PagePool pool(config, CacheType::kFloat32, &heap);
   for (const int length : {0, 1, 7, 8, 9, 16, 17, 20}) {
     DecoderState state;
-    state.Start(config, &pool, 3, /*beam_size=*/1);
+    state.Start(config, &pool, 3, /*beam_size=*/1, /*droppable=*/20);
     Feed(Range(0, 20), &state);
     state.Truncate(length);
     ExpectTokens(Range(0, length), state);
@@ -73,7 +73,7 @@ TEST(DecoderStateTest, TruncateGivesPagesBack) {
   HugeHeap heap;
   PagePool pool(config, CacheType::kFloat32, &heap);
   DecoderState state;
-  state.Start(config, &pool, 3, /*beam_size=*/1);
+  state.Start(config, &pool, 3, /*beam_size=*/1, /*droppable=*/20);
   Feed(Range(0, 20), &state);  // They take three pages.
   const void* third = state.history(0, 0, 16).cells.back();
   DecoderState other;

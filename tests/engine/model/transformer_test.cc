@@ -198,7 +198,7 @@ void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint3
   start(&one);
   for (const int token : tokens) {
     workspace.arena.Rewind(0);
-    const float* row = decoder.Step({{&one, {&token, 1}}});
+    const float* row = decoder.Step({{&one, {&token, 1}}}).data();
     expected.emplace_back(row, row + dim);
   }
   start(&several);
@@ -211,7 +211,7 @@ void CompareConsecutiveTokens(const ModelConfig& config, ComputeType type, uint3
       step[i] = random.Int(0, config.vocab_target - 1);
     }
     workspace.arena.Rewind(0);
-    const float* rows = decoder.Step({{&several, step, /*consecutive=*/true}});
+    const float* rows = decoder.Step({{&several, step, /*consecutive=*/true}}).data();
     ASSERT_EQ(several.length(), held + count);
     for (int i = 0; i < right; ++i, rows += dim) {
       ASSERT_EQ(

@@ -136,11 +136,11 @@ TEST_F(OpsContracts, RowCountsEndWithAPiece) {
 TEST_F(OpsContracts, SelectedOutputsAreTheBlocks) {
   std::pmr::memory_resource* const memory = std::pmr::new_delete_resource();
   const std::vector<Linear> blocks = {Zeros(8, 16), Zeros(8, 3)};
-  Linear::Select(blocks, {{0, 18}}, memory);
-  EXPECT_BROKEN(Linear::Select(blocks, {{0, 19}}, memory), "output < full");
-  EXPECT_BROKEN(Linear::Select(blocks, {{-1}}, memory), "0 <= output");
+  Linear::Select(blocks, {0, 18}, memory);
+  EXPECT_BROKEN(Linear::Select(blocks, {0, 19}, memory), "output < full");
+  EXPECT_BROKEN(Linear::Select(blocks, {-1}, memory), "0 <= output");
   EXPECT_BROKEN(Linear::Select(blocks, {}, memory), "!outputs.empty()");
-  EXPECT_BROKEN(Linear::Select({}, {{0}}, memory), "!blocks.empty()");
+  EXPECT_BROKEN(Linear::Select({}, {0}, memory), "!blocks.empty()");
 }
 
 TEST_F(OpsContracts, PackedWeightsAreWholeAndAligned) {
@@ -151,9 +151,9 @@ TEST_F(OpsContracts, PackedWeightsAreWholeAndAligned) {
   EXPECT_EQ(whole.spec.in, 8);
   copy->data()[0] ^= 1;
   EXPECT_BROKEN(Linear::Packed(copy->data(), copy), "CheckPacked");
-  std::copy(bytes.begin(), bytes.end(), copy->data() + 4);
+  std::copy(bytes.begin(), bytes.end(), copy->data() + 16);
   EXPECT_BROKEN(
-      Linear::FromPacked(absl::MakeSpan(copy->data() + 4, bytes.size()), copy).IgnoreError(),
+      Linear::FromPacked(absl::MakeSpan(copy->data() + 16, bytes.size()), copy).IgnoreError(),
       "% 64 == 0");
 }
 

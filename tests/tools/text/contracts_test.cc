@@ -34,11 +34,15 @@ TEST_F(TextContracts, EnginesAreUsedBetweenEnterAndLeave) {
 }
 
 TEST_F(TextContracts, PlansThatEndHaveBeenCounted) {
-  Engines engines;
-  Engine engine;
-  engine.plans = 1;
-  engines.ReleasePlan(&engine);
-  EXPECT_BROKEN(engines.ReleasePlan(&engine), "engine->plans > 0");
+  // The engines are made in the process that ends, since a forked one releases no plans.
+  const auto release_twice = [] {
+    Engines engines;
+    Engine engine;
+    engine.plans = 1;
+    engines.ReleasePlan(&engine);
+    engines.ReleasePlan(&engine);
+  };
+  EXPECT_BROKEN(release_twice(), "engine->plans > 0");
 }
 
 TEST_F(TextContracts, GlossariesHavePhrases) {

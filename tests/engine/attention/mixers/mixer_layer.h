@@ -118,7 +118,7 @@ class Layer {
     const std::vector<absl::Span<const int>> spans(sources.begin(), sources.end());
     size_t size = 0;
     for (const auto& source : sources) size += source.size();
-    const float* rows = nibu::internal::Encode(model_, *embedder_, spans, &workspace);
+    const float* rows = nibu::internal::Encode(model_, *embedder_, spans, &workspace).data();
     return {rows, rows + size * static_cast<size_t>(config().d_model)};
   }
 
