@@ -214,7 +214,7 @@ absl::StatusOr<Point> RunEncoder(const Settings& settings, const MixerSpec& mixe
   const std::vector<int> source = RandomSources(/*sentences=*/1, length, config.vocab_source)[0];
   const auto run = [&](const Model& model, const Embedder& embed, std::vector<float>* out) {
     Workspace workspace;
-    std::copy_n(Encode(model, embed, {source}, &workspace), out->size(), out->data());
+    std::copy_n(Encode(model, embed, {source}, &workspace).data(), out->size(), out->data());
   };
   std::vector<float> out(source.size() * static_cast<size_t>(config.d_model));
   Point point = Measure(settings.repeat, [&] { run(*loaded.model, embedder, &out); });

@@ -30,8 +30,9 @@ absl::StatusOr<Tokenizer> MakeTokenizer(absl::string_view side, const std::strin
   return Invalid("SentencePiece of the ", side, ": ", tokenizer.status().message());
 }
 
-absl::StatusOr<std::vector<std::string>> Encode(const Tokenizer& tokenizer, absl::string_view text,
-                                                std::vector<TextSpan>* spans = nullptr) {
+absl::StatusOr<std::vector<std::string>> EncodeText(const Tokenizer& tokenizer,
+                                                    absl::string_view text,
+                                                    std::vector<TextSpan>* spans = nullptr) {
   if (tokenizer == nullptr) return SplitAtSpaces(text, spans);
   return tokenizer->Encode(text, spans);
 }
@@ -96,7 +97,7 @@ absl::StatusOr<TextCoder> TextCoder::Create(const ModelVocabulary& vocabulary,
   std::vector<std::string> longer;
   for (const absl::string_view name : kNames) {
     NIBU_ASSIGN_OR_RETURN(const std::vector<std::string> pieces,
-                          Encode(coder.source_tokenizer_, name));
+                          EncodeText(coder.source_tokenizer_, name));
     if (coder.HasUnknown(pieces)) continue;
     (pieces.size() == 1 ? coder.names_ : longer).emplace_back(name);
   }
@@ -115,7 +116,7 @@ TextCoder TextCoder::Then(const TextCoder& next) const {
   coder.target_vocabulary_ = next.target_vocabulary_;
   coder.target_tokenizer_ = next.target_tokenizer_;
   std::erase_if(coder.names_, [&](const std::string& name) {
-    const auto pieces = Encode(next.source_tokenizer_, name);
+    const auto pieces = EncodeText(next.source_tokenizer_, name);
     return !pieces.ok() || next.HasUnknown(*pieces);
   });
   return coder;
@@ -142,7 +143,8 @@ TextCoder::Line TextCoder::ParseLine(absl::string_view line, bool split) const {
 absl::StatusOr<EncodedText> TextCoder::Encode(const Line& line, absl::string_view text) const {
   EncodedText coded;
   NIBU_ASSIGN_OR_RETURN(
-      coded.pieces, Encode(source_tokenizer_, absl::StrCat(line.instruction, text), &coded.spans));
+      coded.pieces,
+      EncodeText(source_tokenizer_, absl::StrCat(line.instruction, text), &coded.spans));
   // Spans refer to `text`, and pieces of the instruction have empty ones.
   const size_t before = line.instruction.size();
   for (TextSpan& span : coded.spans) {
@@ -175,7 +177,7 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
   const auto is_border = [&](size_t at) { return IsWordBorder(text, at) && !in_brackets[at]; };
   std::vector<TextSpan> unknowns;
   std::vector<TextSpan> spans;
-  NIBU_ASSIGN_OR_RETURN(const auto pieces, Encode(source_tokenizer_, text, &spans));
+  NIBU_ASSIGN_OR_RETURN(const auto pieces, EncodeText(source_tokenizer_, text, &spans));
   for (size_t i = 0; i < pieces.size(); ++i) {
     TextSpan span = spans[i];
     const size_t last = unknowns.empty() ? 0 : unknowns.back().end;
@@ -198,7 +200,7 @@ std::vector<int> TextCoder::Ids(absl::Span<const std::string> pieces) const {
 }
 
 absl::StatusOr<std::vector<std::string>> TextCoder::TargetPieces(absl::string_view text) const {
-  return Encode(target_tokenizer_, text);
+  return EncodeText(target_tokenizer_, text);
 }
 
 absl::StatusOr<std::vector<int>> TextCoder::TargetIds(absl::string_view text) const {

@@ -83,6 +83,17 @@ TEST(JobQueueTest, FewJobsAreSharedOut) {
   EXPECT_EQ(queue.Take(32, kAny, true).size(), 1u);
 }
 
+// The test is one of two workers.
+TEST(JobQueueTest, AWorkerIsAloneWhileTheOtherWaits) {
+  TestQueue queue(2);
+  EXPECT_FALSE(queue.Alone());
+  std::thread other([&] { EXPECT_EQ(queue.Take(1, kAny, true).size(), 1u); });
+  while (!queue.Alone()) std::this_thread::yield();
+  queue.Push(MakeJob(1));
+  EXPECT_FALSE(queue.Alone());  // The job waits, or the other worker has it.
+  other.join();
+}
+
 TEST(JobQueueTest, ASingleJobIsLeftToThePreferredWorker) {
   TestQueue queue(2);
   std::atomic<int> preferred_got{0};
@@ -95,7 +106,6 @@ TEST(JobQueueTest, ASingleJobIsLeftToThePreferredWorker) {
   });
   for (int i = 1; i <= 50; ++i) {
     queue.AwaitIdle();
-    EXPECT_FALSE(queue.Alone());
     queue.Push(MakeJob(1));
     queue.AwaitIdle();
     EXPECT_EQ(preferred_got, i);

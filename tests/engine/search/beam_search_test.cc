@@ -147,7 +147,7 @@ TEST(BeamSearchTest, EqualsTheRulesWrittenDownNaively) {
         std::vector<float>{0.3f, 1.0f, 1.0f, 2.0f}[static_cast<size_t>(random.Int(0, 3))];
     const long most = std::max(1L, std::lround(static_cast<double>(options.beam_size) *
                                                static_cast<double>(options.patience)));
-    options.num_hypotheses = random.Int(1, static_cast<int>(most));
+    options.num_hypotheses = options.beam_size == 1 ? 1 : random.Int(1, static_cast<int>(most));
     options.length_penalty =
         std::vector<float>{0.0f, 0.6f, 1.0f}[static_cast<size_t>(random.Int(0, 2))];
     options.max_length = random.Int(1, 8);
