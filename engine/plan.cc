@@ -95,6 +95,7 @@ SearchModel SearchModelOf(const ModelConfig& config, Frame frame, int positions,
           .suppressed = config.suppressed,
           .frame = std::move(frame),
           .positions = positions,
+          .vocabulary = config.vocab_target,
           .owner = owner};
 }
 

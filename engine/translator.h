@@ -1,4 +1,5 @@
-// Token ids in, hypotheses out: schedules requests over worker threads.
+// The engine's interface: takes sentences as token ids, shares them out to worker threads, and
+// returns hypotheses.
 #ifndef NIBU_ENGINE_TRANSLATOR_H_
 #define NIBU_ENGINE_TRANSLATOR_H_
 

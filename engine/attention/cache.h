@@ -49,12 +49,12 @@ void PackKeys(const AttentionShape& shape, const float* keys, size_t stride, int
 // Elements of the packed keys.
 size_t PackedKeySize(const AttentionShape& shape, int positions);
 
-// The keys and values of a whole source, in one piece of memory:
+// Returns the bytes that the keys and values of a whole source take in one piece of memory:
 //   packed keys | values [S, D], int8 in pairs | int8: scales of the keys [H][S'], of the values
 //   [H][S']
 // REQUIRES: the memory is 64-byte aligned.
 size_t SourceBytes(const AttentionShape& shape, int positions, CacheType type);
-// From rows of D keys and D values, [S, 2 D].
+// Stores a source from rows of D keys and D values, [S, 2 D].
 void StoreSource(const AttentionShape& shape, const float* keys_values, int positions,
                  CacheType type, void* memory);
 KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type,
@@ -62,17 +62,17 @@ KeysValues ViewSource(const AttentionShape& shape, int positions, CacheType type
 // Returns a view of positions begin .. end - 1. REQUIRES: 0 <= begin < end <= source.positions;
 // `begin` is a multiple of kKeyBlock; so is `end`, unless it is the number of positions.
 KeysValues SliceSource(const AttentionShape& shape, const KeysValues& source, int begin, int end);
-// rows [S, 2 D]: what StoreSource was given. REQUIRES: float32.
+// Sets `rows` [S, 2 D] to what StoreSource was given. REQUIRES: float32.
 void UnpackSource(const AttentionShape& shape, const KeysValues& source, float* rows);
 
 // A cell, the keys and values of one position:
 //   D keys | D values | int8: scales of the keys [H], of the values [H]
 size_t CellBytes(const AttentionShape& shape, CacheType type);
-// Where the scales of an int8 cell begin.
+// Returns the byte at which the scales of an int8 cell begin.
 inline size_t CellScales(const AttentionShape& shape) {
   return (2 * static_cast<size_t>(shape.heads * shape.head_dim) + 3) / 4 * 4;
 }
-// From D keys and D values.
+// Stores a cell from D keys and D values.
 void StoreCell(const AttentionShape& shape, const float* keys_values, CacheType type, void* cell);
 
 // Requests the memory that attention reads next while attention works on something else: keys and

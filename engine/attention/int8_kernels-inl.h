@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "absl/base/macros.h"
 #include "engine/attention/tile-inl.h"
@@ -29,6 +30,12 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kLevels16 = 32767;
+
+// Returns levels / most, by which numbers up to `most` become integers up to `levels`; 0 if `most`
+// is so small that this is no float: the integers are 0 then.
+inline float Inverse(float levels, float most) {
+  return most > levels / std::numeric_limits<float>::max() ? levels / most : 0.0f;
+}
 
 // q = round(scale * x), filled up to pairs. REQUIRES: |q| <= kLevels16.
 template <typename Scale>
@@ -99,7 +106,7 @@ HWY_INLINE float QuantizeQuery(const float* x, size_t dim, uint16_t* q) {
   // Sums of `dim` products with 8-bit integers stay below 2^31.
   const auto levels = static_cast<float>(std::min(kLevels16, (size_t{1} << 31) / (128 * dim) - 1));
   const float most = MaxAbs(x, dim);
-  const float inverse = most > 0 ? levels / most : 0.0f;
+  const float inverse = Inverse(levels, most);
   RoundTo16(
       x, dim, [=](auto d, size_t) HWY_ATTR { return hn::Set(d, inverse); }, q);
   return most / levels;
@@ -156,7 +163,7 @@ void WeighInt8(float* p, const float* keep, const HeadTile& tile, float* const* 
   const float* const value_scales = tile.value_scales;
   // No weight is above 1.
   const float most = MaxAbs(value_scales, filled);
-  const float inverse = most > 0 ? static_cast<float>(kLevels16) / most : 0.0f;
+  const float inverse = Inverse(kLevels16, most);
   for (size_t r = 0; r < kRows; ++r) {
     RoundTo16(
         p + r * tile.stride(), filled,

@@ -23,7 +23,7 @@ void AttendRows(const AttentionSpec& spec, const Queries& queries, const KeyValu
 void AttendPacked(const AttentionSpec& spec, const Queries& queries, const KeysValues& memory,
                   const AttentionOutput& output, Arena* arena, Prefetcher* next);
 
-// Over cells.
+// Attends to the history of one hypothesis, which lies in cells.
 void AttendCells(const AttentionSpec& spec, const Queries& queries, const CellHistory& history,
                  const AttentionOutput& output, Arena* arena, Prefetcher* next);
 

@@ -19,7 +19,7 @@ class Gather {
  public:
   explicit Gather(size_t count) : missing_(count), results_(count) {}
 
-  // REQUIRES: number < count, and it is the first result of this number.
+  // REQUIRES: number < count, and fewer than `count` results have been added.
   void Add(size_t number, absl::StatusOr<T> result) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ABSL_ASSERT(number < results_.size() && missing_ > 0);

@@ -43,7 +43,7 @@ class RowSpan {
     return {data_ + Offset(first), count, columns_, room_ - first};
   }
 
-  // Returns the same memory as as many rows, side by side, of fewer columns.
+  // Returns a view of the same memory with as many rows, but of fewer columns.
   // REQUIRES: columns <= this->columns().
   RowSpan WithColumns(int columns) const {
     ABSL_ASSERT(columns <= columns_);

@@ -13,7 +13,7 @@ struct Type {
   const char* name;
 };
 
-// The types in the order of DType.
+// The size and the name of each DType, in the order of that enum.
 constexpr Type kTypes[] = {{4, "float32"}, {2, "float16"}, {2, "bfloat16"}, {1, "int8"},
                            {2, "int16"},   {4, "int32"},   {8, "int64"},    {1, "uint8"}};
 

@@ -15,11 +15,12 @@ namespace nibu::internal {
 class TokenSet {
  public:
   // An empty set of the tokens 0 .. vocabulary - 1.
-  explicit TokenSet(int vocabulary) : words_((static_cast<size_t>(vocabulary) + 63) / 64) {}
+  explicit TokenSet(int vocabulary)
+      : vocabulary_(vocabulary), words_((static_cast<size_t>(vocabulary) + 63) / 64) {}
 
   // REQUIRES: 0 <= token < vocabulary.
   void Add(int token) {
-    ABSL_ASSERT(0 <= token && static_cast<size_t>(token) / 64 < words_.size());
+    ABSL_ASSERT(0 <= token && token < vocabulary_);
     uint64_t& word = words_[static_cast<size_t>(token) / 64];
     const uint64_t bit = uint64_t{1} << (token % 64);
     if ((word & bit) == 0) ++size_;
@@ -40,6 +41,7 @@ class TokenSet {
   }
 
  private:
+  int vocabulary_;
   std::vector<uint64_t> words_;
   size_t size_ = 0;
 };

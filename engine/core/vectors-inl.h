@@ -71,7 +71,8 @@ HWY_INLINE float Sum(size_t n, F f) {
   return hn::GetLane(sum);
 }
 
-// Returns the largest |x[i]|; 0 if n is 0.
+// Returns the largest |x[i]|; 0 if n is 0. Where an x[i] is NaN, it may be left out: on x86, Max
+// returns its second argument then.
 inline float MaxAbs(const float* x, size_t n) {
   const Floats d;
   const size_t lanes = hn::Lanes(d);
@@ -79,9 +80,9 @@ inline float MaxAbs(const float* x, size_t n) {
   hn::Vec<Floats> most[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   size_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    for (size_t k = 0; k < 4; ++k) most[k] = hn::Max(most[k], abs(i + k * lanes));
+    for (size_t k = 0; k < 4; ++k) most[k] = hn::Max(abs(i + k * lanes), most[k]);
   }
-  for (; i + lanes <= n; i += lanes) most[0] = hn::Max(most[0], abs(i));
+  for (; i + lanes <= n; i += lanes) most[0] = hn::Max(abs(i), most[0]);
   most[0] = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
   float result = hn::GetLane(hn::MaxOfLanes(d, most[0]));
   for (; i < n; ++i) result = std::max(result, std::abs(x[i]));

@@ -73,8 +73,7 @@ void DecoderState::Release() {
 
 void DecoderState::Reorder(absl::Span<const int> parents) {
   ABSL_ASSERT(parents.size() <= cells_.size());
-  ABSL_ASSERT(absl::c_all_of(
-      parents, [this](int h) { return 0 <= h && static_cast<size_t>(h) < cells_.size(); }));
+  ABSL_ASSERT(absl::c_all_of(parents, [this](int h) { return IsLive(h); }));
   bool same = true;
   for (size_t h = 0; h < parents.size(); ++h) same = same && parents[h] == static_cast<int>(h);
   if (same) return;
@@ -105,6 +104,11 @@ void DecoderState::Extend(int hypotheses) {
   ++length_;
 }
 
+bool DecoderState::IsLive(int h) const {
+  if (h < 0 || static_cast<size_t>(h) >= cells_.size()) return false;
+  return is_recurrent_ || cells_[static_cast<size_t>(h)].size() == static_cast<size_t>(length_);
+}
+
 void DecoderState::Truncate(int length) {
   ABSL_ASSERT(cells_.size() == 1);
   ABSL_ASSERT(0 <= length && length <= length_ && longest_ - length <= droppable_);
@@ -116,6 +120,9 @@ void DecoderState::Truncate(int length) {
 }
 
 void DecoderState::Store(int position, int h, int layer, const float* keys_values) {
+  ABSL_ASSERT(static_cast<size_t>(layer) < layers_);
+  ABSL_ASSERT(IsLive(h) && 0 <= position && position < length_);
+  ABSL_ASSERT(IsLive(h) && 0 <= position && position < length_);
   char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)][static_cast<size_t>(position)]);
   StoreCell(shape_, keys_values, pool_->type(),
             cell + static_cast<size_t>(layer) * pool_->LayerStride(cells_.size()));

@@ -61,7 +61,7 @@ class DecoderState {
   void Release();
 
   // Hypothesis h of the next step continues hypothesis parents[h] of this one. REQUIRES: no more
-  // hypotheses than the beam's, and each parent is one of them.
+  // hypotheses than the beam's, and each parent is one of this step's.
   void Reorder(absl::Span<const int> parents);
 
   // Makes room for the next position of `hypotheses` hypotheses, each of which gets a cell (SSRU:
@@ -83,7 +83,8 @@ class DecoderState {
                 .subspan(0, static_cast<size_t>(last) + 1),
             static_cast<size_t>(layer) * pool_->LayerStride(cells_.size())};
   }
-  // Writes a position's keys and values, [2 I], of hypothesis h in a layer.
+  // Writes a position's keys and values, [2 I], of hypothesis h in a layer. REQUIRES: the
+  // hypothesis has the position.
   void Store(int position, int h, int layer, const float* keys_values);
 
   // The recurrent state c [D] of hypothesis h in a layer (DecoderMemory::kSsru) at a position held,
@@ -100,6 +101,8 @@ class DecoderState {
   KeysValues source(int layer) const;
 
  private:
+  // Returns whether there is a hypothesis h with all positions.
+  bool IsLive(int h) const;
   // Returns the place of the recurrent states behind `length` positions.
   float* Recurrent(int length, int h, int layer) {
     const size_t slot = static_cast<size_t>(length) % slots_;

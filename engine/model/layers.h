@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "absl/base/macros.h"
 #include "engine/attention/attention.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/arena.h"
@@ -45,7 +46,8 @@ inline AttentionShape ShapeOf(const ModelConfig& config, int heads) {
   return {heads, config.head_dim(heads), config.attention_scale};
 }
 
-// A stack's positions: its tokens at them to vectors. Immutable; threads may share it.
+// Embeds the tokens of a stack (the encoder or the decoder): token embedding times scale, plus the
+// position's vector. Immutable; threads may share it.
 class Embedder {
  public:
   // Positions 0 .. positions - 1 will be asked for. `config` and `weights` outlive the embedder.
@@ -67,9 +69,11 @@ class Embedder {
   AlignedBuffer<float> distances_;  // [H, 2 positions - 1], or none
 };
 
-// out = the norm of x, or of x + y if y is not null. `y` and `out` have as many rows as x.
+// Sets out to the norm of x, or of x + y if y is not null. `y` and `out` are as large as x.
+// REQUIRES: the norm has as many numbers as x has columns.
 inline void Normalize(const ModelConfig& config, const LayerNormWeights& norm,
                       RowSpan<const float> x, const float* y, float* out) {
+  ABSL_ASSERT(norm.gamma.size() == static_cast<size_t>(x.columns()));
   const float* const beta = config.norm_kind == NormKind::kRms ? nullptr : norm.beta.data();
   LayerNorm(norm.gamma.data(), beta, config.norm_epsilon, x.data(), y, x.rows(), x.columns(), out);
 }

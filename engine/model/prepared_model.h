@@ -12,18 +12,18 @@ namespace nibu::internal {
 
 // A model with what workers share beside its weights. Immutable.
 struct PreparedModel {
-  // For sources of `max_source` tokens and `max_target` positions of the decoder, or as many as the
-  // model has. `part`: of an ensemble.
+  // Prepares a model for sources of `max_source` tokens and `max_target` positions of the decoder,
+  // or as many as the model has. `part`: its weight in an ensemble.
   PreparedModel(std::shared_ptr<const Model> of, int max_source, int max_target, float part = 1)
       : model(std::move(of)),
-        weight(part),
+        ensemble_weight(part),
         source_positions(std::min(max_source, model->config.max_positions)),
         target_positions(std::min(max_target, model->config.max_positions)),
         source(model->config, model->weights.source, source_positions),
         target(model->config, model->weights.target, target_positions) {}
 
   std::shared_ptr<const Model> model;
-  float weight;
+  float ensemble_weight;
   int source_positions;
   int target_positions;
   Embedder source;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "engine/attention/mixers/deformable.h"
 #include "engine/attention/mixers/local.h"
 #include "engine/attention/mixers/pool.h"

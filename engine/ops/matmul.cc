@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 
 #include "absl/base/macros.h"
 #include "engine/core/aligned_buffer.h"
@@ -27,11 +28,16 @@ void ForEachPiece(int rows, int most, F f) {
   for (int first = 0; first < rows; first += most) f(first, std::min(most, rows - first));
 }
 
-// Returns whether x and y fit a map from `in` to `out` columns, and have room for padding.
+// Returns whether x and y fit a map from `in` to `out` columns, have room for padding, and do not
+// overlap.
 bool Fit(int in, int out, const RowSpan<const float>& x, const RowSpan<float>& y) {
   const int room = Matmul::RoomFor(x.rows());
-  return x.columns() == in && y.columns() == out && x.rows() == y.rows() && x.room() >= room &&
-         y.room() >= room;
+  const auto end = [](const auto& rows) {
+    return rows.data() + static_cast<size_t>(rows.rows()) * static_cast<size_t>(rows.columns());
+  };
+  const bool overlaps = std::less<>()(x.data(), end(y)) && std::less<>()(y.data(), end(x));
+  return !overlaps && x.columns() == in && y.columns() == out && x.rows() == y.rows() &&
+         x.room() >= room && y.room() >= room;
 }
 
 size_t InputBytes(ComputeType type) { return dnnl::memory::data_type_size(SourceType(type)); }
@@ -54,6 +60,7 @@ struct Matmul::State {
   int prepared_rows = 0;
   int prepared_columns = 0;
   int prepared_room = 0;
+  ComputeType prepared_type = ComputeType::kFloat32;
 
   // Returns the back end for a map. Our own kernels run on one thread, so that oneDNN multiplies
   // when more may be used.
@@ -85,7 +92,8 @@ struct Matmul::State {
   }
 
   // Says which rows the next products read.
-  void SetPrepared(const void* data, int rows, int columns, int room) {
+  void SetPrepared(ComputeType type, const void* data, int rows, int columns, int room) {
+    prepared_type = type;
     prepared = data;
     prepared_rows = rows;
     prepared_columns = columns;
@@ -95,13 +103,13 @@ struct Matmul::State {
   // Has the next products read x, in the type that the map reads: x itself, or converted into
   // `input`.
   void Prepare(const Linear::Packed& map, const RowSpan<const float>& x) {
-    SetPrepared(x.data(), x.rows(), x.columns(), x.room());
+    SetPrepared(map.spec.type, x.data(), x.rows(), x.columns(), x.room());
     if (map.spec.type == ComputeType::kFloat32) return;
     const auto in = static_cast<size_t>(map.spec.in);
     const auto n = static_cast<size_t>(x.rows());
     const int room = x.rows() + kMostPaddedRows;
     input.Reserve(static_cast<size_t>(room) * in * InputBytes(map.spec.type));
-    SetPrepared(input.data(), x.rows(), x.columns(), room);
+    SetPrepared(map.spec.type, input.data(), x.rows(), x.columns(), room);
     if (map.spec.type == ComputeType::kBFloat16) {
       RoundToBFloat16(x.data(), n * in, reinterpret_cast<uint16_t*>(input.data()));
     } else {
@@ -155,7 +163,9 @@ void Matmul::SetInput(const Linear& linear, RowSpan<const float> x) {
 
 void Matmul::ApplyToInput(const Linear& linear, int first, RowSpan<float> y) {
   ABSL_ASSERT(linear.in() == state_->prepared_columns && linear.out() == y.columns());
-  ABSL_ASSERT(first % PieceRows(linear) == 0 && first + y.rows() <= state_->prepared_rows);
+  ABSL_ASSERT(linear.compute_type() == state_->prepared_type);
+  ABSL_ASSERT(first % kLeastPieceRows == 0 || first % kMostRows == 0);
+  ABSL_ASSERT(first + y.rows() <= state_->prepared_rows);
   ABSL_ASSERT(y.rows() <= kMostRows && y.room() >= RoomFor(y.rows()));
   state_->RunOnInput(linear, first, y);
 }
@@ -198,10 +208,10 @@ void Matmul::ApplyPair(const Linear& first, const Linear& second, RowSpan<const 
                      down.header().static_scale, next + static_cast<size_t>(from) * columns,
                      state.row_scales.data() + from);
       });
-      state.SetPrepared(next, n, width, next_room);
+      state.SetPrepared(down.spec.type, next, n, width, next_room);
     } else if (is_bfloat16) {
       state.Run(first, state.InputFrom(up, 0), n, {hidden, room, DType::kBFloat16});
-      state.SetPrepared(hidden, n, width, room);
+      state.SetPrepared(down.spec.type, hidden, n, width, room);
     } else {
       state.RunOnInput(first, 0, {hidden, n, width, room});
       state.Prepare(down, {hidden, n, width, room});

@@ -73,15 +73,16 @@ class Matmul {
   // `observer`: null for none; it outlives the calls.
   void SetObserver(MatmulObserver* observer);
 
-  // Sets y [rows, out] = act(x [rows, in] W + b). x and y do not overlap. REQUIRES: x has in()
+  // Sets y [rows, out] = act(x [rows, in] W + b). REQUIRES: x and y do not overlap; x has in()
   // columns, y has as many rows and out() columns, and both have room for RoomFor(rows) rows.
   void Apply(const Linear& linear, RowSpan<const float> x, RowSpan<float> y);
 
   // These two do the same for maps with an input in common (the blocks of an output layer), which
   // is quantized once. After SetInput, ApplyToInput sets y [n, out] for rows first .. first + n - 1
   // of x. x must stay valid until the last ApplyToInput, and no other call may come in between.
-  // REQUIRES: columns and room as in Apply; `first` is a multiple of PieceRows, n at most
-  // kMostRows, and x has first + n rows; `linear` has the input of the map given to SetInput.
+  // REQUIRES: columns and room as in Apply; `first` is a multiple of PieceRows (of any map), n at
+  // most kMostRows, and x has first + n rows; `linear` has the number and the type of inputs of the
+  // map given to SetInput.
   void SetInput(const Linear& linear, RowSpan<const float> x);
   void ApplyToInput(const Linear& linear, int first, RowSpan<float> y);
 

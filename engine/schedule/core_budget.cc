@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "absl/base/macros.h"
+#include "engine/core/holds_lock.h"
 
 namespace nibu::internal {
 
@@ -25,7 +26,7 @@ int CoreBudget::waiting() const {
 bool CoreBudget::is_forked() const { return process_ != getpid(); }
 
 void CoreBudget::Acquire(std::unique_lock<std::mutex>* lock) {
-  ABSL_ASSERT(IsHeldBy(*lock));
+  ABSL_ASSERT(HoldsLock(*lock, mutex_));
   if (held_ < cores_) {  // then nobody is in line: see PassOn
     ++held_;
     return;
@@ -40,7 +41,7 @@ void CoreBudget::Acquire(std::unique_lock<std::mutex>* lock) {
 // meantime cannot overtake the one that is about to wake up. The notification comes under the lock,
 // because the waiter's memory is gone once its thread runs.
 void CoreBudget::PassOn(const std::unique_lock<std::mutex>& lock) {
-  ABSL_ASSERT(IsHeldBy(lock));
+  ABSL_ASSERT(HoldsLock(lock, mutex_));
   ABSL_ASSERT(held_ > 0);
   if (first_ == nullptr) {
     --held_;

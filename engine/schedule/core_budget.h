@@ -78,9 +78,6 @@ class CoreBudget {
   // Gives the caller's core to the first in line, or back to the budget. REQUIRES: `lock` holds
   // mutex_.
   void PassOn(const std::unique_lock<std::mutex>& lock);
-  bool IsHeldBy(const std::unique_lock<std::mutex>& lock) const {
-    return lock.owns_lock() && lock.mutex() == &mutex_;
-  }
 
   const int cores_;
   const std::chrono::nanoseconds slice_;

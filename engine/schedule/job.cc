@@ -8,6 +8,13 @@
 namespace nibu::internal {
 namespace {
 
+// Returns the request of a job, which has a plan and a source.
+Request Checked(Request request) {
+  ABSL_ASSERT(request.plan != nullptr);
+  ABSL_ASSERT(!request.source.empty());
+  return request;
+}
+
 std::vector<int> WithFrame(const Frame& frame, const std::vector<int>& source) {
   std::vector<int> all;
   all.reserve(source.size() + static_cast<size_t>(frame.source_extra()));
@@ -38,14 +45,12 @@ SearchTask TaskOf(const Request& request, size_t source_tokens) {
 }  // namespace
 
 Job::Job(Request asked, Done deliver)
-    : request(std::move(asked)),
+    : request(Checked(std::move(asked))),
       source(WithFrame(plan().frame(), request.source)),
       passes(TaskOf(request, source.size())),
       rows(passes.task().width() * static_cast<size_t>(plan().options().branches())),
       steps(request.on_step),
-      done(std::move(deliver)) {
-  ABSL_ASSERT(request.plan != nullptr && !source.empty());
-}
+      done(std::move(deliver)) {}
 
 absl::Status Job::MustEnd(Clock::time_point now) const {
   if (is_cancelled.load(std::memory_order_relaxed)) {

@@ -32,7 +32,8 @@ class QueueEntry {
   // ascending order. The last one makes it unique.
   Order order_;
   Request::Clock::time_point arrival_;
-  std::shared_ptr<Job> next_;  // the job behind it in a JobList
+  bool is_listed_ = false;     // it is in a JobList
+  std::shared_ptr<Job> next_;  // the job behind it there
 };
 
 // The caller's request, and the state of its decoding. Its owners follow each other: the queue, a
@@ -41,7 +42,7 @@ class QueueEntry {
 struct Job {
   using Clock = Request::Clock;
 
-  // REQUIRES: the request has a plan, and has been checked (Translator::Check): there is a source.
+  // REQUIRES: the request has a plan and a source; CheckRequest (plan.h) has found it right.
   Job(Request request, Done done);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -73,7 +74,8 @@ class JobList {
   const Job& front() const { return *first_; }
   // REQUIRES: the job is in no list.
   void Append(std::shared_ptr<Job> job) {
-    ABSL_ASSERT(job != nullptr && job->entry.next_ == nullptr && job.get() != last_);
+    ABSL_ASSERT(!job->entry.is_listed_);
+    job->entry.is_listed_ = true;
     Job* const added = job.get();
     (last_ == nullptr ? first_ : last_->entry.next_) = std::move(job);
     last_ = added;
@@ -84,6 +86,7 @@ class JobList {
     std::shared_ptr<Job> job = std::move(first_);
     first_ = std::move(job->entry.next_);
     if (first_ == nullptr) last_ = nullptr;
+    job->entry.is_listed_ = false;
     return job;
   }
 

@@ -7,6 +7,7 @@
 
 #include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
+#include "engine/core/holds_lock.h"
 #include "engine/core/status_macros.h"
 
 namespace nibu::internal {
@@ -23,7 +24,7 @@ absl::Status JobQueue::AwaitRoom(std::chrono::nanoseconds patience) {
 
 absl::Status JobQueue::AwaitRoom(std::unique_lock<std::mutex>* lock,
                                  std::chrono::nanoseconds patience) {
-  ABSL_ASSERT(IsHeldBy(*lock));
+  ABSL_ASSERT(HoldsLock(*lock, mutex_));
   const auto may_go_on = [this] { return closed_ || undelivered_ < capacity_; };
   if (patience > std::chrono::hours(24 * 365)) {  // now + patience might overflow
     room_.wait(*lock, may_go_on);
@@ -77,7 +78,7 @@ void JobQueue::CancelWaiting() {
 
 JobQueue::Jobs::iterator JobQueue::End(const std::unique_lock<std::mutex>& lock,
                                        Jobs::iterator waiting, absl::Status status) {
-  ABSL_ASSERT(IsHeldBy(lock));
+  ABSL_ASSERT(HoldsLock(lock, mutex_));
   waiting->second->result = std::move(status);
   finished_.Append(std::move(waiting->second));
   ended_.notify_one();
@@ -87,7 +88,7 @@ JobQueue::Jobs::iterator JobQueue::End(const std::unique_lock<std::mutex>& lock,
 
 // Also works out the earliest deadline of those that are left.
 void JobQueue::EndLate(const std::unique_lock<std::mutex>& lock, Clock::time_point now) {
-  ABSL_ASSERT(IsHeldBy(lock));
+  ABSL_ASSERT(HoldsLock(lock, mutex_));
   if (now < earliest_deadline_) return;
   earliest_deadline_ = kNever;
   for (auto it = jobs_.begin(); it != jobs_.end();) {

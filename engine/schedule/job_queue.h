@@ -112,9 +112,6 @@ class JobQueue {
                      absl::Status status);
   // Ends the waiting jobs whose deadlines have passed. REQUIRES: `lock` holds mutex_.
   void EndLate(const std::unique_lock<std::mutex>& lock, Clock::time_point now);
-  bool IsHeldBy(const std::unique_lock<std::mutex>& lock) const {
-    return lock.owns_lock() && lock.mutex() == &mutex_;
-  }
 
   const size_t workers_;
   const size_t capacity_;

@@ -17,7 +17,7 @@ constexpr size_t kEncoderTokens = 256;
 std::vector<OutputLayer::Part> PartsOf(
     absl::Span<const std::unique_ptr<const PreparedModel>> models) {
   std::vector<OutputLayer::Part> parts;
-  for (const auto& model : models) parts.push_back({model->model.get(), model->weight});
+  for (const auto& model : models) parts.push_back({model->model.get(), model->ensemble_weight});
   return parts;
 }
 

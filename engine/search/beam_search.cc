@@ -24,6 +24,7 @@ bool IsBestFirst(absl::Span<const Candidate> candidates) {
 }  // namespace
 
 void BeamSearch::Reset(const SearchTask& task) {
+  ABSL_ASSERT(task.constraints.size() <= kMostConstraints);
   task_ = task;
   done_ = false;
   expanding_ = options().return_alternatives || options().sampling.is_on();

@@ -67,7 +67,8 @@ class BeamSearch {
   explicit BeamSearch(const SearchTask& task) { Reset(task); }
 
   // Starts a sentence with one live hypothesis, which has the tokens of the forced prefix, if there
-  // is one. The search is done at once if max_length leaves no room for another token.
+  // is one. The search is done at once if max_length leaves no room for another token. REQUIRES: at
+  // most kMostConstraints constraints.
   void Reset(const SearchTask& task);
 
   // Returns how many of the best continuations of each live hypothesis Advance needs, `ahead` steps

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
 #include "engine/search/rules/alternatives.h"
 #include "engine/search/rules/constraint_tokens.h"
@@ -17,7 +18,6 @@
 #include "engine/search/rules/suppress_tokens.h"
 
 namespace nibu::internal {
-
 SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
     : options_(std::move(options)),
       frame_(model.frame),
@@ -26,6 +26,8 @@ SearchPlan::SearchPlan(DecodingOptions options, const SearchModel& model)
       owner_(model.owner),
       stop_rule_(StopRule::Make(options_)) {
   ABSL_ASSERT(options_.Validate().ok());
+  ABSL_ASSERT(absl::c_all_of(
+      ends_, [&model](int token) { return 0 <= token && token < model.vocabulary; }));
   const auto add = [this](auto rule) {
     rules_.push_back(std::make_unique<const decltype(rule)>(std::move(rule)));
   };

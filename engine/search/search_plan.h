@@ -22,13 +22,15 @@ struct SearchModel {
   std::vector<int> suppressed = {};  // tokens that are never generated
   Frame frame = {{}, {}, {-1}};      // of the options if they have one, else the model's
   int positions = 1 << 30;           // the most tokens that its decoder can generate
+  int vocabulary = 1 << 30;          // the number of tokens that it can generate
   uint64_t owner = 0;                // see SearchPlan::owner
 };
 
 // Immutable; threads may share it. It cannot be moved, since its stop rule refers to its options.
 class SearchPlan {
  public:
-  // REQUIRES: options.Validate() is OK, and all token ids are the model's.
+  // REQUIRES: options.Validate() is OK, and all token ids are the model's (ValidateFor in
+  // engine/plan.h checks them).
   SearchPlan(DecodingOptions options, const SearchModel& model);
   SearchPlan(const SearchPlan&) = delete;
   SearchPlan& operator=(const SearchPlan&) = delete;

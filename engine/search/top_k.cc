@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/search/top_k.cc"
-#include "absl/base/macros.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 
 #include "hwy/highway.h"

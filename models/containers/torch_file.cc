@@ -253,6 +253,7 @@ absl::StatusOr<StoredTensor> TorchFile::Tensor(absl::string_view name,
   tensor.view.data = storage.bytes.data() + place;
   tensor.file = storage.file;
   if (!type.dtype.has_value()) {
+    if (!BytesOf(DType::kInt64, tensor.view.shape)) return wrong("has an impossible shape");
     tensor.TakeFloat64(file_->path(),
                        storage.bytes.substr(place, static_cast<size_t>(elements) * type.size));
   }

@@ -18,7 +18,7 @@ inline constexpr absl::string_view kWordMark = "\u2581";
 // Returns the character at byte *i and moves *i behind it. REQUIRES: *i < text.size().
 int32_t NextCharacter(absl::string_view text, size_t* i);
 
-// Negative for an empty text, too.
+// Return the first and the last character, as NextCharacter does. Negative for an empty text, too.
 int32_t FirstCharacter(absl::string_view text);
 int32_t LastCharacter(absl::string_view text);
 

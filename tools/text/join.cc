@@ -46,9 +46,9 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
                  const SaidNumbers& said, const Hypothesis& hypothesis,
                  const AttentionRows& attention, absl::Span<const std::string> tokens,
                  Warnings* warnings) {
-  const bool carries = !part.marked.annotations.empty();
+  const bool is_annotated = !part.marked.annotations.empty();
   std::vector<TextSpan> spans;
-  std::string text = coder.Text(tokens, carries || !part.prefix.empty() ? &spans : nullptr);
+  std::string text = coder.Text(tokens, is_annotated || !part.prefix.empty() ? &spans : nullptr);
   const size_t prefix = TakePrefix(options, part, &text, &spans);
   // The source text that the model read: behind the language tokens, up to where it was truncated.
   const auto& [pieces, read, front] = part.source;
@@ -58,7 +58,7 @@ std::string Text(const TextCoder& coder, const TextOptions& options, const LineP
   *warnings |= CheckTranslation(coder.ParseLine(source, /*split=*/true).text, expected, text,
                                 hypothesis, said);
   ReplaceBreaks(&text);
-  if (!carries) return EscapeText(part.marked, text);
+  if (!is_annotated) return EscapeText(part.marked, text);
   // The annotations are placed by the source piece that each token attends to most.
   std::vector<AlignedToken> aligned;
   aligned.reserve(spans.size());

@@ -62,7 +62,7 @@ std::vector<TextSpan> FindParts(const Protector& protector, const MarkedText& ma
 
 // Returns a translation of `source` (a result of MaskProtected), or its beginning, as the model
 // would write it: each protected part becomes its name, or nothing if it has none.
-std::string WithNamesOf(const MarkedText& source, std::string target) {
+std::string MaskTarget(const MarkedText& source, std::string target) {
   for (const Annotation& annotation : source.annotations) {
     if (!annotation.replaces) continue;
     const TextSpan& name = annotation.span;
@@ -259,7 +259,7 @@ class LineReader {
     newest_ = first;
     if (line_.is_scored) {
       LinePart& part = line_.parts[first];
-      part.target = WithNamesOf(part.marked, std::string(splits_ ? TakeTarget() : *target_));
+      part.target = MaskTarget(part.marked, std::string(splits_ ? TakeTarget() : *target_));
     } else if (sentences_ < prefixes_.size()) {
       SetPrefix(prefixes_[sentences_++].end);
     }
@@ -275,7 +275,7 @@ class LineReader {
     if (has_prefix_) line_.parts[line_.expanded].is_given = newest_ != line_.expanded;
     has_prefix_ = true;
     LinePart& part = line_.parts[newest_];
-    part.prefix += WithNamesOf(part.marked, std::string(prefix));
+    part.prefix += MaskTarget(part.marked, std::string(prefix));
     absl::StripLeadingAsciiWhitespace(&part.prefix);
     line_.expanded = newest_;
   }

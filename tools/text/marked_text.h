@@ -7,8 +7,7 @@
 // 3. Cut and CutAround cut the text into sentences, each with its own annotations.
 // 4. MaskProtected makes the text that the model reads: a name stands for each protected part.
 // 5. PlaceAnnotations (place.cc) puts the annotations into the translation that the model wrote.
-// Write puts
-//    them back into a text that is not translated.
+//    Write puts them back into a text that is not translated.
 //
 // Example: "see <b>http://x.de</b> now" is the text "see http://x.de now", of which [4, 15) becomes
 // a protected part that is written as "<b>http://x.de</b>". The model reads "see Tom now" and

@@ -96,8 +96,8 @@ std::vector<TokenPlace> FindPlaces(Tokens tokens, MarkedText* marked) {
 }
 
 // Step 5: returns the annotations that the tokens [begin, end) make, outer before inner.
-std::vector<Annotation> FindCarried(Tokens tokens, size_t begin, size_t end,
-                                    absl::Span<const TokenPlace> places) {
+std::vector<Annotation> FindAnnotations(Tokens tokens, size_t begin, size_t end,
+                                        absl::Span<const TokenPlace> places) {
   std::list<Annotation> found;
   std::vector<std::list<Annotation>::iterator> parts(tokens.size(), found.end());  // by opening tag
   auto opened = found.end();  // the last element that begins at the current end of the text
@@ -186,7 +186,7 @@ void AddSegment(Markup kind, absl::Span<MarkupToken> tokens, bool is_line, absl:
     back.remove_suffix(blanks_behind);
   }
 
-  whole.annotations = FindCarried(tokens, begin, end, places);
+  whole.annotations = FindAnnotations(tokens, begin, end, places);
   whole.entities = FindEntities(kind, tokens.subspan(begin, end - begin));
   const size_t untouched = front.data() - rest->data();
   marked->segments.push_back(

@@ -1,11 +1,9 @@
 // Cuts lines and whole documents of HTML and XML into tokens.
 //
 // 1. Next looks for the next sign that can begin markup: `<`, `&`, or `]` in CDATA. Where a
-// document
-//    preserves white space, line ends are block tokens, too.
+//    document preserves white space, line ends are block tokens, too.
 // 2. ReadReferenceAt, ReadMarkup, ReadUntil or ReadTag read what begins there. If it turns out to
-// be
-//    text ("a < b"), step 1 goes on behind the sign.
+//    be text ("a < b"), step 1 goes on behind the sign.
 // 3. Add makes a token of it, and one of the text in front of it.
 // 4. If a line ends first, what is open is remembered: until_ (a comment or the like), tag_lines_
 //    and tag_ (a tag), skipped_ (an element that is not translated). The next line goes on there.

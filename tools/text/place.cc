@@ -4,8 +4,7 @@
 // 2. ReadNodes: the annotations become a tree. A node's parent is the innermost element around it.
 // 3. FindName: a protected part replaces its name, or the words that come from the name.
 // 4. PlaceStretch: an element, outer before inner, takes from its parent's units that no sibling
-//    has the run with the greatest sum of +1 (the unit comes from inside of it) and -1, or 0 for an
-//    outer unit of a word of which more came from inside.
+//    has the run with the greatest sum of +1 (a unit from inside of it), -1 and 0 (see there).
 // 5. PlacePoint: all nodes without units become points between two units, inside of their parent's:
 //    tags like <br>, parts whose name is missing, elements of whose words nothing was translated.
 // 6. Write: writes the target with elements around their units, and points with blanks (AsPoint)
@@ -202,9 +201,8 @@ class Placer {
     while (!IsWordBorder(text, word.begin)) --word.begin;
     while (!IsWordBorder(text, word.end)) ++word.end;
     const absl::string_view own = text.substr(word.begin, word.end - word.begin);
-    const bool is_part = absl::c_any_of(source_.annotations, [&](const Annotation& annotation) {
-      return annotation.replaces && annotation.span.begin < word.end &&
-             word.begin < annotation.span.end;
+    const bool is_part = absl::c_any_of(source_.annotations, [&](const Annotation& each) {
+      return each.replaces && each.span.begin < word.end && word.begin < each.span.end;
     });
     const bool is_said = absl::c_any_of(units_, [&](const Unit& other) {
       return other.source.begin < other.source.end && IsInside(other.source, word) &&

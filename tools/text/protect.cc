@@ -96,7 +96,12 @@ std::vector<TextSpan> FindParts(const RE2* own, const RE2* kinds, const RE2* ema
         }
       }
       if (!IsBlank(part)) {
-        std::fill_n(is_found.begin() + static_cast<long>(begin), part.size(), true);
+        // A user's pattern may match a byte of a character (\C): the part has all of it.
+        size_t first = begin;
+        size_t last = begin + part.size();
+        for (int n = 0; n < 3 && first > 0 && !IsCharacterBorder(text, first); ++n) --first;
+        for (int n = 0; n < 3 && !IsCharacterBorder(text, last); ++n) ++last;
+        std::fill_n(is_found.begin() + static_cast<long>(first), last - first, true);
       }
       at = begin + std::max<size_t>(1, part.size());
     }

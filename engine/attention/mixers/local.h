@@ -26,10 +26,10 @@ double LocalWeight(double distance, int width);
 // The window of one query, whose keys lie side by side. Its arrays are the arena's.
 class LocalWindow {
  public:
-  // Keys begin .. end - 1 around p = `centre`.
+  // Makes the window of the keys begin .. end - 1, around p = `centre`.
   LocalWindow(int begin, int end, double centre, int width, Arena* arena);
 
-  // log g of a key of the window.
+  // Returns log g of a key of the window.
   float log_weight(int key) const { return logs_[key - begin_]; }
   // Multiplies the row [dim] that a softmax with log g added has given, and its weights
   // [columns], by 1 / sum(b / g). `b` [end - begin], a part of the weights, is the window's.

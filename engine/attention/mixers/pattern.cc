@@ -129,10 +129,21 @@ void FindKeys(const MixerSpec& spec, int positions, const QueryPlace& place,
       spec.mechanism);
 }
 
+namespace {
+
+bool Sees(const MixerSpec& spec, int positions, int query, int key) {
+  std::vector<KeySpan> spans;
+  FindKeys(spec, positions, {query}, &spans);
+  return std::any_of(spans.begin(), spans.end(), [key](const KeySpan& span) {
+    return span.begin <= key && key < span.end && (key - span.begin) % span.step == 0;
+  });
+}
+
+}  // namespace
+
 int RelativePlace(const MixerSpec& spec, int positions, int query, int key) {
   const int place = (key - query) / GridStep(spec, positions) + spec.biased_width() - 1;
-  ABSL_ASSERT((key - query) % GridStep(spec, positions) == 0);
-  ABSL_ASSERT(0 <= place && place < 2 * spec.biased_width() - 1);
+  ABSL_ASSERT(Sees(spec, positions, query, key));
   return place;
 }
 

@@ -54,7 +54,7 @@ inline bool HasHeads(const MixerSpec& spec) { return spec.Is<BigBird>(); }
 
 // The place of the bias that the scores of a query and a key have in windows of W positions, or in
 // a grid of them (MixerSpec::biased_width): key - query + W - 1, in steps of the grid, of 2 W - 1.
-// REQUIRES: the query sees the key (the window, or the grid, of the one holds the other).
+// REQUIRES: the query sees the key.
 int RelativePlace(const MixerSpec& spec, int positions, int query, int key);
 
 // Queries whose keys are much the same, for a tile: first, first + step, ...

@@ -96,7 +96,7 @@ void ForEachColumnOf(const TileKeys& keys, size_t r, F f) {
   ForEachColumn(keys, spans + (r == 0 ? 0 : keys.ends[r - 1]), spans + keys.ends[r], f);
 }
 
-// The keys and values of `keys`, where they are if one span is all of them, else copied.
+// Returns the keys and values of `keys`: where they are, if one span is all of them, else a copy.
 KeyValueRows Gather(const TileKeys& keys, const KeyValueRows& memory, size_t inner, Arena* arena) {
   const KeySpan& first = keys.all[0];
   if (keys.all.size() == 1) {

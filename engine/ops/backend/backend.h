@@ -31,9 +31,10 @@ class MatmulBackend {
   virtual bool WritesBFloat16(const Linear::Packed& map) const = 0;
 
   // Sets y [rows, out] = act(x W + b). Rows of x beyond `rows` may be read, and rows of y beyond
-  // them overwritten, up to UsualRows(rows), or kMostPaddedRows in bfloat16, for which there is
-  // room. Throws dnnl::error and std::bad_alloc. REQUIRES: 1 to kMostRows rows; that room; y is
-  // float32, or WritesBFloat16(map).
+  // them overwritten, as far as there has to be room. Throws dnnl::error and std::bad_alloc.
+  // REQUIRES: 1 to kMostRows rows; y is float32, or WritesBFloat16(map); x and y have room for
+  // UsualRows(rows) rows, in bfloat16 for kMostPaddedRows, and x in int8 for a multiple of
+  // kInt8Rows (int8_product.h), too.
   virtual void Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                    const MatmulOutput& y) = 0;
 };

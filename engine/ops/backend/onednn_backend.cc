@@ -101,6 +101,8 @@ bool OneDnnBackend::WritesBFloat16(const Linear::Packed& map) const {
 // oneDNN 2 has no scales for each row, so the sums of int8 are turned into floats here, in place.
 void OneDnnBackend::Run(const Linear::Packed& map, const MatmulInput& x, int rows,
                         const MatmulOutput& y) {
+  ABSL_ASSERT(0 < rows && rows <= kMostRows);
+  ABSL_ASSERT(x.room >= UsualRows(rows) && y.room >= UsualRows(rows));
   ABSL_ASSERT(y.dtype == DType::kFloat32 || WritesBFloat16(map));
   MatmulSpec spec = map.spec;
   spec.bfloat16_output = y.dtype == DType::kBFloat16;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "engine/attention/cache.h"
@@ -199,6 +200,27 @@ TEST_P(AttentionTest, StoredSourcesEqualTheDefinition) {
       });
       ExpectEachQueryAlone(c, attention, memory, /*step=*/1);
     }
+  });
+}
+
+// Numbers near 0, whose inverses are no floats, and NaN are attended to like any others.
+TEST_P(AttentionTest, TinyNumbersAndNan) {
+  ForEachHighwayTarget([this] {
+    constexpr AttentionShape kShape{1, 40};
+    constexpr int kKeys = 5;
+    std::vector<float> rows(kKeys * 2 * 40, 1e-39f);
+    AlignedBuffer<char> stored(SourceBytes(kShape, kKeys, GetParam()));
+    StoreSource(kShape, rows.data(), kKeys, GetParam(), stored.data());
+    std::vector<float> query(40, 1e-38f);
+    std::vector<float> out(40);
+    const Attention attention = Of({kShape});
+    const KeysValues memory = ViewSource(kShape, kKeys, GetParam(), stored.data());
+    attention.Run({query.data(), 40, 1}, memory, {out.data(), 40});
+    for (const float x : out) EXPECT_NEAR(x, 0, 1e-37);
+    query.assign(40, 1);
+    query[33] = std::numeric_limits<float>::quiet_NaN();
+    query[3] = 100;
+    attention.Run({query.data(), 40, 1}, memory, {out.data(), 40});
   });
 }
 

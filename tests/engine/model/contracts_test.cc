@@ -82,6 +82,12 @@ TEST_F(ModelContracts, MatricesAreOfWholeHypotheses) {
   decoder_.Begin(EncodeSource({sentence_}), {&state_});
   AttentionMaps maps;
   EXPECT_BROKEN(Step({1}, /*consecutive=*/false, &maps), "input.consecutive");
+  const size_t layers = model_->weights.decoder.size();
+  maps.decoder.assign(layers, std::vector<float>(4 * 1 * 1));
+  maps.cross.assign(layers, std::vector<float>(4 * 1 * 3));  // the source has four tokens
+  EXPECT_BROKEN(Step({1}, /*consecutive=*/true, &maps), "maps.size() == WeightsSize(input)");
+  maps.decoder.assign(layers, {});
+  EXPECT_BROKEN(Step({1}, /*consecutive=*/true, &maps), "maps.size() == static_cast<size_t>");
   Step({1});
   EXPECT_BROKEN(Step({2}, /*consecutive=*/true, &maps), "input.state->length() == count");
 }
@@ -148,8 +154,8 @@ TEST_F(ModelContracts, PositionsOfAStateAreHeld) {
 TEST_F(ModelContracts, ParentsAreOfTheBeam) {
   state_.Extend(2);
   state_.Reorder({1, 0});
-  EXPECT_BROKEN(state_.Reorder({2, 0}), "h) < cells_.size()");
-  EXPECT_BROKEN(state_.Reorder({-1}), "0 <= h");
+  EXPECT_BROKEN(state_.Reorder({2, 0}), "IsLive(h)");
+  EXPECT_BROKEN(state_.Reorder({-1}), "IsLive(h)");
   EXPECT_BROKEN(state_.Reorder({0, 1, 1}), "parents.size() <= cells_.size()");
 }
 

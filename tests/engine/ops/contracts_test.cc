@@ -32,6 +32,8 @@ TEST_F(OpsContracts, MatmulsGetTheRowsThatTheMapHas) {
   EXPECT_BROKEN(matmul_.Apply(linear_, y_.span(), y_.span()), "Fit(");
   EXPECT_BROKEN(matmul_.Apply(linear_, x_.span(), x_.span()), "Fit(");
   EXPECT_BROKEN(matmul_.Apply(linear_, x_.span().Slice(0, 4), y_.span()), "Fit(");
+  const Linear square = Zeros(8, 8);
+  EXPECT_BROKEN(matmul_.Apply(square, x_.span(), x_.span()), "Fit(");
 }
 
 TEST_F(OpsContracts, MatmulsHaveRoomForPadding) {
@@ -54,8 +56,10 @@ TEST_F(OpsContracts, PiecesAreThoseOfTheInput) {
   EXPECT_BROKEN(matmul_.SetInput(linear_, y_.span()), "x.columns() == linear.in()");
   matmul_.SetInput(linear_, x_.span());
   matmul_.ApplyToInput(linear_, 0, y_.span());
-  EXPECT_BROKEN(matmul_.ApplyToInput(linear_, 1, y_.span().Slice(0, 1)), "first % PieceRows");
+  EXPECT_BROKEN(matmul_.ApplyToInput(linear_, 1, y_.span().Slice(0, 1)), "first % kLeastPieceRows");
   EXPECT_BROKEN(matmul_.ApplyToInput(Zeros(9, 16), 0, y_.span()), "prepared_columns");
+  EXPECT_BROKEN(matmul_.ApplyToInput(Zeros(8, 16, ComputeType::kInt8), 0, y_.span()),
+                "prepared_type");
   RowBuffer more(6, 16);
   EXPECT_BROKEN(matmul_.ApplyToInput(linear_, 0, more.span()), "prepared_rows");
   RowBuffer many(Matmul::kMostRows + 1, 8);
@@ -83,8 +87,12 @@ TEST_F(OpsContracts, ProductsOfPreparedRowsHaveRoom) {
 TEST_F(OpsContracts, BackEndsHaveRoomForTheirPadding) {
   OneDnnBackend onednn;
   const Linear::Packed& map = *linear_.packed();
-  EXPECT_BROKEN(onednn.Run(map, {x_.data(), nullptr, 5}, 5, {y_.data(), 16}), "count <= x.room");
-  EXPECT_BROKEN(onednn.Run(map, {x_.data(), nullptr, 16}, 5, {y_.data(), 5}), "count <= y.room");
+  EXPECT_BROKEN(onednn.Run(map, {x_.data(), nullptr, 5}, 5, {y_.data(), 16}),
+                "x.room >= UsualRows(rows)");
+  EXPECT_BROKEN(onednn.Run(map, {x_.data(), nullptr, 16}, 5, {y_.data(), 5}),
+                "y.room >= UsualRows(rows)");
+  EXPECT_BROKEN(onednn.Run(map, {x_.data(), nullptr, 16}, 97, {y_.data(), 16}),
+                "rows <= kMostRows");
   EXPECT_BROKEN(onednn.Run(map, {x_.data(), nullptr, 16}, 0, {y_.data(), 16}), "0 < rows");
 }
 

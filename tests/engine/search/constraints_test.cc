@@ -120,7 +120,7 @@ TEST(ConstraintsTest, WaitBehindALongPrefix) {
   for (const Hypothesis& hypothesis : search.Finish()) EXPECT_FALSE(hypothesis.finished);
 }
 
-// Whether the phrase is there, and no part of a longer word follows.
+// Returns whether the phrase is there, and no part of a longer word follows.
 bool HasWords(const std::vector<int>& tokens, const std::vector<int>& phrase,
               const std::vector<bool>& word_parts) {
   for (auto at = tokens.begin();; ++at) {

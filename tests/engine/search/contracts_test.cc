@@ -21,6 +21,7 @@ TEST_F(SearchContracts, PlansAreOfValidOptions) {
   DecodingOptions options;
   options.beam_size = 0;
   EXPECT_BROKEN(SearchPlan(options, SearchModel()), "options_.Validate().ok()");
+  EXPECT_BROKEN(SearchPlan({}, SearchModel{.eos = 7, .vocabulary = 7}), "token < model.vocabulary");
 }
 
 TEST_F(SearchContracts, StepsGetAListForEachHypothesis) {
@@ -34,6 +35,14 @@ TEST_F(SearchContracts, StepsGetAListForEachHypothesis) {
   EXPECT_BROKEN(search.Advance({unsorted}), "IsBestFirst");
   search.Advance({list});
   EXPECT_EQ(search.live().size(), 2u);
+}
+
+TEST_F(SearchContracts, ConstraintsFitIntoASet) {
+  SearchCase options;
+  SearchTask task = options.task();
+  const std::vector<Constraint> many(kMostConstraints + 1, {{1}});
+  task.constraints = many;
+  EXPECT_BROKEN(BeamSearch(task).done(), "<= kMostConstraints");
 }
 
 TEST_F(SearchContracts, ASearchEndsOnce) {

@@ -176,6 +176,10 @@ TEST(TorchFile, RefusesTensorsThatDoNotFit) {
   EXPECT_THAT(tensor(4, 0, {1 << 30, 1, 1}, {1, 1, 1}), HasSubstr("does not fit"));
   EXPECT_THAT(tensor(5, 0, {2, 2}, {2, 1}), HasSubstr("storage 0 has 16 bytes, expected 5"));
   EXPECT_EQ(TorchError(OneTensor(PickleTensor("DoubleStorage", "0", 2, 0, {2}, {1}), four)), "");
+  EXPECT_THAT(
+      TorchError(OneTensor(
+          PickleTensor("DoubleStorage", "0", 2, 0, {1 << 30, 1 << 30, 4, 0}, {0, 0, 0, 1}), four)),
+      HasSubstr("impossible shape"));
   EXPECT_THAT(TorchError(OneTensor(PickleTensor("FloatStorage", "1", 4, 0, {4}, {1}), four)),
               HasSubstr("no storage 1"));
   EXPECT_THAT(TorchError(OneTensor("K\x01", four)), HasSubstr("\"w\" is not a tensor"));

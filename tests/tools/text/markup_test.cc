@@ -1,5 +1,5 @@
-// Tests of the reader of HTML and XML: which parts are text, which tags are carried with it, which
-// are left alone, and that nothing is lost.
+// Tests of the reader of HTML and XML: which parts are text, which tags become annotations of it,
+// which are left alone, and that nothing is lost.
 #include "tools/text/markup.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Shows a line: texts as `[...]`, carried tags that enclose something as `(<b>|word|</b>)`, those
+// Shows a line: texts as `[...]`, annotations that enclose something as `(<b>|word|</b>)`, those
 // that do not as `(<img>)`, and what stands for a text as `{...}`.
 std::string Show(const MarkedLine& marked) {
   std::string shown;

@@ -80,6 +80,8 @@ TEST(ProtectTest, KindsAndPattern) {
   EXPECT_EQ(Parts(text, kinds, "\\s+"), Found({"a@b.co"}));
   EXPECT_EQ(Parts(text, ProtectedKinds().set(), "X\\d+"),
             Found({"a@b.co", "{0}", "😀", "/a/b", "X12"}));
+  // A byte of a character stands for all of it.
+  EXPECT_EQ(Parts("xé, xa, éa", {}, "x\\C|\\Ca"), Found({"xé", "xa", "éa"}));
   const auto bad = MakeProtector({}, "a(b");
   EXPECT_TRUE(absl::IsInvalidArgument(bad.status()));
   EXPECT_TRUE(absl::StartsWith(bad.status().message(), "protect_pattern: ")) << bad.status();

@@ -99,7 +99,7 @@ Line RandomLine(std::mt19937* random, size_t words) {
   return line;
 }
 
-TEST(CarriedTest, EveryPartComesOutOnce) {
+TEST(AnnotationsTest, EveryPartComesOutOnce) {
   std::mt19937 random(3);
   std::vector<Line> lines;
   for (const size_t words : {1, 1, 2, 3, 3, 5, 5, 8, 8, 13, 13, 21, 21, 34, 34, 55, 55, 400}) {
@@ -131,7 +131,7 @@ TEST(CarriedTest, EveryPartComesOutOnce) {
   }
 }
 
-TEST(CarriedTest, PartsStandWhereANameWould) {
+TEST(AnnotationsTest, PartsStandWhereANameWould) {
   const std::string text =
       "A man is reading https://x.y/a_(b) on a bench.\n"
       "{name} likes ${x}, and a@b.co.\n"
@@ -159,7 +159,7 @@ void ExpectKept(const std::string& flags, const std::vector<std::array<std::stri
   for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(Count(out[i], lines[i][1]), 1u) << out[i];
 }
 
-TEST(CarriedTest, UnknownCharactersTouchOtherParts) {
+TEST(AnnotationsTest, UnknownCharactersTouchOtherParts) {
   ExpectKept("", {{"The dog with ", "日本😀", " runs in the park."},
                   {"", "{0}日本", " runs."},
                   {"", "%s한국", " runs."},
@@ -172,7 +172,7 @@ TEST(CarriedTest, UnknownCharactersTouchOtherParts) {
                                {"A <b>dog</b> runs, ", "П<i>рив</i>ет", "."}});
 }
 
-TEST(CarriedTest, UnknownBrackets) {
+TEST(AnnotationsTest, UnknownBrackets) {
   ExpectKept("", {{"In ", "[2012]", " a man runs."},
                   {"A boy runs.", "[1]", ""},
                   {"A dog ", "<b>", "sleeps</b> on the bench."},
@@ -180,7 +180,7 @@ TEST(CarriedTest, UnknownBrackets) {
   ExpectKept("--markup=xml", {{"A dog ", "&lt;b&gt;", "sleeps&lt;/b&gt; on the bench."}});
 }
 
-TEST(CarriedTest, PartsWithTags) {
+TEST(AnnotationsTest, PartsWithTags) {
   ExpectKept("--markup=html", {{"A man reads ", "http://example.org/<wbr>path/to", " now."},
                                {"Mail ", "foo<b>@</b>bar.com", " now."},
                                {"A dog reads ", "http://www.<em>example</em>.com/path", " today."},
@@ -194,7 +194,7 @@ TEST(CarriedTest, PartsWithTags) {
             "Ein <b>Hund liest</b> heute http://example.org.\n");
 }
 
-TEST(CarriedTest, PartsAreNotGluedToOtherText) {
+TEST(AnnotationsTest, PartsAreNotGluedToOtherText) {
   const std::string text = "Mail:me@x.org\nPhone:{0}\nTwo men. 😀 %s\nA girl runs. 😀 %s\n";
   const std::vector<std::string> parts = {"me@x.org", "{0}", "%s", "%s"};
   const std::vector<std::string> out = Lines(Translate("--beam_size=1", text).out);
@@ -207,7 +207,7 @@ TEST(CarriedTest, PartsAreNotGluedToOtherText) {
 }
 
 // The output may have other words where a part's name would stand.
-TEST(CarriedTest, WordsStayWhole) {
+TEST(AnnotationsTest, WordsStayWhole) {
   const std::string text =
       "A brown dog eats an apple. {0} René\n%s %s Three Noé men walks down the street!\n*BÄ ！\n";
   for (const char* beam : {"--beam_size=1", "--beam_size=4"}) {
@@ -217,13 +217,13 @@ TEST(CarriedTest, WordsStayWhole) {
   }
 }
 
-TEST(CarriedTest, WhatIsNoTagBecomesNone) {
+TEST(AnnotationsTest, WhatIsNoTagBecomesNone) {
   const std::string out =
       Translate("--markup=html", "<p>The boy runs in the A < B park!</p><p>Is 1 <2?</p>\n").out;
   EXPECT_EQ(Count(out, "<"), 4u + Count(out, "< ") + Count(out, "<2")) << out;
 }
 
-TEST(CarriedTest, References) {
+TEST(AnnotationsTest, References) {
   ExpectKept("--markup=html", {{"Write to ", "&#102;&#111;&#111;@bar.com", " about the dog food."},
                                {"A dog at A&amp;B reads ", "http://a.org/?x=1&y=2", " now."},
                                {"A &lt;dog&gt; reads A&B, ", "http://a.org/?x=1&amp;y=2", "."},
@@ -231,13 +231,13 @@ TEST(CarriedTest, References) {
   EXPECT_EQ(Translate("--markup=html", "A&#32;&#100;og runs.\n").out, "Ein Hund rennt.\n");
 }
 
-TEST(CarriedTest, PlainTextIsAsItWas) {
+TEST(AnnotationsTest, PlainTextIsAsItWas) {
   const std::string captions = Captions(100);
   EXPECT_EQ(Translate("--beam_size=1 --output_format=jsonl", captions).out,
             Translate("--beam_size=1 --output_format=jsonl --protect=none", captions).out);
 }
 
-TEST(CarriedTest, AlongWithOtherOptions) {
+TEST(AnnotationsTest, AlongWithOtherOptions) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string line = "A man is reading {book} on a bench.\n";
   // A long part is a single piece.
@@ -267,7 +267,7 @@ TEST(CarriedTest, AlongWithOtherOptions) {
   EXPECT_EQ(hypothesis["alignment"].size(), TokensOf(hypothesis).size());
 }
 
-TEST(CarriedTest, Flags) {
+TEST(AnnotationsTest, Flags) {
   EXPECT_EQ(Translate("--protect=urls --protect_pattern='X\\d+'", "X12\n").out, "X12\n");
   EXPECT_NE(Translate("--protect=urls", "{x}\n").out, "{x}\n");
   ExpectUsageError(Translate("--protect=url", "a\n"),
@@ -278,7 +278,7 @@ TEST(CarriedTest, Flags) {
   EXPECT_EQ(Translate("--tokenized", "a\n").status, 0);
 }
 
-TEST(CarriedTest, WhatStandsBetweenSentencesStays) {
+TEST(AnnotationsTest, WhatStandsBetweenSentencesStays) {
   const auto translate = [](const std::string& line) {
     return Translate("--beam_size=1 --markup=html", line + "\n").out;
   };
@@ -309,7 +309,7 @@ TextResult TranslateMarked(TextTranslator* translator, const MarkedLine& line,
   return result;
 }
 
-TEST(CarriedTest, MarkedLines) {
+TEST(AnnotationsTest, MarkedLines) {
   const auto translator = Bundled(1);
   TextOptions options = translator->default_options();
   const auto plan = translator->Prepare(options);
