@@ -32,6 +32,7 @@ void Feed(const std::vector<int>& tokens, DecoderState* state) {
 
 void ExpectTokens(const std::vector<int>& tokens, const DecoderState& state) {
   ASSERT_EQ(state.length(), static_cast<int>(tokens.size()));
+  if (tokens.empty()) return;
   for (int layer = 0; layer < 2; ++layer) {
     const CellHistory history = state.history(0, layer, state.length() - 1);
     ASSERT_EQ(history.cells.size(), tokens.size());
