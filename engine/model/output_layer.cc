@@ -157,7 +157,7 @@ void OutputLayer::RunShared(absl::Span<const RowSpan<const float>> hidden,
       }
       ScopedTimer timer(&workspace_->profile.search);
       for (int r = 0; r < count; ++r) {
-        const auto i = static_cast<size_t>(from + r);
+        const auto i = static_cast<size_t>(from) + static_cast<size_t>(r);
         const OutputSubset* const own = queries[i].subset;
         const LogitTokens tokens =
             own == nullptr ? LogitTokens(first, width) : LogitTokens(own->tokens);
