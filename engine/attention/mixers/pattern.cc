@@ -60,6 +60,15 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
+// Returns whether the query sees the key, for assertions.
+bool Sees(const MixerSpec& spec, int positions, int query, int key) {
+  std::vector<KeySpan> spans;
+  FindKeys(spec, positions, {query}, &spans);
+  return std::any_of(spans.begin(), spans.end(), [key](const KeySpan& span) {
+    return span.begin <= key && key < span.end && (key - span.begin) % span.step == 0;
+  });
+}
+
 }  // namespace
 
 uint64_t HashOf(uint64_t seed, uint64_t a, uint64_t b) {
@@ -129,22 +138,9 @@ void FindKeys(const MixerSpec& spec, int positions, const QueryPlace& place,
       spec.mechanism);
 }
 
-namespace {
-
-bool Sees(const MixerSpec& spec, int positions, int query, int key) {
-  std::vector<KeySpan> spans;
-  FindKeys(spec, positions, {query}, &spans);
-  return std::any_of(spans.begin(), spans.end(), [key](const KeySpan& span) {
-    return span.begin <= key && key < span.end && (key - span.begin) % span.step == 0;
-  });
-}
-
-}  // namespace
-
 int RelativePlace(const MixerSpec& spec, int positions, int query, int key) {
-  const int place = (key - query) / GridStep(spec, positions) + spec.biased_width() - 1;
   ABSL_ASSERT(Sees(spec, positions, query, key));
-  return place;
+  return (key - query) / GridStep(spec, positions) + spec.biased_width() - 1;
 }
 
 std::vector<QueryTile> TilesOf(const MixerSpec& spec, int positions, int most) {

@@ -1,6 +1,5 @@
 // Tests of the public interface beyond requests of single lines: whole texts, sentences, languages,
-// versions.
-// Threads: the thread sanitizer runs this file.
+// versions. The thread sanitizer does not run this file.
 #include <future>
 #include <memory>
 #include <string>
