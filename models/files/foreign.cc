@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/base/macros.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -138,7 +137,7 @@ absl::Status RefuseGzip(const std::string& path, absl::string_view bytes) {
 }  // namespace
 
 absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes) {
-  ABSL_ASSERT(!IsGitLfsPointer(bytes));
+  if (IsGitLfsPointer(bytes)) return GitLfsPointerError(path);
   const std::string name = std::filesystem::path(path).filename().string();
   if (IsGzip(bytes)) return RefuseGzip(path, bytes);
   if (IsTar(bytes)) {

@@ -26,8 +26,8 @@ bool IsGitLfsPointer(absl::string_view bytes);
 absl::Status GitLfsPointerError(const std::string& path);
 
 // Returns an error for a file that it recognizes: Unimplemented for another format, InvalidArgument
-// for an archive or a damaged file. OK for all others. REQUIRES: the bytes are no Git LFS pointer,
-// which FileBytes::Open refuses.
+// for an archive or a damaged file, DataLoss for a Git LFS pointer. OK for all others. The bytes
+// may be any: also those of a file within another one, which FileBytes::Open has not seen.
 absl::Status RefuseForeignFile(const std::string& path, absl::string_view bytes);
 
 // Does the same for each file of a directory in which no weights were found, and returns the first

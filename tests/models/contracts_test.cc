@@ -13,7 +13,6 @@
 #include "models/containers/safetensors.h"
 #include "models/containers/tensor_source.h"
 #include "models/files/file_bytes.h"
-#include "models/files/foreign.h"
 #include "models/files/new_file.h"
 #include "models/load_model.h"
 #include "models/native/native.h"
@@ -49,12 +48,6 @@ TEST_F(ModelContracts, HuggingFaceDirectoriesHoldNoIntegers) {
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_BROKEN(WriteHuggingFace(*model, ComputeType::kInt8, folder / "hf").IgnoreError(),
                 "quantization != ComputeType::kInt8");
-}
-
-TEST_F(ModelContracts, GitLfsPointersAreRefusedBefore) {
-  EXPECT_BROKEN(
-      RefuseForeignFile("m.bin", "version https://git-lfs.github.com/spec/v1\n").IgnoreError(),
-      "!IsGitLfsPointer(bytes)");
 }
 
 TEST_F(ModelContracts, RowsAreThoseOfTheMatrix) {

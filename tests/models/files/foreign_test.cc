@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "models/load_model.h"
+#include "models/vocabulary/vocabulary_file.h"
 #include "tests/models/archives.h"
 #include "tests/models/files.h"
 #include "zlib.h"
@@ -55,6 +56,12 @@ TEST(Foreign, GitLfsPointersWhateverTheyStandFor) {
     EXPECT_THAT(Error(folder / name), HasSubstr("Git LFS pointer")) << name;
     EXPECT_THAT(Error(folder.path()), HasSubstr("Git LFS pointer")) << name;
   }
+}
+
+TEST(Foreign, GitLfsPointersWithinAnotherFile) {
+  const absl::Status status = ReadSentencePieces(kPointer, "m.nibu").status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_EQ(status.message(), "m.nibu: this is a Git LFS pointer: run git lfs pull");
 }
 
 TEST(Foreign, FilesByTheirBytesAndNames) {
