@@ -16,11 +16,15 @@ std::string SharedPath(absl::string_view name) {
 }
 
 std::string CaptionsModelPath(absl::string_view name) {
-  return absl::StrCat(NIBU_SOURCE_DIR "/models/pretrained/en-de", name.empty() ? "" : "/", name);
+  return absl::StrCat(NIBU_CAPTIONS_MODEL, name.empty() ? "" : "/", name);
 }
 
 std::string ProgramPath(absl::string_view name) {
   return absl::StrCat(NIBU_BINARY_DIR "/bin/", name);
+}
+
+std::string CaptionsProgram(absl::string_view name) {
+  return absl::StrCat(Program(name), " --model='", CaptionsModelPath(), "'");
 }
 
 std::string Program(absl::string_view name) { return absl::StrCat("'", ProgramPath(name), "'"); }

@@ -29,6 +29,10 @@ std::string ProgramPath(absl::string_view name);
 // The same in quotes, as a word of a shell's command line.
 std::string Program(absl::string_view name);
 
+// The same with the captions model as its --model, so that what is expected does not depend on
+// which model is bundled. Another --model that follows takes its place.
+std::string CaptionsProgram(absl::string_view name);
+
 }  // namespace nibu::internal
 
 #endif  // NIBU_TESTS_PATHS_H_

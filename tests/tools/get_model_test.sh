@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# get_model_test.sh NIBU_TRANSLATE [SHARED]: tools/get_model.sh fetches models from a server on this computer that
-# imitates the registries (get_model_server.py), and nibu-translate finds them by name. SHARED: the folder of real
-# models; without it Firefox's and Argos Translate's files are fetched, but not translated with. 77: skipped.
+# get_model_test.sh NIBU_TRANSLATE CAPTIONS_MODEL [SHARED]: tools/get_model.sh fetches models from a server on this
+# computer that imitates the registries (get_model_server.py), and nibu-translate finds them by name. SHARED: the
+# folder of real models; without it Firefox's and Argos Translate's files are fetched, but not translated with. 77:
+# skipped.
 # shellcheck disable=SC2011,SC2015
 set -euo pipefail
 export LC_ALL=C.UTF-8
-translate=$1 shared=${2:-}
+translate=$1 captions_model=$2 shared=${3:-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 get_model="$root/tools/get_model.sh"
-bundled="$root/models/pretrained/en-de"
 for tool in python3 curl unzip; do
   command -v "$tool" >/dev/null || { echo "skipped: there is no $tool (apt-get install $tool)"; exit 77; }
 done
@@ -80,7 +80,7 @@ repository() {
 
 # Hugging Face: the files that nibu reads, and no others; redirects; a file that is broken off several times.
 mkdir "$tmp/files" "$tmp/files/onnx"
-cp "$bundled"/* "$tmp/files"
+cp "$captions_model"/* "$tmp/files"
 for file in pytorch_model.bin tf_model.h5 rust_model.ot flax_model.msgpack onnx/model.onnx .gitattributes; do
   echo "not needed" >"$tmp/files/$file"
 done
@@ -88,7 +88,7 @@ printf -- '---\nlanguage: [en, de]\nlicense: cc-by-nc-4.0\n---\n# A model\n' >"$
 all=(.gitattributes README.md config.json flax_model.msgpack generation_config.json model.safetensors onnx/model.onnx
   pytorch_model.bin rust_model.ot source.spm target.spm tf_model.h5 tokenizer_config.json vocab.json)
 repository Helsinki-NLP/opus-mt-en-de "${all[@]}"
-size=$(stat -c %s "$bundled/model.safetensors")
+size=$(stat -c %s "$captions_model/model.safetensors")
 rules "/files/Helsinki-NLP/opus-mt-en-de/resolve/main/model.safetensors drop 1000000 3"
 refused 1 "the same command goes on with it" opus-mt-en-de
 absent opus-mt-en-de
@@ -101,7 +101,7 @@ logged "^/files/.*/model.safetensors bytes=3000000- 206"
 logged "^/Helsinki-NLP/opus-mt-en-de/resolve/main/model.safetensors bytes=3000000- 302"
 not_logged "config.json"  # It was whole already.
 for file in config.json generation_config.json model.safetensors source.spm target.spm tokenizer_config.json vocab.json; do
-  same "$bundled/$file" "$models/opus-mt-en-de/$file"
+  same "$captions_model/$file" "$models/opus-mt-en-de/$file"
 done
 [ "$(ls -A "$models/opus-mt-en-de" | xargs)" = "README.md config.json generation_config.json model.safetensors \
 origin.txt source.spm target.spm tokenizer_config.json vocab.json" ] || fail "other files: $(ls -A "$models/opus-mt-en-de")"
@@ -127,7 +127,7 @@ weights="$tmp/files/model.safetensors"
 seq 100000 >"$weights"
 size=$(stat -c %s "$weights")
 repository somebody/opus-mt-en-de "${all[@]}"
-sed -i "s/$(sum "$bundled/source.spm")/$(sum "$bundled/vocab.json")/" "$site/api/models/somebody/opus-mt-en-de/tree/main"
+sed -i "s/$(sum "$captions_model/source.spm")/$(sum "$captions_model/vocab.json")/" "$site/api/models/somebody/opus-mt-en-de/tree/main"
 refused 1 "source.spm: its checksum is wrong; it was deleted" somebody/opus-mt-en-de --name=wrong
 absent wrong
 [ ! -e "$models/.wrong.part/source.spm.part" ] || fail "a wrong file is still there"
@@ -136,7 +136,7 @@ echo >>"$site/files/somebody/opus-mt-en-de/resolve/main/target.spm"
 refused 1 "target.spm: it has" somebody/opus-mt-en-de --name=wrong
 repository somebody/opus-mt-en-de "${all[@]}"
 get somebody/opus-mt-en-de --name=wrong
-same "$bundled/source.spm" "$models/wrong/source.spm"
+same "$captions_model/source.spm" "$models/wrong/source.spm"
 
 # A part that is longer than the file, one that is as long but something else, and a server that has no ranges.
 begun() {  # All files but the last have come.
@@ -267,7 +267,7 @@ ct2="$shared/models/en-de-ct2"
 mkdir -p "$tmp/argos/translate-en_de-1_9/model" "$site/argos"
 if [ -d "$ct2" ]; then
   cp "$ct2"/* "$tmp/argos/translate-en_de-1_9/model"
-  cp "$bundled/source.spm" "$tmp/argos/translate-en_de-1_9/sentencepiece.model"
+  cp "$captions_model/source.spm" "$tmp/argos/translate-en_de-1_9/sentencepiece.model"
 else
   seq 100000 | tee "$tmp/argos/translate-en_de-1_9/model/model.bin" >"$tmp/argos/translate-en_de-1_9/sentencepiece.model"
 fi
@@ -307,15 +307,15 @@ PATH="$tmp/bin" refused 1 "there is no curl; apt-get install curl" argos en-de -
 
 # Addresses: archives with the model in a folder or without one, a file, and what they must not do.
 mkdir -p "$site/OPUS-MT-models/en-de" "$tmp/packed"
-(cd "$bundled" && pack "$site/OPUS-MT-models/en-de/opus-2020-02-26.zip" ./*)
+(cd "$captions_model" && pack "$site/OPUS-MT-models/en-de/opus-2020-02-26.zip" ./*)
 get "$url/OPUS-MT-models/en-de/opus-2020-02-26.zip"
-same "$bundled/vocab.json" "$models/marian-en-de-2020-02-26/vocab.json"
+same "$captions_model/vocab.json" "$models/marian-en-de-2020-02-26/vocab.json"
 said_command
-cp -r "$bundled" "$tmp/packed/in a folder"
+cp -r "$captions_model" "$tmp/packed/in a folder"
 tar -czf "$site/packed.tar.gz" -C "$tmp/packed" .
 get "$url/packed.tar.gz?download=1" --name=packed
 said_command "A dog runs."
-"${translate%/*}/nibu-convert" --model="$bundled" --out="$site/captions.nibu" >"$tmp/out" 2>"$tmp/err" ||
+"${translate%/*}/nibu-convert" --model="$captions_model" --out="$site/captions.nibu" >"$tmp/out" 2>"$tmp/err" ||
   fail "nibu-convert"
 get "$url/captions.nibu"
 said_command "A dog runs."

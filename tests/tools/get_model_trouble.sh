@@ -89,14 +89,14 @@ for first in old cut; do
 done
 
 # A file that is there has to be as long as the list says, and of its checksum.
-cp "$bundled/source.spm" "$tmp/files/source.spm"
+cp "$captions_model/source.spm" "$tmp/files/source.spm"
 repository somebody/versions "${versions[@]}" source.spm
 rules "/files/somebody/versions/resolve/main/model.safetensors status 404"
 refused 1 "there is no such file" somebody/versions
 no_log
 printf x | dd of="$models/.versions.part/source.spm" conv=notrunc status=none
 get somebody/versions
-same "$bundled/source.spm" "$models/versions/source.spm"
+same "$captions_model/source.spm" "$models/versions/source.spm"
 logged "resolve/main/source.spm - 200"
 not_logged "config.json"
 

@@ -18,11 +18,11 @@
 namespace nibu::internal {
 
 inline Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat(Program("nibu-translate"), " ", flags), input);
+  return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " ", flags), input);
 }
 
 inline Outcome Score(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat(Program("nibu-score"), " ", flags), input);
+  return Shell(absl::StrCat(CaptionsProgram("nibu-score"), " ", flags), input);
 }
 
 inline void ExpectUsageError(const Outcome& outcome, const std::string& part) {

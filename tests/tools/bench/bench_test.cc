@@ -30,7 +30,7 @@ using ::testing::Le;
 using ::testing::Lt;
 using ::testing::SizeIs;
 
-const std::string kProgram = ProgramPath("nibu-bench");
+const std::string kProgram = CaptionsProgram("nibu-bench");
 
 // Returns the path of a file with the shape of a very small model.
 std::string TinyShape() {
@@ -42,7 +42,7 @@ std::string TinyShape() {
 }
 
 Outcome BenchTiny(const std::string& flags) {
-  return Shell(absl::StrCat("'", kProgram, "' --random_weights --config='", TinyShape(),
+  return Shell(absl::StrCat(Program("nibu-bench"), " --random_weights --config='", TinyShape(),
                             "' --sentences=6 --output_length=5 ", flags),
                "");
 }
@@ -201,8 +201,8 @@ TEST(BenchTest, PeakMemoryIsOfOneRun) {
 
 TEST(BenchTest, TranslatesText) {
   const Outcome outcome =
-      Shell(absl::StrCat("'", kProgram,
-                         "' --json --compute_type=float32 --threads=1 --beam_size=1 "
+      Shell(absl::StrCat(kProgram,
+                         " --json --compute_type=float32 --threads=1 --beam_size=1 "
                          "--src=/dev/stdin"),
             "A man is riding a bicycle.\n\nTwo dogs are playing in the snow.\n");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -228,7 +228,7 @@ TEST(BenchTest, AnEnsembleTranslatesRandomSources) {
   const std::string model = CaptionsModelPath();
   const auto run = [](const std::string& models) {
     const Outcome outcome =
-        Shell(absl::StrCat("'", kProgram, "' --json --threads=1 --sentences=2 --output_length=2 ",
+        Shell(absl::StrCat(kProgram, " --json --threads=1 --sentences=2 --output_length=2 ",
                            "--model=", models),
               "");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -252,16 +252,15 @@ TEST(BenchTest, RefusesBeforeAnythingRuns) {
   // The same error is given with random weights.
   ExpectOneLineError("nibu-bench", BenchTiny("--encoder_attention=mlp:4"), 1, "mlp:positions=4");
   ExpectUsageError("word", "unexpected argument \"word\"");
-  ExpectOneLineError("nibu-bench",
-                     Shell(absl::StrCat("'", kProgram, "' --src=x --source_length=4"), ""), 2,
-                     "--source_length is of random sources");
+  ExpectOneLineError("nibu-bench", Shell(absl::StrCat(kProgram, " --src=x --source_length=4"), ""),
+                     2, "--source_length is of random sources");
 }
 
 TEST(BenchTest, FailsWithOneLine) {
   ExpectOneLineError("nibu-bench", BenchTiny("--source_length=64"), 1, "--source_length");
   ExpectOneLineError("nibu-bench", BenchTiny("--output_length=65"), 1,
                      "--output_length=65 is more than the 64 positions");
-  const std::string bundled = absl::StrCat("'", kProgram, "' --json --src=");
+  const std::string bundled = absl::StrCat(kProgram, " --json --src=");
   ExpectOneLineError("nibu-bench", Shell(bundled + "/nonexistent", ""), 1, "/nonexistent");
   ExpectOneLineError("nibu-bench", Shell(bundled + "/dev/stdin", "\n \n"), 1, "has no text");
   const Outcome full = BenchTiny("--json >/dev/full");
@@ -270,7 +269,8 @@ TEST(BenchTest, FailsWithOneLine) {
 }
 
 Outcome BenchAttention(const std::string& flags) {
-  return Shell(absl::StrCat("'", kProgram, "' attention --compute_type=float32 ", flags), "");
+  return Shell(absl::StrCat(Program("nibu-bench"), " attention --compute_type=float32 ", flags),
+               "");
 }
 
 // Full attention is compared with itself and a wide window equals it, so both have no error. A

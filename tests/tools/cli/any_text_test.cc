@@ -12,10 +12,10 @@
 namespace nibu::internal {
 namespace {
 
-const std::string kProgram = ProgramPath("nibu-translate");
+const std::string kProgram = CaptionsProgram("nibu-translate");
 
 Outcome Translate(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
+  return Shell(absl::StrCat(kProgram, " --compute_type=float32 ", flags), input);
 }
 
 // Every line gives one line, in order, whatever its text is.

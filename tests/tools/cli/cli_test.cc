@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kProgram = ProgramPath("nibu-translate");
+const std::string kProgram = CaptionsProgram("nibu-translate");
 
 Outcome Translate(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat("'", kProgram, "' --compute_type=float32 ", flags), input);
+  return Shell(absl::StrCat(kProgram, " --compute_type=float32 ", flags), input);
 }
 
 void ExpectOneLineError(const Outcome& outcome, int status, const std::string& part) {
@@ -161,7 +161,7 @@ TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
   for (const std::string variable :
        {"OMP_THREAD_LIMIT=1", "OMP_DYNAMIC=true", "OMP_MAX_ACTIVE_LEVELS=0", "OMP_NUM_THREADS=1"}) {
     for (int i = 0; i < 3; ++i) {
-      const Outcome outcome = Shell(absl::StrCat(variable, " '", kProgram, "' ", flags, "2"), line);
+      const Outcome outcome = Shell(absl::StrCat(variable, " ", kProgram, " ", flags, "2"), line);
       EXPECT_EQ(outcome.out, expected) << variable;
     }
   }
@@ -170,16 +170,15 @@ TEST(CliTest, ASingleLineIsTheSameWhateverOpenMpMayDo) {
 TEST(CliTest, OutOfMemoryOrThreads) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs all addresses";
   for (const char* command : {"ulimit -v 150000; ", "ulimit -v 4000000; "}) {
-    const Outcome outcome =
-        Shell(absl::StrCat(command, "'", kProgram, "' --threads=1024 'A dog.'"), "");
+    const Outcome outcome = Shell(absl::StrCat(command, kProgram, " --threads=1024 'A dog.'"), "");
     ExpectOneLineError(outcome, 1, "");
   }
   // First the threads get stacks of many sizes, for which there may be no room. Then there is none
   // for any thread, not even for the one that waits for signals.
   int failed = 0;
   for (int stack = 2'000'000; stack > 200'000; stack = stack * 8 / 9) {
-    const Outcome outcome = Shell(absl::StrCat("ulimit -v 3000000; ulimit -s ", stack, "; '",
-                                               kProgram, "' --threads=2 'A dog runs.'"),
+    const Outcome outcome = Shell(absl::StrCat("ulimit -v 3000000; ulimit -s ", stack, "; ",
+                                               kProgram, " --threads=2 'A dog runs.'"),
                                   "");
     if (outcome.status == 0) {
       EXPECT_EQ(outcome.out, "Ein Hund rennt.\n");
@@ -293,20 +292,20 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
   const std::string whole = Translate("--beam_size=1", source).out;
   // On a full disk, the file ends with the last whole line that there was room for.
   const std::string some =
-      kept(Shell(absl::StrCat("trap '' XFSZ; ulimit -f 4; '", kProgram,
-                              "' --compute_type=float32 --beam_size=1 --out=", out),
+      kept(Shell(absl::StrCat("trap '' XFSZ; ulimit -f 4; ", kProgram,
+                              " --compute_type=float32 --beam_size=1 --out=", out),
                  source));
   EXPECT_GT(some.size(), 2000u);
   EXPECT_EQ(some, whole.substr(0, some.size()));
   EXPECT_EQ(some.back(), '\n');
   // The rest of this input cannot be read.
   const std::string first = kept(Shell(
-      absl::StrCat("( gzip; echo damage ) | '", kProgram, "' --beam_size=1 --out=", out), source));
+      absl::StrCat("( gzip; echo damage ) | ", kProgram, " --beam_size=1 --out=", out), source));
   EXPECT_EQ(Lines(first).size(), Lines(whole).size());
   if (!kSanitized) {
     EXPECT_EQ(kept(Shell(absl::StrCat("ulimit -v 1000000; ( echo 'A dog runs.'; sleep 1; "
-                                      "head -c 1500000000 /dev/zero | tr '\\0' a ) | '",
-                                      kProgram, "' --compute_type=float32 --threads=1 --out=", out),
+                                      "head -c 1500000000 /dev/zero | tr '\\0' a ) | ",
+                                      kProgram, " --compute_type=float32 --threads=1 --out=", out),
                          "")),
               "Ein Hund rennt.\n");
   }
@@ -320,8 +319,7 @@ TEST(CliTest, WorkThatFailsLeavesWhatIsFinished) {
 TEST(CliTest, CompressedInput) {
   const std::string source = ReadFile(TestdataPath("multi30k.en")).substr(0, 2000);
   const std::string expected = Translate("", source).out;
-  const Outcome gzip =
-      Shell(absl::StrCat("gzip | '", kProgram, "' --compute_type=float32"), source);
+  const Outcome gzip = Shell(absl::StrCat("gzip | ", kProgram, " --compute_type=float32"), source);
   EXPECT_EQ(gzip.out, expected) << gzip.err;
   ExpectOneLineError(Translate("--out=/dev/null", std::string("\xfd"
                                                               "7zXZ\0",

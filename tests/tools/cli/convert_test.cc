@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kBin = ProgramPath("");
+// The option, as a word of a command line.
+const std::string kCaptions = absl::StrCat("--model='", CaptionsModelPath(), "' ");
 const std::string kShared = SharedPath("");
 
 std::string ReadFile(const fs::path& path) {
@@ -59,7 +61,7 @@ class ConvertTest : public ::testing::Test {
 
   std::string Translate(const std::string& flags) const {
     const Outcome outcome =
-        Run(absl::StrCat("nibu-translate --output_format=jsonl --beam_size=2 ", flags));
+        Run(absl::StrCat("nibu-translate --output_format=jsonl --beam_size=2 ", kCaptions, flags));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     return outcome.out;
@@ -80,11 +82,11 @@ class ConvertTest : public ::testing::Test {
 
 constexpr char kText[] = "'A man is riding a bicycle.' 'Two dogs are playing in the snow.'";
 
-TEST_F(ConvertTest, TheBundledModelComesBack) {
-  const Outcome converted = Run(absl::StrCat("nibu-convert --out=", Out("m.nibu")));
+TEST_F(ConvertTest, ModelsComeBack) {
+  const Outcome converted = Run(absl::StrCat("nibu-convert ", kCaptions, "--out=", Out("m.nibu")));
   EXPECT_EQ(converted.status, 0) << converted.err;
   EXPECT_NE(converted.out.find("m.nibu ("), std::string::npos) << converted.out;
-  EXPECT_EQ(Run(absl::StrCat("nibu-convert --out=", Out("hf/"))).status, 0);
+  EXPECT_EQ(Run(absl::StrCat("nibu-convert ", kCaptions, "--out=", Out("hf/"))).status, 0);
   for (const char* type : {"float32", "int8"}) {
     const std::string flags = absl::StrCat("--compute_type=", type, " ", kText);
     const std::string expected = Translate(flags);
@@ -97,9 +99,10 @@ TEST_F(ConvertTest, TheBundledModelComesBack) {
 
 // The Hugging Face directory keeps the model's own length limit.
 TEST_F(ConvertTest, DefaultsComeBack) {
-  ASSERT_EQ(Run("nibu-convert --out=" + Out("hf/")).status, 0);
+  ASSERT_EQ(Run(absl::StrCat("nibu-convert ", kCaptions, "--out=", Out("hf/"))).status, 0);
   const auto defaults = [&](const std::string& flags) {
-    return nlohmann::json::parse(Run("nibu-inspect --json " + flags).out)["defaults"];
+    return nlohmann::json::parse(
+        Run(absl::StrCat("nibu-inspect --json ", kCaptions, flags)).out)["defaults"];
   };
   EXPECT_EQ(defaults("")["max_decoding_length"], 256);
   EXPECT_EQ(defaults("--model=" + Out("hf")), defaults(""));
@@ -107,11 +110,13 @@ TEST_F(ConvertTest, DefaultsComeBack) {
 
 TEST_F(ConvertTest, ParametersAreCountedOnce) {
   const auto parameters = [&](const std::string& flags) {
-    const Outcome outcome = Run("nibu-inspect --json " + flags);
+    const Outcome outcome = Run(absl::StrCat("nibu-inspect --json ", kCaptions, flags));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out)["parameters"].get<int>();
   };
-  ASSERT_EQ(Run("nibu-convert --quantization=int8 --prepack=none --out=" + Out("m.nibu")).status,
+  ASSERT_EQ(Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none ", kCaptions,
+                             "--out=", Out("m.nibu")))
+                .status,
             0);
   EXPECT_EQ(parameters("--model=" + Out("m.nibu")), parameters(""));
 }
@@ -124,10 +129,10 @@ TEST_F(ConvertTest, WhatADirectoryCannotHold) {
 }
 
 TEST_F(ConvertTest, Int8TranslatesAlike) {
-  ASSERT_EQ(
-      Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none --out=", Out("m.nibu")))
-          .status,
-      0);
+  ASSERT_EQ(Run(absl::StrCat("nibu-convert --quantization=int8 --prepack=none ", kCaptions,
+                             "--out=", Out("m.nibu")))
+                .status,
+            0);
   EXPECT_LT(fs::file_size(Out("m.nibu")), 16'000'000u);
   const Outcome outcome =
       Run(absl::StrCat("nibu-translate --compute_type=int8 --model=", Out("m.nibu "), kText));
@@ -212,7 +217,8 @@ TEST_F(ConvertTest, WrongUsage) {
 
 // Only regular files are replaced, and their permissions are kept.
 TEST_F(ConvertTest, WhatIsReplaced) {
-  const std::string convert = "nibu-convert --prepack=none --format=nibu --out=";
+  const std::string convert =
+      absl::StrCat("nibu-convert --prepack=none --format=nibu ", kCaptions, "--out=");
   const std::string socket_path = Out("socket");
   ASSERT_EQ(mkfifo(Out("fifo").c_str(), 0600), 0);
   ASSERT_EQ(mknod(socket_path.c_str(), S_IFSOCK | 0600, 0), 0);
@@ -267,7 +273,7 @@ TEST_F(ConvertTest, KilledItLeavesNoHalfFile) {
 }
 
 TEST_F(ConvertTest, Inspect) {
-  const Outcome text = Run("nibu-inspect --compute_type=float32");
+  const Outcome text = Run("nibu-inspect --compute_type=float32 " + kCaptions);
   EXPECT_EQ(text.status, 0) << text.err;
   for (const char* part :
        {"format          Hugging Face MarianMT",
@@ -279,9 +285,12 @@ TEST_F(ConvertTest, Inspect) {
         "\nmodel.shared.weight  ", "[8001, 256]"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << " in\n" << text.out;
   }
-  EXPECT_EQ(Run("nibu-inspect --notensors").out.find("model.shared.weight"), std::string::npos);
+  EXPECT_EQ(Run("nibu-inspect --notensors " + kCaptions).out.find("model.shared.weight"),
+            std::string::npos);
 
-  ASSERT_EQ(Run(absl::StrCat("nibu-convert --prepack=int8 --out=", Out("m.nibu"))).status, 0);
+  ASSERT_EQ(
+      Run(absl::StrCat("nibu-convert --prepack=int8 ", kCaptions, "--out=", Out("m.nibu"))).status,
+      0);
   const Outcome json = Run(absl::StrCat("nibu-inspect --json --model=", Out("m.nibu")));
   EXPECT_EQ(json.status, 0) << json.err;
   const auto facts = nlohmann::json::parse(json.out);
@@ -311,7 +320,9 @@ TEST_F(ConvertTest, Inspect) {
 
 // The parts of a damaged model are shown all the same, with the damage.
 TEST_F(ConvertTest, InspectFindsDamage) {
-  ASSERT_EQ(Run(absl::StrCat("nibu-convert --prepack=none --out=", Out("m.nibu"))).status, 0);
+  ASSERT_EQ(
+      Run(absl::StrCat("nibu-convert --prepack=none ", kCaptions, "--out=", Out("m.nibu"))).status,
+      0);
   std::fstream file(Out("m.nibu"), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(8'000'000);  // Two values of float16 become NaNs.
   file.write("\xff\x7e\xff\x7e", 4);

@@ -17,7 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 
 Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat(Program("nibu-translate"), " --compute_type=float32 ", flags), input);
+  return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " --compute_type=float32 ", flags),
+               input);
 }
 
 constexpr char kPage[] =

@@ -15,11 +15,11 @@ namespace {
 const std::string kBundled = CaptionsModelPath();
 
 Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat(Program("nibu-translate"), " ", flags), input);
+  return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " ", flags), input);
 }
 
 Outcome Bench(const std::string& flags, const std::string& input = "") {
-  return Shell(absl::StrCat(Program("nibu-bench"), " --json ", flags), input);
+  return Shell(absl::StrCat(CaptionsProgram("nibu-bench"), " --json ", flags), input);
 }
 
 std::string Source() { return ReadFile(TestdataPath("multi30k.en")).substr(0, 1500); }
@@ -62,10 +62,12 @@ TEST(DraftModelTest, WrongUsage) {
                      "--draft_model needs --beam_size=1, not 4");
   ExpectOneLineError("nibu-bench", Bench("--beam_size=1,2 " + draft), 2,
                      "--draft_model needs --beam_size=1, not 2");
-  ExpectOneLineError("nibu-bench",
-                     Bench(absl::StrCat("--config='", SourcePath("configs/en-de.json"),
-                                        "' --random_weights ", draft)),
-                     2, "--draft_model needs a model");
+  ExpectOneLineError(
+      "nibu-bench",
+      Shell(absl::StrCat(Program("nibu-bench"), " --config='", SourcePath("configs/en-de.json"),
+                         "' --random_weights ", draft),
+            ""),
+      2, "--draft_model needs a model");
 }
 
 TEST(DraftModelTest, OfAnotherVocabulary) {
@@ -73,7 +75,7 @@ TEST(DraftModelTest, OfAnotherVocabulary) {
   const std::string flags = absl::StrCat("--beam_size=1 --draft_model='", other, "'");
   const Outcome outcome = Translate(flags, "A dog.\n");
   ExpectOneLineError("nibu-translate", outcome, 1, other);
-  EXPECT_NE(outcome.err.find("/en-de/config.json"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(CaptionsModelPath("config.json")), std::string::npos) << outcome.err;
   ExpectOneLineError("nibu-bench", Bench(flags), 1, other);
   ExpectOneLineError("nibu-translate",
                      Translate("--beam_size=1 --draft_model=/nonexistent", "A dog.\n"), 1,

@@ -18,12 +18,12 @@
 namespace nibu::internal {
 namespace {
 
-const std::string kProgram = ProgramPath("nibu-translate");
+const std::string kProgram = CaptionsProgram("nibu-translate");
 
 // script(1) runs a command on a terminal.
 TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
   const std::string command =
-      absl::StrCat("'", kProgram, "' --threads=1 --src='", TestdataPath("multi30k.en"), "'");
+      absl::StrCat(kProgram, " --threads=1 --src='", TestdataPath("multi30k.en"), "'");
   const Outcome both = Shell(absl::StrCat("script -qec \"", command, "\" /dev/null"), "");
   EXPECT_EQ(both.status, 0);
   EXPECT_EQ(Lines(both.out).size(), 150u);
@@ -36,7 +36,7 @@ TEST(InteractiveTest, NoProgressAmongTranslationsOnATerminal) {
 
 TEST(InteractiveTest, ATerminalIsToldThatInputIsAwaited) {
   const Outcome outcome =
-      Shell(absl::StrCat("script -qec \"'", kProgram, "'\" /dev/null"), "A dog runs.\n\x04");
+      Shell(absl::StrCat("script -qec \"", kProgram, "\" /dev/null"), "A dog runs.\n\x04");
   EXPECT_NE(outcome.out.find("nibu-translate: note: reads lines from the terminal; Ctrl-D"),
             std::string::npos)
       << outcome.out;
@@ -49,7 +49,7 @@ TEST(InteractiveTest, ProgressWithinALine) {
   std::string line;
   for (int i = 0; i < 2000; ++i) line += "A man is riding a bicycle along the river. ";
   const Outcome outcome =
-      Shell(absl::StrCat("'", kProgram, "' --progress --threads=1 --beam_size=4"), line + "\n");
+      Shell(absl::StrCat(kProgram, " --progress --threads=1 --beam_size=4"), line + "\n");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_NE(outcome.err.find("of 2000 sentences"), std::string::npos) << outcome.err.substr(0, 300);
 }
@@ -57,7 +57,7 @@ TEST(InteractiveTest, ProgressWithinALine) {
 TEST(InteractiveTest, AReaderThatLeavesEndsItQuietly) {
   const std::string source = ReadFile(TestdataPath("multi30k.en"));
   const Outcome outcome = Shell(
-      absl::StrCat("( '", kProgram, "' --beam_size=1; echo status $? >&2 ) | head -n 1"), source);
+      absl::StrCat("( ", kProgram, " --beam_size=1; echo status $? >&2 ) | head -n 1"), source);
   EXPECT_EQ(Lines(outcome.out).size(), 1u);
   EXPECT_EQ(outcome.err, "status 0\n");
 }
@@ -74,10 +74,12 @@ class Interactive {
       dup2(in[0], 0);
       dup2(out[1], 1);
       for (int fd : {in[0], in[1], out[0], out[1]}) close(fd);
-      std::vector<const char*> arguments = {kProgram.c_str()};
+      const std::string program = ProgramPath("nibu-translate");
+      const std::string model = absl::StrCat("--model=", CaptionsModelPath());
+      std::vector<const char*> arguments = {program.c_str(), model.c_str()};
       for (const std::string& flag : flags) arguments.push_back(flag.c_str());
       arguments.push_back(nullptr);
-      execv(kProgram.c_str(), const_cast<char* const*>(arguments.data()));
+      execv(program.c_str(), const_cast<char* const*>(arguments.data()));
       _exit(127);
     }
     close(in[0]);

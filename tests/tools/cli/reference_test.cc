@@ -19,7 +19,7 @@ std::string Model(const std::string& name) { return TestdataPath(name); }
 Outcome Translate(const std::string& model, const std::string& flags, const std::string& input) {
   return Shell(
       absl::StrCat(
-          Program("nibu-translate"), " --compute_type=float32 ",
+          CaptionsProgram("nibu-translate"), " --compute_type=float32 ",
           "--beam_size=1 --max_decoding_length=12 --split_sentences=false --protect=none --model='",
           Model(model), "' ", flags),
       input);
@@ -87,15 +87,16 @@ TEST(LanguagesTest, CodesOfAnyForm) {
 }
 
 TEST(LanguagesTest, OtherModelsHaveTheirOwn) {
-  const Outcome outcome = Shell(absl::StrCat(Program("nibu-translate"), " --tgt_lang=fr a"), "");
+  const Outcome outcome =
+      Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " --tgt_lang=fr a"), "");
   ExpectUsageError(outcome, "--tgt_lang=fr is not for this model, which is for de");
   EXPECT_THAT(outcome.err, Not(HasSubstr(">>xx<<")));  // This model has no such tokens.
 }
 
 TEST(LanguagesTest, BenchTakesThemToo) {
   const std::string bench =
-      absl::StrCat(Program("nibu-bench"), " --threads=1 --output_length=4 --json ", "--model='",
-                   Model("m2m"), "' --src='", TestdataPath("multi30k.en"), "' ");
+      absl::StrCat(CaptionsProgram("nibu-bench"), " --threads=1 --output_length=4 --json ",
+                   "--model='", Model("m2m"), "' --src='", TestdataPath("multi30k.en"), "' ");
   const Outcome outcome =
       Shell(absl::StrCat(bench, "--max_input_length=16 --src_lang=en --tgt_lang=de"), "");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -126,8 +127,9 @@ TEST(CheckpointsTest, EqualTheReference) {
 TEST(SentencePieceTest, OfTheCommandLine) {
   const std::string bundled = CaptionsModelPath();
   const auto run = [&](const std::string& flags) {
-    return Shell(
-        absl::StrCat(Program("nibu-translate"), " ", flags, " 'A man is riding a bicycle.'"), "");
+    return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " ", flags,
+                              " 'A man is riding a bicycle.'"),
+                 "");
   };
   const std::string expected = "Ein Mann fährt Fahrrad.\n";
   const std::string spm = bundled + "/source.spm";

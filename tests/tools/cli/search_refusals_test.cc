@@ -144,9 +144,9 @@ TEST(SearchRefusalsTest, EndsOfWhatIsTaken) {
 // nibu-bench has the same flags.
 TEST(SearchRefusalsTest, OfTheBench) {
   const auto bench = [](const std::string& flags) {
-    return Shell(
-        absl::StrCat(Program("nibu-bench"), " --json --src=/dev/stdin ", "--threads=1 ", flags),
-        "A dog runs.\n");
+    return Shell(absl::StrCat(CaptionsProgram("nibu-bench"), " --json --src=/dev/stdin ",
+                              "--threads=1 ", flags),
+                 "A dog runs.\n");
   };
   EXPECT_EQ(bench("--repetition_penalty=1.5 --no_repeat_ngram_size=2").status, 0);
   EXPECT_EQ(bench("--sampling_topk=5 --beam_size=1").status, 0);

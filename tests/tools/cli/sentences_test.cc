@@ -18,9 +18,9 @@ namespace nibu::internal {
 namespace {
 
 Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(
-      absl::StrCat(Program("nibu-translate"), " --compute_type=float32 --beam_size=1 ", flags),
-      input);
+  return Shell(absl::StrCat(CaptionsProgram("nibu-translate"),
+                            " --compute_type=float32 --beam_size=1 ", flags),
+               input);
 }
 
 nlohmann::json Json(const std::string& flags, const std::string& line) {

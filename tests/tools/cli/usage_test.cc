@@ -30,13 +30,13 @@ TEST(UsageTest, Utf16IsNamed) {
     const std::string what = absl::StrCat(": is ", name, " text; only UTF-8 text is read");
     ExpectOneLineError("nibu-translate", Translate("", text), 1, "standard input" + what);
     if (text.size() > 2) {
-      const std::string compressed = absl::StrCat("gzip | ", Program("nibu-translate"));
+      const std::string compressed = absl::StrCat("gzip | ", CaptionsProgram("nibu-translate"));
       ExpectOneLineError("nibu-translate", Shell(compressed, text), 1, "standard input" + what);
     }
     // The error comes before a line of the other file has been scored.
     const std::string tgt = TestFile("tgt", text);
     const Outcome scored =
-        Shell(absl::StrCat(Program("nibu-score"), " --tgt=", tgt), "A dog runs.\nA cat.\n");
+        Shell(absl::StrCat(CaptionsProgram("nibu-score"), " --tgt=", tgt), "A dog runs.\nA cat.\n");
     ExpectOneLineError("nibu-score", scored, 1, tgt + what);
     EXPECT_EQ(scored.out, "");
   }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# attention_page_test.sh NIBU_INSPECT: the page of nibu-inspect attention as Chromium draws it; 77 (skipped) without it.
+# attention_page_test.sh NIBU_INSPECT CAPTIONS_MODEL: the page of nibu-inspect attention as Chromium draws it; 77
+# (skipped) without it.
 set -euo pipefail
 export LC_ALL=C.UTF-8
-program=$1
+program=$1 captions_model=$2
 for browser in chromium chromium-browser google-chrome none; do
   ! command -v "$browser" >/dev/null || break
 done
@@ -26,7 +27,8 @@ weights() {
 }
 
 # A token that would end the script, and be a tag, if it were not text.
-"$program" attention --tokenized '▁A </script><b> ▁犬 ▁كلب ▁runs .' --target '▁Ein ▁Hund .' --json --html="$tmp/page.html" >"$tmp/json"
+"$program" attention --model="$captions_model" --tokenized '▁A </script><b> ▁犬 ▁كلب ▁runs .' \
+  --target '▁Ein ▁Hund .' --json --html="$tmp/page.html" >"$tmp/json"
 [ "$(grep -oE '(https?:)?//[a-z]' "$tmp/page.html" | sort -u)" = 'http://w' ] ||  # the name of SVG
   fail "the page asks for something"
 

@@ -19,7 +19,9 @@ namespace {
 using nlohmann::json;
 
 Outcome Attention(const std::string& flags) {
-  return Shell(absl::StrCat(Program("nibu-inspect"), " attention ", flags), "");
+  return Shell(absl::StrCat(Program("nibu-inspect"), " attention --model='", CaptionsModelPath(),
+                            "' ", flags),
+               "");
 }
 
 json AttentionJson(const std::string& flags) {
@@ -140,9 +142,10 @@ TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
     const std::string program =
         is_attention ? "nibu-inspect attention" : command.substr(0, command.find(' '));
     for (const std::string mixers : {"full;full", "reduction:2", "nope"}) {
-      const Outcome outcome = Shell(
-          absl::StrCat("'", ProgramPath(""), "'", command, " --encoder_attention='", mixers, "'"),
-          "A dog.\n");
+      const Outcome outcome =
+          Shell(absl::StrCat("'", ProgramPath(""), "'", command, " --model='", CaptionsModelPath(),
+                             "' --encoder_attention='", mixers, "'"),
+                "A dog.\n");
       ExpectOneLineError(program, outcome, 2, "--encoder_attention ");
     }
   }
@@ -228,7 +231,7 @@ TEST(AttentionTest, Refusals) {
   expect("\"$(yes dog | head -n 600 | tr '\\n' ' ')\"", 1, "source has 600 tokens");
   const std::string many = "\"$(yes dog | head -n 500 | tr '\\n' ' ')\"";
   expect(absl::StrCat(many, " --target=", many), 1, "more than can be looked at");
-  const std::string inspect = Program("nibu-inspect") + " ";
+  const std::string inspect = CaptionsProgram("nibu-inspect") + " ";
   const auto expect_plain = [&](const std::string& flags, int status, const std::string& part) {
     ExpectOneLineError("nibu-inspect", Shell(inspect + flags, ""), status, part);
   };

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# mechanisms_test.sh NIBU_INSPECT SOURCE_FOLDER: compares every attention mechanism with NumPy
+# mechanisms_test.sh NIBU_INSPECT SOURCE_FOLDER CAPTIONS_MODEL: compares every attention mechanism with NumPy
 # (tests/reference/mechanisms.py). 77 (skipped) without NumPy.
 set -euo pipefail
 inspect=$1
 source=$2
+captions_model=$3
 python=$(command -v python3) || { echo "skipped: there is no python3"; exit 77; }
 # Debian's own Python has NumPy where another one comes first in the path.
 for candidate in "$python" /usr/bin/python3; do
@@ -15,7 +16,7 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 compare() {  # MODEL TEXT
   "$python" -B "$source/tests/reference/mechanisms.py" "$inspect" "$@"
 }
-compare "$source/models/pretrained/en-de" \
+compare "$captions_model" \
   "Two young girls in blue dresses and a man with a big hat are standing in front of an old house."
 # Each layer of these models has another mechanism.
 for model in mixers cross; do

@@ -1,4 +1,7 @@
-"""The Python package nibu: futures, asyncio, threads, signals, forks and the end of the interpreter."""
+"""The Python package nibu: futures, asyncio, threads, signals, forks and the end of the interpreter.
+
+    concurrency_test.py NIBU_TRANSLATE CAPTIONS_MODEL
+"""
 
 import asyncio
 import concurrent.futures
@@ -16,6 +19,7 @@ import unittest
 import nibu
 
 LINE = "A man is riding a bicycle."
+MODEL = sys.argv[2]
 TRANSLATION = "Ein Mann fährt Fahrrad."
 # Ends a test that hangs; nothing depends on it otherwise.
 LIMIT = 300
@@ -26,9 +30,9 @@ def lines_of(count):
     return [f"{i} dogs and {i + 1} cats are running." for i in range(count)]
 
 
-def bundled(**options):
-    """A translator whose results are the same on all CPUs."""
-    return nibu.Translator(compute_type="float32", threads=2, **options)
+def captions(**options):
+    """A translator of the captions model, whose results are the same on all CPUs."""
+    return nibu.Translator(MODEL, compute_type="float32", threads=2, **options)
 
 
 def run_python(program, *, interrupt_at=None):
@@ -48,7 +52,7 @@ class Futures(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.translator = bundled()
+        cls.translator = captions()
 
     def test_results(self):
         future = self.translator.submit(LINE)
@@ -84,7 +88,7 @@ class Futures(unittest.TestCase):
 
     def test_cancel_and_close_end_lists(self):
         for end in ("cancel_all", "close"):
-            translator = bundled()
+            translator = captions()
             ended = []
 
             def work():
@@ -145,7 +149,7 @@ class Futures(unittest.TestCase):
 
     def test_a_callback_may_drop_the_translator(self):
         called = threading.Event()
-        holder = [bundled()]
+        holder = [captions()]
 
         def callback(_):
             holder.clear()
@@ -184,7 +188,7 @@ class Iterables(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.translator = bundled(beam_size=1)
+        cls.translator = captions(beam_size=1)
 
     def test_order(self):
         lines = lines_of(200)
@@ -222,7 +226,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
     """Futures that are awaited."""
 
     async def test_await(self):
-        translator = bundled()
+        translator = captions()
         self.assertEqual((await translator.submit(LINE)).text, TRANSLATION)
         lines = lines_of(50)
         results = await asyncio.gather(*(translator.submit(line) for line in lines))
@@ -231,7 +235,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             await translator.submit(LINE, timeout=0)
 
     async def test_cancel(self):
-        translator = bundled()
+        translator = captions()
         futures = [translator.submit(line) for line in lines_of(300)]
 
         async def wait_for(future):
@@ -254,7 +258,7 @@ class Threads(unittest.TestCase):
     """Several Python threads, and the memory that calls leave behind."""
 
     def test_four_threads(self):
-        translator = bundled(beam_size=2)
+        translator = captions(beam_size=2)
         lines = lines_of(60)
         expected = {line: result.text for line, result in zip(lines, translator.translate(lines))}
         wrong = []
@@ -285,7 +289,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_others_run_meanwhile(self):
-        translator = bundled()
+        translator = captions()
         count = 0
         stop = threading.Event()
 
@@ -307,7 +311,7 @@ class Threads(unittest.TestCase):
             with open("/proc/self/statm", encoding="utf-8") as file:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-        translator = bundled(beam_size=1)
+        translator = captions(beam_size=1)
 
         def calls(count):
             for i in range(count // 4):
@@ -357,7 +361,7 @@ class Processes(unittest.TestCase):
         self.assertNotIn("Fatal", errors)
 
     def test_fork(self):
-        translator = bundled()
+        translator = captions()
         future = translator.submit(LINE)
         future.result()
         waiting = [translator.submit(line) for line in lines_of(200)]
@@ -373,7 +377,7 @@ class Processes(unittest.TestCase):
                         assert "parent process" in str(error), error
                     else:
                         raise AssertionError("a parent's translator translates")
-                with bundled() as own:
+                with captions() as own:
                     assert own.translate(LINE).text == TRANSLATION
                 status = 0
             finally:
@@ -401,7 +405,7 @@ class Processes(unittest.TestCase):
 
 def translate_in_child(line):
     """Makes a translator of the process's own."""
-    return bundled().translate(line).text
+    return captions().translate(line).text
 
 
 if __name__ == "__main__":

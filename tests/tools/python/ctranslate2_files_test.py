@@ -13,7 +13,7 @@ import sys
 import unittest
 
 import ctranslate2_model
-from ctranslate2_testing import BUNDLED, DOGS, HUNDE, MAN, MANN, MODEL, SHARED, TESTDATA, best, folder, path_of
+from ctranslate2_testing import CAPTIONS_MODEL, DOGS, HUNDE, MAN, MANN, MODEL, SHARED, TESTDATA, best, folder, path_of
 from nibu import _nibu, ctranslate2
 
 
@@ -116,7 +116,7 @@ class Loading(unittest.TestCase):
         self.assertEqual(best(translator.translate_batch([MAN])), [MANN])
 
     def test_other_formats(self):
-        self.assertEqual(best(ctranslate2.Translator(str(BUNDLED)).translate_batch([DOGS])), [HUNDE])
+        self.assertEqual(best(ctranslate2.Translator(str(CAPTIONS_MODEL)).translate_batch([DOGS])), [HUNDE])
 
     def test_log(self):
         self.assertEqual(ctranslate2.get_log_level(), logging.WARNING)

@@ -9,7 +9,7 @@ import threading
 import unittest
 import warnings
 
-from ctranslate2_testing import (BUNDLED, DOGS, HUNDE, MAN, MANN, MODEL, TESTDATA, TOKENS, best, with_shortlist)
+from ctranslate2_testing import (CAPTIONS_MODEL, DOGS, HUNDE, MAN, MANN, MODEL, TESTDATA, TOKENS, best, with_shortlist)
 from nibu import _nibu, ctranslate2
 
 
@@ -44,7 +44,7 @@ class Translating(unittest.TestCase):
 
     def test_equals_ctranslate2(self):
         lines = (TESTDATA / "multi30k.en").read_text(encoding="utf-8").splitlines()[:40]
-        tokenize = _nibu.Model(str(BUNDLED)).tokenize
+        tokenize = _nibu.Model(str(CAPTIONS_MODEL)).tokenize
         source = [tokenize(line) for line in lines]
         for name, beam in {"greedy": 1, "beam4": 4}.items():
             golden = (TESTDATA / f"multi30k.en-de.{name}.pieces").read_text(encoding="utf-8").splitlines()[:40]

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# recipes_test.sh RECIPE NIBU_TRANSLATE: tools/recipes/RECIPE.sh keeps what is no text; 77 (skipped) without its filters.
+# recipes_test.sh RECIPE NIBU_TRANSLATE CAPTIONS_MODEL: tools/recipes/RECIPE.sh keeps what is no text; 77 (skipped)
+# without its filters.
 # shellcheck disable=SC2015,SC2016
 set -euo pipefail
 export LC_ALL=C.UTF-8
-recipe=$1 program=$2
+recipe=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 data="$root/tests/testdata/recipes"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+program="$tmp/translate"
+printf '#!/bin/sh\nexec "%s" --model="%s" "$@"\n' "$2" "$3" >"$program"
 # Standard input comes out; what is translated is seen in $tmp/texts.
 printf '#!/bin/sh\nexec tee "%s/texts"\n' "$tmp" >"$tmp/echo"
-chmod +x "$tmp/echo"
+chmod +x "$program" "$tmp/echo"
 
 fail() { echo "recipes_test.sh: $recipe: $1" >&2; exit 1; }
 run() { NIBU_TRANSLATE=$program "$root/tools/recipes/$recipe.sh" "$@" || fail "$* ended with $?"; }

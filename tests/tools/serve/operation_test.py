@@ -1,6 +1,6 @@
-"""operation_test.py PROGRAM MODELS TESTDATA: PROGRAM (nibu-serve) is started, reconfigured and ended as it should be.
+"""operation_test.py PROGRAM MODEL TESTDATA: PROGRAM (nibu-serve) is started, reconfigured and ended as it should be.
 
-MODELS is the folder of the bundled model, TESTDATA that of the tests' German-English one. Prints a line for each
+MODEL translates from English into German; TESTDATA has the tests' German-English one. Prints a line for each
 thing that is wrong. Exit status 77: skipped.
 """
 
@@ -85,11 +85,10 @@ def wrong_usage(program):
         check(name, run.stderr.count("\n") == 1 and text in run.stderr, f"standard error is {short(run.stderr)}")
 
 
-def several_models(program, models, testdata):
+def several_models(program, model, testdata):
     """Models given one by one, and a folder of them, which are loaded when they are needed."""
-    forth = os.path.join(models, "en-de")
     back = os.path.join(testdata, "de-en")
-    server = Server(program, f"--model={forth}", f"--model={back}")
+    server = Server(program, f"--model={model}", f"--model={back}")
     try:
         server.wait_until_ready()
         name = "--model twice"
@@ -100,7 +99,7 @@ def several_models(program, models, testdata):
         server.kill()
     name = "--models"
     with tempfile.TemporaryDirectory() as folder:
-        os.symlink(forth, os.path.join(folder, "forth"))
+        os.symlink(model, os.path.join(folder, "forth"))
         os.symlink(back, os.path.join(folder, "back"))
         with open(os.path.join(folder, "notes.txt"), "w", encoding="utf-8") as file:
             file.write("no model")
@@ -115,7 +114,7 @@ def several_models(program, models, testdata):
             server.kill()
 
 
-def reconfigured(program, models, testdata):
+def reconfigured(program, model, testdata):
     """--config at the start and at SIGHUP: what is right takes effect, and what is wrong changes nothing."""
     name = "SIGHUP"
     with tempfile.TemporaryDirectory() as folder:
@@ -136,8 +135,8 @@ def reconfigured(program, models, testdata):
             await_log(server, "beam_size must be")
             status, _ = server.translate("more than ten characters")
             check(name, status == 400, f"a wrong configuration took effect: {status}")
-            # A list of models takes the place of the bundled one, which is among them.
-            write(f"max_characters: 10000\nmodel: [{models}/en-de, {testdata}/de-en]\n")
+            # A list of models takes the place of the bundled one.
+            write(f"max_characters: 10000\nmodel: [{model}, {testdata}/de-en]\n")
             with Connection(server.port) as busy:
                 body = json.dumps({"q": ["Two dogs."] * 100, "source": "en", "target": "de"}).encode()
                 busy.send(server.request("POST", "/translate", body, Content_Type="application/json"))
@@ -153,7 +152,7 @@ def reconfigured(program, models, testdata):
             server.kill()
 
 
-def ends_at_any_time(program, models):
+def ends_at_any_time(program, model):
     """Clients that have gone away, two signals, and a log without a reader leave nothing behind."""
     name = "SIGTERM after clients have gone"
     server = Server(program)
@@ -168,7 +167,7 @@ def ends_at_any_time(program, models):
     finally:
         server.kill()
     name = "two signals"
-    server = Server(program, *[f"--model={models}/en-de"] * 8)
+    server = Server(program, *[f"--model={model}"] * 8)
     try:
         server.process.send_signal(signal.SIGHUP)
         server.process.send_signal(signal.SIGHUP)
@@ -222,12 +221,12 @@ def main():
     if len(sys.argv) != 4 or not os.access(sys.argv[1], os.X_OK):
         print(f"skipped: there is no program to start: {' '.join(sys.argv[1:])}")
         return SKIPPED
-    program, models, testdata = (os.path.abspath(path) for path in sys.argv[1:])
+    program, model, testdata = (os.path.abspath(path) for path in sys.argv[1:])
     attempt("SIGTERM", termination, program)
     attempt("wrong usage", wrong_usage, program)
-    attempt("several models", lambda _: several_models(program, models, testdata), None)
-    attempt("SIGHUP", lambda _: reconfigured(program, models, testdata), None)
-    attempt("ends at any time", lambda _: ends_at_any_time(program, models), None)
+    attempt("several models", lambda _: several_models(program, model, testdata), None)
+    attempt("SIGHUP", lambda _: reconfigured(program, model, testdata), None)
+    attempt("ends at any time", lambda _: ends_at_any_time(program, model), None)
     attempt("idle", idle, program)
     if serve_testing.failures:
         print(f"{len(serve_testing.failures)} failures")

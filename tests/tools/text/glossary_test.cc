@@ -171,9 +171,10 @@ TEST(GlossaryTest, IsTheSameWhateverTheBatch) {
 
 TEST(GlossaryTest, FromAPipe) {
   const std::string path = TestFile("terms.tsv", "dog\tPudel\r\n");
-  const Outcome outcome = Shell(absl::StrCat("cat '", path, "' | ", Program("nibu-translate"), " ",
-                                             "--glossary=/dev/stdin 'A dog runs.'"),
-                                "");
+  const Outcome outcome =
+      Shell(absl::StrCat("cat '", path, "' | ", CaptionsProgram("nibu-translate"), " ",
+                         "--glossary=/dev/stdin 'A dog runs.'"),
+            "");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Pudel"));
   ExpectUsageError(Translate("--glossary=-", "a\n"), "--glossary must be a file");
