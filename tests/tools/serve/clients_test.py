@@ -1,6 +1,6 @@
-"""clients_test.py PROGRAM ...: PROGRAM (nibu-serve) answers the clients of LibreTranslate's interface.
+"""clients_test.py PROGRAM MODEL ...: PROGRAM (nibu-serve) answers the clients of LibreTranslate's interface.
 
-Starts the program with its bundled model (English to German), sends it what these clients send, byte for
+Starts the program with the model (English to German), sends it what these clients send, byte for
 byte, and checks the answers as far as each client reads them. Prints a line for each thing that is wrong.
 Exit status 77: skipped.
 """
@@ -389,8 +389,8 @@ def errors(server):
         is_translated(name, found["translatedText"])
 
 
-def all_clients(program):
-    server = Server(program)
+def all_clients(program, model):
+    server = Server(program, f"--model={model}")
     try:
         server.wait_until_ready()
         for client in (mastodon, weblate, discourse, libretranslatepy, own_page, container_check, single_strings,
@@ -406,11 +406,11 @@ def all_clients(program):
 
 
 def main():
-    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
+    if len(sys.argv) < 3 or not os.access(sys.argv[1], os.X_OK):
         print(f"skipped: there is no program to start: {' '.join(sys.argv[1:])}")
         return SKIPPED
-    program = os.path.abspath(sys.argv[1])
-    attempt("server", all_clients, program)
+    program, model = (os.path.abspath(path) for path in sys.argv[1:3])
+    attempt("server", lambda _: all_clients(program, model), None)
     if serve_testing.failures:
         print(f"{len(serve_testing.failures)} failures")
     return 1 if serve_testing.failures else 0
