@@ -88,7 +88,8 @@ project(optional CXX)
 find_package(nibu QUIET OPTIONAL_COMPONENTS static)
 message("nibu ${nibu_FOUND}, static ${nibu_static_FOUND}")
 EOF
-cmake -S "$work/optional" -B "$work/optional/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON 2>&1 |
+cmake -S "$work/optional" -B "$work/optional/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON 2>&1 |
   grep -xiE 'nibu (1|TRUE), static FALSE' || fail "an optional static library without dnnl is found, or an error"
 ! readelf -d "$work/static/library_example" | grep libnibu || fail "the static library is not linked"
 
