@@ -56,13 +56,14 @@ void AddFields(const absl::StatusOr<Json>& json, ModelFacts* facts) {
   }
 }
 
-// Adds the first line that has "licen" or stands below a heading that has it. With `said`, the text
-// itself is a licence, and its first line counts.
+// Adds the first line that has "licen" or stands below a heading that has it. Rows of three and
+// more cells do not count: they speak of data. With `said`, the text itself is a licence, and its
+// first line counts.
 void AddLicense(absl::string_view text, bool said, ModelFacts* facts) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     const absl::string_view bare = absl::StripAsciiWhitespace(line);
     const bool speaks = absl::StrContains(absl::AsciiStrToLower(bare), "licen");
-    if (bare.empty()) continue;
+    if (bare.empty() || std::count(bare.begin(), bare.end(), '|') > 3) continue;
     if (bare[0] != '#' && (said || speaks)) {
       return Add("license", absl::StrReplaceAll(bare, {{"**", ""}}), facts);
     }

@@ -44,6 +44,9 @@ TEST(ModelFacts, Text) {
   EXPECT_EQ(Readme("# en-de version 1.0\n\nAuthors: A and B\n\nThe model is licensed CC-BY 4.0\n"),
             License("The model is licensed CC-BY 4.0"));
   EXPECT_EQ(Readme("# Model\n\nText\n\n## License\n\n**CC0**\n\nMore\n"), License("CC0"));
+  EXPECT_EQ(Readme("| data | pairs | licence |\n|---|---|---|\n| a | 1 | GPL, no licence |\n\n## "
+                   "Licence\n\nMIT\n"),
+            License("MIT"));
   EXPECT_EQ(Readme("---\nlanguage: de\n---\nLicence: MIT"),
             (ModelFacts{{"languages", "de"}, {"license", "Licence: MIT"}}));
   EXPECT_EQ(Of("LICENSE", "\n   Attribution 4.0\n\nInternational"), License("Attribution 4.0"));
