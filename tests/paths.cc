@@ -24,8 +24,10 @@ std::string ProgramPath(absl::string_view name) {
 }
 
 std::string CaptionsProgram(absl::string_view name) {
-  return absl::StrCat(Program(name), " --model='", CaptionsModelPath(), "'");
+  return absl::StrCat(Program(name), " ", CaptionsModelOption());
 }
+
+std::string CaptionsModelOption() { return absl::StrCat("--model='", CaptionsModelPath(), "'"); }
 
 std::string Program(absl::string_view name) { return absl::StrCat("'", ProgramPath(name), "'"); }
 

@@ -23,6 +23,9 @@ std::string SharedPath(absl::string_view name);
 // The path of NAME in the small English-German model for captions, or of its folder.
 std::string CaptionsModelPath(absl::string_view name = "");
 
+// "--model=" and the folder of the captions model, as a word of a shell's command line.
+std::string CaptionsModelOption();
+
 // The path of the program NAME of this build, such as "nibu-translate".
 std::string ProgramPath(absl::string_view name);
 

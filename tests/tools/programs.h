@@ -38,7 +38,7 @@ inline std::string TestFile(const std::string& name, const std::string& bytes) {
   return (folder / name).string();
 }
 
-// Returns the first lines of the bundled captions.
+// Returns the first captions of multi30k.en.
 inline std::string Captions(size_t count) {
   std::vector<std::string> lines = Lines(ReadFile(TestdataPath("multi30k.en")));
   lines.resize(count);

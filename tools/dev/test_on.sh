@@ -53,7 +53,7 @@ unshare --mount --fork bash -euo pipefail -c '
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     chroot "$1" bash -euo pipefail -c "
       cd /nibu/nibu
-      said=\$(tools/quickstart.sh \"A man is riding a bicycle.\")
-      [ \"\$said\" = \"Ein Mann fährt Fahrrad.\" ] || { echo \"the quickstart said: \$said\" >&2; exit 1; }
+      said=\$(tools/quickstart.sh \"Where is the nearest train station?\")
+      [ \"\$said\" = \"Wo ist der nächste Bahnhof?\" ] || { echo \"the quickstart said: \$said\" >&2; exit 1; }
       tools/test.sh $2"
 ' - "$chroot" "$preset" "${NIBU_WERROR:-OFF}" "$cache/ccache/$suite"

@@ -31,15 +31,18 @@ def main():
     import nibu  # pylint: disable=import-outside-toplevel
 
     source = pathlib.Path(__file__).resolve().parents[2]
-    captions = (source / "tests" / "testdata" / "multi30k.en").read_text(encoding="utf-8").splitlines()
+    testdata = source / "tests" / "testdata"
+    model = testdata / "captions"
+    captions = (testdata / "multi30k.en").read_text(encoding="utf-8").splitlines()
     # Lines that all differ: equal ones are translated once on the command line.
     lines = [f"{number} {line}" for number, line in zip(range(count), itertools.cycle(captions))]
-    command = [build / "bin" / "nibu-translate", *(f"--{name}={value}" for name, value in OPTIONS.items())]
+    command = [build / "bin" / "nibu-translate", f"--model={model}"]
+    command += (f"--{name}={value}" for name, value in OPTIONS.items())
 
     def run(text):
         subprocess.run(command, input=text.encode(), stdout=subprocess.DEVNULL, check=True)
 
-    translator = nibu.Translator(**OPTIONS)
+    translator = nibu.Translator(model, **OPTIONS)
     text = "".join(f"{line}\n" for line in lines)
     ways = {
         "nibu-translate": lambda: run(text),

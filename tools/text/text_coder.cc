@@ -45,7 +45,7 @@ std::string Decode(const Tokenizer& tokenizer, absl::Span<const std::string> pie
 
 // Names that stand for protected parts: models copy them, or write them in their own script.
 // Measured with 60 sentences that have a protected part each: word F1 of the rest of the sentence
-// against its translation with another name there (bundled model; a student with SSRU). Boston
+// against its translation with another name there (captions model; a student with SSRU). Boston
 // 0.92; 0.89. Tom, Maria and Paris 0.89; 0.86. Nothing 0.87; 0.84. A code such as X1 0.83; 0.78.
 // The unknown token 0.81; 0.76. The URL itself 0.63.
 constexpr absl::string_view kNames[] = {"Tom", "Maria", "Boston", "Paris"};

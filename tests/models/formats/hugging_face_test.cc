@@ -357,7 +357,7 @@ TEST(HuggingFaceDamage, ConfigurationThatMakesNoSense) {
       HasSubstr("generation_config.json: \"bad_words_ids\" must be a list of lists of one"));
 }
 
-TEST(HuggingFace, BundledModel) {
+TEST(HuggingFace, CaptionsModel) {
   const absl::StatusOr<LoadedModel> loaded = LoadModel(CaptionsModelPath(), ComputeType::kFloat32);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   const ModelConfig& config = loaded->model->config;
@@ -371,7 +371,7 @@ TEST(HuggingFace, BundledModel) {
   EXPECT_EQ(loaded->vocabulary.source_sentencepiece.size(), 377699u);
 }
 
-TEST(HuggingFace, BundledModelIsTheOneThatWasTrained) {
+TEST(HuggingFace, CaptionsModelIsTheOneThatWasTrained) {
   const std::string original = SharedPath("models/en-de-hf/model.safetensors");
   if (!std::filesystem::exists(original)) GTEST_SKIP() << original << " is not there";
   EXPECT_EQ(testing::ReadFile(CaptionsModelPath("model.safetensors")), testing::ReadFile(original));

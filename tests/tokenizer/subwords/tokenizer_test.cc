@@ -33,7 +33,7 @@ std::string ReadFile(const std::string& path) {
 
 std::string ModelBytes() { return ReadFile(CaptionsModelPath("source.spm")); }
 
-// Returns the first `n` pieces of the bundled model, or all of them.
+// Returns the first `n` pieces of the captions model, or all of them.
 Vocabulary PiecesOf(size_t n = SIZE_MAX) {
   SentencePieceModel model;
   std::string error;
@@ -49,27 +49,27 @@ absl::StatusOr<std::unique_ptr<SentencePieceTokenizer>> Load(absl::string_view b
   return SentencePieceTokenizer::FromSerialized(bytes, vocabulary);
 }
 
-const SentencePieceTokenizer& Bundled() {
+const SentencePieceTokenizer& Captions() {
   static const std::unique_ptr<SentencePieceTokenizer> tokenizer = *Load(ModelBytes());
   return *tokenizer;
 }
 
 TEST(SentencePieceTest, EncodesAndDecodes) {
-  const auto pieces = Bundled().Encode("A man is riding a bicycle.");
+  const auto pieces = Captions().Encode("A man is riding a bicycle.");
   ASSERT_TRUE(pieces.ok());
   EXPECT_EQ(absl::StrJoin(*pieces, " "), "▁A ▁man ▁is ▁riding ▁a ▁bicycle .");
-  EXPECT_EQ(*Bundled().Decode(*pieces), "A man is riding a bicycle.");
-  EXPECT_TRUE(Bundled().Encode("")->empty());
-  EXPECT_TRUE(Bundled().Encode(" \t ")->empty());
-  EXPECT_EQ(*Bundled().Decode({}), "");
+  EXPECT_EQ(*Captions().Decode(*pieces), "A man is riding a bicycle.");
+  EXPECT_TRUE(Captions().Encode("")->empty());
+  EXPECT_TRUE(Captions().Encode(" \t ")->empty());
+  EXPECT_EQ(*Captions().Decode({}), "");
 }
 
 // Argos packages of OPUS-MT models have only the source's SentencePiece model, which does not have
 // all target pieces.
 TEST(SentencePieceTest, PiecesOfAnotherModel) {
-  EXPECT_EQ(*Bundled().Decode({"▁Ein", "▁qqqx", "zzz", "▁Mann", "."}), "Ein qqqxzzz Mann.");
-  EXPECT_EQ(*Bundled().Decode({"▁qqqx", "▁Mann"}), "qqqx Mann");
-  EXPECT_EQ(*Bundled().Decode({"▁漢字"}), "漢字");
+  EXPECT_EQ(*Captions().Decode({"▁Ein", "▁qqqx", "zzz", "▁Mann", "."}), "Ein qqqxzzz Mann.");
+  EXPECT_EQ(*Captions().Decode({"▁qqqx", "▁Mann"}), "qqqx Mann");
+  EXPECT_EQ(*Captions().Decode({"▁漢字"}), "漢字");
 }
 
 TEST(SentencePieceTest, AnyBytesAreText) {
@@ -77,14 +77,14 @@ TEST(SentencePieceTest, AnyBytesAreText) {
   for (int round = 0; round < 300; ++round) {
     std::string text(random() % 60, '\0');
     for (char& c : text) c = static_cast<char>(random());
-    const auto pieces = Bundled().Encode(text);
+    const auto pieces = Captions().Encode(text);
     ASSERT_TRUE(pieces.ok()) << pieces.status();
-    EXPECT_TRUE(Bundled().Decode(*pieces).ok());
+    EXPECT_TRUE(Captions().Decode(*pieces).ok());
   }
   for (const std::string& text :
        {std::string("a\0b", 3), std::string("\xff\xfe\x80"), std::string("日本語のテキスト。"),
         std::string("e\u0301 👩‍👩‍👧 \u202e"), std::string(1 << 20, 'x')}) {
-    const auto pieces = Bundled().Encode(text);
+    const auto pieces = Captions().Encode(text);
     ASSERT_TRUE(pieces.ok());
     EXPECT_FALSE(pieces->empty());
   }
@@ -94,8 +94,8 @@ TEST(SentencePieceTest, SpansOfPieces) {
   std::string text = "A man \xff \u2603 is  riding a bicycle.";
   while (text.size() < 20000) text += " A man is riding a \u2603.";
   std::vector<TextSpan> spans;
-  const std::vector<std::string> pieces = *Bundled().Encode(text, &spans);
-  EXPECT_EQ(pieces, *Bundled().Encode(text));
+  const std::vector<std::string> pieces = *Captions().Encode(text, &spans);
+  EXPECT_EQ(pieces, *Captions().Encode(text));
   ASSERT_EQ(spans.size(), pieces.size());
   size_t end = 0;
   for (size_t i = 0; i < pieces.size(); ++i) {
@@ -108,8 +108,8 @@ TEST(SentencePieceTest, SpansOfPieces) {
         << pieces[i];
   }
   EXPECT_EQ(end, text.size());
-  const std::string decoded = *Bundled().Decode(pieces, &spans);
-  EXPECT_EQ(decoded, *Bundled().Decode(pieces));
+  const std::string decoded = *Captions().Decode(pieces, &spans);
+  EXPECT_EQ(decoded, *Captions().Decode(pieces));
   std::string joined;
   for (const TextSpan& span : spans) joined += decoded.substr(span.begin, span.end - span.begin);
   EXPECT_EQ(joined, decoded);
@@ -117,25 +117,25 @@ TEST(SentencePieceTest, SpansOfPieces) {
 
 // Long text is passed to SentencePiece in parts.
 TEST(SentencePieceTest, LongTextIsTheSumOfItsWords) {
-  const std::vector<std::string> sentence = *Bundled().Encode("A man is riding a bicycle.");
+  const std::vector<std::string> sentence = *Captions().Encode("A man is riding a bicycle.");
   std::string text;
   std::vector<std::string> expected;
   while (text.size() < 300000) {
     absl::StrAppend(&text, text.empty() ? "" : " ", "A man is riding a bicycle.");
     expected.insert(expected.end(), sentence.begin(), sentence.end());
   }
-  EXPECT_EQ(*Bundled().Encode(text), expected);
+  EXPECT_EQ(*Captions().Encode(text), expected);
   // Text without blanks is cut between characters, and nothing is lost.
   std::string unspaced;
   while (unspaced.size() < 300000) unspaced += "\u00e4";
-  const auto pieces = Bundled().Encode(unspaced);
+  const auto pieces = Captions().Encode(unspaced);
   ASSERT_TRUE(pieces.ok());
   EXPECT_EQ(absl::StrReplaceAll(absl::StrJoin(*pieces, ""), {{"\u2581", ""}}), unspaced);
 }
 
 // In one part, this text would take a minute.
 TEST(SentencePieceTest, AMillionUnknownCharacters) {
-  const auto pieces = Bundled().Encode(std::string(size_t{1} << 20, '\0'));
+  const auto pieces = Captions().Encode(std::string(size_t{1} << 20, '\0'));
   ASSERT_TRUE(pieces.ok());
   EXPECT_LT(pieces->size(), 200u);
 }

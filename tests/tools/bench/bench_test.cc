@@ -260,9 +260,9 @@ TEST(BenchTest, FailsWithOneLine) {
   ExpectOneLineError("nibu-bench", BenchTiny("--source_length=64"), 1, "--source_length");
   ExpectOneLineError("nibu-bench", BenchTiny("--output_length=65"), 1,
                      "--output_length=65 is more than the 64 positions");
-  const std::string bundled = absl::StrCat(kProgram, " --json --src=");
-  ExpectOneLineError("nibu-bench", Shell(bundled + "/nonexistent", ""), 1, "/nonexistent");
-  ExpectOneLineError("nibu-bench", Shell(bundled + "/dev/stdin", "\n \n"), 1, "has no text");
+  const std::string command = absl::StrCat(kProgram, " --json --src=");
+  ExpectOneLineError("nibu-bench", Shell(command + "/nonexistent", ""), 1, "/nonexistent");
+  ExpectOneLineError("nibu-bench", Shell(command + "/dev/stdin", "\n \n"), 1, "has no text");
   const Outcome full = BenchTiny("--json >/dev/full");
   EXPECT_EQ(full.status, 1);
   EXPECT_THAT(full.err, HasSubstr("cannot write standard output"));

@@ -1,4 +1,4 @@
-// Tests of nibu-translate as a user runs it, with the bundled model.
+// Tests of nibu-translate as a user runs it, with the captions model.
 // Threads: the thread sanitizer runs this file.
 #include <unistd.h>
 

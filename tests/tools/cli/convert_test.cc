@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const std::string kBin = ProgramPath("");
 // The option, as a word of a command line.
-const std::string kCaptions = absl::StrCat("--model='", CaptionsModelPath(), "' ");
+const std::string kCaptions = CaptionsModelOption() + " ";
 const std::string kShared = SharedPath("");
 
 std::string ReadFile(const fs::path& path) {

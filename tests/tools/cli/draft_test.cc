@@ -12,7 +12,7 @@
 namespace nibu::internal {
 namespace {
 
-const std::string kBundled = CaptionsModelPath();
+const std::string kCaptions = CaptionsModelPath();
 
 Outcome Translate(const std::string& flags, const std::string& input) {
   return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " ", flags), input);
@@ -33,7 +33,7 @@ TEST(DraftModelTest, ChangesNothing) {
     ASSERT_EQ(expected.status, 0) << expected.err;
     for (const char* batch : {" --batch_size=1 --threads=1", " --batch_size=4", ""}) {
       const Outcome outcome =
-          Translate(absl::StrCat(flags, batch, " --draft_model='", kBundled, "'"), Source());
+          Translate(absl::StrCat(flags, batch, " --draft_model='", kCaptions, "'"), Source());
       EXPECT_EQ(outcome.status, 0) << outcome.err;
       EXPECT_EQ(outcome.out, expected.out) << type << batch;
     }
@@ -57,7 +57,7 @@ TEST(DraftModelTest, MayBeOfAnotherKind) {
 }
 
 TEST(DraftModelTest, WrongUsage) {
-  const std::string draft = absl::StrCat("--draft_model='", kBundled, "'");
+  const std::string draft = absl::StrCat("--draft_model='", kCaptions, "'");
   ExpectOneLineError("nibu-translate", Translate(draft, ""), 2,
                      "--draft_model needs --beam_size=1, not 4");
   ExpectOneLineError("nibu-bench", Bench("--beam_size=1,2 " + draft), 2,
@@ -86,8 +86,8 @@ TEST(DraftModelTest, IsMeasured) {
   const std::string flags =
       "--src=/dev/stdin --beam_size=1 --batch_size=1 --threads=1 --compute_type=float32";
   const Outcome without = Bench(flags, "A man is riding a bicycle.\n");
-  const Outcome with =
-      Bench(absl::StrCat(flags, " --draft_model='", kBundled, "'"), "A man is riding a bicycle.\n");
+  const Outcome with = Bench(absl::StrCat(flags, " --draft_model='", kCaptions, "'"),
+                             "A man is riding a bicycle.\n");
   ASSERT_EQ(with.status, 0) << with.err;
   const auto a = nlohmann::json::parse(without.out);
   const auto b = nlohmann::json::parse(with.out);

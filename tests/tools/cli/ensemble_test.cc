@@ -15,7 +15,7 @@
 namespace nibu::internal {
 namespace {
 
-const std::string kBundled = CaptionsModelPath();
+const std::string kCaptions = CaptionsModelPath();
 
 std::string Models(const std::vector<std::string>& paths) {
   return absl::StrCat("--model='", absl::StrJoin(paths, ","), "' ");
@@ -27,7 +27,7 @@ TEST(EnsembleTest, OfOneModelTwiceIsThatModel) {
   for (const char* flags : {"--beam_size=1 ", "--beam_size=4 ", "--search_compat=marian "}) {
     const auto one = JsonLines(Translate(absl::StrCat("--output_format=jsonl ", flags), source));
     const auto two = JsonLines(Translate(
-        absl::StrCat("--output_format=jsonl ", flags, Models({kBundled, kBundled})), source));
+        absl::StrCat("--output_format=jsonl ", flags, Models({kCaptions, kCaptions})), source));
     ASSERT_EQ(one.size(), two.size());
     for (size_t i = 0; i < one.size(); ++i) {
       const auto& a = one[i]["hypotheses"][0];
@@ -40,7 +40,7 @@ TEST(EnsembleTest, OfOneModelTwiceIsThatModel) {
 
 TEST(EnsembleTest, WithOtherOptions) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
-  const std::string flags = absl::StrCat("--output_format=jsonl ", Models({kBundled, kBundled}));
+  const std::string flags = absl::StrCat("--output_format=jsonl ", Models({kCaptions, kCaptions}));
   for (const char* more : {"--sampling_topk=5 --num_hypotheses=3", "--alignment=soft",
                            "--return_alternatives --num_hypotheses=3", "--repetition_penalty=2",
                            "--no_repeat_ngram_size=1", "--coverage_penalty=1"}) {
@@ -51,17 +51,17 @@ TEST(EnsembleTest, WithOtherOptions) {
 
 TEST(EnsembleTest, ADraftModelChangesNothing) {
   const std::string flags =
-      absl::StrCat("--compute_type=float32 --beam_size=1 ", Models({kBundled, kBundled}));
+      absl::StrCat("--compute_type=float32 --beam_size=1 ", Models({kCaptions, kCaptions}));
   const std::string expected = Translate(flags, Captions(10)).out;
   const Outcome outcome =
-      Translate(absl::StrCat(flags, "--draft_model='", kBundled, "'"), Captions(10));
+      Translate(absl::StrCat(flags, "--draft_model='", kCaptions, "'"), Captions(10));
   EXPECT_EQ(outcome.out, expected) << outcome.err;
   EXPECT_EQ(Lines(expected).size(), 10u);
 }
 
 TEST(EnsembleTest, WrongUsage) {
   const auto run = [](const std::string& flags) { return Translate(flags, "A dog runs.\n"); };
-  const std::string two = Models({kBundled, kBundled});
+  const std::string two = Models({kCaptions, kCaptions});
   ExpectUsageError(run(two + "--ensemble_weights=1"), "--ensemble_weights");
   ExpectUsageError(run(two + "--ensemble_weights=1,2,3"), "--ensemble_weights");
   ExpectUsageError(run(two + "--ensemble_weights=1,0"), "--ensemble_weights");
@@ -69,10 +69,10 @@ TEST(EnsembleTest, WrongUsage) {
   EXPECT_EQ(run(two + "--ensemble_weights=1,2").out, "Ein Hund rennt.\n");
   ExpectUsageError(run("--ensemble_weights=3"), "--ensemble_weights means nothing with one model");
   const std::string other = TestdataPath("t5");
-  const Outcome refused = run(Models({kBundled, other}));
+  const Outcome refused = run(Models({kCaptions, other}));
   ExpectOneLineError("nibu-translate", refused, 1, other + ": has not the vocabulary of");
-  ExpectOneLineError("nibu-translate", run(Models({kBundled, "/nonexistent"})), 1, "/nonexistent");
-  ExpectUsageError(run(Models({kBundled, ""})), "has a comma with no model beside it");
+  ExpectOneLineError("nibu-translate", run(Models({kCaptions, "/nonexistent"})), 1, "/nonexistent");
+  ExpectUsageError(run(Models({kCaptions, ""})), "has a comma with no model beside it");
 }
 
 // The path of one model may have a comma.
@@ -80,7 +80,7 @@ TEST(EnsembleTest, NamesWithCommas) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / absl::StrCat("nibu,", getpid());
   fs::remove_all(folder);
-  fs::copy(kBundled, folder);
+  fs::copy(kCaptions, folder);
   EXPECT_EQ(Translate(Models({folder.string()}), "A dog runs.\n").out, "Ein Hund rennt.\n");
   const std::string escaped = absl::StrReplaceAll(folder.string(), {{",", "\\,"}});
   EXPECT_EQ(Translate(Models({escaped, escaped}), "A dog runs.\n").out, "Ein Hund rennt.\n");

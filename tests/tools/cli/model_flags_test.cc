@@ -22,7 +22,7 @@ using ::testing::Not;
 
 namespace fs = std::filesystem;
 
-// The bundled model with a generation_config.json that tests change.
+// The captions model with a generation_config.json that tests change.
 class DefaultsTest : public testing::Test {
  protected:
   DefaultsTest()

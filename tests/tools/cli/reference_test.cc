@@ -125,21 +125,21 @@ TEST(CheckpointsTest, EqualTheReference) {
 // --sentencepiece replaces a model's own SentencePiece models. Tests of CTranslate2's format cover
 // models without any.
 TEST(SentencePieceTest, OfTheCommandLine) {
-  const std::string bundled = CaptionsModelPath();
+  const std::string captions = CaptionsModelPath();
   const auto run = [&](const std::string& flags) {
     return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " ", flags,
                               " 'A man is riding a bicycle.'"),
                  "");
   };
   const std::string expected = "Ein Mann fährt Fahrrad.\n";
-  const std::string spm = bundled + "/source.spm";
+  const std::string spm = captions + "/source.spm";
   EXPECT_EQ(run(absl::StrCat("--sentencepiece='", spm, "'")).out, expected);
-  EXPECT_EQ(run(absl::StrCat("--sentencepiece='", spm, ",", bundled, "/target.spm'")).out,
+  EXPECT_EQ(run(absl::StrCat("--sentencepiece='", spm, ",", captions, "/target.spm'")).out,
             expected);
   ExpectOneLineError("nibu-translate", run("--sentencepiece=/nowhere.spm"), 1, "/nowhere.spm");
-  ExpectOneLineError("nibu-translate",
-                     run(absl::StrCat("--sentencepiece='", bundled, "/config.json'")), 1,
-                     absl::StrCat("error: ", bundled, "/config.json: SentencePiece of the source"));
+  ExpectOneLineError(
+      "nibu-translate", run(absl::StrCat("--sentencepiece='", captions, "/config.json'")), 1,
+      absl::StrCat("error: ", captions, "/config.json: SentencePiece of the source"));
   for (const char* files : {"a,b,c", "a,", ",b", ","}) {
     ExpectOneLineError("nibu-translate", run(absl::StrCat("--sentencepiece=", files)), 2,
                        absl::StrCat("SOURCE.spm[,TARGET.spm], not \"", files, "\""));

@@ -321,11 +321,11 @@ TEST(ScoreTest, LanguagesOfAModelThatHasThem) {
 }
 
 TEST(ScoreTest, Ensembles) {
-  const std::string bundled = CaptionsModelPath();
+  const std::string captions = CaptionsModelPath();
   const std::string pairs = "A dog runs.\tEin Hund rennt.\n";
   const auto one = JsonLines(Score("--tsv --output_format=jsonl", pairs));
   const auto two = JsonLines(Score(
-      absl::StrCat("--tsv --output_format=jsonl --model='", bundled, ",", bundled, "'"), pairs));
+      absl::StrCat("--tsv --output_format=jsonl --model='", captions, ",", captions, "'"), pairs));
   for (size_t i = 0; i < ScoresOf(one[0]).size(); ++i) {
     EXPECT_NEAR(ScoresOf(one[0])[i], ScoresOf(two[0])[i], 1e-5);
   }

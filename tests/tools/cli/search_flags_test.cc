@@ -1,4 +1,4 @@
-// Tests of the flags of the search, and of their effects on the bundled model's translations.
+// Tests of the flags of the search, and of their effects on the translations of the captions model.
 #include <algorithm>
 #include <cmath>
 #include <set>

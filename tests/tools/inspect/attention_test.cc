@@ -19,9 +19,8 @@ namespace {
 using nlohmann::json;
 
 Outcome Attention(const std::string& flags) {
-  return Shell(absl::StrCat(Program("nibu-inspect"), " attention --model='", CaptionsModelPath(),
-                            "' ", flags),
-               "");
+  return Shell(
+      absl::StrCat(Program("nibu-inspect"), " attention ", CaptionsModelOption(), " ", flags), "");
 }
 
 json AttentionJson(const std::string& flags) {
@@ -143,8 +142,8 @@ TEST(AttentionTest, EncoderAttentionThatDoesNotFitTheModel) {
         is_attention ? "nibu-inspect attention" : command.substr(0, command.find(' '));
     for (const std::string mixers : {"full;full", "reduction:2", "nope"}) {
       const Outcome outcome =
-          Shell(absl::StrCat("'", ProgramPath(""), "'", command, " --model='", CaptionsModelPath(),
-                             "' --encoder_attention='", mixers, "'"),
+          Shell(absl::StrCat("'", ProgramPath(""), "'", command, " ", CaptionsModelOption(),
+                             " --encoder_attention='", mixers, "'"),
                 "A dog.\n");
       ExpectOneLineError(program, outcome, 2, "--encoder_attention ");
     }

@@ -1,4 +1,4 @@
-// Tests of protected parts and tags, which must come through the bundled model's translations.
+// Tests of protected parts and tags, which must come through the captions model's translations.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -22,7 +22,7 @@
 namespace nibu::internal {
 namespace {
 
-std::unique_ptr<TextTranslator> Bundled(int threads) {
+std::unique_ptr<TextTranslator> CaptionsTranslator(int threads) {
   auto loaded = LoadModel(CaptionsModelPath(), ComputeType::kFloat32);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   TranslatorOptions options;
@@ -107,8 +107,8 @@ TEST(AnnotationsTest, EveryPartComesOutOnce) {
   }
   std::vector<std::string> texts;
   for (const Line& line : lines) texts.push_back(line.text);
-  const auto one = Bundled(1);
-  const auto two = Bundled(2);
+  const auto one = CaptionsTranslator(1);
+  const auto two = CaptionsTranslator(2);
   for (const int beam_size : {1, 3}) {
     for (const int max_input_length : {7, 512}) {
       TextOptions options = one->default_options();
@@ -310,7 +310,7 @@ TextResult TranslateMarked(TextTranslator* translator, const MarkedLine& line,
 }
 
 TEST(AnnotationsTest, MarkedLines) {
-  const auto translator = Bundled(1);
+  const auto translator = CaptionsTranslator(1);
   TextOptions options = translator->default_options();
   const auto plan = translator->Prepare(options);
   ASSERT_TRUE(plan.ok()) << plan.status();

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kBundled = CaptionsModelPath();
+const std::string kCaptions = CaptionsModelPath();
 const std::string kShared = SharedPath("models");
 // These models have random weights, and every file that a format has.
 const std::string kSmall = TestdataPath("");
@@ -143,12 +143,12 @@ void Damage(const std::string& model, const std::string& file) {
   EXPECT_LT(usage.ru_maxrss, 2'000'000) << "KB";
 }
 
-TEST(DamageTest, Safetensors) { Damage(kBundled, "model.safetensors"); }
-TEST(DamageTest, HuggingFaceConfig) { Damage(kBundled, "config.json"); }
-TEST(DamageTest, GenerationConfig) { Damage(kBundled, "generation_config.json"); }
-TEST(DamageTest, TokenizerConfig) { Damage(kBundled, "tokenizer_config.json"); }
-TEST(DamageTest, HuggingFaceVocabulary) { Damage(kBundled, "vocab.json"); }
-TEST(DamageTest, SentencePiece) { Damage(kBundled, "source.spm"); }
+TEST(DamageTest, Safetensors) { Damage(kCaptions, "model.safetensors"); }
+TEST(DamageTest, HuggingFaceConfig) { Damage(kCaptions, "config.json"); }
+TEST(DamageTest, GenerationConfig) { Damage(kCaptions, "generation_config.json"); }
+TEST(DamageTest, TokenizerConfig) { Damage(kCaptions, "tokenizer_config.json"); }
+TEST(DamageTest, HuggingFaceVocabulary) { Damage(kCaptions, "vocab.json"); }
+TEST(DamageTest, SentencePiece) { Damage(kCaptions, "source.spm"); }
 TEST(DamageTest, TorchZip) { Damage(kShared + "/en-de-hf-torch", "pytorch_model.bin"); }
 TEST(DamageTest, TorchStream) { Damage(kShared + "/en-de-hf-torch-legacy", "pytorch_model.bin"); }
 TEST(DamageTest, MarianNpz) { Damage(kShared + "/en-de-marian", "model.npz"); }

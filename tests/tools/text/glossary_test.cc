@@ -108,7 +108,7 @@ std::string With(const std::string& glossary, const std::string& flags, const st
   return outcome.out;
 }
 
-TEST(GlossaryTest, OfTheBundledModel) {
+TEST(GlossaryTest, WithTheCaptionsModel) {
   const std::string line = "A man is riding a bicycle.";
   EXPECT_EQ(Translate("", line + "\n").out, "Ein Mann fährt Fahrrad.\n");
   for (const char* flags : {"--compute_type=float32", "--compute_type=int8", "--beam_size=2",

@@ -1,4 +1,4 @@
-// Tests of the warnings about the bundled model's translations: there are hardly any, except for
+// Tests of the warnings about the captions model's translations: there are hardly any, except for
 // lines of which a sentence is missing. And of how the programs show them.
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,7 @@
 namespace nibu::internal {
 namespace {
 
-std::unique_ptr<TextTranslator> Bundled() {
+std::unique_ptr<TextTranslator> CaptionsTranslator() {
   auto opened = OpenModel(CaptionsModelPath());
   EXPECT_TRUE(opened.ok()) << opened.status();
   auto model = LoadTextModel(*std::move(opened), ComputeType::kInt8, {});
@@ -61,7 +61,7 @@ double Percent(size_t part, size_t whole) {
 // are expected in at least 60 % of the cases where the translation of one line stands for a pair,
 // and of those where the model itself loses a line.
 void ExpectGoodJudgement(const std::string& name, const std::vector<std::string>& lines) {
-  const auto translator = Bundled();
+  const auto translator = CaptionsTranslator();
   TextOptions options = translator->default_options();
   const auto single = translator->Translate(lines, options);
   ASSERT_TRUE(single.ok()) << single.status();
@@ -112,7 +112,7 @@ void ExpectGoodJudgement(const std::string& name, const std::vector<std::string>
   EXPECT_GE(Percent(seen, lost), 60);
 }
 
-// These are the numbers measured with the bundled model. Warned of are 0.74 % of Multi30k's lines
+// These are the numbers measured with the captions model. Warned of are 0.74 % of Multi30k's lines
 // (val and test 2016) and 0.04 % of Tatoeba's 2,375; 97 and 98 % of the pairs whose translation is
 // that of one of them; and 84 and 64 % of the pairs of which the model itself loses one
 // (--split_sentences=false).
