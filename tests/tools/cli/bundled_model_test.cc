@@ -89,6 +89,13 @@ TEST(BundledModelTest, KnowsTheCharactersOfEverydayGerman) {
             "Wir trafen uns in einem Café.\n");
 }
 
+// Other characters are copied, also if the vocabulary's normalization makes several of one.
+TEST(BundledModelTest, CopiesCharactersThatItDoesNotKnow) {
+  EXPECT_EQ(WithBundledModel("", "½ onion\nA dog ¾\nIt is 12½ m long. 😀\n"),
+            "½ Zwiebeln\nEin Hund ¾\nEs ist 12½ m lang. 😀\n");
+  EXPECT_EQ(WithBundledModel("--markup=html", "<b>½</b> of it\n"), "<b>½</b> davon\n");
+}
+
 TEST(BundledModelTest, StatesItsLicence) {
   const Outcome outcome = Shell(absl::StrCat(Program("nibu-inspect"), " --notensors"), "");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
