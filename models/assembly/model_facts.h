@@ -4,7 +4,7 @@
 //   tokenizer_config.json, config.json   of Hugging Face
 //   README.md             license and language in its front matter, which is YAML between two lines
 //                         "---" (a Hugging Face model card); else the first line that has "licen",
-//                         or stands below a heading that has it
+//                         or stands below a heading that has it; no row of a table of data
 //   LICENSE               its first line
 // The first file that has a fact counts.
 #ifndef NIBU_MODELS_ASSEMBLY_MODEL_FACTS_H_

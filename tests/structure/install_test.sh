@@ -28,7 +28,8 @@ said=$(HOME="$work" "$prefix/bin/nibu-translate" --model=opus-mt-en-fr x 2>&1 ||
 [[ $said == *"; nibu-get-model opus-mt-en-fr fetches it" ]] || fail "installed nibu-translate said of a model: $said"
 mkdir -p "$work/.local/share/nibu/models"
 ln -s "$model" "$work/.local/share/nibu/models/by-name"
-said=$(unset NIBU_MODELS XDG_DATA_HOME; HOME="$work" "$prefix/bin/nibu-translate" --model=by-name --compute_type=float32 "$english")
+said=$(unset NIBU_MODELS XDG_DATA_HOME; HOME="$work" "$prefix/bin/nibu-translate" --model=by-name --compute_type=float32 \
+  "$english")
 [ "$said" = "$german" ] || fail "installed nibu-translate said of a model by name: $said"
 python=$(sed -n 's/^Python3_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
 if [ -d "$prefix/lib/python3/dist-packages/nibu" ]; then

@@ -30,7 +30,9 @@ class SentencePieceTokenizer {
 
   // Any bytes are text; those that are not UTF-8 become unknown characters. `spans`, if not null,
   // gets the bytes of the text that each piece comes from (Encode) or stands for (Decode). They are
-  // in order, and end where the text does or before; blanks may belong to a piece or to none.
+  // in order, and end where the text does or before; blanks may belong to a piece or to none. Where
+  // normalization makes several pieces of one character, the last has its bytes, and spans of those
+  // in front of it are empty, or end there.
   // Internal: SentencePiece fails.
   absl::StatusOr<std::vector<std::string>> Encode(absl::string_view text,
                                                   std::vector<TextSpan>* spans = nullptr) const;

@@ -180,8 +180,7 @@ absl::StatusOr<std::vector<TextSpan>> TextCoder::Unknowns(absl::string_view text
   NIBU_ASSIGN_OR_RETURN(const auto pieces, EncodeText(source_tokenizer_, text, &spans));
   for (size_t i = 0; i < pieces.size(); ++i) {
     TextSpan span = spans[i];
-    // Where normalization makes several characters of one, as of ½, only the last of them has
-    // bytes.
+    // The span is empty where normalization makes several characters of one, as of ½.
     if (span.begin == span.end && span.end < text.size()) ++span.end;
     const size_t last = unknowns.empty() ? 0 : unknowns.back().end;
     if (!HasUnknown({&pieces[i], 1}) || span.end <= last) continue;

@@ -7,16 +7,12 @@
 #include "nlohmann/json.hpp"
 #include "tests/paths.h"
 #include "tests/sanitizers.h"
-#include "tests/tools/shell.h"
+#include "tests/tools/programs.h"
 
 namespace nibu::internal {
 namespace {
 
 const std::string kCaptions = CaptionsModelPath();
-
-Outcome Translate(const std::string& flags, const std::string& input) {
-  return Shell(absl::StrCat(CaptionsProgram("nibu-translate"), " ", flags), input);
-}
 
 Outcome Bench(const std::string& flags, const std::string& input = "") {
   return Shell(absl::StrCat(CaptionsProgram("nibu-bench"), " --json ", flags), input);
