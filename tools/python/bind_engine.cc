@@ -16,6 +16,7 @@
 #include "tools/python/bind.h"
 #include "tools/python/engine.h"
 #include "tools/python/pending.h"
+#include "tools/python/threads.h"
 #include "tools/python/values.h"
 
 namespace nibu::python {
@@ -94,7 +95,7 @@ class Pending {
   void Cancel() const {
     const std::shared_ptr<Translator> translator = translator_.lock();
     if (translator == nullptr) return;
-    const py::gil_scoped_release release;
+    const WithoutGil without_gil;
     translator->Cancel(ticket_);
   }
 
@@ -126,7 +127,7 @@ std::unique_ptr<Pending> SubmitOne(const Engine& engine, py::handle text, const 
   const auto requests = std::make_shared<Requests>(1);
   absl::StatusOr<Ticket> ticket;
   {
-    const py::gil_scoped_release release;
+    const WithoutGil without_gil;
     ticket = Submit(translator.get(), bytes, plan, std::move(request), 0, requests);
   }
   return std::make_unique<Pending>(translator, requests, ValueOf(std::move(ticket)));
@@ -175,7 +176,7 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
     for (size_t i = 0; i < all.size() && !requests->has_failed(); ++i) {
       if (i >= ahead) requests->Wait(std::nullopt, all.size() - i + ahead - 1);
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      const py::gil_scoped_release release;
+      const WithoutGil without_gil;
       submit(i);
       begun = i + 1;
     }
@@ -183,7 +184,7 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
       requests->Take(begun, absl::CancelledError("the request was cancelled"));
     requests->Wait(std::nullopt);
   } catch (...) {
-    const py::gil_scoped_release release;
+    const WithoutGil without_gil;
     for (const Ticket& ticket : tickets) translator->Cancel(ticket);
     throw;
   }
@@ -213,7 +214,7 @@ void BindEngine(py::module_* module) {
             const Options options = OptionsOf(values);
             absl::StatusOr<std::shared_ptr<const Plan>> plan;
             {
-              const py::gil_scoped_release release;
+              const WithoutGil without_gil;
               plan = translator->Prepare(model.model, options);
             }
             return PlanPtr{ValueOf(std::move(plan)), options.text};
@@ -229,7 +230,7 @@ void BindEngine(py::module_* module) {
       .def("cancel_all",
            [](const Engine& self) {
              const std::shared_ptr<Translator> translator = self.Use();
-             const py::gil_scoped_release release;
+             const WithoutGil without_gil;
              translator->CancelAll();
            })
       .def("close", &Engine::Close)

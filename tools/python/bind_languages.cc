@@ -11,6 +11,7 @@
 #include "nibu/language.h"
 #include "nibu/sentences.h"
 #include "tools/python/bind.h"
+#include "tools/python/threads.h"
 #include "tools/python/values.h"
 
 namespace nibu::python {
@@ -30,7 +31,7 @@ py::list Detect(const Detector& self, py::handle text, const std::string& markup
   const std::string bytes = TextOf(text);
   absl::StatusOr<std::vector<DetectedLanguage>> found;
   {
-    const py::gil_scoped_release release;
+    const WithoutGil without_gil;
     found = self.detector->Detect(bytes, options.markup);
   }
   py::list list;
@@ -44,7 +45,7 @@ py::list Split(const Splitter& self, py::handle text) {
   const std::string bytes = TextOf(text);
   absl::StatusOr<std::vector<ByteSpan>> found;
   {
-    const py::gil_scoped_release release;
+    const WithoutGil without_gil;
     found = self.splitter->Split(bytes);
   }
   py::list list;

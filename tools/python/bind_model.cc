@@ -13,6 +13,7 @@
 #include "nibu/model.h"
 #include "nibu/options.h"
 #include "tools/python/bind.h"
+#include "tools/python/threads.h"
 #include "tools/python/values.h"
 
 namespace nibu::python {
@@ -91,7 +92,7 @@ ModelPtr Load(py::handle path, const py::kwargs& options) {
   const ModelOptions wanted = ModelOptionsOf(options);
   absl::StatusOr<std::shared_ptr<const Model>> model;
   {
-    const py::gil_scoped_release release;
+    const WithoutGil without_gil;
     model = Model::Load(name, wanted);
   }
   return {ValueOf(std::move(model))};

@@ -23,29 +23,13 @@ class Engine {
 
   // Cancels all requests and releases the translator, which ends with the last call that uses it.
   void Close();
-  // Closes all engines, and waits until no translator of this process is left. To be called when
-  // the interpreter ends, since no thread may call Python afterwards.
+  // Closes all engines, ends the other threads that use the module, and waits until no translator
+  // of this process is left. To be called when the interpreter ends, since no thread may call
+  // Python afterwards.
   static void CloseAll();
 
  private:
   std::shared_ptr<Translator> translator_;
-};
-
-// Lives while a thread of a translator calls Python.
-class OnTranslatorThread {
- public:
-  OnTranslatorThread() { ++depth_; }
-  ~OnTranslatorThread() { --depth_; }
-  OnTranslatorThread(const OnTranslatorThread&) = delete;
-  OnTranslatorThread& operator=(const OnTranslatorThread&) = delete;
-
-  static bool is_here() { return depth_ > 0; }
-  // Raises RuntimeError on such a thread, which must not wait for a translation, since it would
-  // wait for itself. Needs the GIL.
-  static void RefuseToWait();
-
- private:
-  static thread_local int depth_;
 };
 
 }  // namespace nibu::python

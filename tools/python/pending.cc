@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/base/macros.h"
-#include "tools/python/engine.h"
+#include "tools/python/threads.h"
 
 namespace nibu::python {
 namespace {
@@ -52,13 +52,16 @@ bool Requests::Wait(std::optional<std::chrono::steady_clock::time_point> until,
   }
   if (!is_done()) OnTranslatorThread::RefuseToWait();
   while (true) {
+    bool have_come = false;
     {
-      const py::gil_scoped_release release;
+      const WithoutGil without_gil;
       std::unique_lock<std::mutex> lock(mutex_);
       auto slice = std::chrono::steady_clock::now() + kSignals;
       if (until.has_value()) slice = std::min(slice, *until);
-      if (arrived_.wait_until(lock, slice, [&] { return missing_ <= missing; })) return true;
+      have_come = arrived_.wait_until(lock, slice, [&] { return missing_ <= missing; });
     }
+    LeaveAtEnd();
+    if (have_come) return true;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (until.has_value() && std::chrono::steady_clock::now() >= *until) return is_done();
   }

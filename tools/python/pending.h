@@ -30,8 +30,9 @@ class Requests {
 
   // Waits until no more than `missing` results are missing, or until a time. Returns false if the
   // time came first. Needs the GIL, which is released meanwhile. Raises what the handler of a
-  // signal raises, such as KeyboardInterrupt, and RuntimeError if the requests are a parent
-  // process's, or if this is a thread of a translator, which would wait for itself.
+  // signal raises, such as KeyboardInterrupt, SystemExit as LeaveAtEnd does, and RuntimeError if
+  // the requests are a parent process's, or if this is a thread of a translator, which would wait
+  // for itself.
   bool Wait(std::optional<std::chrono::steady_clock::time_point> until, size_t missing = 0) const;
 
   bool is_done() const;

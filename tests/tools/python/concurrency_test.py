@@ -349,16 +349,30 @@ class Processes(unittest.TestCase):
             self.assertIn("KeyboardInterrupt", errors)
 
     def test_end_of_the_interpreter(self):
+        for work in ("translator.translate([f'{i} cats.' for i in range(200000)])",
+                     "list(translator.translate_iterable(f'{i} cats.' for i in range(200000)))",
+                     "[future.result() for future in futures]",
+                     f"[nibu.Model({MODEL!r}) for _ in range(200000)]"):
+            status, output, errors = run_python(
+                "import nibu, threading\n"
+                f"translator = nibu.Translator({MODEL!r}, threads=2)\n"
+                "futures = [translator.submit(f'{i} dogs are running.') for i in range(5000)]\n"
+                "for future in futures: future.add_done_callback(lambda future: future.done())\n"
+                f"work = lambda: {work}\n"
+                "for _ in range(4): threading.Thread(target=work, daemon=True).start()\n"
+                "print('ends')\n")
+            self.assertEqual((status, output, errors), (0, "ends\n", ""), work)
+
+    def test_calls_while_the_interpreter_ends(self):
         status, output, errors = run_python(
-            "import nibu, threading\n"
-            "translator = nibu.Translator(threads=2)\n"
-            "futures = [translator.submit(f'{i} dogs are running.') for i in range(1000)]\n"
-            "for future in futures: future.add_done_callback(lambda future: future.done())\n"
-            "blocked = lambda: translator.translate([f'{i} cats.' for i in range(200000)])\n"
-            "threading.Thread(target=blocked, daemon=True).start()\n"
-            "print('ends')\n")
-        self.assertEqual((status, output), (0, "ends\n"), errors)
-        self.assertNotIn("Fatal", errors)
+            "import atexit\n"
+            "def late():\n"
+            "    try: translator.translate('Dogs.')\n"
+            "    except RuntimeError as error: print(error)\n"
+            "atexit.register(late)\n"  # runs after what nibu registers
+            "import nibu\n"
+            f"translator = nibu.Translator({MODEL!r}, threads=1)\n")
+        self.assertEqual((status, output, errors), (0, "the translator was closed\n", ""))
 
     def test_fork(self):
         translator = captions()

@@ -1,0 +1,69 @@
+// Threads on which Python calls C++ or C++ calls Python, and the end of the interpreter for them.
+//
+// CPython ends a thread that asks for the GIL after the interpreter has ended, which C++
+// destructors do not survive, and aborts the process if another thread is just printing a
+// traceback. So the end waits for all threads that would need the GIL again, and those that it
+// interrupts end silently.
+#ifndef NIBU_TOOLS_PYTHON_THREADS_H_
+#define NIBU_TOOLS_PYTHON_THREADS_H_
+
+#include <pybind11/pybind11.h>
+
+namespace nibu::python {
+
+// The interpreter does not end while more was begun in this process than was ended. Thread-safe.
+void BeginUse();
+void EndUse();
+
+// Raises SystemExit, which ends a thread without a message, if the interpreter is about to end on
+// another thread and this is not a translator's. Needs the GIL.
+void LeaveAtEnd();
+
+// Makes LeaveAtEnd end the other threads from now on. Needs the GIL.
+void BeginEnd();
+// Waits until every use has ended. Needs the GIL, which is released meanwhile.
+void WaitForUses();
+
+// Lives while a thread runs C++ code without the GIL, which it has before and afterwards. Raises
+// SystemExit as LeaveAtEnd does.
+class WithoutGil {
+ public:
+  WithoutGil() = default;
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  struct Use {
+    Use() {
+      LeaveAtEnd();
+      BeginUse();
+    }
+    ~Use() { EndUse(); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+  };
+
+  const Use use_;  // ends after the GIL has been taken again
+  const pybind11::gil_scoped_release release_;
+};
+
+// Lives while a thread of a translator calls Python.
+class OnTranslatorThread {
+ public:
+  OnTranslatorThread() { ++depth_; }
+  ~OnTranslatorThread() { --depth_; }
+  OnTranslatorThread(const OnTranslatorThread&) = delete;
+  OnTranslatorThread& operator=(const OnTranslatorThread&) = delete;
+
+  static bool is_here() { return depth_ > 0; }
+  // Raises RuntimeError on such a thread, which must not wait for a translation, since it would
+  // wait for itself. Needs the GIL.
+  static void RefuseToWait();
+
+ private:
+  static thread_local int depth_;
+};
+
+}  // namespace nibu::python
+
+#endif  // NIBU_TOOLS_PYTHON_THREADS_H_
