@@ -9,6 +9,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
+
 namespace nibu::python {
 
 // The interpreter does not end while more was begun in this process than was ended. Thread-safe.
@@ -28,23 +30,20 @@ void WaitForUses();
 // SystemExit as LeaveAtEnd does.
 class WithoutGil {
  public:
-  WithoutGil() = default;
+  WithoutGil() {
+    LeaveAtEnd();
+    BeginUse();
+    release_.emplace();
+  }
+  ~WithoutGil() {
+    release_.reset();  // takes the GIL again, which the use has to outlast
+    EndUse();
+  }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
 
  private:
-  struct Use {
-    Use() {
-      LeaveAtEnd();
-      BeginUse();
-    }
-    ~Use() { EndUse(); }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-  };
-
-  const Use use_;  // ends after the GIL has been taken again
-  const pybind11::gil_scoped_release release_;
+  std::optional<pybind11::gil_scoped_release> release_;
 };
 
 // Lives while a thread of a translator calls Python.
