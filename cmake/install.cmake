@@ -8,7 +8,8 @@ install(TARGETS nibu_static EXPORT nibu-static ARCHIVE DESTINATION ${CMAKE_INSTA
 install(EXPORT nibu NAMESPACE nibu:: FILE nibu-targets.cmake DESTINATION ${package_folder})
 install(EXPORT nibu-static NAMESPACE nibu:: FILE nibu-static-targets.cmake
         DESTINATION ${package_folder})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/text/nibu ${PROJECT_BINARY_DIR}/include/nibu
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/text/nibu ${PROJECT_SOURCE_DIR}/engine/nibu
+                  ${PROJECT_BINARY_DIR}/include/nibu
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 if(NIBU_TOOLS)

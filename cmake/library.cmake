@@ -18,6 +18,7 @@ foreach(library nibu nibu_static)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(
     ${library} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tools/text>
+                         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/engine>
                          $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${library} INTERFACE cxx_std_17)

@@ -31,6 +31,10 @@ constexpr size_t kDefaultRows = 128;
 // The most source tokens that it decodes together: more long sentences would take memory, and they
 // have enough rows anyway.
 constexpr size_t kDefaultTokens = 4096;
+// An eighth of these tokens is for sentences of at most 64. Otherwise a short request would wait
+// until a piece of a long line has been translated, which takes up to a second. Long sentences are
+// encoded 256 tokens at a time, as many as one call of the encoder has.
+constexpr size_t kTokensForShort = kDefaultTokens / 8;
 // The requests under way for each worker by default: several windows of the queue.
 constexpr size_t kDefaultQueue = 2048;
 // The positions that models are prepared for beyond the longest sources and outputs: requests may
@@ -58,7 +62,7 @@ int MostSoloThreads(const Model& model, const TranslatorOptions& options) {
 
 JobQueue::Room RoomFor(const TranslatorOptions& options) {
   const auto batch = static_cast<size_t>(options.batch_size);
-  if (batch == 0) return {kDefaultSentences, kDefaultTokens, kDefaultRows};
+  if (batch == 0) return {kDefaultSentences, kDefaultTokens, kDefaultRows, kTokensForShort};
   if (options.batch_type == BatchType::kExamples) return {batch, kAnyNumber, kAnyNumber};
   return {std::max(kDefaultSentences, batch), batch, kAnyNumber};
 }

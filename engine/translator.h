@@ -40,8 +40,7 @@ class Translator {
   // called:
   //   InvalidArgument: ids, lengths or options make no sense, or the plan is another translator's.
   //   ResourceExhausted: no memory, or the queue has been full for `patience` (which must be 0
-  //   where
-  //     a `done` submits).
+  //     where a `done` submits).
   //   FailedPrecondition: the translator has ended (its destructor has begun while a `done`
   //     submits), or is that of a parent process.
   // Requests with different options share the decoder's steps. JobQueue describes the order in

@@ -6,7 +6,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
-#include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
 #include "engine/plan.h"
 #include "engine/schedule/core_budget.h"
@@ -25,7 +24,7 @@ absl::Status CheckBeside(absl::string_view what, const ModelConfig& other, bool 
 }  // namespace
 
 absl::Status TranslatorOptions::Validate() const {
-  NIBU_RETURN_IF_ERROR(CheckRange("threads", threads, 1, 1024));
+  NIBU_RETURN_IF_ERROR(CheckRange("threads", threads, 1, kMostThreads));
   if (cores != nullptr) {
     NIBU_RETURN_IF_ERROR(CheckRange("cores", cores->cores(), 1));
     if (cores->is_forked()) {
@@ -33,7 +32,7 @@ absl::Status TranslatorOptions::Validate() const {
           "cores belong to the parent process; create a budget after fork()");
     }
   }
-  NIBU_RETURN_IF_ERROR(CheckRange("batch_size", batch_size, 0, 65536));
+  NIBU_RETURN_IF_ERROR(CheckRange("batch_size", batch_size, kBatchSizes));
   NIBU_RETURN_IF_ERROR(CheckRange("max_source_length", max_source_length, 1));
   return CheckRange("max_decoding_length", max_decoding_length, 1);
 }
@@ -66,7 +65,7 @@ absl::Status TranslatorOptions::ValidateFor(const Model& model) const {
                                                    ensemble_weights.size()));
   }
   for (const float weight : ensemble_weights) {
-    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, 1e-6f, 1e6f));
+    NIBU_RETURN_IF_ERROR(CheckRange("ensemble_weights", weight, kEnsembleWeights));
   }
   return absl::OkStatus();
 }

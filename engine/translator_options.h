@@ -3,23 +3,22 @@
 #define NIBU_ENGINE_TRANSLATOR_OPTIONS_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/core/check_range.h"
 #include "engine/model/weights.h"
 #include "engine/ops/matmul.h"
+#include "nibu/engine.h"
 
 namespace nibu::internal {
 
 class CoreBudget;
 
-// The unit of TranslatorOptions::batch_size: sentences or source tokens.
-enum class BatchType : uint8_t { kExamples, kTokens };
-
 struct TranslatorOptions {
   // The number of workers, each of which has a thread of its own. Workers without sentences sleep.
+  static constexpr int kMostThreads = 1024;
   int threads = 1;
   // The cores that this translator shares with others, made by the caller: a worker decodes only
   // while it holds one of them (engine/schedule/core_budget.h). Give each translator as many
@@ -28,6 +27,7 @@ struct TranslatorOptions {
   std::shared_ptr<CoreBudget> cores;
   // The sentences (or source tokens) that a worker decodes together. 0: chosen for speed. Never
   // changes a result.
+  static constexpr Range<int> kBatchSizes = {0, 65536};
   int batch_size = 0;
   BatchType batch_type = BatchType::kExamples;
   // The most requests under way: submitted, and not yet delivered. 0: chosen for speed.
@@ -46,6 +46,7 @@ struct TranslatorOptions {
   // above 0, and they are divided by their sum; empty: equal weights. Tokens at the end of a
   // vocabulary that not all models have (such as a model's own <pad>) are not used.
   std::vector<std::shared_ptr<const Model>> ensemble;
+  static constexpr Range<double> kEnsembleWeights = {1e-6, 1e6};
   std::vector<float> ensemble_weights;
 
   // The kernels that multiply matrices. kOneDnn never changes a result of int8.

@@ -40,8 +40,8 @@ constexpr char kExpected[] =
     "pytorch_model.bin, and its vocabulary files) of MarianMT, M2M-100, NLLB, mBART, T5, mT5 or "
     "MADLAD; a Marian model (.npz or .bin with its vocabulary); a CTranslate2 directory (model.bin "
     "with its vocabularies), also as an Argos Translate package (.argosmodel, or unpacked: "
-    "metadata.json, model/); "
-    "or a checkpoint of fairseq (.pt with its dict.XX.txt) or OpenNMT-py (.pt)";
+    "metadata.json, model/); or a checkpoint of fairseq (.pt with its dict.XX.txt) or OpenNMT-py "
+    "(.pt)";
 
 // Opens a training checkpoint, whose keys tell which program wrote it.
 absl::StatusOr<OpenedModel> OpenCheckpoint(const std::string& path) {

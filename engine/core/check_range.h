@@ -12,6 +12,14 @@
 
 namespace nibu::internal {
 
+// The values that an option may have, both ends included. A range stands beside the option's field,
+// for everything that checks the option: the engine, the table of options, readers of model files.
+template <typename T>
+struct Range {
+  T least;
+  T most;
+};
+
 // Checks that low <= value <= high. InvalidArgument: "NAME must be LOW to HIGH, not VALUE", or
 // "must be at least LOW" if HIGH is the largest number of its type. NaN is out of every range.
 // OptionOf returns the name from the status.
@@ -22,6 +30,12 @@ absl::Status CheckRange(absl::string_view name, T value, T low,
   const bool is_open = high == std::numeric_limits<T>::max();
   return is_open ? InvalidOption(name, " must be at least ", low, ", not ", value)
                  : InvalidOption(name, " must be ", low, " to ", high, ", not ", value);
+}
+
+// The ends are compared in the option's type: a float of 1e-6 is less than the double.
+template <typename T, typename R>
+absl::Status CheckRange(absl::string_view name, T value, const Range<R>& range) {
+  return CheckRange<T>(name, value, static_cast<T>(range.least), static_cast<T>(range.most));
 }
 
 // Checks that all ids are between low and high. InvalidArgument: "WHAT has KIND ID, expected LOW to

@@ -13,7 +13,7 @@ namespace nibu::internal {
 namespace {
 
 constexpr size_t kHugePage = size_t{1} << 21;
-constexpr size_t kBlock = 16 * kHugePage;
+constexpr size_t kLeastMapping = 16 * kHugePage;
 
 size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -50,7 +50,7 @@ std::shared_ptr<char> AllocateHuge(size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<char> block = current.lock();
   if (block == nullptr || size - used < bytes) {
-    const size_t room = RoundUp(std::max(bytes, kBlock), kHugePage);
+    const size_t room = RoundUp(std::max(bytes, kLeastMapping), kHugePage);
     block = MapHuge(room);  // may throw, so nothing has changed before
     current = block;
     size = room;

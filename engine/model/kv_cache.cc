@@ -122,7 +122,6 @@ void DecoderState::Truncate(int length) {
 void DecoderState::Store(int position, int h, int layer, const float* keys_values) {
   ABSL_ASSERT(static_cast<size_t>(layer) < layers_);
   ABSL_ASSERT(IsLive(h) && 0 <= position && position < length_);
-  ABSL_ASSERT(IsLive(h) && 0 <= position && position < length_);
   char* cell = static_cast<char*>(cells_[static_cast<size_t>(h)][static_cast<size_t>(position)]);
   StoreCell(shape_, keys_values, pool_->type(),
             cell + static_cast<size_t>(layer) * pool_->LayerStride(cells_.size()));

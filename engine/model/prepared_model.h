@@ -1,3 +1,4 @@
+// A model as the workers of a translator use it.
 #ifndef NIBU_ENGINE_MODEL_PREPARED_MODEL_H_
 #define NIBU_ENGINE_MODEL_PREPARED_MODEL_H_
 

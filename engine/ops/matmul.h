@@ -18,14 +18,9 @@
 #include "engine/ops/backend/backend.h"
 #include "engine/ops/backend/row_counts.h"
 #include "engine/ops/linear.h"
+#include "nibu/engine.h"
 
 namespace nibu::internal {
-
-// The kernels that multiply.
-enum class MatmulKernels : uint8_t {
-  kAuto,    // our own int8 kernels where there are some, else oneDNN's
-  kOneDnn,  // always oneDNN's; int8 results are the same bit for bit
-};
 
 // One product of prepared rows with packed weights, as a MatmulObserver sees it.
 struct MatmulCall {

@@ -1,28 +1,21 @@
-// Counts the work that a translator's threads have done so far.
+// Adds up the work of several translators.
 #ifndef NIBU_ENGINE_SCHEDULE_ACTIVITY_H_
 #define NIBU_ENGINE_SCHEDULE_ACTIVITY_H_
 
-#include <cstdint>
+#include "nibu/engine.h"
 
 namespace nibu::internal {
 
-// The fields are those of nibu::Activity, which documents them.
-struct Activity {
-  uint64_t waiting = 0;
-  uint64_t begun = 0;
-  double waited_seconds = 0;
-  uint64_t steps = 0;
-  uint64_t step_sentences = 0;
+using nibu::Activity;
 
-  Activity& operator+=(const Activity& other) {
-    waiting += other.waiting;
-    begun += other.begun;
-    waited_seconds += other.waited_seconds;
-    steps += other.steps;
-    step_sentences += other.step_sentences;
-    return *this;
-  }
-};
+inline Activity& operator+=(Activity& sum, const Activity& other) {
+  sum.waiting += other.waiting;
+  sum.begun += other.begun;
+  sum.waited_seconds += other.waited_seconds;
+  sum.steps += other.steps;
+  sum.step_sentences += other.step_sentences;
+  return sum;
+}
 
 }  // namespace nibu::internal
 

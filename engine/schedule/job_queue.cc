@@ -132,13 +132,16 @@ JobList JobQueue::Take(Room room, bool wait, bool preferred) {
     --waiting_;
   }
   const size_t share = (jobs_.size() + workers_ - 1) / workers_;
+  size_t long_tokens = 0;
   JobList jobs;
   const Clock::time_point now = Clock::now();
   for (size_t n = std::min(room.sentences, share); n > 0; --n) {
     const auto next = jobs_.begin();
     const size_t size = next->second->source.size();
     const size_t rows = next->second->rows;
-    const bool fits = size <= room.source_tokens && rows <= room.rows;
+    const bool is_long = size > room.tokens_for_short / 8;
+    const size_t kept_free = is_long ? room.tokens_for_short : 0;
+    const bool fits = size + kept_free <= room.source_tokens && rows <= room.rows;
     if (!fits && !(wait && jobs.empty())) break;
     room.source_tokens -= std::min(room.source_tokens, size);
     room.rows -= std::min(room.rows, rows);
@@ -146,6 +149,8 @@ JobList JobQueue::Take(Room room, bool wait, bool preferred) {
     waited_seconds_ += std::chrono::duration<double>(now - next->second->entry.arrival_).count();
     jobs.Append(std::move(next->second));
     jobs_.erase(next);
+    if (is_long) long_tokens += size;
+    if (room.tokens_for_short > 0 && long_tokens >= room.tokens_for_short / 2) break;
   }
   return jobs;
 }

@@ -71,6 +71,10 @@ class JobQueue {
     size_t sentences;
     size_t source_tokens;
     size_t rows;  // of the decoder's steps: the sum of Job::rows
+    // Long sentences leave so many of source_tokens free. A sentence of at most an eighth of
+    // them is a short one. A call of Take hands out no more long ones than it takes to have
+    // half as many tokens: short ones that come while these are encoded are taken next.
+    size_t tokens_for_short = 0;
   };
   // Takes the next jobs for a worker: see step 2 above. With `wait`, it blocks until there is a job
   // and takes the first one whatever its length and beam; an empty list then means that the queue

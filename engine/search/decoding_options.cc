@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "engine/core/check_range.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
 
@@ -57,10 +56,11 @@ absl::Status CheckTogether(const DecodingOptions& options) {
 }  // namespace
 
 absl::Status DecodingOptions::Validate() const {
-  NIBU_RETURN_IF_ERROR(CheckRange("beam_size", beam_size, 1, 1024));
-  NIBU_RETURN_IF_ERROR(CheckPositive("patience", patience, 1024));
+  NIBU_RETURN_IF_ERROR(CheckRange("beam_size", beam_size, kBeamSizes));
+  NIBU_RETURN_IF_ERROR(CheckPositive("patience", patience, kMostPatience));
   if (branches() > 1 || return_alternatives) {
-    NIBU_RETURN_IF_ERROR(CheckRange("num_hypotheses", num_hypotheses, 1, 1024 / beam_size));
+    NIBU_RETURN_IF_ERROR(
+        CheckRange("num_hypotheses", num_hypotheses, 1, kBeamSizes.most / beam_size));
   } else {
     const int finished = HypothesesToFinish(beam_size, patience);
     if (num_hypotheses < 1 || num_hypotheses > finished) {
@@ -69,9 +69,9 @@ absl::Status DecodingOptions::Validate() const {
                            "; more need a beam, sampling_topk or return_alternatives");
     }
   }
-  NIBU_RETURN_IF_ERROR(CheckRange("length_penalty", length_penalty, -8.0f, 8.0f));
-  NIBU_RETURN_IF_ERROR(CheckRange("word_penalty", word_penalty, -1e6f, 1e6f));
-  NIBU_RETURN_IF_ERROR(CheckRange("coverage_penalty", coverage_penalty, -1e6f, 1e6f));
+  NIBU_RETURN_IF_ERROR(CheckRange("length_penalty", length_penalty, kLengthPenalties));
+  NIBU_RETURN_IF_ERROR(CheckRange("word_penalty", word_penalty, kPenalties));
+  NIBU_RETURN_IF_ERROR(CheckRange("coverage_penalty", coverage_penalty, kPenalties));
   NIBU_RETURN_IF_ERROR(CheckRange("max_decoding_length", max_decoding_length, 1));
   NIBU_RETURN_IF_ERROR(CheckRange("max_length_factor", max_length_factor, 0.0f));
   if (min_decoding_length < 0 || min_decoding_length > max_decoding_length) {
@@ -79,7 +79,7 @@ absl::Status DecodingOptions::Validate() const {
                          " must be 0 to max_decoding_length = ", max_decoding_length, ", not ",
                          min_decoding_length);
   }
-  NIBU_RETURN_IF_ERROR(CheckRange("repetition_penalty", repetition_penalty, 1e-3f, 1e6f));
+  NIBU_RETURN_IF_ERROR(CheckRange("repetition_penalty", repetition_penalty, kRepetitionPenalties));
   NIBU_RETURN_IF_ERROR(CheckRange("no_repeat_ngram_size", no_repeat_ngram_size, 0));
   for (const auto& sequence : suppress_sequences) {
     if (sequence.empty()) return InvalidOption("suppress_sequences", " has an empty one");
@@ -92,7 +92,8 @@ absl::Status DecodingOptions::Validate() const {
       CheckRange("min_alternative_expansion_prob", min_alternative_expansion_prob, 0.0f, 1.0f));
   NIBU_RETURN_IF_ERROR(CheckRange("sampling_topk", sampling.topk, 0));
   NIBU_RETURN_IF_ERROR(CheckPositive("sampling_topp", sampling.topp, 1));
-  NIBU_RETURN_IF_ERROR(CheckPositive("sampling_temperature", sampling.temperature, 1e6f));
+  NIBU_RETURN_IF_ERROR(
+      CheckPositive("sampling_temperature", sampling.temperature, Sampling::kMostTemperature));
   return CheckTogether(*this);
 }
 

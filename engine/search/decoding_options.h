@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/core/check_range.h"
 #include "engine/search/sampling.h"
 #include "engine/search/shortlist.h"
+#include "nibu/engine.h"
 
 namespace nibu::internal {
 
@@ -30,27 +31,17 @@ struct Frame {
   int target_extra() const { return static_cast<int>(decoder_start.size()) - 1; }
 };
 
-// The program by whose rules a beam search ends and keeps hypotheses: see StopRule.
-enum class SearchCompat : uint8_t { kNibu, kCTranslate2, kMarian, kHuggingFace };
-
-// The treatment of a best hypothesis that repeats itself again and again.
-enum class OnRepetition : uint8_t {
-  kKeep,
-  // The sentence is decoded once more without repeated 3-grams, and the hypothesis with the better
-  // score is taken (see Passes). The others of an n-best list stay. It cannot be combined with
-  // alternatives, nor with several samples.
-  kRetry,
-};
-
 // In the comments, S is the sum of the log-probabilities of the generated tokens, and L is their
 // number, EOS included.
 struct DecodingOptions {
-  int beam_size = 4;
+  static constexpr Range<int> kBeamSizes = {1, 1024};
+  int beam_size = kDefaultBeamSize;
   // Beam search goes on until round(beam_size * patience) hypotheses have finished (Kasai et al.
   // 2022).
+  static constexpr float kMostPatience = 1024;  // and above 0
   float patience = 1.0f;
   int num_hypotheses = 1;
-  SearchCompat search_compat = SearchCompat::kNibu;
+  SearchCompat search_compat = SearchCompat::kNibu;  // see StopRule
   // early_stopping of Hugging Face; only kHuggingFace reads it. (Its third value "never", which
   // compares with the best score that a live hypothesis may have at max_length, is treated as
   // false.)
@@ -58,6 +49,8 @@ struct DecodingOptions {
 
   // score = (S - word_penalty * L) / L^length_penalty
   //       + coverage_penalty * sum over source positions of log min(attention to it, 1)
+  static constexpr Range<double> kLengthPenalties = {-8, 8};
+  static constexpr Range<double> kPenalties = {-1e6, 1e6};  // of words and of coverage
   float length_penalty = 1.0f;
   float word_penalty = 0.0f;
   float coverage_penalty = 0.0f;
@@ -66,7 +59,7 @@ struct DecodingOptions {
   // min_decoding_length steps. A sentence is cut at step max_decoding_length, or earlier if the
   // model or the Translator has no more positions.
   int min_decoding_length = 1;
-  int max_decoding_length = 256;
+  int max_decoding_length = kDefaultMaxDecodingLength;
   // Above 0: a sentence is also cut when it has so many generated tokens for each source token (EOS
   // counted in both), but not before min_decoding_length.
   float max_length_factor = 0;
@@ -75,10 +68,13 @@ struct DecodingOptions {
 
   // The logits of tokens that a hypothesis already has are multiplied by it if they are negative,
   // and divided by it otherwise (Keskar et al. 2019). 1: they stay as they are.
+  static constexpr Range<double> kRepetitionPenalties = {1e-3, 1e6};
   float repetition_penalty = 1.0f;
   int no_repeat_ngram_size = 0;  // no n-gram of so many tokens comes twice; 0: any may
   std::vector<std::vector<int>> suppress_sequences;  // never generated
   bool disable_unk = false;                          // <unk> is never generated
+  // kRetry is about the best hypothesis (see Passes): the others of an n-best list stay. It cannot
+  // be combined with alternatives, nor with several samples.
   OnRepetition on_repetition = OnRepetition::kKeep;
 
   // 0: translations begin with Request::target_prefix. Above 0 and below 1: the prefix is only

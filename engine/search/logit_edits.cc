@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
-#include "absl/algorithm/container.h"
+#include "absl/base/macros.h"
 
 namespace nibu::internal {
 namespace {
@@ -37,13 +38,14 @@ void LogitEdits::Clear() {
 }
 
 void LogitEdits::Penalize(absl::Span<const int> tokens, float penalty) {
-  penalized_.assign(tokens.begin(), tokens.end());
-  absl::c_sort(penalized_);
-  penalized_.erase(std::unique(penalized_.begin(), penalized_.end()), penalized_.end());
-  penalty_ = penalty;
+  const auto earlier = static_cast<std::ptrdiff_t>(penalized_.size());
+  for (const int token : tokens) penalized_.emplace_back(token, penalty);
+  std::sort(penalized_.begin() + earlier, penalized_.end());
+  penalized_.erase(std::unique(penalized_.begin() + earlier, penalized_.end()), penalized_.end());
 }
 
 void LogitEdits::Favour(int token, float beta) {
+  ABSL_ASSERT(requested_.empty());
   requested_.push_back(token);
   beta_ = beta;
 }
@@ -56,9 +58,9 @@ void LogitEdits::Sample(const Sampling& sampling, const Noise& noise) {
 void LogitEdits::Apply(const LogitTokens& tokens, float* logits) const {
   for (const absl::Span<const int> list : suppressed_lists_) SuppressAll(list, tokens, logits);
   SuppressAll(suppressed_, tokens, logits);
-  for (const int token : penalized_) {
+  for (const auto& [token, penalty] : penalized_) {
     const int i = tokens.Find(token);
-    if (i >= 0) logits[i] = logits[i] < 0 ? logits[i] * penalty_ : logits[i] / penalty_;
+    if (i >= 0) logits[i] = logits[i] < 0 ? logits[i] * penalty : logits[i] / penalty;
   }
 }
 

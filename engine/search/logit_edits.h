@@ -3,6 +3,7 @@
 #ifndef NIBU_ENGINE_SEARCH_LOGIT_EDITS_H_
 #define NIBU_ENGINE_SEARCH_LOGIT_EDITS_H_
 
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -27,12 +28,13 @@ class LogitEdits {
   // Does so for all of these tokens, which outlive the row.
   void Suppress(absl::Span<const int> tokens) { suppressed_lists_.push_back(tokens); }
   // Multiplies the logits of these tokens by `penalty` if they are negative, and divides them by it
-  // otherwise. A token that is listed several times is changed once. At most one call for a row.
+  // otherwise. A token that is listed several times is changed once; the penalties of several calls
+  // multiply.
   void Penalize(absl::Span<const int> tokens, float penalty);
   // Asks for a token's log-probability, whether or not it is among the best.
   void Request(int token) { requested_.push_back(token); }
-  // Requests a token and makes it more probable: see BiasedLogProb. At most one call for a row,
-  // before any other request.
+  // Requests a token and makes it more probable: see BiasedLogProb. REQUIRES: no token of the row
+  // has been requested or favoured before.
   void Favour(int token, float beta);
   // Asks for a sample, which this noise decides, instead of the best tokens. Each call adds one.
   // `sampling` outlives the row.
@@ -49,8 +51,7 @@ class LogitEdits {
  private:
   std::vector<int> suppressed_;
   absl::InlinedVector<absl::Span<const int>, 4> suppressed_lists_;
-  std::vector<int> penalized_;
-  float penalty_ = 1;
+  std::vector<std::pair<int, float>> penalized_;  // tokens and their penalties
   std::vector<int> requested_;
   float beta_ = 0;
   const Sampling* sampling_ = nullptr;

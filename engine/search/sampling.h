@@ -11,7 +11,8 @@ namespace nibu::internal {
 struct Sampling {
   int topk = 1;              // draw from this many of the best tokens; 0: from all; 1: no sampling
   float topp = 1.0f;         // draw from the best tokens that together have this probability
-  float temperature = 1.0f;  // logits are divided by it
+  float temperature = 1.0f;  // logits are divided by it; above 0
+  static constexpr float kMostTemperature = 1e6f;
   uint64_t seed = 0;
 
   bool is_on() const { return topk != 1; }

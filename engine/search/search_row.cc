@@ -9,11 +9,6 @@
 #include "absl/algorithm/container.h"
 
 namespace nibu::internal {
-namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-}  // namespace
 
 void SearchRow::Start(int k, bool normalize) {
   const Sampling* const sampling = edits_.sampling();
@@ -48,7 +43,7 @@ void SearchRow::Normalize(float log_sum, std::vector<Candidate>* candidates) con
   if (!normalize_) return;
   for (Candidate& c : *candidates) {
     c.log_prob -= log_sum;
-    if (std::isnan(c.log_prob)) c.log_prob = -kInfinity;
+    if (std::isnan(c.log_prob)) c.log_prob = -std::numeric_limits<float>::infinity();
   }
 }
 

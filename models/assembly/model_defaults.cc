@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "engine/core/check_range.h"
 #include "engine/core/status_macros.h"
+#include "engine/search/decoding_options.h"
 
 namespace nibu::internal {
 namespace {
@@ -14,13 +16,23 @@ namespace {
 struct Number {
   const char* name;
   std::optional<float> ModelDefaults::*field;
-  float least;
-  float most;
+  Range<double> range;
 };
-constexpr Number kNumbers[] = {{"length_penalty", &ModelDefaults::length_penalty, -8, 8},
-                               {"word_penalty", &ModelDefaults::word_penalty, -1000, 1000},
-                               {"max_length_factor", &ModelDefaults::max_length_factor, 0, 1000},
-                               {"length_ratio", &ModelDefaults::length_ratio, 0.1f, 10}};
+constexpr Number kNumbers[] = {
+    {"length_penalty", &ModelDefaults::length_penalty, DecodingOptions::kLengthPenalties},
+    {"word_penalty", &ModelDefaults::word_penalty, DecodingOptions::kPenalties},
+    {"max_length_factor", &ModelDefaults::max_length_factor, {0, 1000}},
+    {"length_ratio", &ModelDefaults::length_ratio, {0.1, 10}}};
+
+// Refuses a field that is set and out of its range.
+template <typename T, typename R>
+absl::Status CheckField(const ConfigFile& object, const char* name, std::optional<T> value,
+                        const Range<R>& range) {
+  if (!value.has_value() || (*value >= range.least && *value <= range.most)) {
+    return absl::OkStatus();
+  }
+  return object.Wrong(name, absl::StrCat(range.least, " to ", range.most));
+}
 
 // Hugging Face's configurations are told from others by their name of the beam's size.
 bool IsHuggingFace(absl::string_view beam) { return beam == "num_beams"; }
@@ -30,30 +42,22 @@ bool IsHuggingFace(absl::string_view beam) { return beam == "num_beams"; }
 absl::StatusOr<ModelDefaults> ReadModelDefaults(const ConfigFile& object, const char* beam) {
   ModelDefaults defaults;
   NIBU_ASSIGN_OR_RETURN(defaults.beam_size, object.OptionalInt(beam));
-  if (defaults.beam_size.has_value() && (*defaults.beam_size < 1 || *defaults.beam_size > 1000)) {
-    return object.Wrong(beam, "1 to 1000");
-  }
+  NIBU_RETURN_IF_ERROR(CheckField(object, beam, defaults.beam_size, DecodingOptions::kBeamSizes));
   const bool is_hugging_face = IsHuggingFace(beam);
   const char* const longest = is_hugging_face ? "max_length" : "max_decoding_length";
-  constexpr int kLongest = 1 << 20;
   NIBU_ASSIGN_OR_RETURN(defaults.max_decoding_length, object.OptionalInt(longest));
-  if (std::optional<int>& length = defaults.max_decoding_length; length.has_value()) {
-    if (*length < 1 || *length > kLongest) {
-      return object.Wrong(longest, absl::StrCat("1 to ", kLongest));
-    }
-    if (is_hugging_face) length = std::max(1, *length - 1);
-  }
+  std::optional<int>& length = defaults.max_decoding_length;
+  NIBU_RETURN_IF_ERROR(CheckField(object, longest, length, Range<int>{1, 1 << 20}));
+  if (length.has_value() && is_hugging_face) length = std::max(1, *length - 1);
   NIBU_ASSIGN_OR_RETURN(defaults.no_repeat_ngram_size, object.OptionalInt("no_repeat_ngram_size"));
   if (defaults.no_repeat_ngram_size.value_or(0) < 0) {
     return object.Wrong("no_repeat_ngram_size", "0 or more");
   }
   for (const Number& number : kNumbers) {
     if (object.Find(number.name) == nullptr) continue;
-    NIBU_ASSIGN_OR_RETURN(const float value, object.Float(number.name, 0));
-    if (!(value >= number.least && value <= number.most)) {
-      return object.Wrong(number.name, absl::StrCat(number.least, " to ", number.most));
-    }
-    defaults.*number.field = value;
+    std::optional<float>& value = defaults.*number.field;
+    NIBU_ASSIGN_OR_RETURN(value, object.Float(number.name, 0));
+    NIBU_RETURN_IF_ERROR(CheckField(object, number.name, value, number.range));
   }
   const nlohmann::json* const stops = object.Find("early_stopping");
   defaults.early_stopping = stops != nullptr && *stops == true;  // the text "never" means false

@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kNewest = 6;
 constexpr absl::string_view kScale = "_scale";
 
-absl::Status Damaged(const FileBytes& file, absl::string_view what) {
+absl::Status DamagedCTranslate2(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole CTranslate2 model: ", what, "; download it again");
 }
 
@@ -54,25 +54,27 @@ absl::Status ReadVariable(uint32_t version, const std::shared_ptr<const FileByte
   StoredTensor tensor;
   tensor.file = file;
   const auto rank = reader->Read<uint8_t>();
-  if (rank > 8) return Damaged(*file, absl::StrCat("\"", name, "\" has rank ", rank));
+  if (rank > 8) return DamagedCTranslate2(*file, absl::StrCat("\"", name, "\" has rank ", rank));
   for (int i = 0; i < rank; ++i) tensor.view.shape.push_back(reader->Read<uint32_t>());
   const auto type = reader->Read<uint8_t>();
-  if (!reader->ok()) return Damaged(*file, "it ends too early");
+  if (!reader->ok()) return DamagedCTranslate2(*file, "it ends too early");
   if (!TypeOf(version, type, &tensor.view.dtype)) {
-    return Damaged(*file, absl::StrCat("\"", name, "\" has the unknown type ", type));
+    return DamagedCTranslate2(*file, absl::StrCat("\"", name, "\" has the unknown type ", type));
   }
   uint64_t bytes = reader->Read<uint32_t>();
   if (version < 4) bytes *= type;
   const std::optional<uint64_t> expected = BytesOf(tensor.view.dtype, tensor.view.shape);
   if (!expected.has_value()) {
-    return Damaged(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
+    return DamagedCTranslate2(*file, absl::StrCat("the shape of \"", name, "\" is impossible"));
   }
   if (bytes != *expected) {
-    return Damaged(*file, absl::StrCat("\"", name, "\" of shape ", ShapeString(tensor.view.shape),
-                                       " needs ", *expected, " bytes, it has ", bytes));
+    return DamagedCTranslate2(
+        *file, absl::StrCat("\"", name, "\" of shape ", ShapeString(tensor.view.shape), " needs ",
+                            *expected, " bytes, it has ", bytes));
   }
   tensor.view.data = reader->ReadBytes(bytes).data();
-  if (!reader->ok()) return Damaged(*file, absl::StrCat("it ends inside of \"", name, "\""));
+  if (!reader->ok())
+    return DamagedCTranslate2(*file, absl::StrCat("it ends inside of \"", name, "\""));
   return source->Add(std::move(name), std::move(tensor));
 }
 
@@ -84,7 +86,7 @@ absl::Status AttachScales(const FileBytes& file, TensorSource* source) {
     StoredTensor* target = source->Mutable(weight);
     const StoredTensor* scale = source->Find(name);
     if (target == nullptr || scale->view.dtype != DType::kFloat32 || scale->view.shape.size() > 1) {
-      return Damaged(file, absl::StrCat("\"", name, "\" is not the scale of anything"));
+      return DamagedCTranslate2(file, absl::StrCat("\"", name, "\" is not the scale of anything"));
     }
     std::vector<float> values(static_cast<size_t>(scale->view.elements()));
     if (!values.empty()) std::memcpy(values.data(), scale->view.data, scale->view.bytes());
@@ -112,11 +114,11 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
     return NotSupported(file->path(), ": CTranslate2 binary version ", version,
                         " is not supported, 2 to ", kNewest, " are; convert the model again");
   }
-  if (version == 0) return Damaged(*file, "it has no version");
+  if (version == 0) return DamagedCTranslate2(*file, "it has no version");
   CTranslate2File result{ReadString(&reader), TensorSource(file->path())};
   reader.Read<uint32_t>();  // revision
   const auto count = reader.Read<uint32_t>();
-  if (!reader.ok()) return Damaged(*file, "it ends too early");
+  if (!reader.ok()) return DamagedCTranslate2(*file, "it ends too early");
   for (uint32_t i = 0; i < count; ++i) {
     NIBU_RETURN_IF_ERROR(ReadVariable(version, file, &reader, &result.source));
   }
@@ -129,14 +131,15 @@ absl::StatusOr<CTranslate2File> ReadCTranslate2Bin(std::shared_ptr<const FileByt
       if (!reader.ok()) break;
       const StoredTensor* target = result.source.Find(name);
       if (target == nullptr) {
-        return Damaged(
+        return DamagedCTranslate2(
             *file, absl::StrCat("\"", alias, "\" stands for \"", name, "\", which is not there"));
       }
       NIBU_RETURN_IF_ERROR(result.source.Add(std::move(alias), *target));
     }
   }
-  if (!reader.ok()) return Damaged(*file, "it ends too early");
-  if (reader.remaining() > 0) return Damaged(*file, "it goes on after its last variable");
+  if (!reader.ok()) return DamagedCTranslate2(*file, "it ends too early");
+  if (reader.remaining() > 0)
+    return DamagedCTranslate2(*file, "it goes on after its last variable");
   return result;
 }
 

@@ -32,7 +32,7 @@ struct Item {
   uint64_t data_bytes;
 };
 
-absl::Status Damaged(const FileBytes& file, absl::string_view what) {
+absl::Status DamagedMarian(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole Marian model: ", what, "; download it again");
 }
 
@@ -45,10 +45,11 @@ bool IsMarianBin(absl::string_view bytes) {
 
 absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file) {
   ByteReader reader(file->bytes());
-  if (reader.Read<uint64_t>() != kVersion) return Damaged(*file, "it does not begin like one");
+  if (reader.Read<uint64_t>() != kVersion)
+    return DamagedMarian(*file, "it does not begin like one");
   const auto count = reader.Read<uint64_t>();
   if (!reader.ok() || count > reader.remaining() / sizeof(Item)) {
-    return Damaged(*file, absl::StrCat(count, " tensors do not fit into it"));
+    return DamagedMarian(*file, absl::StrCat(count, " tensors do not fit into it"));
   }
   std::vector<Item> items(count);
   for (Item& item : items) item = reader.Read<Item>();
@@ -56,12 +57,12 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
   std::vector<std::string> names;
   for (const Item& item : items) {
     absl::string_view name = reader.ReadBytes(item.name_bytes);
-    if (name.empty() || name.back() != '\0') return Damaged(*file, "its names are damaged");
+    if (name.empty() || name.back() != '\0') return DamagedMarian(*file, "its names are damaged");
     name.remove_suffix(1);
     names.emplace_back(name);
   }
   for (size_t i = 0; i < count; ++i) {
-    if (items[i].rank > 8) return Damaged(*file, "its shapes are damaged");
+    if (items[i].rank > 8) return DamagedMarian(*file, "its shapes are damaged");
     for (uint64_t r = 0; r < items[i].rank; ++r) {
       tensors[i].view.shape.push_back(reader.Read<int32_t>());
     }
@@ -88,15 +89,16 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
           "CPU?); use one of these forms of the model");
     }
     const absl::string_view data = reader.ReadBytes(items[i].data_bytes);
-    if (!reader.ok()) return Damaged(*file, absl::StrCat("it ends before \"", names[i], "\" does"));
+    if (!reader.ok())
+      return DamagedMarian(*file, absl::StrCat("it ends before \"", names[i], "\" does"));
     const std::optional<uint64_t> bytes = BytesOf(tensor.view.dtype, tensor.view.shape);
     if (!bytes.has_value()) {
-      return Damaged(*file, absl::StrCat("the shape of \"", names[i], "\" is impossible"));
+      return DamagedMarian(*file, absl::StrCat("the shape of \"", names[i], "\" is impossible"));
     }
     const size_t scale_bytes = quantized ? sizeof(float) : 0;
     // Marian pads the data of a tensor to a multiple of 256 bytes.
     if (data.size() < scale_bytes || data.size() - scale_bytes < *bytes) {
-      return Damaged(
+      return DamagedMarian(
           *file, absl::StrCat("tensor \"", names[i], "\" of shape ", ShapeString(tensor.view.shape),
                               " needs ", *bytes + scale_bytes, " bytes, it has ", data.size()));
     }
@@ -109,7 +111,7 @@ absl::StatusOr<TensorSource> ReadMarianBin(std::shared_ptr<const FileBytes> file
     }
     NIBU_RETURN_IF_ERROR(source.Add(std::move(names[i]), std::move(tensor)));
   }
-  if (reader.remaining() > 0) return Damaged(*file, "it goes on after its last tensor");
+  if (reader.remaining() > 0) return DamagedMarian(*file, "it goes on after its last tensor");
   return source;
 }
 

@@ -31,11 +31,11 @@ absl::string_view Field(absl::string_view header, absl::string_view key) {
   return absl::StripLeadingAsciiWhitespace(header.substr(at + quoted.size()));
 }
 
-constexpr absl::string_view kFloat64 = "'<f8'";  // becomes float32
-constexpr std::pair<absl::string_view, DType> kTypes[] = {
-    {"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16}, {"'|i1'", DType::kInt8},
-    {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},   {"'<i4'", DType::kInt32},
-    {"'<i8'", DType::kInt64},   {kFloat64, DType::kInt64}};
+constexpr absl::string_view kNpyFloat64 = "'<f8'";  // becomes float32
+constexpr std::pair<absl::string_view, DType> kNpyTypes[] = {
+    {"'<f4'", DType::kFloat32}, {"'<f2'", DType::kFloat16},  {"'|i1'", DType::kInt8},
+    {"'|u1'", DType::kUint8},   {"'<i2'", DType::kInt16},    {"'<i4'", DType::kInt32},
+    {"'<i8'", DType::kInt64},   {kNpyFloat64, DType::kInt64}};
 
 // Parses a tuple of sizes: "(2, 3), ..." gives {2, 3}. Returns false if it is none.
 bool ParseShape(absl::string_view text, Shape* shape) {
@@ -66,10 +66,10 @@ absl::StatusOr<StoredTensor> ReadArray(absl::string_view bytes, const std::strin
   if (!reader.ok() || major < 1 || major > 3) return wrong("is not a whole NumPy array");
   StoredTensor tensor;
   TensorView& view = tensor.view;
-  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
-    return absl::StartsWith(Field(header, "descr"), known.first);
-  });
-  if (type == std::end(kTypes)) {
+  const auto type = std::find_if(
+      std::begin(kNpyTypes), std::end(kNpyTypes),
+      [&](const auto& known) { return absl::StartsWith(Field(header, "descr"), known.first); });
+  if (type == std::end(kNpyTypes)) {
     return NotSupported(
         where, "has a type that nibu does not read: ", Field(header, "descr").substr(0, 20));
   }
@@ -85,7 +85,7 @@ absl::StatusOr<StoredTensor> ReadArray(absl::string_view bytes, const std::strin
                               " bytes, it has ", reader.remaining()));
   }
   view.data = reader.rest().data();
-  if (type->first == kFloat64) tensor.TakeFloat64(path, reader.rest());
+  if (type->first == kNpyFloat64) tensor.TakeFloat64(path, reader.rest());
   return tensor;
 }
 

@@ -41,9 +41,9 @@ constexpr std::pair<absl::string_view, DType> kTypes[] = {
     {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
     {"I8", DType::kInt8},     {"I16", DType::kInt16},   {"I32", DType::kInt32},
     {"I64", DType::kInt64},   {"U8", DType::kUint8}};
-constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
+constexpr DType kWrittenTypes[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
 
-absl::Status Damaged(const FileBytes& file, absl::string_view what) {
+absl::Status DamagedSafetensors(const FileBytes& file, absl::string_view what) {
   return Invalid(file.path(), ": not a whole safetensors file: ", what, "; download it again");
 }
 
@@ -61,7 +61,8 @@ absl::StatusOr<Entry> ReadEntry(const std::string& name, const Json& json, absl:
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") ||
       !json["dtype"].is_string() || !ReadSizes(json, "shape", &shape) ||
       !ReadSizes(json, "data_offsets", &entry.offsets) || entry.offsets.size() != 2) {
-    return Damaged(*file, absl::StrCat("\"", name, "\" is not {dtype, shape, data_offsets}"));
+    return DamagedSafetensors(*file,
+                              absl::StrCat("\"", name, "\" is not {dtype, shape, data_offsets}"));
   }
   const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
     return known.first == json["dtype"].get_ref<const std::string&>();
@@ -75,17 +76,18 @@ absl::StatusOr<Entry> ReadEntry(const std::string& name, const Json& json, absl:
   view.shape.assign(shape.begin(), shape.end());  // a size of 2^63 or more becomes negative
   const std::optional<uint64_t> bytes = BytesOf(view.dtype, view.shape);
   if (!bytes.has_value()) {
-    return Damaged(*file, absl::StrCat("the shape of tensor \"", name, "\" overflows"));
+    return DamagedSafetensors(*file, absl::StrCat("the shape of tensor \"", name, "\" overflows"));
   }
   const uint64_t begin = entry.offsets[0];
   const uint64_t end = entry.offsets[1];
   if (begin > end || end > data.size()) {
-    return Damaged(*file, absl::StrCat("tensor \"", name, "\" lies outside the file's ",
-                                       data.size(), " bytes of data"));
+    return DamagedSafetensors(*file, absl::StrCat("tensor \"", name, "\" lies outside the file's ",
+                                                  data.size(), " bytes of data"));
   }
   if (end - begin != *bytes) {
-    return Damaged(*file, absl::StrCat("tensor \"", name, "\" of shape ", ShapeString(view.shape),
-                                       " needs ", *bytes, " bytes, its place has ", end - begin));
+    return DamagedSafetensors(
+        *file, absl::StrCat("tensor \"", name, "\" of shape ", ShapeString(view.shape), " needs ",
+                            *bytes, " bytes, its place has ", end - begin));
   }
   view.data = data.data() + begin;
   entry.tensor.file = std::move(file);
@@ -98,24 +100,24 @@ absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> fi
   const absl::string_view bytes = file->bytes();
   uint64_t header_size = 0;
   if (bytes.size() < sizeof(header_size)) {
-    return Damaged(*file, absl::StrCat("it has only ", bytes.size(), " bytes"));
+    return DamagedSafetensors(*file, absl::StrCat("it has only ", bytes.size(), " bytes"));
   }
   std::memcpy(&header_size, bytes.data(), sizeof(header_size));
   if (header_size > kMaxHeader || header_size > bytes.size() - sizeof(header_size)) {
-    return Damaged(*file,
-                   absl::StrCat("a header of ", header_size, " bytes in a file of ", bytes.size()));
+    return DamagedSafetensors(
+        *file, absl::StrCat("a header of ", header_size, " bytes in a file of ", bytes.size()));
   }
   const absl::string_view header = bytes.substr(sizeof(header_size), header_size);
   const absl::string_view data = bytes.substr(sizeof(header_size) + header_size);
   const absl::StatusOr<Json> json = ParseJson(header, "its header");
-  if (!json.ok()) return Damaged(*file, json.status().message());
-  if (!json->is_object()) return Damaged(*file, "its header is not a JSON object");
+  if (!json.ok()) return DamagedSafetensors(*file, json.status().message());
+  if (!json->is_object()) return DamagedSafetensors(*file, "its header is not a JSON object");
   std::vector<Entry> entries;
   for (const auto& [name, value] : json->items()) {
     if (name == "__metadata__") {
       const auto is_text = [](const Json& text) { return text.is_string(); };
       if (value.is_object() && std::all_of(value.begin(), value.end(), is_text)) continue;
-      return Damaged(*file, "its __metadata__ is more than texts");
+      return DamagedSafetensors(*file, "its __metadata__ is more than texts");
     }
     NIBU_ASSIGN_OR_RETURN(Entry entry, ReadEntry(name, value, data, file));
     entries.push_back(std::move(entry));
@@ -127,15 +129,16 @@ absl::StatusOr<TensorSource> ReadSafetensors(std::shared_ptr<const FileBytes> fi
   uint64_t end = 0;
   for (Entry& entry : entries) {
     if (entry.offsets[0] != end) {
-      return Damaged(*file, absl::StrCat("tensor \"", entry.name, "\" begins at byte ",
-                                         entry.offsets[0], " of the data, expected ", end));
+      return DamagedSafetensors(
+          *file, absl::StrCat("tensor \"", entry.name, "\" begins at byte ", entry.offsets[0],
+                              " of the data, expected ", end));
     }
     end = entry.offsets[1];
     NIBU_RETURN_IF_ERROR(source.Add(std::move(entry.name), std::move(entry.tensor)));
   }
   if (end != data.size()) {
-    return Damaged(*file, absl::StrCat("the header describes ", end,
-                                       " bytes of data, the file has ", data.size()));
+    return DamagedSafetensors(*file, absl::StrCat("the header describes ", end,
+                                                  " bytes of data, the file has ", data.size()));
   }
   return source;
 }
@@ -144,7 +147,7 @@ absl::Status WriteSafetensors(const std::vector<TensorToWrite>& tensors, const s
   nlohmann::ordered_json header = {{"__metadata__", {{"format", "pt"}}}};
   uint64_t offset = 0;
   for (const TensorToWrite& tensor : tensors) {
-    ABSL_ASSERT(absl::c_linear_search(kFloats, tensor.dtype));
+    ABSL_ASSERT(absl::c_linear_search(kWrittenTypes, tensor.dtype));
     const uint64_t begin = offset;
     const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const auto& known) { return known.second == tensor.dtype; });

@@ -2,6 +2,8 @@
 #ifndef NIBU_MODELS_FILES_JSON_H_
 #define NIBU_MODELS_FILES_JSON_H_
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,10 +21,13 @@ namespace nibu::internal {
 class FileBytes;
 class Folder;
 
-// Reads a JSON document. InvalidArgument naming `file`: it is not JSON, it is nested deeper than
-// 32, or an object has the same key twice. Throws std::bad_alloc, as everything that handles
-// JSON values may; see ReserveForJson (engine/core/errors.h).
-absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::string& file);
+// Reads a JSON document. InvalidArgument naming `file`: it is not JSON, or it is nested deeper than
+// 32. OutOfRange naming also a key: an object has it twice, or its value has half of a surrogate
+// pair ("\ud800") or a number too large for a double; such documents fit the grammar. OutOfRange,
+// too, if there are more than `most_values` values. Throws std::bad_alloc, as everything that
+// handles JSON values may; see ReserveForJson (engine/core/errors.h).
+absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text, const std::string& file,
+                                         size_t most_values = std::numeric_limits<size_t>::max());
 
 // Returns the value of one key of a document that is an object, and reads no further than that
 // value. The result is null if the key is not there. Errors are those of ParseJson.

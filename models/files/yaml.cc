@@ -28,7 +28,7 @@ constexpr size_t kMaxBytes = 1 << 24;
 // The parser may read so many bytes beyond its last event. Without a bound it would hold any list
 // or map in brackets in memory, since it reads them to their end before it reports them.
 constexpr size_t kMaxAhead = 1 << 16;
-constexpr size_t kMaxDepth = 32;
+constexpr size_t kMaxYamlDepth = 32;
 // yaml-cpp takes this byte for the end of its input.
 constexpr char kEnd = 4;
 
@@ -47,10 +47,11 @@ Json PlainValue(const std::string& text) {
 }
 
 // Builds the document value by value. It throws for what it refuses, as yaml-cpp does itself.
-class Builder final : public YAML::EventHandler {
+class YamlBuilder final : public YAML::EventHandler {
  public:
   // `lines`, if not null, gets the lines of ParseYamlText; scalars stay text then.
-  Builder(absl::string_view text, std::map<std::string, int>* lines) : text_(text), lines_(lines) {}
+  YamlBuilder(absl::string_view text, std::map<std::string, int>* lines)
+      : text_(text), lines_(lines) {}
 
   Json root;
   int documents = 0;
@@ -127,7 +128,8 @@ class Builder final : public YAML::EventHandler {
 
   void Open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
     if (IsKey()) throw YAML::ParserException(mark, "this key is no text");
-    if (open_.size() == kMaxDepth) throw YAML::ParserException(mark, "this is nested too deeply");
+    if (open_.size() == kMaxYamlDepth)
+      throw YAML::ParserException(mark, "this is nested too deeply");
     open_.push_back(Place(mark, tag, anchor, std::move(value)));
   }
 
@@ -142,7 +144,7 @@ class Builder final : public YAML::EventHandler {
 // A stream over the text that fails kMaxAhead bytes behind the builder's last event.
 class Reader final : public std::stringbuf {
  public:
-  Reader(absl::string_view text, const Builder& builder)
+  Reader(absl::string_view text, const YamlBuilder& builder)
       : std::stringbuf(std::string(text), std::ios::in), builder_(builder) {}
 
  protected:
@@ -154,7 +156,7 @@ class Reader final : public std::stringbuf {
   }
 
  private:
-  const Builder& builder_;
+  const YamlBuilder& builder_;
 };
 
 absl::StatusOr<Json> Parse(absl::string_view text, const std::string& file,
@@ -164,7 +166,7 @@ absl::StatusOr<Json> Parse(absl::string_view text, const std::string& file,
     return Invalid(file, ": has a byte 4, which YAML does not allow; is it damaged?");
   }
   ReserveForJson(text.size());
-  Builder builder(text, lines);
+  YamlBuilder builder(text, lines);
   try {
     Reader reader(text, builder);
     std::istream stream(&reader);

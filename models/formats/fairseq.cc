@@ -26,7 +26,7 @@ constexpr int kPad = 1;
 constexpr int kEos = 2;
 constexpr int kUnk = 3;
 // fairseq counts positions from the id behind that of padding.
-constexpr int kPositionOffset = kPad + 1;
+constexpr int kFairseqPositionOffset = kPad + 1;
 
 // Checks an option that encoder and decoder have each, and that must be the same for both.
 absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
@@ -38,7 +38,7 @@ absl::Status CheckSame(const ConfigFile& options, const std::string& name) {
                       "; nibu reads models in which they are the same");
 }
 
-constexpr std::pair<absl::string_view, Activation> kActivations[] = {
+constexpr std::pair<absl::string_view, Activation> kFairseqActivations[] = {
     {"relu", Activation::kRelu},
     {"gelu", Activation::kGelu},
     {"gelu_fast", Activation::kGeluTanh},
@@ -178,7 +178,7 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
   NIBU_ASSIGN_OR_RETURN(model.layers_encoder, options.Int("encoder_layers", 6));
   NIBU_ASSIGN_OR_RETURN(model.layers_decoder, options.Int("decoder_layers", 6));
   NIBU_ASSIGN_OR_RETURN(model.activation,
-                        options.OneOf<Activation>("activation_fn", "relu", kActivations));
+                        options.OneOf<Activation>("activation_fn", "relu", kFairseqActivations));
   NIBU_ASSIGN_OR_RETURN(const bool pre_norm, options.Bool("encoder_normalize_before", false));
   model.norm_order = pre_norm ? NormOrder::kPre : NormOrder::kPost;
   NIBU_ASSIGN_OR_RETURN(model.embedding_norm, options.Bool("layernorm_embedding", false));
@@ -187,7 +187,7 @@ absl::StatusOr<FairseqConfig> ReadFairseqConfig(const ConfigFile& options) {
 
   NIBU_ASSIGN_OR_RETURN(const bool learned, options.Bool("encoder_learned_pos", false));
   model.position_kind = learned ? PositionKind::kLearned : PositionKind::kSinusoidalHalfMinusOne;
-  model.position_offset = kPositionOffset;
+  model.position_offset = kFairseqPositionOffset;
   NIBU_ASSIGN_OR_RETURN(const int older, options.Int("max_positions", 1024));
   NIBU_ASSIGN_OR_RETURN(const int source, options.Int("max_source_positions", older));
   NIBU_ASSIGN_OR_RETURN(const int target, options.Int("max_target_positions", older));

@@ -17,7 +17,7 @@
 namespace nibu::internal {
 namespace {
 
-constexpr char kExpected[] =
+constexpr char kMarianMtFiles[] =
     "a Hugging Face MarianMT directory has config.json, model.safetensors or pytorch_model.bin, "
     "vocab.json, source.spm and target.spm";
 
@@ -51,7 +51,7 @@ absl::StatusOr<std::string> SpecialToken(const ConfigFile& tokenizer, const std:
 absl::StatusOr<std::vector<std::string>> Vocabulary(const std::string& directory, const char* name,
                                                     int size) {
   NIBU_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBytes> file,
-                        OpenRequiredFile(directory, name, kExpected));
+                        OpenRequiredFile(directory, name, kMarianMtFiles));
   NIBU_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(file->bytes(), file->path()));
   return TokensById(json, file->path(), size, "config.json");
 }
@@ -77,9 +77,11 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, Mod
   NIBU_ASSIGN_OR_RETURN(model->unk_target, FindToken(vocabulary.target_tokens, unk,
                                                      absl::StrCat(directory, "/", target_name)));
 
-  NIBU_ASSIGN_OR_RETURN(const auto source, OpenRequiredFile(directory, "source.spm", kExpected));
+  NIBU_ASSIGN_OR_RETURN(const auto source,
+                        OpenRequiredFile(directory, "source.spm", kMarianMtFiles));
   vocabulary.source_sentencepiece = std::string(source->bytes());
-  NIBU_ASSIGN_OR_RETURN(const auto target, OpenRequiredFile(directory, "target.spm", kExpected));
+  NIBU_ASSIGN_OR_RETURN(const auto target,
+                        OpenRequiredFile(directory, "target.spm", kMarianMtFiles));
   vocabulary.target_sentencepiece = std::string(target->bytes());
   return vocabulary;
 }

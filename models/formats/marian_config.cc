@@ -15,7 +15,7 @@ namespace nibu::internal {
 namespace {
 
 // Sinusoidal positions have no end; this is more than any sentence needs.
-constexpr int kMaxPositions = 2048;
+constexpr int kMarianPositions = 2048;
 
 absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
   const nlohmann::json* value = yml.Find(std::string(key));
@@ -29,7 +29,7 @@ absl::Status Unsupported(const ConfigFile& yml, absl::string_view key) {
                       ", which nibu does not support; use a model trained without it");
 }
 
-constexpr std::pair<absl::string_view, Activation> kActivations[] = {
+constexpr std::pair<absl::string_view, Activation> kMarianActivations[] = {
     {"relu", Activation::kRelu}, {"swish", Activation::kSwish}, {"gelu", Activation::kGelu}};
 
 // Returns an error if an option changes the network in a way that nibu does not support.
@@ -141,8 +141,8 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
   model.ffn_decoder = decoder == 0 ? model.ffn_encoder : decoder;
   NIBU_RETURN_IF_ERROR(ReadVocabularySizes(yml, &model));
 
-  NIBU_ASSIGN_OR_RETURN(model.activation,
-                        yml.OneOf<Activation>("transformer-ffn-activation", "swish", kActivations));
+  NIBU_ASSIGN_OR_RETURN(model.activation, yml.OneOf<Activation>("transformer-ffn-activation",
+                                                                "swish", kMarianActivations));
   NIBU_RETURN_IF_ERROR(ReadNorms(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadMemory(yml, &model));
   NIBU_RETURN_IF_ERROR(ReadAlignment(yml, &model));
@@ -157,7 +157,7 @@ absl::StatusOr<MarianConfig> ReadMarianConfig(const ConfigFile& yml) {
   } else {
     model.position_kind = PositionKind::kSinusoidalHalfMinusOne;
     model.embedding_scale = static_cast<float>(std::sqrt(std::max(model.d_model, 1)));
-    model.max_positions = kMaxPositions;
+    model.max_positions = kMarianPositions;
   }
   NIBU_ASSIGN_OR_RETURN(config.tied_all, yml.Bool("tied-embeddings-all", false));
   NIBU_ASSIGN_OR_RETURN(config.tied_source, yml.Bool("tied-embeddings-src", false));

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kExpected[] =
+constexpr char kMultilingualFiles[] =
     "a Hugging Face directory of M2M-100, NLLB or mBART has config.json, model.safetensors or "
     "pytorch_model.bin, sentencepiece.bpe.model, special_tokens_map.json or tokenizer.json, and "
     "M2M-100's has vocab.json";
@@ -143,7 +143,8 @@ absl::StatusOr<int> AddPieces(bool has_vocab_json, const FileBytes& sentencepiec
   const char* const name = has_vocab_json ? "vocab.json" : kMultilingualSentencePiece;
   std::vector<std::string> tokens;
   if (has_vocab_json) {
-    NIBU_ASSIGN_OR_RETURN(const auto file, OpenRequiredFile(table->directory, name, kExpected));
+    NIBU_ASSIGN_OR_RETURN(const auto file,
+                          OpenRequiredFile(table->directory, name, kMultilingualFiles));
     NIBU_ASSIGN_OR_RETURN(const Json json, ParseJson(file->bytes(), file->path()));
     const int size =
         static_cast<int>(std::min(json.size(), static_cast<size_t>(std::max(table->size, 0))));
@@ -205,8 +206,9 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
                                                const ConfigFile& config,
                                                std::optional<int> forced_target,
                                                ModelConfig* model) {
-  NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
-                        OpenRequiredFile(directory, kMultilingualSentencePiece, kExpected));
+  NIBU_ASSIGN_OR_RETURN(
+      const auto sentencepiece,
+      OpenRequiredFile(directory, kMultilingualSentencePiece, kMultilingualFiles));
   MultilingualParts parts;
   NIBU_ASSIGN_OR_RETURN(parts.tokenizer,
                         ConfigFile::OpenOptional(directory + "/tokenizer_config.json"));
@@ -227,7 +229,7 @@ absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory,
   };
   if (!has_languages()) NIBU_RETURN_IF_ERROR(AddListedLanguages(behind_pieces, &table));
   if (!has_languages()) {
-    return Invalid(directory, ": no language tokens in it; ", kExpected);
+    return Invalid(directory, ": no language tokens in it; ", kMultilingualFiles);
   }
   NIBU_ASSIGN_OR_RETURN(parts.tokens, table.List());
   parts.first_language = behind_pieces;

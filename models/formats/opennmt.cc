@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 using Kind = PickleValue::Kind;
 
 // The number of positions that OpenNMT-py computes.
-constexpr int kMaxPositions = 5000;
+constexpr int kOpenNmtPositions = 5000;
 
 // Returns the options of variants that nibu does not have, with the values that switch them off.
 const Json& Unsupported() {
@@ -211,7 +211,7 @@ absl::StatusOr<ModelConfig> ReadOpenNmtConfig(const ConfigFile& options) {
   NIBU_ASSIGN_OR_RETURN(
       model.position_kind,
       options.OneOf<PositionKind>("position_encoding_type", "SinusoidalInterleaved", kPositions));
-  model.max_positions = kMaxPositions;
+  model.max_positions = kOpenNmtPositions;
   return model;
 }
 

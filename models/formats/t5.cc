@@ -17,7 +17,7 @@
 namespace nibu::internal {
 namespace {
 
-constexpr char kExpected[] =
+constexpr char kT5Files[] =
     "a Hugging Face directory of T5, mT5 or MADLAD has config.json, model.safetensors or "
     "pytorch_model.bin, and spiece.model";
 
@@ -74,9 +74,9 @@ NameTable Names(HuggingFaceConfig config, const TensorSource& source) {
 }
 
 // Reads the vocabulary, and sets unk, unk_target, source_suffix and suppressed of `model`.
-absl::StatusOr<ModelVocabulary> ReadVocabulary(const std::string& directory, ModelConfig* model) {
+absl::StatusOr<ModelVocabulary> ReadT5Vocabulary(const std::string& directory, ModelConfig* model) {
   NIBU_ASSIGN_OR_RETURN(const auto sentencepiece,
-                        OpenRequiredFile(directory, "spiece.model", kExpected));
+                        OpenRequiredFile(directory, "spiece.model", kT5Files));
   NIBU_ASSIGN_OR_RETURN(std::vector<std::string> tokens,
                         ReadSentencePieces(sentencepiece->bytes(), sentencepiece->path()));
   NIBU_ASSIGN_OR_RETURN(const ConfigFile tokenizer,
@@ -162,7 +162,7 @@ absl::StatusOr<OpenedModel> OpenT5(const std::string& directory, const ConfigFil
   opened.format = "Hugging Face T5";
   opened.config_file = config.file();
   NIBU_ASSIGN_OR_RETURN(opened.defaults, ReadModelDefaults(config, "num_beams"));
-  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadVocabulary(directory, &t5.model));
+  NIBU_ASSIGN_OR_RETURN(opened.vocabulary, ReadT5Vocabulary(directory, &t5.model));
   NIBU_ASSIGN_OR_RETURN(*opened.source, OpenWeights(directory));
   opened.names = Names(t5, *opened.source);
   opened.config = std::move(t5.model);

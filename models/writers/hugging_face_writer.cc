@@ -27,7 +27,7 @@
 namespace nibu::internal {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The output bias of an added token. It makes the token's probability 0, since the token is only
 // there to be the decoder's start.
@@ -203,34 +203,35 @@ class Writer {
   absl::Status WriteConfigs() const {
     const int added = added_pad_ ? 1 : 0;
     const int start = config_.decoder_start < 0 ? pad_ : config_.decoder_start;
-    Json bad_words = Json::array();
+    OrderedJson bad_words = OrderedJson::array();
     for (const int id : config_.suppressed) bad_words.push_back({id});
     if (added_pad_) bad_words.push_back({pad_});
-    Json config = {{"architectures", {"MarianMTModel"}},
-                   {"model_type", "marian"},
-                   {"is_encoder_decoder", true},
-                   {"d_model", config_.d_model},
-                   {"encoder_layers", config_.layers_encoder},
-                   {"decoder_layers", config_.layers_decoder},
-                   {"encoder_attention_heads", config_.heads_encoder},
-                   {"decoder_attention_heads", config_.heads_decoder},
-                   {"encoder_ffn_dim", config_.ffn_encoder},
-                   {"decoder_ffn_dim", config_.ffn_decoder},
-                   {"activation_function", std::string(ActivationWord(config_.activation))},
-                   {"scale_embedding", config_.embedding_scale != 1.0f},
-                   {"normalize_before", config_.norm_order == NormOrder::kPre},
-                   {"normalize_embedding", config_.embedding_norm},
-                   {"add_final_layer_norm", config_.final_norm},
-                   {"static_position_embeddings", config_.position_kind != PositionKind::kLearned},
-                   {"max_position_embeddings", config_.max_positions},
-                   {"vocab_size", config_.vocab_source + added},
-                   {"decoder_vocab_size", config_.vocab_target + added},
-                   {"share_encoder_decoder_embeddings", shared_},
-                   {"tie_word_embeddings", tied_},
-                   {"eos_token_id", config_.eos},
-                   {"pad_token_id", pad_},
-                   {"decoder_start_token_id", start},
-                   {"bad_words_ids", bad_words}};
+    OrderedJson config = {
+        {"architectures", {"MarianMTModel"}},
+        {"model_type", "marian"},
+        {"is_encoder_decoder", true},
+        {"d_model", config_.d_model},
+        {"encoder_layers", config_.layers_encoder},
+        {"decoder_layers", config_.layers_decoder},
+        {"encoder_attention_heads", config_.heads_encoder},
+        {"decoder_attention_heads", config_.heads_decoder},
+        {"encoder_ffn_dim", config_.ffn_encoder},
+        {"decoder_ffn_dim", config_.ffn_decoder},
+        {"activation_function", std::string(ActivationWord(config_.activation))},
+        {"scale_embedding", config_.embedding_scale != 1.0f},
+        {"normalize_before", config_.norm_order == NormOrder::kPre},
+        {"normalize_embedding", config_.embedding_norm},
+        {"add_final_layer_norm", config_.final_norm},
+        {"static_position_embeddings", config_.position_kind != PositionKind::kLearned},
+        {"max_position_embeddings", config_.max_positions},
+        {"vocab_size", config_.vocab_source + added},
+        {"decoder_vocab_size", config_.vocab_target + added},
+        {"share_encoder_decoder_embeddings", shared_},
+        {"tie_word_embeddings", tied_},
+        {"eos_token_id", config_.eos},
+        {"pad_token_id", pad_},
+        {"decoder_start_token_id", start},
+        {"bad_words_ids", bad_words}};
     if (!config_.encoder_attention.empty()) {
       config["encoder_attention"] = MixersToText(config_.encoder_attention);
     }
@@ -239,22 +240,22 @@ class Writer {
     }
     if (config_.norm_epsilon != 1e-5f) config["layer_norm_eps"] = config_.norm_epsilon;
     NIBU_RETURN_IF_ERROR(WriteJson("config.json", config));
-    Json generation = {{"bad_words_ids", bad_words},
-                       {"decoder_start_token_id", start},
-                       {"eos_token_id", config_.eos},
-                       {"pad_token_id", pad_}};
+    OrderedJson generation = {{"bad_words_ids", bad_words},
+                              {"decoder_start_token_id", start},
+                              {"eos_token_id", config_.eos},
+                              {"pad_token_id", pad_}};
     generation.update(WriteModelDefaults(model_.defaults, "num_beams"));
     return WriteJson("generation_config.json", generation);
   }
 
   absl::Status WriteVocabularies() const {
     const ModelVocabulary& vocabulary = model_.vocabulary;
-    const Json special = {
+    const OrderedJson special = {
         {"eos_token", vocabulary.source_tokens[static_cast<size_t>(config_.source_suffix[0])]},
         {"unk_token", vocabulary.source_tokens[static_cast<size_t>(config_.unk)]},
         {"pad_token", pad_token_}};
     NIBU_RETURN_IF_ERROR(WriteJson("special_tokens_map.json", special));
-    Json tokenizer = special;
+    OrderedJson tokenizer = special;
     tokenizer["separate_vocabs"] = separate_;
     tokenizer["tokenizer_class"] = "MarianTokenizer";
     for (const auto& [fact, field] :

@@ -24,7 +24,7 @@ std::atomic<int64_t> allocations{0};
 std::atomic<bool> is_armed{false};
 std::atomic<int64_t> until_failure{0};  // the number of allocations until one fails
 std::atomic<int64_t> to_fail{0};        // the number of allocations that then fail
-std::atomic<bool> has_failed{false};
+std::atomic<bool> has_refused{false};
 
 bool IsOneDnn(const void* address) {
   Dl_info info;
@@ -45,7 +45,7 @@ bool Fails(const void* caller) {
   ++allocations;
   if (!is_armed || IsOneDnn(caller) || --until_failure > 0 || to_fail <= 0) return false;
   if (IsBelowOneDnn() || to_fail-- <= 0) return false;
-  has_failed = true;
+  has_refused = true;
   return true;
 }
 
@@ -54,7 +54,7 @@ bool Fails(const void* caller) {
 int64_t Allocations() { return allocations; }
 
 void FailAllocation(int64_t n, int64_t count) {
-  has_failed = false;
+  has_refused = false;
   until_failure = n;
   to_fail = count;
   IsBelowOneDnn();  // The first call of backtrace allocates memory itself.
@@ -63,7 +63,7 @@ void FailAllocation(int64_t n, int64_t count) {
 
 bool StopFailing() {
   is_armed = false;
-  return has_failed;
+  return has_refused;
 }
 
 }  // namespace nibu::internal

@@ -80,7 +80,7 @@ std::vector<Case> Cases() {
 
 void ExpectOneOf(const Result& result, const Result& expected) {
   if (result.ok()) {
-    EXPECT_TRUE(SameBits({*result}, {*expected}));
+    EXPECT_TRUE(SameBits(Results{*result}, Results{*expected}));
   } else {
     EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted) << result.status();
   }
@@ -121,7 +121,7 @@ TEST_P(OutOfMemoryTest, OfTheFirstRequest) {
     const bool has_failed = sender.has_failed();
     ExpectOneOf(result, expected);
     refused += result.ok() ? 0 : 1;
-    EXPECT_TRUE(SameBits({*Send(&sender)}, {*expected}));
+    EXPECT_TRUE(SameBits(Results{*Send(&sender)}, Results{*expected}));
     if (!has_failed) break;
   }
   EXPECT_GT(refused, 10);
@@ -136,14 +136,14 @@ TEST_P(OutOfMemoryTest, OfALaterRequest) {
     const Result result = Send(&sender, n);
     const bool has_failed = sender.has_failed();
     ExpectOneOf(result, expected);
-    EXPECT_TRUE(SameBits({*Send(&sender)}, {*expected}));
+    EXPECT_TRUE(SameBits(Results{*Send(&sender)}, Results{*expected}));
     if (!has_failed) break;
   }
   for (int64_t n = 1; n < 20; ++n) {
     const Result result = Send(&sender, n, /*count=*/1000000);
     EXPECT_FALSE(result.ok());
     ExpectOneOf(result, expected);
-    EXPECT_TRUE(SameBits({*Send(&sender)}, {*expected}));
+    EXPECT_TRUE(SameBits(Results{*Send(&sender)}, Results{*expected}));
   }
 }
 

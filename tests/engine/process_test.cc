@@ -24,7 +24,7 @@
 namespace nibu::internal {
 namespace {
 
-std::shared_ptr<const Model> SmallModel(ComputeType type = ComputeType::kFloat32) {
+std::shared_ptr<const Model> ProcessModel(ComputeType type = ComputeType::kFloat32) {
   return reference::Transformer(SmallConfig(), 9).Build(type);
 }
 
@@ -32,7 +32,7 @@ std::unique_ptr<Translator> SmallTranslator(std::shared_ptr<CoreBudget> cores = 
   TranslatorOptions options;
   options.threads = 2;
   options.cores = std::move(cores);
-  return *Translator::Create(SmallModel(), options);
+  return *Translator::Create(ProcessModel(), options);
 }
 
 // Uses the translator and the core budget of the parent process, which a child must not do. Returns
@@ -46,7 +46,7 @@ int UseInChild(std::unique_ptr<Translator> translator, std::shared_ptr<CoreBudge
   translator = nullptr;
   TranslatorOptions options;
   options.cores = std::move(cores);
-  const auto created = Translator::Create(SmallModel(), options);
+  const auto created = Translator::Create(ProcessModel(), options);
   if (!absl::IsFailedPrecondition(created.status())) return 4;
   if (!absl::StrContains(created.status().message(), "after fork()")) return 5;
   return 0;
@@ -135,7 +135,7 @@ int CreateWithin(rlim_t bytes, const std::shared_ptr<const Model>& model) {
 // one of OpenMP.
 TEST(ProcessTest, ThreadsThatCannotBeCreatedAreAStatus) {
   if (kSanitized) GTEST_SKIP() << "nothing for sanitizers, which map more than a limit allows";
-  const auto model = SmallModel(ComputeType::kInt8);
+  const auto model = ProcessModel(ComputeType::kInt8);
   int without_threads = 0;
   for (rlim_t bytes = 0;; bytes += 1 << 20) {
     const pid_t child = fork();
@@ -167,7 +167,7 @@ double CpuSeconds() {
 TEST(ProcessTest, IdleThreadsUseNoCpu) {
   TranslatorOptions options;
   options.threads = 4;
-  const auto model = SmallModel(ComputeType::kInt8);
+  const auto model = ProcessModel(ComputeType::kInt8);
   for (const auto& cores : {std::shared_ptr<CoreBudget>(), std::make_shared<CoreBudget>(4)}) {
     options.cores = cores;
     const auto translator = *Translator::Create(model, options);

@@ -16,7 +16,7 @@ namespace nibu::internal {
 namespace {
 
 constexpr int kModels = 16;
-constexpr int kRequests = 40;
+constexpr int kSearches = 40;
 
 std::vector<int> RandomTokens(Random* random, int shortest, int longest, int vocabulary) {
   std::vector<int> tokens(static_cast<size_t>(random->Int(shortest, longest)));
@@ -239,8 +239,8 @@ TEST_P(SearchOptionsTest, EqualTheReferencesWhateverSharesTheSteps) {
       alone.ensemble_weights = {3, 1};
     }
     std::vector<Request> requests;
-    requests.reserve(kRequests);
-    for (int i = 0; i < kRequests; ++i) requests.push_back(RandomRequest(&random, config));
+    requests.reserve(kSearches);
+    for (int i = 0; i < kSearches; ++i) requests.push_back(RandomRequest(&random, config));
     const std::vector<Result> results = AskAll(model, alone, requests);
     for (const TranslatorOptions& options : Translators(alone, draft)) {
       const auto others = AskAll(model, options, requests);
@@ -272,7 +272,7 @@ TEST_P(SearchOptionsTest, EqualTheReferencesWhateverSharesTheSteps) {
   }
   if (is_exact) {
     EXPECT_GT(refused, 0);
-    EXPECT_GT(compared, models * kRequests / 2);
+    EXPECT_GT(compared, models * kSearches / 2);
     EXPECT_LT(skipped, compared / 20) << "of " << compared;
   }
 }

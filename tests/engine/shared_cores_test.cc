@@ -23,8 +23,8 @@ using std::chrono::milliseconds;
 // The slice is so short that workers pass their cores on at almost every step.
 constexpr std::chrono::microseconds kShortSlice{50};
 
-std::shared_ptr<const Model> SmallModel(uint32_t seed, ComputeType type = ComputeType::kFloat32,
-                                        int positions = 64) {
+std::shared_ptr<const Model> SharingModel(uint32_t seed, ComputeType type = ComputeType::kFloat32,
+                                          int positions = 64) {
   ModelConfig config = SmallConfig();
   config.max_positions = positions;
   return reference::Transformer(config, seed).Build(type);
@@ -42,7 +42,7 @@ std::unique_ptr<Translator> Share(const std::shared_ptr<const Model>& model,
 }
 
 // Returns a request that ends when it is cancelled or late, or at the model's last position.
-Request Endless() {
+Request EndlessRequest() {
   Request request;
   request.source = {5, 6, 7};
   request.options.beam_size = 1;
@@ -50,10 +50,10 @@ Request Endless() {
   return request;
 }
 std::shared_ptr<const Model> EndlessModel() {
-  return SmallModel(9, ComputeType::kFloat32, /*positions=*/1 << 14);
+  return SharingModel(9, ComputeType::kFloat32, /*positions=*/1 << 14);
 }
 
-DecodingOptions Beam(int beam_size) {
+DecodingOptions WithBeam(int beam_size) {
   DecodingOptions options;
   options.beam_size = beam_size;
   options.max_decoding_length = 20;
@@ -98,7 +98,7 @@ TEST(SharedCoresTest, BudgetsNeedACore) {
   for (const int cores : {0, -1}) {
     TranslatorOptions options;
     options.cores = std::make_shared<CoreBudget>(cores);
-    const auto status = Translator::Create(SmallModel(9), options).status();
+    const auto status = Translator::Create(SharingModel(9), options).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message().find("cores must be at least 1"), 0u) << status;
   }
@@ -106,18 +106,18 @@ TEST(SharedCoresTest, BudgetsNeedACore) {
 
 // Two translators have two workers each, and one of them has threads for single sentences.
 TEST(SharedCoresTest, ResultsAreThoseWithoutABudget) {
-  const auto large = SmallModel(9);
-  const auto small = SmallModel(10, ComputeType::kInt8);
+  const auto large = SharingModel(9);
+  const auto small = SharingModel(10, ComputeType::kInt8);
   const Sources sources = RandomSources(Rounds(150), 20, SmallConfig().vocab_source);
-  const Results expected_large = Translate(large, Beam(4), {}, sources);
-  const Results expected_small = Translate(small, Beam(1), {}, sources);
+  const Results expected_large = Translate(large, WithBeam(4), {}, sources);
+  const Results expected_small = Translate(small, WithBeam(1), {}, sources);
   for (const int cores : {1, 2}) {
     const auto budget = std::make_shared<CoreBudget>(cores, kShortSlice);
     const auto one = Share(large, budget);
     const auto two = Share(small, budget);
     std::atomic<int> unfinished{3};
     const auto translate = [&](Translator* translator, int beam, const Results& expected) {
-      const auto results = translator->Translate(sources, Beam(beam));
+      const auto results = translator->Translate(sources, WithBeam(beam));
       EXPECT_TRUE(results.ok() && SameBits(*results, expected)) << cores << " cores";
       --unfinished;
     };
@@ -125,7 +125,7 @@ TEST(SharedCoresTest, ResultsAreThoseWithoutABudget) {
     std::thread second([&] { translate(two.get(), 1, expected_small); });
     std::thread single([&] {  // It translates one sentence at a time.
       for (size_t i = 0; i < 10; ++i) {
-        const auto result = two->Translate({sources[i]}, Beam(1));
+        const auto result = two->Translate({sources[i]}, WithBeam(1));
         EXPECT_TRUE(result.ok() && SameBits(*result, {expected_small[i]}));
       }
       --unfinished;
@@ -148,10 +148,10 @@ TEST(SharedCoresTest, AFloodOfOneDoesNotStarveTheOther) {
   constexpr uint64_t kSingle = 1 << 20;
   Log log;
   const auto budget = std::make_shared<CoreBudget>(2, kShortSlice);
-  const auto busy = Share(SmallModel(9), budget);
-  const auto other = Share(SmallModel(10), budget);
+  const auto busy = Share(SharingModel(9), budget);
+  const auto other = Share(SharingModel(10), budget);
   const auto flood = static_cast<uint64_t>(std::max(300, Rounds(2000)));
-  DecodingOptions options = Beam(4);
+  DecodingOptions options = WithBeam(4);
   for (uint64_t key = 0; key < flood; ++key) {
     // Lengths differ, as sentences that end together leave their worker idle, and without its core,
     // for a moment.
@@ -160,7 +160,8 @@ TEST(SharedCoresTest, AFloodOfOneDoesNotStarveTheOther) {
         busy->Submit({.source = {5, 6, 7}, .options = options, .key = key}, log.done()).ok());
   }
   while (budget->held() < 2) std::this_thread::yield();  // Both cores are taken then.
-  ASSERT_TRUE(other->Submit({.source = {5}, .options = Beam(1), .key = kSingle}, log.done()).ok());
+  ASSERT_TRUE(
+      other->Submit({.source = {5}, .options = WithBeam(1), .key = kSingle}, log.done()).ok());
   log.Await(flood + 1);
   EXPECT_LT(log.PlaceOf(kSingle), flood * 3 / 4);
   for (uint64_t key = 0; key < flood; ++key) EXPECT_TRUE(log.ResultOf(key).ok());
@@ -171,12 +172,12 @@ TEST(SharedCoresTest, EndlessRequestsOfOneDoNotStopTheOther) {
   Log endless;
   const auto budget = std::make_shared<CoreBudget>(2);
   const auto busy = Share(EndlessModel(), budget, /*threads=*/3, /*batch_size=*/1);
-  const auto other = Share(SmallModel(10), budget);
+  const auto other = Share(SharingModel(10), budget);
   std::vector<Ticket> tickets;
-  for (int i = 0; i < 3; ++i) tickets.push_back(*busy->Submit(Endless(), endless.done()));
+  for (int i = 0; i < 3; ++i) tickets.push_back(*busy->Submit(EndlessRequest(), endless.done()));
   // By then, the third one waits for a core.
   while (budget->waiting() < 1) std::this_thread::yield();
-  EXPECT_TRUE(other->Translate({{5, 6}, {7}}, Beam(2)).ok());
+  EXPECT_TRUE(other->Translate({{5, 6}, {7}}, WithBeam(2)).ok());
   EXPECT_EQ(endless.count(), 0u);
   for (const Ticket& ticket : tickets) busy->Cancel(ticket);
   endless.Await(tickets.size());
@@ -189,14 +190,14 @@ TEST(SharedCoresTest, RequestsEndWhileTheirWorkerWaitsForACore) {
   const auto budget = std::make_shared<CoreBudget>(1);
   const auto busy = Share(EndlessModel(), budget, /*threads=*/1);
   const auto other = Share(EndlessModel(), budget, /*threads=*/1);
-  const Ticket first = *busy->Submit(Endless(), endless.done());
+  const Ticket first = *busy->Submit(EndlessRequest(), endless.done());
   while (budget->held() < 1) std::this_thread::yield();
-  Request late = Endless();
+  Request late = EndlessRequest();
   late.deadline = Request::Clock::now() + milliseconds(30);
   ASSERT_TRUE(other->Submit(late, log.done()).ok());
   log.Await(1);
   EXPECT_EQ(log.ResultOf(0).status().code(), absl::StatusCode::kDeadlineExceeded);
-  Request cancelled = Endless();
+  Request cancelled = EndlessRequest();
   cancelled.key = 1;
   const Ticket ticket = *other->Submit(cancelled, log.done());
   std::this_thread::sleep_for(milliseconds(5));
@@ -210,16 +211,16 @@ TEST(SharedCoresTest, RequestsEndWhileTheirWorkerWaitsForACore) {
 TEST(SharedCoresTest, TranslatorsComeAndGoWhileOthersTranslate) {
   Log endless;
   const auto budget = std::make_shared<CoreBudget>(1, kShortSlice);
-  const auto model = SmallModel(10, ComputeType::kInt8);
+  const auto model = SharingModel(10, ComputeType::kInt8);
   const Sources sources = RandomSources(5, 10, SmallConfig().vocab_source);
-  const Results expected = Translate(model, Beam(2), {}, sources);
+  const Results expected = Translate(model, WithBeam(2), {}, sources);
   const auto busy = Share(EndlessModel(), budget);
   std::vector<Ticket> tickets;
-  for (int i = 0; i < 4; ++i) tickets.push_back(*busy->Submit(Endless(), endless.done()));
+  for (int i = 0; i < 4; ++i) tickets.push_back(*busy->Submit(EndlessRequest(), endless.done()));
   const auto come_and_go = [&] {
     for (int i = 0; i < Rounds(10); ++i) {
       const auto translator = Share(model, budget);
-      const auto results = translator->Translate(sources, Beam(2));
+      const auto results = translator->Translate(sources, WithBeam(2));
       EXPECT_TRUE(results.ok() && SameBits(*results, expected));
     }
   };
@@ -232,17 +233,18 @@ TEST(SharedCoresTest, TranslatorsComeAndGoWhileOthersTranslate) {
 
 // Destructors finish all requests, also of translators that wait for each other's cores.
 TEST(SharedCoresTest, DestructorsFinishWhatWasSubmitted) {
-  const auto model = SmallModel(9);
-  constexpr size_t kRequests = 200;
+  const auto model = SharingModel(9);
+  constexpr size_t kLateRequests = 200;
   for (int round = 0; round < Rounds(5); ++round) {
     auto budget = std::make_shared<CoreBudget>(1, kShortSlice);
     Log log;
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
       threads.emplace_back([&log, translator = Share(model, budget)]() mutable {
-        for (uint64_t key = 0; key < kRequests; ++key) {
+        for (uint64_t key = 0; key < kLateRequests; ++key) {
           EXPECT_TRUE(
-              translator->Submit({.source = {5, 6, 7}, .options = Beam(2), .key = key}, log.done())
+              translator
+                  ->Submit({.source = {5, 6, 7}, .options = WithBeam(2), .key = key}, log.done())
                   .ok());
         }
         translator = nullptr;
@@ -250,7 +252,7 @@ TEST(SharedCoresTest, DestructorsFinishWhatWasSubmitted) {
     }
     budget = nullptr;  // The translators keep the budget.
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(log.count(), 3 * kRequests);
+    EXPECT_EQ(log.count(), 3 * kLateRequests);
   }
 }
 

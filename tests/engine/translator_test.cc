@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(TypesAndShortlists, BatchInvarianceTest,
 
 // Tokens and scores are the same bit for bit, whatever shares the batch, in whatever order, and on
 // however many threads.
-TEST_P(BatchInvarianceTest, Holds) {
+TEST_P(BatchInvarianceTest, ResultsDoNotDependOnTheBatch) {
   const auto [type, with_shortlist] = GetParam();
   if (!IsSupported(type)) {
     GTEST_SKIP() << "no bfloat16 on " << InstructionSet();

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
-#include "tools/text/layout.h"
+#include "tools/text/marked/layout.h"
 
 namespace {
 

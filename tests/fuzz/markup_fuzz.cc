@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_split.h"
-#include "tests/tools/text/write_marked.h"
+#include "tests/tools/text/marked/write_marked.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view page(reinterpret_cast<const char*>(data), size);

@@ -57,7 +57,7 @@ Service* NewService() {
   speed.threads = 1;
   auto translator = nibu::Translator::Create(speed);
   std::vector<std::string> warnings;
-  const auto catalog = Catalog::Read({""}, "", {}, &warnings);
+  const auto catalog = Catalog::Read({""}, "", {}, nullptr, &warnings);
   if (!translator.ok() || !catalog.ok()) {
     std::fprintf(stderr, "%s\n", catalog.status().ToString().c_str());
     std::abort();
@@ -71,13 +71,13 @@ Service* NewService() {
   // The addresses of clients are those that X-Forwarded-For gives.
   service->access().Set({}, 0, {"", "1.2.3.4"});
   service->store().Offer(*catalog, {});
-  service->jobs().SetSubmitUnit([](const std::string& line, const TextUnit* unit, const auto&,
-                                   const auto&, const nibu::Done& done) {
-    Result result;
-    result.hypotheses.emplace_back().text = unit != nullptr ? unit->source() : line;
-    done(0, std::move(result));
-    return nibu::Ticket();
-  });
+  service->jobs().feed().SetSubmitUnit(
+      [](const TextUnit& unit, const auto&, const auto&, const nibu::Done& done) {
+        Result result;
+        result.hypotheses.emplace_back().text = unit.source();
+        done(0, std::move(result));
+        return nibu::Ticket();
+      });
   return service;
 }
 

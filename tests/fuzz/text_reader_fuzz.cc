@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "tests/tools/text/read_units.h"
-#include "tests/tools/text/write_marked.h"
+#include "tests/tools/text/marked/read_units.h"
+#include "tests/tools/text/marked/write_marked.h"
 
 namespace nibu::internal {
 namespace {

@@ -78,7 +78,7 @@ TEST_F(ModelContracts, SafetensorsAreWrittenInFloatingPoint) {
   const auto bytes = [] { return std::string(4, '\0'); };
   EXPECT_BROKEN(
       WriteSafetensors({{"w", DType::kInt8, {4}, bytes}}, folder / "m.safetensors").IgnoreError(),
-      "absl::c_linear_search(kFloats, tensor.dtype)");
+      "absl::c_linear_search(kWrittenTypes, tensor.dtype)");
 }
 
 TEST_F(ModelContracts, PartsLieInTheWhole) {

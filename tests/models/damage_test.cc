@@ -77,7 +77,7 @@ TEST(Damage, PyTorch) {
   }
 }
 
-TEST(Damage, Marian) {
+TEST(Damage, MarianWithVocabulariesAndShortlist) {
   for (const bool ssru : {false, true}) {
     const testing::TinyMarianModel tiny(ssru);
     {
@@ -141,7 +141,7 @@ TEST(Damage, CompressedDownloads) {
   Damage(folder, "v.spm.gz", 100);
 }
 
-TEST(Damage, T5) {
+TEST(Damage, T5WithSentencePiece) {
   const TempFolder folder;
   std::filesystem::copy(TestdataPath("t5"), folder.path());
   ASSERT_TRUE(LoadModel(folder.path(), ComputeType::kFloat32).ok());
@@ -172,7 +172,7 @@ TEST(Damage, ReferenceModels) {
   }
 }
 
-TEST(Damage, Native) {
+TEST(Damage, NativeWithShortlist) {
   const TempFolder folder;
   testing::TinyCTranslate2(6, 1).Write(folder);
   testing::WriteFile(folder / "vmap.txt", "\tx\na\tx <s>\na b\tx\n");

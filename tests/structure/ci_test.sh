@@ -18,7 +18,7 @@ cp "$root/.gitignore" .
 cp "$root/tests/engine/with_isa.sh" tests/engine/
 echo true >tests/structure/includes.sh
 for script in setup test dev/fuzz dev/lint dev/test_on; do
-  printf '#!/bin/sh\necho %s "$@"\n' "${script#dev/}" >"tools/$script.sh"
+  printf '#!/bin/sh\necho %s "$@" with seeds $NIBU_FUZZ_SEEDS\n' "${script#dev/}" >"tools/$script.sh"
   chmod +x "tools/$script.sh"
 done
 
@@ -59,9 +59,10 @@ expect_order "tsan debian13"
 
 # A whole run: everything, and then it is on record.
 expect_status 0 .ci/run
-for name in "setup ci" "test release -E" "test fuzz" "fuzz 5" "lint build/release" "test_on trixie" "test tsan"; do
+for name in "setup ci" "test release -E" "test fuzz" "fuzz 5" "lint build/fuzz" "test_on trixie" "test tsan"; do
   expect_line "^$name"
 done
+expect_line "^test release -E .* with seeds ON$"  # the fuzz targets' seeds, which other builds leave out
 ! grep "NOT RUN" "$work/out" || fail "everything should have run"
 for name in set-up sanitizers lint debian13 tsan run; do
   grep -q " $two $name [0-9]" "$record" || fail "$name is not on record"

@@ -7,7 +7,7 @@ bash "$here/includes.sh" "$here/../.."
 offend() {  # FILE INCLUDE
   local tree
   tree=$(mktemp -d)
-  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/{nibu,c},tools/cli,tools/serve,tools/python,engine/search} "$tree/$(dirname "$1")"
+  mkdir -p "$tree"/{engine,models,tokenizer,tools/text/nibu,tools/c,tools/cli,tools/serve,tools/python,engine/nibu,engine/search} "$tree/$(dirname "$1")"
   echo "#include $2" >"$tree/$1"
   if bash "$here/includes.sh" "$tree" >/dev/null; then
     echo "not noticed: $1 includes $2" >&2
@@ -15,7 +15,7 @@ offend() {  # FILE INCLUDE
   fi
   rm -r "$tree"
 }
-offend tools/text/c/a.cc '"tools/text/option_table.h"'
+offend tools/c/a.cc '"tools/text/options/option_table.h"'
 offend engine/a.cc '"models/load_model.h"'
 offend engine/ops/a.h '"tokenizer/subwords/tokenizer.h"'
 offend tokenizer/a.cc '"engine/translator.h"'
@@ -42,6 +42,9 @@ offend models/formats/a.h '"models/native/native.h"'
 offend models/native/a.h '"models/formats/marian.h"'
 offend models/formats/a.cc '"models/load_model.h"'
 offend tools/text/a.h '"tools/cli/flags.h"'
+offend tools/text/options/a.h '"tools/text/marked/marked_text.h"'
+offend tools/text/marked/a.cc '"tools/text/model/text_coder.h"'
+offend tools/text/model/a.cc '"tools/text/lines/line_plan.h"'
 offend tools/text/a.cc '"absl/flags/flag.h"'
 offend tools/text/a.cc '"tools/bench/bench_run.h"'
 offend tools/cli/a.cc '"tools/bench/bench_run.h"'
@@ -59,9 +62,10 @@ offend engine/attention/kernels.cc '"engine/attention/mixers/lsh.h"'
 offend engine/attention/attention.h '"engine/attention/mixers/lsh.h"'
 offend engine/attention/mixers/lsh.h '"engine/attention/attention.h"'
 offend models/load_model.cc '"models/writers/native_writer.h"'
-offend tools/text/nibu/a.h '"tools/text/text_model.h"'
-offend tools/python/a.cc '"tools/text/text_model.h"'
+offend tools/text/nibu/a.h '"tools/text/model/model_parts.h"'
+offend tools/python/a.cc '"tools/text/model/model_parts.h"'
 offend tools/text/a.cc '<pybind11/pybind11.h>'
 offend tools/text/nibu/a.h '"absl/container/flat_hash_map.h"'
+offend engine/nibu/a.h '"engine/core/tensor.h"'
 offend tools/text/nibu/a.h '<nlohmann/json.hpp>'
 echo "includes keep to the borders"

@@ -71,6 +71,11 @@ sed -nzE 's/NIBU_EXPORT [^;(]*(nibu_[a-z_]+)\([^;]*;/\n@\1\n/gp' "$prefix/includ
   sort | diff - <(grep '^nibu_' <<<"$exported" | sort) || fail "libnibu.so does not export what nibu/c.h declares"
 ! grep -q "$source" "$library" || fail "libnibu.so names the folder that it was built from"
 
+# build FOLDER: builds what is configured there, and says what failed.
+build() {
+  local said
+  said=$(cmake --build "$1" 2>&1) || { grep -vE '^\[[0-9]+/[0-9]+\]' <<<"$said" >&2; fail "$1 does not build"; }
+}
 # build_example NAME ARGUMENT...: configures, builds and runs library_example.
 build_example() {
   local folder="$work/$1"
@@ -78,7 +83,7 @@ build_example() {
   # With the address sanitizer, which sees what the program and the library do with each other's memory.
   cmake -S "$here/../library_example" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-fsanitize=address --no-warn-unused-cli "$@" >/dev/null
-  cmake --build "$folder" >/dev/null
+  build "$folder"
   "$folder/library_example" "$model"
 }
 # The shared library needs Abseil alone.
@@ -124,7 +129,7 @@ cmake -S "$here/../library_example" -B "$subproject" -G Ninja -DNIBU="$source" -
   -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" \
   -DOPTIONS="-Wall;-Wextra;-Wshadow;-Wno-unused-parameter;-Wno-restrict;$options" >/dev/null
 if [ -n "${CCACHE_BASEDIR:-}" ] && command -v ccache >/dev/null; then
-  cmake --build "$subproject" >/dev/null
+  build "$subproject"
   "$subproject/library_example" "$model"
 else
   echo "not compiled as a part of another project: there is no compiler cache"

@@ -8,7 +8,8 @@
 #include "tools/bench/bench_run.h"
 #include "tools/cli/lines.h"
 #include "tools/cli/output_file.h"
-#include "tools/cli/run_lines.h"
+#include "tools/cli/totals.h"
+#include "tools/cli/translate_lines.h"
 
 namespace nibu::internal {
 namespace {

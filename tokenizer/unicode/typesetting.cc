@@ -77,9 +77,10 @@ absl::string_view BetweenLines(absl::string_view before, absl::string_view after
 
 absl::string_view BetweenTranslations(absl::string_view between, absl::string_view before,
                                       absl::string_view after) {
-  if (between.empty()) return IsWithoutBlanks(LastCharacter(before)) ? "" : " ";
-  const bool without =
-      IsWithoutBlanks(LastCharacter(before)) && IsWithoutBlanks(FirstCharacter(after));
+  const bool ends_without = IsWithoutBlanks(LastCharacter(before));
+  const bool begins_without = IsWithoutBlanks(FirstCharacter(after));
+  if (between.empty()) return ends_without || begins_without ? "" : " ";
+  const bool without = ends_without && begins_without;
   return between == " " && without ? "" : between;
 }
 

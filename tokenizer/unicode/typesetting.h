@@ -25,8 +25,8 @@ absl::string_view BetweenLines(absl::string_view before, absl::string_view after
 
 // Returns what joins the translations `before` and `after` of two sentences that have the white
 // space `between` them: the same, except for blanks, which Chinese and Japanese do not write. A
-// single blank is dropped between characters of such scripts, and a missing one is added behind
-// a character of any other script.
+// single blank is dropped between characters of such scripts, and a missing one is added between
+// characters of other scripts.
 absl::string_view BetweenTranslations(absl::string_view between, absl::string_view before,
                                       absl::string_view after);
 

@@ -26,7 +26,8 @@
 #include "tools/bench/bench_run.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
-#include "tools/text/resources.h"
+#include "tools/text/options/engine_options.h"
+#include "tools/text/options/resources.h"
 
 namespace nibu::internal {
 namespace {

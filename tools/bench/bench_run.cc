@@ -8,32 +8,46 @@
 #include <utility>
 
 #include "absl/base/macros.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/core/errors.h"
+#include "engine/core/gather.h"
 #include "engine/core/status_macros.h"
 #include "engine/ops/matmul.h"
 #include "nlohmann/json.hpp"
 #include "tools/bench/matmul_recorder.h"
 #include "tools/cli/lines.h"
-#include "tools/text/resources.h"
-#include "tools/text/text_translator.h"
+#include "tools/cli/model_flags.h"
+#include "tools/text/options/engine_options.h"
+#include "tools/text/options/resources.h"
+#include "tools/text/translator/pending_line.h"
+#include "tools/text/translator/plan.h"
 
 namespace nibu::internal {
 namespace {
 
-absl::Status MeasureText(const std::vector<std::string>& lines, const TextOptions& options,
-                         TextTranslator* translator, BenchResult* result) {
-  const double tokenizing = translator->tokenizer_seconds();
-  const double finishing = translator->text_seconds();
-  NIBU_ASSIGN_OR_RETURN(const auto results, translator->Translate(lines, options));
-  for (const TextResult& line : results) {
+absl::Status MeasureText(const std::vector<std::string>& lines,
+                         const std::shared_ptr<const Plan>& plan, BenchResult* result) {
+  TextCosts& costs = plan->engines->costs();
+  const double tokenizing = costs.tokenizer_seconds;
+  const double finishing = costs.text_seconds;
+  const auto all = std::make_shared<Gather<nibu::Result>>(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto line = std::make_shared<PendingLine>(
+        plan, nibu::Request{.key = i}, /*language=*/"",
+        [all, i](uint64_t, absl::StatusOr<nibu::Result> taken) { all->Add(i, std::move(taken)); });
+    const absl::Status status = line->Submit(PlainLine(lines[i]), kForever);
+    if (!status.ok()) all->Add(i, status);
+  }
+  NIBU_ASSIGN_OR_RETURN(const auto results, all->Await());
+  for (const nibu::Result& line : results) {
     result->sentences += line.source_tokens > 0 ? 1 : 0;
     result->source_tokens += line.source_tokens;
     result->target_tokens += line.target_tokens;
   }
-  result->tokenizer_seconds = translator->tokenizer_seconds() - tokenizing;
-  result->text_seconds = translator->text_seconds() - finishing;
+  result->tokenizer_seconds = costs.tokenizer_seconds - tokenizing;
+  result->text_seconds = costs.text_seconds - finishing;
   return absl::OkStatus();
 }
 
@@ -61,13 +75,16 @@ double Milliseconds(const BenchResult& result, double part) {
 
 }  // namespace
 
-absl::Status Bench::Load(ComputeType compute_type) {
-  model_ = TextModel();
+absl::Status Bench::Load(const ModelOptions& loading) {
+  model_ = nullptr;
   ResetPeakMemory();
   const Clock::time_point start = Clock::now();
-  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, Open(workload_.model));
-  NIBU_ASSIGN_OR_RETURN(model_,
-                        LoadTextModel(std::move(opened), compute_type, workload_.model.text));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened,
+                        OpenModelOrShape(workload_.models[0], workload_.is_shape, loading));
+  NIBU_ASSIGN_OR_RETURN(ModelParts parts, LoadParts(std::move(opened), workload_.models, loading));
+  // All outputs have a given length, however short their source is.
+  if (workload_.output_length > 0) parts.loaded.defaults.max_length_factor = 0;
+  model_ = std::make_shared<const ModelParts>(std::move(parts));
   load_seconds_ = SecondsSince(start);
   load_peak_bytes_ = PeakMemoryBytes();
   return absl::OkStatus();
@@ -83,9 +100,9 @@ absl::Status Bench::ReadText() {
 }
 
 absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
-  const ModelConfig& config = model_.loaded.model->config;
+  const ModelConfig& config = model_->loaded.model->config;
   const std::string positions =
-      absl::StrCat(config.max_positions, " positions of ", workload_.model.path);
+      absl::StrCat(config.max_positions, " positions of ", workload_.models[0]);
   const int suffix = static_cast<int>(config.source_suffix.size());
   const int longest = std::max(settings.source_length, workload_.src.empty() ? 47 : 1);
   if (longest > std::min(settings.translator.max_source_length, config.max_positions - suffix)) {
@@ -100,34 +117,38 @@ absl::Status Bench::CheckLengths(const BenchSettings& settings) const {
 
 absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   if (!workload_.src.empty() && lines_.empty()) NIBU_RETURN_IF_ERROR(ReadText());
-  if (model_.loaded.model == nullptr ||
-      model_.loaded.model->compute_type != settings.compute_type) {
-    NIBU_RETURN_IF_ERROR(Load(settings.compute_type));
+  if (model_ == nullptr || model_->loaded.model->compute_type != settings.compute_type) {
+    NIBU_RETURN_IF_ERROR(Load(settings.loading));
   }
   NIBU_RETURN_IF_ERROR(CheckLengths(settings));
   ResetPeakMemory();
 
-  TextOptions text = workload_.text;
+  Options text = settings.text;
   text.split_sentences = false;  // each line is translated as one sentence
-  DecodingOptions& decoding = text.decoding;
-  decoding = settings.decoding;
-  decoding.return_scores = false;
-  decoding.shortlist = model_.loaded.shortlist;
+  text.return_scores = false;
   TranslatorOptions options = settings.translator;
   if (workload_.output_length > 0) {
-    decoding.min_decoding_length = workload_.output_length;
-    decoding.max_decoding_length = workload_.output_length;
-    decoding.max_length_factor = 0;
+    text.min_decoding_length = workload_.output_length;
+    text.max_decoding_length = workload_.output_length;
     options.max_decoding_length = workload_.output_length;
   }
+  DecodingOptions decoding = MakeDecodingOptions(text, model_->loaded.defaults);
+  decoding.shortlist = model_->loaded.shortlist;
   std::vector<MatmulRecorder> recorders(static_cast<size_t>(options.threads));
   for (MatmulRecorder& recorder : recorders) options.observers.push_back(&recorder);
   const Clock::time_point start = Clock::now();
-  NIBU_ASSIGN_OR_RETURN(auto translator, TextTranslator::Create(model_, options));
+  const auto engines = std::make_shared<Engines>(options);
+  const absl::Cleanup close = [&] { engines->Close(); };
+  auto plan = std::make_shared<Plan>(engines, nullptr);
+  NIBU_ASSIGN_OR_RETURN(plan->engine, engines->For(model_, 1, 1));
+  if (!workload_.src.empty()) {
+    NIBU_ASSIGN_OR_RETURN(plan->lines,
+                          engines->Prepare(plan->engine, *model_, nullptr, nullptr, text));
+  }
   const double load_seconds = load_seconds_ + SecondsSince(start);
-  Translator& engine = translator->translator();
+  Translator& engine = *plan->engine->translator;
   const auto sources = RandomSources(workload_.sentences, settings.source_length,
-                                     model_.loaded.model->config.vocab_source);
+                                     model_->loaded.model->config.vocab_source);
 
   BenchResult fastest;
   std::vector<MatmulRecorder> products;  // those of the fastest run
@@ -136,9 +157,8 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     engine.StartMeasuring();
     for (MatmulRecorder& recorder : recorders) recorder.Clear();
     const Clock::time_point translating = Clock::now();
-    NIBU_RETURN_IF_ERROR(workload_.src.empty()
-                             ? MeasureIds(sources, decoding, &engine, &result)
-                             : MeasureText(lines_, text, translator.get(), &result));
+    NIBU_RETURN_IF_ERROR(workload_.src.empty() ? MeasureIds(sources, decoding, &engine, &result)
+                                               : MeasureText(lines_, plan, &result));
     result.seconds = SecondsSince(translating);
     result.measurement = engine.FinishMeasuring();
     if (result.sentences == 0) {
@@ -150,7 +170,7 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
     products.clear();
     for (MatmulRecorder& recorder : recorders) products.push_back(std::move(recorder));
   }
-  fastest.model = workload_.model.path;
+  fastest.model = workload_.models[0];
   fastest.settings = settings;
   fastest.load_seconds = load_seconds;
   fastest.peak_rss_bytes = std::max(load_peak_bytes_, PeakMemoryBytes());
@@ -161,11 +181,10 @@ absl::StatusOr<BenchResult> Bench::Run(const BenchSettings& settings) {
   }
   // OpenMP's threads wait efficiently only if there are no more of them than cores. Those of the
   // workers end with the translator.
-  translator.reset();
+  plan.reset();
+  engines->Close();
   NIBU_ASSIGN_OR_RETURN(fastest.matmul_floor_seconds, MatmulFloor(products, options.kernels));
-  fastest.weight_bytes = model_.loaded.model->weight_bytes() +
-                         (model_.draft != nullptr ? model_.draft->weight_bytes() : 0);
-  for (const auto& other : model_.ensemble) fastest.weight_bytes += other->weight_bytes();
+  fastest.weight_bytes = model_->weight_bytes();
   return fastest;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,26 +13,26 @@
 #include "engine/translator.h"
 #include "tools/bench/bench_options.h"
 #include "tools/cli/flags.h"
-#include "tools/cli/model_flags.h"
-#include "tools/text/text_model.h"
-#include "tools/text/text_options.h"
+#include "tools/text/model/model_parts.h"
 
 namespace nibu::internal {
 
 // The settings that stay the same through a sweep.
 struct BenchWorkload {
-  ModelFlags model;
-  TextOptions text;       // languages and lengths
-  std::string src;        // a file with a segment in each line; empty: random token ids
-  int sentences = 256;    // number of random sources
-  int output_length = 0;  // tokens of each output; 0: up to the EOS
-  int repeat = 1;         // number of measured runs; the fastest counts
+  std::vector<std::string> models;  // a result of FindModels, or a model's shape
+  bool is_shape = false;            // a shape (configs/*.json), for which weights are made
+  std::string src;                  // a file with a segment in each line; empty: random token ids
+  int sentences = 256;              // number of random sources
+  int output_length = 0;            // tokens of each output; 0: up to the EOS
+  int repeat = 1;                   // number of measured runs; the fastest counts
 };
 
 // The settings of one run of a sweep.
 struct BenchSettings {
-  ComputeType compute_type = ComputeType::kFloat32;
-  DecodingOptions decoding;
+  ModelOptions loading;  // differs between runs in its compute type alone
+  ComputeType compute_type = ComputeType::kFloat32;  // what that means on this CPU
+  Options text;
+  DecodingOptions decoding;  // as in `text`, over the model's defaults
   TranslatorOptions translator;
   int source_length = 0;  // tokens of each random source; 0: 12 to 47
 };
@@ -69,13 +70,13 @@ class Bench {
   absl::StatusOr<BenchResult> Run(const BenchSettings& settings);
 
  private:
-  absl::Status Load(ComputeType compute_type);
+  absl::Status Load(const ModelOptions& loading);
   absl::Status ReadText();
   absl::Status CheckLengths(const BenchSettings& settings) const;
 
   const BenchWorkload workload_;
-  std::vector<std::string> lines_;  // the lines of workload_.src
-  TextModel model_;                 // without a model until one is loaded
+  std::vector<std::string> lines_;           // the lines of workload_.src
+  std::shared_ptr<const ModelParts> model_;  // null until one is loaded
   double load_seconds_ = 0;
   int64_t load_peak_bytes_ = 0;
 };

@@ -14,6 +14,7 @@
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
+#include "tools/text/options/engine_options.h"
 
 namespace nibu::internal {
 namespace {
@@ -51,13 +52,25 @@ ProgramInfo Program(Settings* settings) {
       {BenchAttentionProgram(&settings->bench, &settings->model)}};
 }
 
+// Returns the options for loading the model. Random weights translate no text, so they need no
+// SentencePiece model or shortlist.
+ModelOptions LoadingOptions(const Settings& asked) {
+  if (!asked.bench.random_weights) return asked.model;
+  ModelOptions shape;
+  shape.compute_type = asked.model.compute_type;
+  shape.encoder_attention = asked.model.encoder_attention;
+  shape.cross_attention = asked.model.cross_attention;
+  return shape;
+}
+
 // Returns the settings of a run with the present options over the model's defaults.
 absl::StatusOr<BenchSettings> ReadSettings(const Settings& asked, const ModelDefaults& defaults) {
   BenchSettings settings;
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags model, ReadModelFlags(asked.cli.model, asked.model));
-  settings.compute_type = model.compute_type;
-  NIBU_ASSIGN_OR_RETURN(const TextOptions text, ReadTextFlags(asked.text, model, defaults));
-  settings.decoding = text.decoding;
+  NIBU_RETURN_IF_ERROR(ReadModelFlags(asked.cli.model, asked.model).status());
+  settings.loading = LoadingOptions(asked);
+  NIBU_ASSIGN_OR_RETURN(settings.compute_type, ChooseComputeType(asked.model.compute_type));
+  settings.text = asked.text;
+  NIBU_ASSIGN_OR_RETURN(settings.decoding, ReadDecodingFlags(asked.text, asked.model, defaults));
   NIBU_ASSIGN_OR_RETURN(settings.translator,
                         ReadTranslatorFlags(asked.speed, asked.model, asked.text));
   settings.translator.max_decoding_length = std::max(1, settings.decoding.max_decoding_length);
@@ -85,10 +98,7 @@ absl::Status Combine(absl::Span<const std::string> swept, const Settings& asked,
 absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
   const BenchOptions& bench = asked.bench;
   BenchWorkload workload;
-  NIBU_ASSIGN_OR_RETURN(workload.model, ReadModelFlags(asked.cli.model, asked.model));
-  workload.text.src_lang = asked.text.src_lang;
-  workload.text.tgt_lang = asked.text.tgt_lang;
-  workload.text.max_input_length = asked.text.max_input_length;
+  NIBU_ASSIGN_OR_RETURN(workload.models, ReadModelFlags(asked.cli.model, asked.model));
   workload.src = bench.src;
   workload.sentences = bench.sentences;
   workload.output_length = bench.output_length;
@@ -99,16 +109,13 @@ absl::StatusOr<BenchWorkload> ReadWorkload(const Settings& asked) {
   NIBU_RETURN_IF_ERROR(
       Refuse({{random == config.empty(), "--config and --random_weights go together"},
               {random && !asked.cli.model.empty(), "give --model or --config, not both"},
-              {random && !workload.model.text.draft_model.empty(),
+              {random && !asked.model.draft_model.empty(),
                "--draft_model needs a model; random weights have none"},
               {random && has_text, "--src needs a model; random weights take random sources"},
               {has_text && FlagValues("source_length") != std::vector<std::string>{"0"},
                "--source_length is of random sources, without --src"}}));
-  if (!random) return workload;
-  // Random weights translate no text, so they need no SentencePiece model or shortlist.
-  TextModelOptions shape;
-  shape.attention = workload.model.text.attention;
-  workload.model = {config, true, workload.model.compute_type, std::move(shape)};
+  workload.is_shape = random;
+  if (random) workload.models = {config};
   return workload;
 }
 
@@ -118,8 +125,9 @@ absl::Status Run(int argc, char** argv) {
   // All runs are checked before the first one begins.
   NIBU_ASSIGN_OR_RETURN(const BenchWorkload workload, ReadWorkload(asked));
   ModelDefaults defaults;
-  if (!workload.model.random_weights) {
-    NIBU_ASSIGN_OR_RETURN(const OpenedModel opened, Open(workload.model));
+  if (!workload.is_shape) {
+    NIBU_ASSIGN_OR_RETURN(const OpenedModel opened,
+                          OpenModelOrShape(workload.models[0], /*is_shape=*/false, asked.model));
     defaults = opened.defaults;
   }
   std::vector<BenchSettings> runs;
@@ -132,7 +140,7 @@ absl::Status Run(int argc, char** argv) {
     const absl::StatusOr<BenchResult> result = bench.Run(settings);
     NIBU_RETURN_IF_ERROR(UsageOfFlag(result.status()));
     if (!json && &settings == runs.data()) {
-      absl::PrintF("%s on %s\n%s", workload.model.path, InstructionSet(), BenchTableHead());
+      absl::PrintF("%s on %s\n%s", workload.models[0], InstructionSet(), BenchTableHead());
     }
     if (!FloorRatio(*result).has_value()) {
       PrintWarning("the run is too short for a ratio to the matmul floor; give more --sentences");

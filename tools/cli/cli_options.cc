@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tools/text/option_groups.h"
+#include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 
@@ -150,8 +150,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                    "tokens, the end token of each sentence included, with six decimals. jsonl: a "
                    "JSON object for each line, with tokens and token_scores, too; \"scored_whole\" "
                    "is true where source and target do not split into the same number of "
-                   "sentences, so that the line "
-                   "was scored as one.",
+                   "sentences, so that the line was scored as one.",
            .group = kOutputGroup,
            .values = "text jsonl",
            .programs = "score",
@@ -162,8 +161,7 @@ absl::Span<const OptionRow> CliOptionRows() {
                "Print a JSON object for each line of text. It has the bytes of the line at which "
                "sentences begin and end: "
                "{\"id\":0,\"sentences\":[{\"begin\":0,\"end\":3,\"text\":\"Oh!\"}]}. Bytes that "
-               "are "
-               "not UTF-8 are replaced in \"text\" only.",
+               "are not UTF-8 are replaced in \"text\" only.",
            .group = kOutputGroup,
            .programs = "split"}),
       Row<&CliOptions::print_scores>(

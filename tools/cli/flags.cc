@@ -23,9 +23,10 @@
 #include "absl/strings/strip.h"
 #include "engine/core/option_error.h"
 #include "engine/core/status_macros.h"
+#include "tools/cli/changed_files.h"
 #include "tools/cli/config_file.h"
 #include "tools/cli/help.h"
-#include "tools/text/nearest.h"
+#include "tools/text/options/nearest.h"
 
 namespace nibu::internal {
 namespace {
@@ -207,6 +208,10 @@ absl::StatusOr<std::vector<std::string>> ParseFlags(const ProgramInfo& program,
       }
       value = option->is_switch() ? "true" : arguments[i];
     }
+    if (option == nullptr && program.takes_text && absl::StrContains(name, ' ')) {
+      return WrongUsage("\"", arguments[i],
+                        "\" is no flag; give -- before a TEXT that begins with -");
+    }
     if (option == nullptr) {
       const std::string nearest = Nearest(name, Names());
       return WrongUsage(
@@ -262,6 +267,7 @@ std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int 
   ReserveStandardDescriptors();
   TheState().program = program.name;
   EndInOneLine();
+  EndWhenMappedFilesShrink(program.name);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   for (const absl::string_view argument : arguments) {
     if (argument == "--") break;

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/core/errors.h"
-#include "tools/text/option_table.h"
+#include "tools/text/options/option_table.h"
 
 namespace nibu::internal {
 
@@ -75,7 +75,8 @@ absl::Status UsageOfFlag(const absl::Status& status);
 
 // Calls ParseFlags for a main(). Answers --help and --version itself (status 0), and ends the
 // program with one line and status 2 on wrong usage, arguments that it does not take included.
-// Calls EndInOneLine. After that, no file that is opened gets one of the descriptors 0, 1 and 2.
+// Calls EndInOneLine and EndWhenMappedFilesShrink. After that, no file that is opened gets one of
+// the descriptors 0, 1 and 2.
 std::vector<std::string> ParseCommandLineOrExit(const ProgramInfo& program, int argc, char** argv);
 
 // Makes the program end with one line and status 1 when there is no memory left, or no thread can

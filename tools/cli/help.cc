@@ -16,8 +16,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "tools/cli/completion.h"
-#include "tools/text/layout.h"
-#include "tools/text/option_groups.h"
+#include "tools/text/marked/layout.h"
+#include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 namespace {

@@ -18,34 +18,6 @@
 namespace nibu::internal {
 namespace {
 
-// Keeps the plans of lines with options of their own that were used last. Used by one thread.
-class PlanCache {
- public:
-  struct Entry {
-    uint64_t number;  // Unique: no other plan gets it, even after this one is dropped.
-    absl::StatusOr<std::shared_ptr<const Plan>> plan;
-  };
-
-  // Returns the plan for a JsonRequest's options, which `prepare` makes unless it is there. The
-  // result is valid until the next call.
-  const Entry& Get(const std::string& key,
-                   const std::function<absl::StatusOr<std::shared_ptr<const Plan>>()>& prepare) {
-    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (it->first != key) continue;
-      entries_.splice(entries_.begin(), entries_, it);
-      return entries_.front().second;
-    }
-    if (entries_.size() == kMostPlans) entries_.pop_back();
-    entries_.push_front({key, {++last_number_, prepare()}});
-    return entries_.front().second;
-  }
-
- private:
-  static constexpr size_t kMostPlans = 64;
-  std::list<std::pair<std::string, Entry>> entries_;
-  uint64_t last_number_ = 0;
-};
-
 // Returns the translation of an object's text, which may have line feeds, on one line.
 std::string OneLine(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}});
@@ -67,31 +39,24 @@ class JsonTranslator final : public LineTranslator {
     const Repeats::Done end = [this, index, line_number = unit.line(), read,
                                deliver = std::move(deliver)](
                                   uint64_t, const absl::StatusOr<nibu::Result>& result) noexcept {
+      if (result.ok() && result->ends_open) ++open_;
       context_.totals->Add(index, line_number, result);
       deliver(Format(index, *read, result));
     };
     if (!read->status.ok()) return end(index, read->status);
-    uint64_t plan_number = 0;
     std::shared_ptr<const Plan> plan = context_.plan;
     if (plan == nullptr || !read->key.empty()) {
-      const PlanCache::Entry& entry = plans_.Get(
-          read->key, [&] { return context_.translator->Prepare(context_.model, read->options); });
-      if (!entry.plan.ok()) return end(index, entry.plan.status());
-      plan_number = entry.number;
-      plan = *entry.plan;
+      auto own = context_.translator->Prepare(context_.model, read->options);
+      if (!own.ok()) return end(index, own.status());
+      plan = *std::move(own);
     }
     // Only samples depend on the unit's number.
-    const std::string key =
-        absl::StrCat(plan_number, " ", read->prefix.size(), " ", read->prefix, read->text);
+    const std::string key = absl::StrCat(read->key.size(), " ", read->key, read->prefix.size(), " ",
+                                         read->prefix, read->text);
     SubmitOnce(read->options.sampling_topk == 1 ? key : "", index, end, [&](nibu::Done done) {
-      const auto joined = [this, plan, done = std::move(done)](
-                              uint64_t number, absl::StatusOr<Translation> translation) noexcept {
-        if (!translation.ok()) return done(number, translation.status());
-        if (translation->ends_open) ++open_;
-        done(number, JoinUnits(*translation, *plan));
-      };
       const nibu::Request request = {.key = index, .target_prefix = read->prefix};
-      return context_.translator->SubmitText(read->text, plan, request, joined, kForever).status();
+      return context_.translator->Submit(read->text, plan, request, std::move(done), kForever)
+          .status();
     });
   }
 
@@ -147,7 +112,6 @@ class JsonTranslator final : public LineTranslator {
     }
   }
 
-  PlanCache plans_;
   std::set<std::string> names_;     // names of members that have been checked
   std::atomic<uint64_t> open_ = 0;  // number of texts that end within markup
 };

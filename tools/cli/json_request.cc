@@ -1,6 +1,8 @@
 // Reads JSON objects with texts and options, and keeps the bytes of members that are copied.
 #include "tools/cli/json_request.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -20,7 +22,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/cli/cli_options.h"
 #include "tools/cli/flags.h"
-#include "tools/text/nearest.h"
+#include "tools/text/options/nearest.h"
 
 namespace nibu::internal {
 namespace {
@@ -62,53 +64,12 @@ bool Has(const std::vector<std::string>& names, absl::string_view name) {
   return absl::c_linear_search(names, name);
 }
 
-size_t SkipBlanks(absl::string_view json, size_t i) {
-  while (i < json.size() && absl::ascii_isspace(static_cast<unsigned char>(json[i]))) ++i;
-  return i;
-}
-
 // Returns the place behind the string that begins at `i` with a quotation mark.
 size_t EndOfString(absl::string_view json, size_t i) {
   for (++i; i < json.size() && json[i] != '"'; ++i) {
     if (json[i] == '\\') ++i;
   }
   return std::min(i + 1, json.size());
-}
-
-// Returns the place behind the value that begins at `i` and the blanks that follow it.
-size_t EndOfValue(absl::string_view json, size_t i) {
-  for (int depth = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (depth == 0 && (c == ',' || c == '}')) return i;
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    if (c == '"') i = EndOfString(json, i) - 1;
-  }
-  return i;
-}
-
-size_t CountDigits(absl::string_view text) {
-  size_t count = 0;
-  while (count < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[count]))) {
-    ++count;
-  }
-  return count;
-}
-
-// Returns whether JSON's grammar has this number.
-bool IsNumber(absl::string_view text) {
-  absl::ConsumePrefix(&text, "-");
-  size_t digits = CountDigits(text);
-  if (digits == 0 || (digits > 1 && text[0] == '0')) return false;
-  text.remove_prefix(digits);
-  if (absl::ConsumePrefix(&text, ".")) {
-    digits = CountDigits(text);
-    if (digits == 0) return false;
-    text.remove_prefix(digits);
-  }
-  if (!absl::ConsumePrefix(&text, "e") && !absl::ConsumePrefix(&text, "E")) return text.empty();
-  if (!absl::ConsumePrefix(&text, "+")) absl::ConsumePrefix(&text, "-");
-  return !text.empty() && CountDigits(text) == text.size();
 }
 
 absl::StatusOr<Json> Parse(absl::string_view text) {
@@ -123,17 +84,21 @@ absl::StatusOr<Json> Parse(absl::string_view text) {
 std::vector<JsonMember> MembersOf(absl::string_view text) {
   ABSL_ASSERT(Json::accept(WithoutHugeNumbers(text)));
   std::vector<JsonMember> members;
-  for (size_t i = SkipBlanks(text, text.find('{') + 1); text[i] == '"';) {
-    JsonMember member;
-    const size_t end = EndOfString(text, i);
-    member.raw_name = text.substr(i, end - i);
-    member.name = Json::parse(member.raw_name, nullptr, /*allow_exceptions=*/false);
-    const size_t begin = SkipBlanks(text, text.find(':', end) + 1);
-    i = EndOfValue(text, begin);
-    member.value = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
-    members.push_back(std::move(member));
-    i = SkipBlanks(text, i + 1);
-    if (i >= text.size()) break;
+  size_t begin = text.find('{') + 1;  // of a member
+  for (size_t i = begin, depth = 1; depth > 0; ++i) {
+    const char c = text[i];
+    if (c == '"') i = EndOfString(text, i) - 1;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth > 1 || (depth == 1 && c != ',')) continue;
+    const absl::string_view member = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
+    begin = i + 1;
+    if (member.empty()) continue;  // The object is empty.
+    const size_t end = EndOfString(member, 0);
+    members.push_back(
+        {.name = Json::parse(member.substr(0, end), nullptr, /*allow_exceptions=*/false),
+         .raw_name = member.substr(0, end),
+         .value = absl::StripLeadingAsciiWhitespace(member.substr(member.find(':', end) + 1))});
   }
   return members;
 }
@@ -246,6 +211,7 @@ absl::StatusOr<std::vector<JsonMember>> SplitJsonObject(absl::string_view text) 
 
 std::string WithoutHugeNumbers(absl::string_view json) {
   constexpr absl::string_view kLarge = "1e308";  // No number that is too large is shorter.
+  static const RE2& grammar = *new RE2(R"(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)");
   std::string known(json);
   for (size_t i = 0; i < json.size();) {
     if (json[i] == '"') {
@@ -255,7 +221,8 @@ std::string WithoutHugeNumbers(absl::string_view json) {
     const size_t end = std::min(json.find_first_not_of("+-.0123456789Ee", i), json.size());
     const absl::string_view number = json.substr(i, end - i);
     double value = 0;
-    if (IsNumber(number) && absl::SimpleAtod(number, &value) && std::isinf(value)) {
+    if (absl::SimpleAtod(number, &value) && std::isinf(value) &&
+        RE2::FullMatch({number.data(), number.size()}, grammar)) {
       known.replace(i, number.size(), number.size(), ' ');
       absl::c_copy(kLarge, known.begin() + static_cast<std::ptrdiff_t>(i));
     }

@@ -25,12 +25,12 @@ constexpr size_t kReadSize = size_t{1} << 16;
 
 // A kind of file that is not plain UTF-8 text, and the bytes that it begins with; '?' is any byte.
 // No UTF-8 text begins with any of these. If two entries fit, the first one counts.
-struct Format {
+struct FileKind {
   absl::string_view magic;
   const char* name;
   const char* command;  // a command that writes the text to standard output; null for gzip
 };
-constexpr Format kFormats[] = {
+constexpr FileKind kFormats[] = {
     {"\x1f\x8b", "compressed with gzip", nullptr},
     {"BZh?1AY&SY", "compressed with bzip2", "bzip2 -dc"},
     {"BZh?\x17rE8P\x90", "compressed with bzip2", "bzip2 -dc"},  // an empty file
@@ -58,9 +58,9 @@ bool Agree(absl::string_view bytes, absl::string_view magic) {
 
 // Returns the format of a file with these first bytes, or null for plain text. `more`: there may be
 // more bytes.
-const Format* FindFormat(absl::string_view bytes, bool more) {
-  const Format* const found =
-      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
+const FileKind* FindFormat(absl::string_view bytes, bool more) {
+  const FileKind* const found =
+      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileKind& format) {
         return Agree(bytes, format.magic) && (more || bytes.size() >= format.magic.size());
       });
   return found == std::end(kFormats) ? nullptr : found;
@@ -103,7 +103,7 @@ struct InputLines::File {
     return n > 0;
   }
 
-  absl::Status NotText(const Format& format) const {
+  absl::Status NotText(const FileKind& format) const {
     return absl::UnimplementedError(
         absl::StrCat(name, ": is ", format.name,
                      "; only UTF-8 text is read, plain or compressed with gzip: convert it with ",
@@ -113,7 +113,7 @@ struct InputLines::File {
   // Reads until the format of the file is clear, at the first call.
   absl::Status Sniff() {
     if (std::exchange(sniffed, true)) return absl::OkStatus();
-    const Format* format = nullptr;
+    const FileKind* format = nullptr;
     for (bool more = true; more;) {  // as long as the bytes may begin a known format
       NIBU_ASSIGN_OR_RETURN(more, Fill());
       format = FindFormat(bytes, more);
@@ -178,7 +178,7 @@ struct InputLines::File {
       NIBU_ASSIGN_OR_RETURN(const bool more, Inflate(to));
       if (std::exchange(saw_inflated, true)) return more;
       // The decompressed bytes may not be UTF-8 text either.
-      const Format* const format = FindFormat(absl::string_view(*to).substr(before), false);
+      const FileKind* const format = FindFormat(absl::string_view(*to).substr(before), false);
       if (format == nullptr) return more;
       to->resize(before);
       if (format->command != nullptr) return NotText(*format);

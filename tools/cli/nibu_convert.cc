@@ -15,6 +15,7 @@
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
 #include "tools/cli/output_file.h"
+#include "tools/text/model/model_parts.h"
 
 namespace nibu::internal {
 namespace {
@@ -82,12 +83,10 @@ absl::Status Run(int argc, char** argv) {
   Settings settings;
   const auto& [cli, loading, convert] = settings;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
-  NIBU_ASSIGN_OR_RETURN(ModelFlags flags, ReadOneModelFlags(cli.model, loading));
-  flags.random_weights = !convert.config.empty();
-  if (flags.random_weights && !cli.model.empty()) {
-    return WrongUsage("give --model or --config, not both");
-  }
-  if (flags.random_weights) flags.path = convert.config;
+  const bool is_shape = !convert.config.empty();
+  if (is_shape && !cli.model.empty()) return WrongUsage("give --model or --config, not both");
+  NIBU_ASSIGN_OR_RETURN(std::string path, ReadOneModelFlag(cli.model, loading));
+  if (is_shape) path = convert.config;
   const std::string& out = convert.out;
   if (out.empty()) return WrongUsage("--out=FILE.nibu or --out=DIRECTORY/ is missing");
   NIBU_ASSIGN_OR_RETURN(const bool native, IsNativeTarget(convert));
@@ -99,11 +98,11 @@ absl::Status Run(int argc, char** argv) {
   if (!native && WasGiven("prepack")) {
     return WrongUsage("--prepack is for a .nibu file; safetensors hold no packed weights");
   }
-  NIBU_ASSIGN_OR_RETURN(OpenedModel model, Open(flags));
-  NIBU_RETURN_IF_ERROR(UsageOfFlag(ApplyOverrides(flags.text, &model)));
+  NIBU_ASSIGN_OR_RETURN(OpenedModel model, OpenModelOrShape(path, is_shape, loading));
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(ApplyOverrides(loading, &model)));
   NIBU_RETURN_IF_ERROR(native ? WriteNative(model, options, out)
                               : WriteHuggingFace(model, options.quantization, out));
-  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", flags.path, model.format, out,
+  absl::PrintF("%s (%s) -> %s (%.1f MB)\n", path, model.format, out,
                static_cast<double>(BytesOf(out)) / 1e6);
   return absl::OkStatus();
 }

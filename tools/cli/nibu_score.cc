@@ -15,7 +15,9 @@
 #include "tools/cli/lines.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
-#include "tools/text/resources.h"
+#include "tools/cli/text_flags.h"
+#include "tools/cli/totals.h"
+#include "tools/text/options/resources.h"
 
 namespace nibu::internal {
 namespace {
@@ -103,7 +105,7 @@ absl::Status Run(int argc, char** argv) {
   Settings settings;
   const CliOptions& cli = settings.cli;
   ModelOptions& loading = settings.model;
-  SpeedOptions& speed = settings.speed;
+  const SpeedOptions& speed = settings.speed;
   Options& asked = settings.text;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
@@ -119,7 +121,6 @@ absl::Status Run(int argc, char** argv) {
   NIBU_ASSIGN_OR_RETURN(std::optional<InputLines> targets, OpenTargets(cli, out.direct()));
   NIBU_ASSIGN_OR_RETURN(InputLines source, OpenLines({}, cli.src, out.direct()));
   NIBU_ASSIGN_OR_RETURN(const auto translator, UsageError(nibu::Translator::Create(speed)));
-  speed.threads = translator->threads();
   NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
   const auto plan = translator->Prepare(model, asked);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(plan.status()));
@@ -128,9 +129,6 @@ absl::Status Run(int argc, char** argv) {
   Totals totals;
   UnitSource units(&source, asked);
   Pipeline::Options options;
-  options.sentences = [&] {
-    return std::pair(translator->sentences(), translator->translated_sentences());
-  };
   options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
     const auto end = [&, deliver = std::move(deliver)](
                          uint64_t key, absl::StatusOr<nibu::Result> found) noexcept {
@@ -146,8 +144,8 @@ absl::Status Run(int argc, char** argv) {
         translator->Submit(sentence, *plan, {.key = index, .target = *target}, end, kForever);
     if (!ticket.ok()) end(index, ticket.status());
   };
-  NIBU_ASSIGN_OR_RETURN(const double seconds,
-                        RunLines(&units, std::move(options), speed, cli, &out, &signals));
+  NIBU_ASSIGN_OR_RETURN(const double seconds, RunLines(&units, std::move(options), *translator,
+                                                       speed, cli, &out, &signals));
   if (cli.stats) PrintStats(totals, load_seconds, seconds);
   NIBU_RETURN_IF_ERROR(totals.Failure("scored"));
   if (totals.scored_whole > 0) {

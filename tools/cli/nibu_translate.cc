@@ -1,13 +1,19 @@
 // nibu-translate translates lines, paragraphs, documents and JSON objects.
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
 #include "nibu/nibu.h"
@@ -17,8 +23,10 @@
 #include "tools/cli/lines.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
+#include "tools/cli/text_flags.h"
+#include "tools/cli/totals.h"
 #include "tools/cli/translate_lines.h"
-#include "tools/text/resources.h"
+#include "tools/text/options/resources.h"
 
 namespace nibu::internal {
 namespace {
@@ -75,6 +83,31 @@ absl::Status CheckTogether(const Settings& settings, const std::vector<std::stri
        {cli.glossary == "-", "--glossary must be a file, not standard input"},
        {cli.target_prefix == "-" && texts.empty() && cli.src == "-",
         "--src and --target_prefix cannot both be standard input; give one of them a file"}});
+}
+
+// Says what reads a file, where the command line looks as if plain lines were not what the user
+// has.
+void NoteFiles(const CliOptions& cli, const std::vector<std::string>& texts) {
+  const auto is_file = [](const std::string& text) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(text, ignored);
+  };
+  if (const auto file = absl::c_find_if(texts, is_file); file != texts.end()) {
+    PrintNote(absl::StrCat("\"", *file, "\" is translated as a text; --src reads a file"));
+  }
+  constexpr std::pair<absl::string_view, absl::string_view> kRecipes[] = {
+      {".po", "po.sh"},       {".srt", "subtitles.sh"}, {".vtt", "subtitles.sh"},
+      {".md", "document.sh"}, {".docx", "document.sh"}, {".eml", "mail.sh"}};
+  if (!texts.empty() || WasGiven("text") || WasGiven("markup") || cli.tsv_column > 0 ||
+      cli.input_format != InputFormat::kText) {
+    return;
+  }
+  for (const auto& [ending, recipe] : kRecipes) {
+    if (absl::EndsWithIgnoreCase(cli.src, ending)) {
+      PrintNote(absl::StrCat(cli.src, " is read as plain lines; tools/recipes/", recipe,
+                             " translates such files, and --text=lines omits this note"));
+    }
+  }
 }
 
 // Makes a file whose name ends like a document's be read as one, unless an option says otherwise.
@@ -155,26 +188,17 @@ void PrintStats(const Totals& totals, const std::string& compute_type, int threa
 absl::Status CheckDraft(const ModelOptions& loading, const Options& asked,
                         const Options& defaults) {
   const bool samples = asked.sampling_topk != 1;
-  const int beam_size = asked.beam_size.value_or(samples ? 1 : defaults.beam_size.value_or(4));
+  const int beam_size =
+      asked.beam_size.value_or(samples ? 1 : defaults.beam_size.value_or(kDefaultBeamSize));
   if (loading.draft_model.empty() || beam_size == 1) return absl::OkStatus();
   return WrongUsage("--draft_model needs --beam_size=1, not ", beam_size);
-}
-
-// Returns the word that --compute_type has for a type.
-std::string ComputeTypeWord(nibu::ComputeType type) {
-  ModelOptions options;
-  options.compute_type = type;
-  for (const OptionRow& row : ModelOptionRows()) {
-    if (absl::string_view(row.info.name) == "compute_type") return row.get(row.info, &options);
-  }
-  return "";
 }
 
 std::unique_ptr<LineTranslator> NewLineTranslator(const CliOptions& cli,
                                                   const LineContext* context) {
   if (cli.input_format == InputFormat::kJsonl) return NewJsonTranslator(context);
   if (cli.tsv_column > 0) return NewTsvTranslator(context, cli.tsv_column);
-  return NewTextTranslator(context);
+  return NewUnitTranslator(context);
 }
 
 // Returns the plan for all lines, or null if it lacks a language that JSON lines may give.
@@ -202,6 +226,7 @@ absl::Status Run(int argc, char** argv) {
   if (cli.input_format == InputFormat::kJsonl && !WasGiven("output_format")) {
     settings.cli.output_format = OutputFormat::kJsonl;
   }
+  NoteFiles(cli, texts);
   ChooseTextKind(cli, &settings.text);
   NIBU_RETURN_IF_ERROR(CheckTextFlags(asked));
   NIBU_RETURN_IF_ERROR(CheckTogether(settings, texts));
@@ -216,7 +241,6 @@ absl::Status Run(int argc, char** argv) {
     NIBU_ASSIGN_OR_RETURN(prefixes, OpenLines({}, cli.target_prefix, out.direct()));
   }
   NIBU_ASSIGN_OR_RETURN(const auto translator, UsageError(nibu::Translator::Create(speed)));
-  settings.speed.threads = translator->threads();
   NIBU_ASSIGN_OR_RETURN(const auto model, LoadModel(cli.model, loading, asked.tokenized));
   NIBU_RETURN_IF_ERROR(CheckDraft(loading, asked, model->info().defaults));
   NIBU_ASSIGN_OR_RETURN(const auto plan, PreparePlan(translator.get(), model, settings));
@@ -237,14 +261,11 @@ absl::Status Run(int argc, char** argv) {
   UnitSource units(&source, is_text ? asked : Options());
   Pipeline::Options options;
   options.report = [&](uint64_t written, double) { lines->Forget(written); };
-  options.sentences = [&] {
-    return std::pair(translator->sentences(), translator->translated_sentences());
-  };
   options.submit = [&](uint64_t index, const TextUnit& unit, Pipeline::Deliver deliver) {
     lines->Submit(index, unit, std::move(deliver));
   };
-  NIBU_ASSIGN_OR_RETURN(const double seconds,
-                        RunLines(&units, std::move(options), speed, cli, &out, &signals));
+  NIBU_ASSIGN_OR_RETURN(const double seconds, RunLines(&units, std::move(options), *translator,
+                                                       speed, cli, &out, &signals));
   std::string line;
   if (prefixes.has_value() && cli.target_prefix != "-" && prefixes->Next(&line).value_or(false)) {
     PrintWarning(cli.target_prefix +
@@ -257,16 +278,16 @@ absl::Status Run(int argc, char** argv) {
         "follows where it begins was not translated");
   }
   const Options& defaults = model->info().defaults;
-  const int longest =
-      cli.input_format == InputFormat::kJsonl
-          ? 0
-          : asked.max_decoding_length.value_or(defaults.max_decoding_length.value_or(256));
+  const int longest = cli.input_format == InputFormat::kJsonl
+                          ? 0
+                          : asked.max_decoding_length.value_or(
+                                defaults.max_decoding_length.value_or(kDefaultMaxDecodingLength));
   const int longest_input =
       plan != nullptr ? translator->max_input_length(*plan) : asked.max_input_length;
   absl::Status status = Report(totals, asked, longest, longest_input);
   if (cli.stats) {
-    PrintStats(totals, ComputeTypeWord(model->info().compute_type), speed.threads, load_seconds,
-               seconds);
+    PrintStats(totals, ComputeTypeName(model->info().compute_type), translator->threads(),
+               load_seconds, seconds);
   }
   return status;
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 #include "engine/core/errors.h"
 #include "engine/core/status_macros.h"
@@ -10,11 +11,11 @@
 namespace nibu::internal {
 namespace {
 
-class TextTranslator final : public LineTranslator {
+class UnitTranslator final : public LineTranslator {
  public:
   // Equal lines may differ: samples are drawn for each line, and markup depends on the lines
   // before.
-  explicit TextTranslator(const LineContext* context)
+  explicit UnitTranslator(const LineContext* context)
       : LineTranslator(context),
         has_repeats_(context->text.sampling_topk == 1 && context->text.markup == Markup::kNone) {}
 
@@ -47,6 +48,39 @@ class TextTranslator final : public LineTranslator {
 
 }  // namespace
 
+nibu::Done Repeats::Add(const std::string& key, uint64_t index, Done done) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  ABSL_ASSERT(lines_.empty() || lines_.back().first < index);
+  const auto [place, is_new] = entries_.try_emplace(key);
+  Entry& entry = place->second;
+  ++entry.lines;
+  lines_.emplace_back(index, &*place);
+  // The first of equal lines makes the result. Later ones wait for it, or get it at once.
+  if (const std::shared_ptr<const Result> known = entry.result) {
+    lock.unlock();
+    done(index, *known);
+    return nullptr;
+  }
+  entry.waiting.emplace_back(index, std::move(done));
+  if (!is_new) return nullptr;
+  return [this, &entry](uint64_t, Result result) noexcept {
+    const auto shared = std::make_shared<const Result>(std::move(result));
+    std::unique_lock<std::mutex> again(mutex_);
+    entry.result = shared;
+    const auto waiting = std::exchange(entry.waiting, {});
+    again.unlock();
+    for (const auto& [line, waits] : waiting) waits(line, *shared);
+  };
+}
+
+void Repeats::Forget(uint64_t index) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (; !lines_.empty() && lines_.front().first < index; lines_.pop_front()) {
+    auto* entry = lines_.front().second;
+    if (--entry->second.lines == 0) entries_.erase(entries_.find(entry->first));
+  }
+}
+
 absl::Status LineTranslator::NextPrefix(std::string* prefix) {
   if (context_.prefixes == nullptr) return absl::OkStatus();
   NIBU_ASSIGN_OR_RETURN(const bool more, context_.prefixes->Next(prefix));
@@ -65,8 +99,8 @@ void LineTranslator::SubmitOnce(const std::string& key, uint64_t index, const Re
   if (!status.ok()) done(index, status);
 }
 
-std::unique_ptr<LineTranslator> NewTextTranslator(const LineContext* context) {
-  return std::make_unique<TextTranslator>(context);
+std::unique_ptr<LineTranslator> NewUnitTranslator(const LineContext* context) {
+  return std::make_unique<UnitTranslator>(context);
 }
 
 }  // namespace nibu::internal

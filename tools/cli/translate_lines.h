@@ -2,15 +2,22 @@
 #ifndef NIBU_TOOLS_CLI_TRANSLATE_LINES_H_
 #define NIBU_TOOLS_CLI_TRANSLATE_LINES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "nibu/nibu.h"
 #include "tools/cli/output_format.h"
 #include "tools/cli/run_lines.h"
+#include "tools/cli/totals.h"
 
 namespace nibu::internal {
 
@@ -24,6 +31,33 @@ struct LineContext {
   InputLines* prefixes = nullptr;  // the lines of --target_prefix, or null
   std::string prefix_file;
   Totals* totals = nullptr;
+};
+
+// Translates a line once that comes again before its first translation is written. Thread-safe.
+class Repeats {
+ public:
+  using Result = absl::StatusOr<nibu::Result>;
+  using Done = std::function<void(uint64_t index, const Result& result)>;
+
+  // Adds a line. `done` gets its result, on any thread, perhaps within this call. If the returned
+  // function is not null, the caller has to translate the line and hand the result to it; null
+  // means that an equal line has been added before. `key` has all that the result depends on. To be
+  // called in the order of indices.
+  nibu::Done Add(const std::string& key, uint64_t index, Done done);
+  // Forgets lines of a lower index, which are done.
+  void Forget(uint64_t index);
+
+ private:
+  struct Entry {
+    std::vector<std::pair<uint64_t, Done>> waiting;
+    std::shared_ptr<const Result> result;
+    size_t lines = 0;
+  };
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, Entry> entries_;
+  // The lines and their entries, in order. Pointers to elements of a map stay valid.
+  std::deque<std::pair<uint64_t, std::pair<const std::string, Entry>*>> lines_;
 };
 
 // Turns units into their output, one for each input format.
@@ -56,7 +90,7 @@ class LineTranslator {
 };
 
 // For --input_format=text: translates lines, paragraphs and the blocks of a document.
-std::unique_ptr<LineTranslator> NewTextTranslator(const LineContext* context);
+std::unique_ptr<LineTranslator> NewUnitTranslator(const LineContext* context);
 // For --tsv_column: translates the column, counted from 1, of tab-separated lines.
 std::unique_ptr<LineTranslator> NewTsvTranslator(const LineContext* context, int column);
 // For --input_format=jsonl: translates the text of each JSON object, with the object's options.

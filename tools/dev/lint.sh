@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # tools/dev/lint.sh [BUILD [COMMIT [MINUTES]]]: clang-tidy over nibu's sources, with the compile commands of a build
-# folder. With COMMIT, only those that changed since, they or their header. With MINUTES, begins no further file
+# folder that has NIBU_UNITY off, as build/fuzz has. With COMMIT, only those that changed since, they or their header. With MINUTES, begins no further file
 # after that time, says which files it has not seen, and exits with 3 if it found nothing in the others.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-build=${1:-build/release}
+build=${1:-build/fuzz}
 sources=$(git ls-files 'engine/*.cc' 'models/*.cc' 'tokenizer/*.cc' 'tools/*.cc')
 if [ -n "${2:-}" ]; then
   changed=$(git diff --name-only --diff-filter=d "$2" -- '*.h' '*.cc' | sed 's/\.h$/.cc/' | sort -u)

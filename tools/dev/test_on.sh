@@ -50,6 +50,7 @@ unshare --mount --fork bash -euo pipefail -c '
   mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
   mount --bind "$4" "$1/root/.ccache"
   exec env -i HOME=/root CCACHE_DIR=/root/.ccache LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin NIBU_WERROR="$3" \
+    NIBU_FUZZ_SEEDS="${NIBU_FUZZ_SEEDS:-OFF}" \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     chroot "$1" bash -euo pipefail -c "
       cd /nibu/nibu

@@ -11,8 +11,9 @@
 #include "tokenizer/unicode/characters.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/model_flags.h"
-#include "tools/text/text_coder.h"
-#include "tools/text/text_model.h"
+#include "tools/text/lines/choose_languages.h"
+#include "tools/text/model/model_parts.h"
+#include "tools/text/model/text_coder.h"
 
 namespace nibu::internal {
 namespace {
@@ -47,19 +48,29 @@ absl::StatusOr<std::vector<int>> Translation(const std::shared_ptr<const Model>&
 
 }  // namespace
 
-absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Options& asked,
-                                            const std::string& text,
+absl::StatusOr<AttentionView> ViewAttention(const std::string& model, const ModelOptions& loading,
+                                            const Options& asked, const std::string& text,
                                             const std::optional<std::string>& target) {
-  TextOptions options;
-  NIBU_ASSIGN_OR_RETURN(TextModel loaded, LoadForText(model, asked, &options));
-  const ModelVocabulary& vocabulary = loaded.loaded.vocabulary;
-  const ModelConfig& config = loaded.loaded.model->config;
-  NIBU_ASSIGN_OR_RETURN(TextCoder coder, TextCoder::Create(vocabulary, config));
-  if (options.tokenized) coder = coder.Tokenized();
-  auto languages = ChooseLanguages(vocabulary, config, options.src_lang, options.tgt_lang);
+  NIBU_ASSIGN_OR_RETURN(OpenedModel opened, OpenModelOrShape(model, /*is_shape=*/false, loading));
+  NIBU_ASSIGN_OR_RETURN(DecodingOptions decoding,
+                        ReadDecodingFlags(asked, loading, opened.defaults));
+  const auto loaded = LoadParts(std::move(opened), {model}, loading);
+  NIBU_RETURN_IF_ERROR(UsageOfFlag(loaded.status()));
+  for (const std::string& note : loaded->notes) PrintWarning(note);
+  if (!asked.tokenized && !loaded->coder.has_sentencepiece()) {
+    return Invalid(model,
+                   ": has no SentencePiece model; give it with --sentencepiece, or pieces "
+                   "separated by spaces with --tokenized");
+  }
+  const TextCoder coder = asked.tokenized ? loaded->coder.Tokenized() : loaded->coder;
+  const std::shared_ptr<const Model>& weights = loaded->loaded.model;
+  const ModelConfig& config = weights->config;
+  auto languages =
+      ChooseLanguages(loaded->loaded.vocabulary, config, asked.src_lang, asked.tgt_lang);
   NIBU_RETURN_IF_ERROR(UsageOfFlag(languages.status()));
-  options.decoding.frame = *std::move(languages);
-  const Frame frame = FrameFor(options.decoding, config);
+  decoding.shortlist = loaded->loaded.shortlist;
+  decoding.frame = *std::move(languages);
+  const Frame frame = FrameFor(decoding, config);
 
   const TextCoder::Line line = coder.ParseLine(text, /*split=*/false);
   if (IsBlank(line.text)) {
@@ -69,22 +80,21 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Optio
   const std::vector<std::string>& pieces = coded.pieces;
   std::vector<int> source = coder.Ids(pieces);
   absl::StatusOr<std::vector<int>> ids =
-      target.has_value() ? coder.TargetIds(*target)
-                         : Translation(loaded.loaded.model, options.decoding, source);
+      target.has_value() ? coder.TargetIds(*target) : Translation(weights, decoding, source);
   NIBU_RETURN_IF_ERROR(ids.status());
   if (target.has_value()) ids->push_back(config.eos);
   std::vector<int> said(frame.decoder_start.begin() + 1, frame.decoder_start.end());
   said.insert(said.end(), ids->begin(), ids->end());
 
   AttentionView view;
-  view.model = std::filesystem::weakly_canonical(model.path).filename().string();
+  view.model = std::filesystem::weakly_canonical(model).filename().string();
   view.config = config;
   view.layer = config.alignment_layer + (config.alignment_layer < 0 ? config.layers_decoder : 0);
   view.head = config.alignment_heads == 1 ? 0 : -1;
   source.insert(source.begin(), frame.source_prefix.begin(), frame.source_prefix.end());
   source.insert(source.end(), frame.source_suffix.begin(), frame.source_suffix.end());
   for (const int id : source) {
-    view.source.push_back(vocabulary.source_tokens[static_cast<size_t>(id)]);
+    view.source.push_back(coder.source_vocabulary().Token(id));
   }
   // Shows the pieces as they are written, those that the vocabulary lacks included.
   std::copy(pieces.begin(), pieces.end(),
@@ -93,7 +103,7 @@ absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Optio
   NIBU_RETURN_IF_ERROR(CheckSize(config, source.size(), said.size()));
   std::vector<int> read = {frame.decoder_start[0]};
   read.insert(read.end(), said.begin(), said.end() - 1);
-  NIBU_ASSIGN_OR_RETURN(view.maps, FindAttention(*loaded.loaded.model, source, read));
+  NIBU_ASSIGN_OR_RETURN(view.maps, FindAttention(*weights, source, read));
   view.target = coder.Tokens(said);
   view.read = {read[0] < 0 ? "\u2205" : coder.Tokens({read[0]})[0]};  // -1: a zero vector
   view.read.insert(view.read.end(), view.target.begin(), view.target.end() - 1);

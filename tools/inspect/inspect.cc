@@ -18,8 +18,8 @@
 #include "models/load_model.h"
 #include "models/native/model_config_json.h"
 #include "models/native/native.h"
-#include "tools/text/model_paths.h"
-#include "tools/text/resources.h"
+#include "tools/text/model/model_paths.h"
+#include "tools/text/options/resources.h"
 
 namespace nibu::internal {
 namespace {

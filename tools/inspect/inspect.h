@@ -11,8 +11,8 @@
 #include "engine/model/attention_maps.h"
 #include "engine/model/config.h"
 #include "engine/ops/linear.h"
+#include "nibu/options.h"
 #include "nlohmann/json.hpp"
-#include "tools/cli/model_flags.h"
 
 namespace nibu::internal {
 
@@ -50,8 +50,8 @@ struct AttentionView {
 // with the search that flags and the model ask for. Returns a UsageError if flags do not go
 // together or with the model, or the text is blank, and InvalidArgument if the text is too long for
 // the model or for a page.
-absl::StatusOr<AttentionView> ViewAttention(const ModelFlags& model, const Options& asked,
-                                            const std::string& text,
+absl::StatusOr<AttentionView> ViewAttention(const std::string& model, const ModelOptions& loading,
+                                            const Options& asked, const std::string& text,
                                             const std::optional<std::string>& target);
 
 // Returns {"source":[...],"target":[...],"encoder":[layer][head][q][k],"decoder":...,"cross":...},

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tools/text/option_groups.h"
+#include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 

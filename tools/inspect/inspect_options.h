@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "tools/text/option_table.h"
+#include "tools/text/options/option_table.h"
 
 namespace nibu::internal {
 

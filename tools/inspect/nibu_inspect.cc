@@ -12,6 +12,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/inspect/inspect.h"
 #include "tools/inspect/inspect_options.h"
+#include "tools/text/options/engine_options.h"
 
 namespace nibu::internal {
 namespace {
@@ -80,10 +81,10 @@ absl::Status ShowAttention(int argc, char** argv, SignalWatcher* signals) {
       Refuse({{texts.size() != 1, absl::StrCat("give one TEXT (in quotes), not ", texts.size())},
               {json + ascii + (html == "-") > 1,
                "give one of --json, --ascii and --html=-, which all go to standard output"}}));
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags,
-                        ReadOneModelFlags(settings.cli.model, settings.model));
-  NIBU_ASSIGN_OR_RETURN(AttentionView view,
-                        ViewAttention(flags, settings.text, texts[0], options.target));
+  NIBU_ASSIGN_OR_RETURN(const std::string model,
+                        ReadOneModelFlag(settings.cli.model, settings.model));
+  NIBU_ASSIGN_OR_RETURN(AttentionView view, ViewAttention(model, settings.model, settings.text,
+                                                          texts[0], options.target));
 
   const int layers = view.config.layers_decoder;
   if (options.layer || options.head) view.head = options.head.value_or(-1);
@@ -102,10 +103,11 @@ absl::Status ShowModel(int argc, char** argv, SignalWatcher* signals) {
   Settings settings;
   ParseCommandLineOrExit(Program(&settings), argc, argv);
   const InspectOptions& options = settings.inspect;
-  NIBU_ASSIGN_OR_RETURN(const ModelFlags flags,
-                        ReadOneModelFlags(settings.cli.model, settings.model));
-  NIBU_ASSIGN_OR_RETURN(const Inspection inspection,
-                        Inspect(flags.path, flags.compute_type, options.tensors));
+  NIBU_ASSIGN_OR_RETURN(const std::string model,
+                        ReadOneModelFlag(settings.cli.model, settings.model));
+  NIBU_ASSIGN_OR_RETURN(const ComputeType compute_type,
+                        ChooseComputeType(settings.model.compute_type));
+  NIBU_ASSIGN_OR_RETURN(const Inspection inspection, Inspect(model, compute_type, options.tensors));
   const std::string text =
       options.json
           ? inspection.facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"

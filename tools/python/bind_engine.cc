@@ -3,15 +3,17 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "nibu/translator.h"
 #include "tools/python/bind.h"
 #include "tools/python/engine.h"
@@ -31,7 +33,7 @@ constexpr size_t kAhead = 1024;
 // The class Plan of Python.
 struct PlanPtr {
   std::shared_ptr<const Plan> plan;
-  TextKind text;
+  bool has_repeats;  // Equal texts have equal results: nothing is sampled.
 };
 
 // Returns the time so many seconds from now, or nullopt if there is no limit, or none within a
@@ -50,29 +52,18 @@ Request MakeRequest(int64_t priority, const std::optional<double>& timeout) {
   return request;
 }
 
-// Submits a text, as a line if the plan allows it. Waits while the queue is full, except on a
-// translator's own thread. To be called without the GIL.
+// Submits a text. Waits while the queue is full, except on a translator's own thread. To be called
+// without the GIL.
 absl::StatusOr<Ticket> Submit(Translator* translator, const std::string& text, const PlanPtr& plan,
                               Request request, size_t index,
                               const std::shared_ptr<Requests>& requests) {
-  const auto patience = OnTranslatorThread::is_here() ? std::chrono::nanoseconds(0) : kForever;
-  if (plan.text == TextKind::kLines && !absl::StrContains(text, '\n')) {
-    return translator->Submit(
-        text, plan.plan, std::move(request),
-        [requests, index](uint64_t, absl::StatusOr<Result> result) {
-          const OnTranslatorThread here;
-          requests->Take(index, std::move(result));
-        },
-        patience);
-  }
-  return translator->SubmitText(
+  return translator->Submit(
       text, plan.plan, std::move(request),
-      [requests, index, plan = plan.plan](uint64_t, absl::StatusOr<Translation> translation) {
+      [requests, index](uint64_t, absl::StatusOr<Result> result) {
         const OnTranslatorThread here;
-        requests->Take(index, translation.ok() ? JoinUnits(*translation, *plan)
-                                               : absl::StatusOr<Result>(translation.status()));
+        requests->Take(index, std::move(result));
       },
-      patience);
+      OnTranslatorThread::is_here() ? std::chrono::nanoseconds(0) : kForever);
 }
 
 // The class Pending of Python.
@@ -157,7 +148,17 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
   const auto requests = std::make_shared<Requests>(all.size());
   std::vector<Ticket> tickets;
   size_t begun = 0;
+  std::map<std::array<absl::string_view, 3>, size_t> known;
+  std::vector<size_t> same(all.size());  // For each text, the first one that is equal.
   const auto submit = [&](size_t i) {
+    same[i] = i;
+    if (plan.has_repeats) {
+      const auto of = [i](const std::optional<Texts>& list) {
+        return list ? absl::string_view((*list)[i]) : absl::string_view();
+      };
+      same[i] = known.try_emplace({all[i], of(prefixes), of(scored)}, i).first->second;
+    }
+    if (same[i] != i) return requests->Take(i, Result());
     Request request = MakeRequest(priority, timeout);
     request.key = i;
     if (prefixes.has_value()) request.target_prefix = (*prefixes)[i];
@@ -188,7 +189,9 @@ std::vector<std::shared_ptr<Result>> Run(const Engine& engine, py::handle texts,
     for (const Ticket& ticket : tickets) translator->Cancel(ticket);
     throw;
   }
-  return ValueOf(requests->results());
+  std::vector<std::shared_ptr<Result>> found = ValueOf(requests->results());
+  for (size_t i = 0; i < found.size(); ++i) found[i] = found[same[i]];
+  return found;
 }
 
 }  // namespace
@@ -217,7 +220,7 @@ void BindEngine(py::module_* module) {
               const WithoutGil without_gil;
               plan = translator->Prepare(model.model, options);
             }
-            return PlanPtr{ValueOf(std::move(plan)), options.text};
+            return PlanPtr{ValueOf(std::move(plan)), options.sampling_topk == 1};
           },
           py::arg("model"), py::arg("options") = py::dict())
       .def("submit", &SubmitOne, py::arg("text"), py::arg("plan"), py::kw_only(),

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,42 +20,18 @@
 namespace nibu::python {
 namespace {
 
-const char* NameOf(ComputeType type) {
-  switch (type) {
-    case ComputeType::kAuto:
-      return "auto";
-    case ComputeType::kFloat32:
-      return "float32";
-    case ComputeType::kBFloat16:
-      return "bfloat16";
-    case ComputeType::kInt8:
-      return "int8";
-  }
-  return "";
-}
-
 py::dict DictOf(const ModelInfo& info) {
   py::dict dict;
-  dict["path"] = Str(info.path);
-  dict["ensemble"] = StrList(info.ensemble);
-  dict["pivot"] = Str(info.pivot);
-  dict["format"] = Str(info.format);
-  dict["license"] = Str(info.license);
-  dict["languages"] = Str(info.languages);
-  dict["source_language"] = Str(info.source_language);
-  dict["target_language"] = Str(info.target_language);
-  dict["source_languages"] = StrList(info.source_languages);
-  dict["target_languages"] = StrList(info.target_languages);
-  dict["default_source_language"] = Str(info.default_source_language);
-  dict["default_target_language"] = Str(info.default_target_language);
-  dict["language_tokens"] = StrList(info.language_tokens);
-  dict["compute_type"] = Str(NameOf(info.compute_type));
-  dict["weight_bytes"] = info.weight_bytes;
-  dict["source_vocabulary_size"] = info.source_vocabulary_size;
-  dict["target_vocabulary_size"] = info.target_vocabulary_size;
-  dict["has_tokenizer"] = info.has_tokenizer;
-  dict["has_shortlist"] = info.has_shortlist;
-  dict["notes"] = StrList(info.notes);
+  VisitFacts(info, [&dict](const char* name, const auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, std::string>) {
+      dict[name] = Str(value);
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      dict[name] = StrList(value);
+    } else {
+      dict[name] = value;
+    }
+  });
   return dict;
 }
 

@@ -12,19 +12,24 @@ namespace {
   throw py::error_already_set();
 }
 
-// Returns an option's value as it would stand on the command line.
-std::string ValueText(py::handle value) {
+// Returns an option's value as it would stand on the command line. Raises TypeError if it is none.
+std::string ValueText(const std::string& name, py::handle value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
   if (py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value)) return TextOf(value);
   if (py::hasattr(value, "__fspath__")) {
     return TextOf(py::module_::import("os").attr("fspath")(value));
   }
+  if (PyNumber_Check(value.ptr()) == 0) {
+    RaiseAs(PyExc_TypeError,
+            absl::StrCat(name, " must be a bool, a number, a text or a list of them, not ",
+                         std::string(py::str(py::type::of(value).attr("__name__")))));
+  }
   return TextOf(py::str(value));
 }
 
-std::vector<std::string> ValueTexts(py::handle value) {
+std::vector<std::string> ValueTexts(const std::string& name, py::handle value) {
   std::vector<std::string> texts;
-  for (const py::handle element : value) texts.push_back(ValueText(element));
+  for (const py::handle element : value) texts.push_back(ValueText(name, element));
   return texts;
 }
 
@@ -34,8 +39,8 @@ bool IsList(py::handle value) {
 
 template <typename T>
 absl::Status Set(const std::string& name, py::handle value, T* options) {
-  if (!IsList(value)) return SetOption(name, ValueText(value), options);
-  return SetOption(name, absl::StrJoin(ValueTexts(value), ","), options);
+  if (!IsList(value)) return SetOption(name, ValueText(name, value), options);
+  return SetOption(name, absl::StrJoin(ValueTexts(name, value), ","), options);
 }
 
 absl::Status Set(const std::string& name, py::handle value, Options* options) {
@@ -44,6 +49,7 @@ absl::Status Set(const std::string& name, py::handle value, Options* options) {
     return absl::OkStatus();
   }
   if (name == "glossary") {
+    if (!IsList(value)) RaiseAs(PyExc_TypeError, "glossary must be a list of pairs");
     for (const py::handle entry : value) {
       const auto pair = py::reinterpret_borrow<py::object>(entry).cast<py::sequence>();
       if (pair.size() != 2) return absl::InvalidArgumentError("glossary must be a list of pairs");
@@ -51,8 +57,8 @@ absl::Status Set(const std::string& name, py::handle value, Options* options) {
     }
     return absl::OkStatus();
   }
-  if (!IsList(value)) return SetOption(name, ValueText(value), options);
-  return SetOption(name, ValueTexts(value), options);
+  if (!IsList(value)) return SetOption(name, ValueText(name, value), options);
+  return SetOption(name, ValueTexts(name, value), options);
 }
 
 template <typename T>

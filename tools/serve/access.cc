@@ -7,7 +7,6 @@
 #include <fstream>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -15,13 +14,30 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "engine/core/errors.h"
+#include "tools/serve/addresses.h"
 #include "tools/serve/answers.h"
 
 namespace nibu::internal {
 namespace {
 
-// Clients with a full bucket are forgotten when there are more than so many.
-constexpr size_t kMostBuckets = 10'000;
+// The most wrong keys that a network may send in a minute. People who mistype a key, or a program
+// with an old one, send fewer; and 32 random digits cannot be guessed at any such rate.
+constexpr int kWrongKeysPerMinute = 60;
+
+// Compares all characters of `key`, whatever `guess` is.
+bool IsSame(const std::string& key, const std::string& guess) {
+  unsigned char difference = key.size() == guess.size() ? 0 : 1;
+  for (size_t i = 0; i < key.size(); ++i) {
+    difference |= static_cast<unsigned char>(key[i] ^ (i < guess.size() ? guess[i] : 0));
+  }
+  return difference == 0;
+}
+
+HttpAnswer SlowDown(int per_minute, double seconds) {
+  HttpAnswer answer = ErrorAnswer(429, absl::StrCat("Slowdown: ", per_minute, " per 1 minute"));
+  answer.retry_after = static_cast<int>(std::ceil(seconds));
+  return answer;
+}
 
 }  // namespace
 
@@ -49,59 +65,68 @@ absl::StatusOr<std::set<std::string>> ReadKeys(const std::string& path) {
 }
 
 void Access::Set(std::set<std::string> keys, int requests_per_minute,
-                 std::vector<std::string> trusted_proxies) {
+                 const std::vector<std::string>& trusted_proxies) {
   keys_ = std::move(keys);
   requests_per_minute_ = requests_per_minute;
-  trusted_proxies_ = std::move(trusted_proxies);
+  trusted_proxies_.clear();
+  for (const std::string& proxy : trusted_proxies) {
+    trusted_proxies_.insert(ParseAddress(proxy).value_or(proxy));
+  }
 }
 
 std::string Access::AddressOf(const HttpRequest& request) const {
-  std::string address = request.address;
-  const std::vector<absl::string_view> hops =
-      absl::StrSplit(request.forwarded_for, ',', absl::SkipWhitespace());
+  std::string address = ParseAddress(request.address).value_or(request.address);
+  const std::vector<absl::string_view> hops = absl::StrSplit(request.forwarded_for, ',');
   // The last hop was added by the nearest proxy. Goes back as long as the sender is trusted.
-  for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
-    if (!absl::c_linear_search(trusted_proxies_, address)) break;
-    address = std::string(absl::StripAsciiWhitespace(*hop));
+  for (auto hop = hops.rbegin(); hop != hops.rend() && trusted_proxies_.count(address) > 0; ++hop) {
+    std::optional<std::string> sender = ParseAddress(*hop);
+    if (!sender.has_value()) break;
+    address = *std::move(sender);
   }
   return address;
 }
 
-std::string Access::ClientOf(const HttpRequest& request, const std::string& key) const {
-  return keys_.count(key) > 0 ? absl::StrCat("key ", key) : AddressOf(request);
+bool Access::IsKey(const std::string& key) const {
+  bool is_key = false;
+  for (const std::string& each : keys_) is_key |= IsSame(each, key);
+  return is_key;
 }
 
-std::optional<HttpAnswer> Access::Refuse(const std::string& client, const std::string& key,
+bool Access::IsProxy(const std::string& address) const {
+  return trusted_proxies_.count(address) > 0;
+}
+
+std::string Access::ClientOf(const HttpRequest& request, const std::string& key) const {
+  return IsKey(key) ? absl::StrCat("key ", key) : NetworkOf(AddressOf(request));
+}
+
+std::optional<HttpAnswer> Access::RefuseKey(const std::string& network, const std::string& key,
+                                            Clock::time_point now) {
+  const bool is_key = IsKey(key);
+  const std::string pair = absl::StrCat(network, " ", is_key ? key : "");
+  if (!is_key || !right_keys_.Knows(pair)) {
+    const int most =
+        has_limit() ? std::min(requests_per_minute_, kWrongKeysPerMinute) : kWrongKeysPerMinute;
+    const double seconds = wrong_keys_.Take(network, most, now, is_key ? 0 : 1);
+    if (seconds > 0) return SlowDown(most, seconds);
+    if (!is_key) return ErrorAnswer(403, "Invalid API key");
+  }
+  right_keys_.Take(pair, 1, now);
+  return std::nullopt;
+}
+
+std::optional<HttpAnswer> Access::Refuse(const HttpRequest& request, const std::string& key,
                                          Clock::time_point now) {
   if (has_keys()) {
     if (key.empty()) {
       return ErrorAnswer(400, "Please contact the server operator to get an API key");
     }
-    if (keys_.count(key) == 0) return ErrorAnswer(403, "Invalid API key");
+    if (auto refusal = RefuseKey(NetworkOf(AddressOf(request)), key, now)) return refusal;
   }
   if (!has_limit()) return std::nullopt;
-  // A full bucket is like a new one, so it can be forgotten.
-  if (buckets_.size() > kMostBuckets) {
-    std::erase_if(buckets_, [&](const auto& each) {
-      return TokensAt(each.second, now) >= requests_per_minute_;
-    });
-  }
-  const auto most = static_cast<double>(requests_per_minute_);
-  Bucket& bucket = buckets_.try_emplace(client, Bucket{most, now}).first->second;
-  bucket = {TokensAt(bucket, now), now};
-  if (bucket.tokens < 1) {
-    HttpAnswer answer =
-        ErrorAnswer(429, absl::StrCat("Slowdown: ", requests_per_minute_, " per 1 minute"));
-    answer.retry_after = static_cast<int>(std::ceil((1 - bucket.tokens) * 60 / most));
-    return answer;
-  }
-  --bucket.tokens;
+  const double seconds = requests_.Take(ClientOf(request, key), requests_per_minute_, now);
+  if (seconds > 0) return SlowDown(requests_per_minute_, seconds);
   return std::nullopt;
-}
-
-double Access::TokensAt(const Bucket& bucket, Clock::time_point now) const {
-  const double minutes = std::chrono::duration<double>(now - bucket.filled).count() / 60;
-  return std::min<double>(requests_per_minute_, bucket.tokens + minutes * requests_per_minute_);
 }
 
 }  // namespace nibu::internal

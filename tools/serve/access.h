@@ -6,12 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "tools/serve/http.h"
+#include "tools/serve/rate_limit.h"
 
 namespace nibu::internal {
 
@@ -26,40 +26,51 @@ absl::StatusOr<std::set<std::string>> ReadKeys(const std::string& path);
 // Checks keys, and limits the requests of each client. Used by one thread.
 class Access {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = RateLimit::Clock;
 
   void Set(std::set<std::string> keys, int requests_per_minute,
-           std::vector<std::string> trusted_proxies);
+           const std::vector<std::string>& trusted_proxies);
 
   // Returns the address of the client that sent a request: the one at the other end of the
   // connection or, if that is a trusted proxy, the last address in X-Forwarded-For that is no
-  // trusted proxy. An untrusted sender could write any address there.
+  // trusted proxy. An untrusted sender could write any address there. Where a trusted proxy names
+  // no address ("unknown"), the client is that proxy, since the unknown sender may have written
+  // what stands in front of it.
   std::string AddressOf(const HttpRequest& request) const;
-  // Returns the client to which the fair share and the limit apply: a valid key, or else an
-  // address.
+  // Returns the client to which the fair share and the limit apply: a valid key, or else a network
+  // (see NetworkOf).
   std::string ClientOf(const HttpRequest& request, const std::string& key) const;
+
+  // Returns whether this is the address of a trusted proxy. If AddressOf returns it, the proxy has
+  // not named the client behind it.
+  bool IsProxy(const std::string& address) const;
 
   // Returns the answer for a client that may not ask: because of a wrong key (403), a missing one
   // (400), or too many requests (429); the texts are LibreTranslate's. Returns nullopt if it may,
   // and counts the request.
-  std::optional<HttpAnswer> Refuse(const std::string& client, const std::string& key,
+  //
+  // A network that has sent too many wrong keys gets 429 for the right ones, too, so that it
+  // cannot go on guessing; except for those that it has used before, so that nobody who shares the
+  // network is shut out by the guesses.
+  std::optional<HttpAnswer> Refuse(const HttpRequest& request, const std::string& key,
                                    Clock::time_point now);
 
   bool has_keys() const { return !keys_.empty(); }
   bool has_limit() const { return requests_per_minute_ > 0; }
 
  private:
-  // A bucket of tokens: each request takes one, and one comes back every 1/requests_per_minute.
-  struct Bucket {
-    double tokens;
-    Clock::time_point filled;
-  };
-  double TokensAt(const Bucket& bucket, Clock::time_point now) const;
+  // Returns whether a key is valid, in a time that tells nothing about the valid ones.
+  bool IsKey(const std::string& key) const;
+  // Does the part of Refuse that concerns keys which are not empty.
+  std::optional<HttpAnswer> RefuseKey(const std::string& network, const std::string& key,
+                                      Clock::time_point now);
 
   std::set<std::string> keys_;
   int requests_per_minute_ = 0;
-  std::vector<std::string> trusted_proxies_;
-  std::unordered_map<std::string, Bucket> buckets_;
+  std::set<std::string> trusted_proxies_;
+  RateLimit requests_;
+  RateLimit wrong_keys_;  // of networks
+  RateLimit right_keys_;  // Knows the networks with the keys that they have used.
 };
 
 }  // namespace nibu::internal

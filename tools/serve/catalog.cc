@@ -97,7 +97,7 @@ absl::Status Catalog::Add(const std::string& model, bool is_pinned) {
 }
 
 absl::Status Catalog::AddFolder(const std::string& folder, const std::vector<std::string>& pinned,
-                                std::vector<std::string>* warnings) {
+                                const Catalog* before, std::vector<std::string>* warnings) {
   std::vector<std::string> paths;
   std::error_code error;
   for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
@@ -107,8 +107,10 @@ absl::Status Catalog::AddFolder(const std::string& folder, const std::vector<std
   if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
   absl::c_sort(paths);
   for (const std::string& path : paths) {
-    const absl::Status status = Add(path, absl::c_linear_search(pinned, NameOf(path)));
-    if (!status.ok()) warnings->push_back(absl::StrCat("passed over: ", status.message()));
+    absl::Status status = Add(path, absl::c_linear_search(pinned, NameOf(path)));
+    if (status.ok()) continue;
+    if (before != nullptr && before->FindModel(path) != nullptr) return status;
+    warnings->push_back(absl::StrCat("passed over: ", status.message()));
   }
   return absl::OkStatus();
 }
@@ -116,10 +118,11 @@ absl::Status Catalog::AddFolder(const std::string& folder, const std::vector<std
 absl::StatusOr<std::shared_ptr<const Catalog>> Catalog::Read(const std::vector<std::string>& models,
                                                              const std::string& folder,
                                                              const std::vector<std::string>& pinned,
+                                                             const Catalog* before,
                                                              std::vector<std::string>* warnings) {
   const auto catalog = std::make_shared<Catalog>();
   for (const std::string& model : models) NIBU_RETURN_IF_ERROR(catalog->Add(model, true));
-  if (!folder.empty()) NIBU_RETURN_IF_ERROR(catalog->AddFolder(folder, pinned, warnings));
+  if (!folder.empty()) NIBU_RETURN_IF_ERROR(catalog->AddFolder(folder, pinned, before, warnings));
   if (catalog->models_.empty()) {
     return absl::NotFoundError(
         absl::StrCat(folder,
@@ -161,6 +164,11 @@ absl::Status Catalog::Finish() {
   absl::c_stable_sort(languages_, [](const auto& a, const auto& b) { return a.name < b.name; });
   NIBU_ASSIGN_OR_RETURN(detector_, nibu::LanguageDetector::Create(codes));
   return absl::OkStatus();
+}
+
+std::shared_ptr<ServedModel> Catalog::FindModel(const std::string& path) const {
+  const auto found = absl::c_find_if(models_, [&](const auto& each) { return each->path == path; });
+  return found == models_.end() ? nullptr : *found;
 }
 
 const ServedLanguage* Catalog::FindLanguage(absl::string_view code) const {

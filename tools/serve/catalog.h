@@ -57,15 +57,19 @@ class Catalog {
   // Reads the facts about models, without their weights. `models` are paths as Model::Load takes
   // them, each perhaps with languages in front, as in "en-de=PATH"; they are needed if the model's
   // files do not say them. `folder` has a model in each of its files and folders; others are
-  // skipped with a warning. The models named in `pinned`, and all of `models`, stay in memory.
-  // Returns an error if a model cannot be read or has no languages, if the folder or a pinned model
-  // is missing, or if there is no model at all.
+  // skipped with a warning, unless they are models of `before`, the catalog that is to be replaced
+  // (null if there is none): such a file may be half copied. The models named in `pinned`, and all
+  // of `models`, stay in memory. Returns an error if a model cannot be read or has no languages, if
+  // the folder or a pinned model is missing, or if there is no model at all.
   static absl::StatusOr<std::shared_ptr<const Catalog>> Read(const std::vector<std::string>& models,
                                                              const std::string& folder,
                                                              const std::vector<std::string>& pinned,
+                                                             const Catalog* before,
                                                              std::vector<std::string>* warnings);
 
   const std::vector<std::shared_ptr<ServedModel>>& models() const { return models_; }
+  // Returns the model with this path, or null.
+  std::shared_ptr<ServedModel> FindModel(const std::string& path) const;
   // Sorted by name.
   const std::vector<ServedLanguage>& languages() const { return languages_; }
 
@@ -84,7 +88,7 @@ class Catalog {
  private:
   absl::Status Add(const std::string& model, bool is_pinned);
   absl::Status AddFolder(const std::string& folder, const std::vector<std::string>& pinned,
-                         std::vector<std::string>* warnings);
+                         const Catalog* before, std::vector<std::string>* warnings);
   absl::Status Finish();
 
   std::vector<std::shared_ptr<ServedModel>> models_;

@@ -3,12 +3,12 @@
 //
 // A connection goes through these states, each of which waits for one thing:
 //
-//   AwaitRequest  the first byte of a request                       (deadline: an idle connection)
-//   ReadHead      the head                                          (deadline: the whole head)
-//   ReadBody      the body                                          (deadline: the whole body)
-//   Watch         the handler's reply, or the client going away     (no deadline)
-//   Write         room for the next piece of the answer             (deadline: each piece)
-//   Linger        the client's end, after the last answer           (deadline: two seconds)
+//   kIdle       the first byte of a request                (deadline: an idle connection)
+//   kReading    the head, then the body                    (deadline: the whole of each)
+//   kWaiting    the handler's reply, or the client's end   (no deadline)
+//   kWriting    room for the next piece of the answer      (deadline: each piece)
+//   kLingering  the client's end, after the last answer    (deadline: two seconds)
+//   kClosed     the end of its last operation
 #ifndef NIBU_TOOLS_SERVE_HTTP_CONNECTION_H_
 #define NIBU_TOOLS_SERVE_HTTP_CONNECTION_H_
 
@@ -17,244 +17,267 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
-#include "boost/asio.hpp"
-#include "boost/beast/core.hpp"
-#include "boost/beast/http.hpp"
-#include "tools/serve/answers.h"
-#include "tools/serve/http_server.h"
+#include "tools/serve/addresses.h"
+#include "tools/serve/http_message.h"
+#include "tools/serve/http_network.h"
+#include "tools/serve/http_request_reader.h"
 
 namespace nibu::internal {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-using Tcp = asio::ip::tcp;
-using Error = boost::system::error_code;
-
-inline constexpr size_t kMaxHeadBytes = size_t{16} << 10;
-// The number of bodies of the largest size that may be received at a time. There may be more small
-// ones.
-inline constexpr size_t kMostBodies = 64;
 // The most bytes that a client may send ahead of its turn. They are read, to notice that the client
 // goes away. If it sends more, the connection is closed.
 inline constexpr size_t kMaxBytesAhead = size_t{1} << 20;
+// The most bytes that are read at a time.
+inline constexpr size_t kMostBytesRead = size_t{64} << 10;
 inline constexpr std::chrono::milliseconds kLingerTime(2000);
-
-class HttpConnection;
-
-// The state that the connections of a server share.
-struct HttpNetwork {
-  HttpNetwork(const HttpLimits& given_limits, HttpServer::Handler given_handler)
-      : limits(given_limits), handler(std::move(given_handler)) {}
-
-  HttpLimits limits;
-  const HttpServer::Handler handler;
-  std::set<HttpConnection*> connections;  // all connections that are open
-  asio::io_context io{1};                 // Connections end with it at the latest.
-  // The connections whose request the handler has taken and whose answer is not yet written.
-  std::set<std::shared_ptr<HttpConnection>> busy;
-  size_t receiving = 0;  // bytes reserved for the bodies that are being received
-  bool is_draining = false;
-};
-
-inline std::string Text(beast::string_view text) { return {text.data(), text.size()}; }
-
-// Returns the answer to a request that cannot be read, or nullopt if the connection has failed.
-inline std::optional<HttpAnswer> AnswerToError(const Error& error) {
-  int status = 400;
-  std::string message = "the request is no HTTP/1.1";
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-    status = 431;
-    message = absl::StrCat("the request's head has more than ", kMaxHeadBytes, " bytes");
-  } else if (error == http::error::body_limit) {
-    status = 413;
-    message = "the request's body is too large";
-  } else if (error == http::error::end_of_stream || error == http::error::partial_message ||
-             error.category() != make_error_code(http::error::bad_version).category()) {
-    return std::nullopt;
-  }
-  return ErrorAnswer(status, message);
-}
+// The time for the head of a request on a connection for which there is no place.
+inline constexpr std::chrono::milliseconds kTimeWithoutPlace(2000);
 
 // A connection with a client, in one of the states above. Used by the network's thread.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(Tcp::socket socket, HttpNetwork* network)
       : network_(network), socket_(std::move(socket)) {
+    Error ignored;
+    const asio::ip::address address = socket_.remote_endpoint(ignored).address();
+    address_ = ParseAddress(address.to_string()).value_or("");
+    const bool is_proxy = absl::c_linear_search(network_->limits.trusted_proxies, address_);
+    if (!is_proxy) client_ = NetworkOf(address_);
     network_->connections.insert(this);
   }
   ~HttpConnection() {
-    EndReceiving();
+    Close();
     network_->connections.erase(this);
+    network_->EndIfDrained();
   }
 
-  void Start() {
+  // Returns the name under which the client is counted; empty: it is a trusted proxy.
+  const std::string& client() const { return client_; }
+
+  // Calls a function of this connection. If it throws an exception, only this connection ends:
+  // after an answer with status 503 if memory is lacking and no answer has been begun, or else at
+  // once.
+  template <typename F>
+  void Guard(F f) {
+    try {
+      try {
+        return f();
+      } catch (const std::bad_alloc&) {
+        if (state_ < State::kWriting) return RefuseForMemory();
+      }
+    } catch (...) {  // The connection is closed below.
+    }
+    try {
+      Leave(request_);
+    } catch (...) {  // The handler's function that cancels the request has thrown it.
+    }
+  }
+
+  // Begins to read. `has_place`: a place of HttpNetwork::places was taken for it. Without one it is
+  // only asked whether the server is well.
+  void Start(bool has_place) {
+    has_place_ = has_place;
+    if (!has_place_) network_->beyond[number_ = ++network_->last_age] = this;
     Error ignored;
     socket_.non_blocking(true, ignored);
     socket_.set_option(Tcp::no_delay(true), ignored);
-    const Tcp::endpoint peer = socket_.remote_endpoint(ignored);
-    asio::ip::address address = peer.address();
-    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-      address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-    }
-    address_ = address.to_string();
     AwaitRequest();
   }
 
-  // Answers a client for whom there is no room, and closes.
-  void Refuse() {
-    HttpAnswer answer = ErrorAnswer(503, "too many connections; try again");
-    answer.retry_after = 1;
-    keeps_open_ = false;
-    Write(std::move(answer));
-  }
-
-  void CloseIfIdle() {
-    if (is_idle_) Close();
-  }
-  // Closes the connection if its deadline has passed. The server calls it now and then, since a
-  // timer for each connection would cost more.
-  void CloseIfLate(std::chrono::steady_clock::time_point now) {
-    if (now >= deadline_) Close();
-  }
-
- private:
-  // Returns `f` as a handler for Asio that keeps the connection alive.
-  template <typename F>
-  auto Then(F f) {
-    return
-        [self = shared_from_this(), f = std::move(f)](auto... results) mutable { f(results...); };
-  }
-
-  // Closes the connection after a time, unless a new deadline is set before; see CloseIfLate.
-  void SetDeadline(std::chrono::milliseconds time) {
-    deadline_ = std::chrono::steady_clock::now() + time;
-  }
-
+  // Closes the connection and gives back all that it holds of the network's limits.
   void Close() {
+    if (state_ == State::kClosed) return;
+    Enter(State::kClosed);
+    HoldReceived(0);
+    has_place_ ? network_->places.Release(client_, 1) : (void)network_->beyond.erase(number_);
     Error ignored;
     socket_.close(ignored);
   }
 
+  // Called when the deadline has passed.
+  void EndLate() {
+    SetDeadline(HttpNetwork::kNever);
+    if (state_ != State::kReading || !network_->is_draining) return Close();
+    Refuse("the server is about to end");
+  }
+
+  // Called when the server is to end. A request that has come is answered; the client of an idle
+  // connection can send no other one.
+  void Drain() {
+    if (state_ == State::kIdle && !HasMore()) return Close();
+    SetDeadline(deadline_);
+  }
+  // Returns whether bytes have come that have not been handled.
+  bool HasMore() const {
+    Error ignored;
+    return buffer_.size() > 0 || socket_.available(ignored) > 0;
+  }
+
+ private:
+  using Time = HttpNetwork::Clock::time_point;
+  enum class State : uint8_t { kIdle, kReading, kWaiting, kWriting, kLingering, kClosed };
+
+  // Returns `f` as a handler for Asio that keeps the connection alive. All that happens to a
+  // connection is done by these handlers, so that none of its exceptions gets into the event loop.
+  template <typename F>
+  auto Then(F f) {
+    return [self = shared_from_this(), f = std::move(f)](auto... results) mutable {
+      self->Guard([&] { f(results...); });
+    };
+  }
+
+  // Enters a state, which ends after a time unless it is left before.
+  void Enter(State state, std::chrono::milliseconds time) {
+    Enter(state);
+    SetDeadline(entered_ + time);
+  }
+  void Enter(State state) {
+    SetDeadline(HttpNetwork::kNever);
+    if (state_ == State::kIdle) network_->RemoveIdle(age_, client_);
+    if (state_ == State::kWriting) {
+      network_->writing.erase(age_);
+      network_->answer_bytes -= std::exchange(answer_bytes_, 0);
+    }
+    state_ = state;
+    entered_ = HttpNetwork::Clock::now();
+    age_ = ++network_->last_age;
+    if (state_ == State::kIdle && has_place_) network_->AddIdle(age_, client_, this);
+    if (state_ == State::kWriting) network_->writing[age_] = this;
+  }
+
+  // Closes the connection at a time, unless another deadline is set before.
+  void SetDeadline(Time deadline) {
+    if (network_->is_draining && deadline != HttpNetwork::kNever) {
+      deadline = std::min(deadline,
+                          std::max(entered_, network_->draining_since) + network_->limits.end_time);
+    }
+    if (deadline_ != HttpNetwork::kNever) network_->deadlines.erase({deadline_, this});
+    deadline_ = deadline;
+    if (deadline_ == HttpNetwork::kNever) return;
+    network_->deadlines.insert({deadline_, this});
+    network_->ArmDeadlines();
+  }
+
+  // Counts the bytes that have come and wait. Returns false if the client holds too many. The bytes
+  // of a head do not count, so that there is always room for small requests.
+  bool HoldReceived(size_t bytes) {
+    const size_t counted = std::max(bytes, kMaxHeadBytes) - kMaxHeadBytes;
+    if (counted > received_) {
+      if (!network_->received.Take(client_, counted - received_)) return false;
+    } else {
+      network_->received.Release(client_, received_ - counted);
+    }
+    received_ = counted;
+    return true;
+  }
+
   void AwaitRequest() {
+    HoldReceived(buffer_.size());
     if (buffer_.size() > 0) return ReadHead();
-    is_idle_ = true;
-    SetDeadline(network_->limits.timeout);
+    if (buffer_.capacity() > kMaxHeadBytes) buffer_.shrink_to_fit();
+    Enter(State::kIdle, has_place_ ? network_->limits.timeout
+                                   : std::min<std::chrono::milliseconds>(network_->limits.timeout,
+                                                                         kTimeWithoutPlace));
     socket_.async_wait(Tcp::socket::wait_read, Then([this](const Error& error) {
-                         is_idle_ = false;
                          if (!error) ReadHead();
                        }));
   }
 
   void ReadHead() {
-    SetDeadline(network_->limits.timeout);
-    EndReceiving();
+    Enter(State::kReading, network_->limits.timeout);
     is_head_ = false;
     version_ = 11;
-    parser_.emplace();
-    parser_->header_limit(kMaxHeadBytes);
-    parser_->body_limit(network_->limits.max_body_bytes);
-    http::async_read_header(socket_, buffer_, *parser_,
-                            Then([this](const Error& error, size_t) { OnHead(error); }));
+    reader_.Begin(has_place_ ? network_->limits.max_body_bytes : kMaxHeadBytes);
+    Parse();
   }
 
-  void OnHead(const Error& error) {
-    if (error) return Fail(error);
-    const auto& head = parser_->get();
+  void ReadMore() {
+    if (!HoldReceived(buffer_.size() + reader_.body_bytes())) {
+      return Refuse("the server is receiving too much; try again");
+    }
+    const auto room = buffer_.prepare(beast::read_size(buffer_, kMostBytesRead));
+    socket_.async_read_some(room, Then([this](const Error& error, size_t read) {
+                              if (state_ != State::kReading) return;  // It was refused.
+                              if (error) return Close();
+                              buffer_.commit(read);
+                              Parse();
+                            }));
+  }
+
+  void Parse() {
+    switch (reader_.Take(&buffer_)) {
+      case HttpRequestReader::Step::kMore:
+        return ReadMore();
+      case HttpRequestReader::Step::kHead:
+        return OnHead();
+      case HttpRequestReader::Step::kRequest:
+        return Handle();
+      case HttpRequestReader::Step::kRefused:
+        return Fail(reader_.refusal());
+    }
+  }
+
+  void OnHead() {
+    const auto& head = reader_.head();
     is_head_ = head.method() == http::verb::head;
     version_ = head.version();
-    // With any other coding, a proxy in front may see another end of the body (request smuggling).
-    const bool is_known = beast::iequals(head[http::field::transfer_encoding], "chunked") &&
-                          version_ >= 11 && head.count(http::field::transfer_encoding) == 1;
-    if (head.count(http::field::transfer_encoding) > 0 && !is_known) {
-      return Fail(400, "the only transfer encoding is chunked");
+    if (const auto refusal = RefuseHead(head)) return Fail(*refusal);
+    // The head is read now, since the parser adds trailers to its fields.
+    message_ = ReadRequestHead(head, address_);
+    keeps_open_ = has_place_ && head.keep_alive();
+    if (!has_place_ && message_.path != "/health" && message_.path != "/ready") {
+      ++network_->refused;
+      return Refuse("too many connections; try again");
     }
-    const auto encoding = head[http::field::content_encoding];
-    if (!encoding.empty() && !beast::iequals(encoding, "identity")) {
-      return Fail(415, "the request's body is compressed; send it as it is");
-    }
-    const size_t most = network_->limits.max_body_bytes;
-    receiving_ =
-        parser_->chunked() ? most : static_cast<size_t>(parser_->content_length().value_or(0));
-    network_->receiving += receiving_;
-    if (receiving_ > 0 && network_->receiving > kMostBodies * most) {
-      EndReceiving();
-      return Fail(503, "the server is receiving too much; try again");
-    }
-    SetDeadline(network_->limits.timeout);
-    const auto expected = head[http::field::expect];
-    if (expected.empty()) return ReadBody();
-    if (!beast::iequals(expected, "100-continue")) {
-      return Fail(417, "the request expects what is not known");
-    }
+    Enter(State::kReading, network_->limits.timeout);
+    if (head[http::field::expect].empty()) return Parse();
     static constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(socket_, asio::buffer(kContinue.data(), kContinue.size()),
                       Then([this](const Error& failed, size_t) {
-                        if (!failed) ReadBody();
+                        if (state_ != State::kReading) return;  // It was refused.
+                        failed ? Close() : Parse();
                       }));
   }
 
-  void ReadBody() {
-    http::async_read(socket_, buffer_, *parser_, Then([this](const Error& error, size_t) {
-                       if (error) return Fail(error);
-                       Handle();
-                     }));
-  }
-
-  void EndReceiving() { network_->receiving -= std::exchange(receiving_, 0); }
-
-  // Answers a request that cannot be read with its error, and closes the connection.
-  void Fail(const Error& error) {
-    std::optional<HttpAnswer> answer = AnswerToError(error);
-    if (!answer.has_value()) return Close();
+  // Answers a request that is not handed to the handler, and closes the connection.
+  void Fail(HttpAnswer answer) {
     keeps_open_ = false;
-    Write(*std::move(answer));
+    Write(std::move(answer));
   }
-  void Fail(int status, const char* message) {
-    keeps_open_ = false;
-    Write(ErrorAnswer(status, message));
+  // Does so with status 503.
+  void Refuse(const char* message) {
+    HttpAnswer answer = ErrorAnswer(503, message);
+    answer.retry_after = network_->seconds_to_wait();
+    Fail(std::move(answer));
+  }
+  void RefuseForMemory() {
+    const HttpCancel cancel = std::exchange(cancel_, nullptr);
+    if (cancel != nullptr) cancel();
+    answered_ = request_;
+    reader_.End();
+    Refuse("the server is out of memory; try again");
   }
 
   void Handle() {
-    EndReceiving();
-    auto message = parser_->release();
-    keeps_open_ = message.keep_alive();
-    HttpRequest request;
-    request.method = Text(message.method_string());
-    std::string target = Text(message.target());
-    if (target.rfind("http://", 0) == 0) {  // the host stands in front, as in requests to proxies
-      target.erase(0, std::min(target.find('/', 7), target.size()));
-    }
-    const size_t mark = target.find('?');
-    request.path = target.substr(0, mark);
-    if (mark != std::string::npos) request.query = target.substr(mark + 1);
-    request.content_type = Text(message[http::field::content_type]);
-    request.authorization = Text(message[http::field::authorization]);
-    const auto [first, last] = message.equal_range("X-Forwarded-For");
-    for (auto field = first; field != last; ++field) {
-      if (field != first) request.forwarded_for += ", ";
-      request.forwarded_for += Text(field->value());
-    }
-    request.address = address_;
-    request.body = std::move(message.body());
-
-    network_->busy.insert(shared_from_this());
+    message_.body = reader_.body();
+    reader_.End();
+    Enter(State::kWaiting);
+    HoldReceived(buffer_.size());
     const uint64_t number = ++request_;
-    deadline_ = kNever;
-    cancel_ = network_->handler(std::move(request), [network = network_, weak = weak_from_this(),
-                                                     number](HttpAnswer answer) {
+    cancel_ = network_->handler(std::move(message_), [network = network_, weak = weak_from_this(),
+                                                      number](HttpAnswer answer) {
       asio::post(network->io, [weak, number, answer = std::move(answer)]() mutable {
         const auto self = weak.lock();
         if (self == nullptr || self->answered_ >= number) return;
         self->answered_ = number;
-        self->Write(std::move(answer));
+        self->Guard([&] { self->Write(std::move(answer)); });
       });
     });
     Watch(number);
@@ -262,7 +285,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // Reads ahead while a request waits for its answer, to notice that the client goes away.
   void Watch(uint64_t number) {
-    if (buffer_.size() >= kMaxBytesAhead) return Leave(number);
+    if (buffer_.size() >= kMaxBytesAhead || !HoldReceived(buffer_.size())) return Leave(number);
     socket_.async_wait(Tcp::socket::wait_read, Then([this, number](const Error& failed) {
                          if (failed || answered_ >= number) return;
                          Error error;
@@ -276,59 +299,46 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Ends a request whose client has gone away.
   void Leave(uint64_t number) {
     answered_ = number;
+    Close();
     const HttpCancel cancel = std::exchange(cancel_, nullptr);
     if (cancel != nullptr) cancel();
-    Close();
-    EndRequest();
   }
 
   void Write(HttpAnswer answer) {
     Error ignored;
     socket_.cancel(ignored);  // ends Watch
     cancel_ = nullptr;
-    if (network_->is_draining) keeps_open_ = false;
-    http::response<http::string_body>& response =
-        response_.emplace(static_cast<http::status>(answer.status), version_);
-    response.set(http::field::server, "nibu");
-    response.set(http::field::content_type, answer.content_type);
-    response.set(http::field::access_control_allow_origin, "*");
-    response.set(http::field::access_control_allow_headers, "Authorization, Content-Type");
-    response.set(http::field::access_control_expose_headers, "Authorization");
-    response.set(http::field::access_control_allow_methods, "GET, POST");
-    response.set(http::field::access_control_allow_credentials, "true");
-    response.set(http::field::access_control_max_age, "1728000");
-    if (!answer.allow.empty()) response.set(http::field::allow, answer.allow);
-    if (answer.retry_after > 0) {
-      response.set(http::field::retry_after, std::to_string(answer.retry_after));
+    // At the end, only requests that have come already are answered.
+    if (network_->is_draining) {
+      keeps_open_ =
+          keeps_open_ && HasMore() &&
+          HttpNetwork::Clock::now() < network_->draining_since + network_->limits.end_time;
     }
-    response.keep_alive(keeps_open_);
-    response.content_length(answer.body.size());
-    if (!is_head_) response.body() = std::move(answer.body);
-    serializer_.emplace(response);
+    Enter(State::kWriting);
+    response_.emplace();
+    response_->version(version_);
+    MakeResponse(std::move(answer), is_head_, keeps_open_, &*response_);
+    serializer_.emplace(*response_);
+    answer_bytes_ = response_->body().size();
+    network_->answer_bytes += answer_bytes_;
+    // The reader that has had the most time loses its answer; but the newest answer always counts
+    // as being read.
+    while (network_->answer_bytes > network_->MostBytes() &&
+           network_->writing.begin()->second != this) {
+      network_->writing.begin()->second->Close();
+    }
     WriteOn();
   }
 
   void WriteOn() {
-    SetDeadline(network_->limits.timeout);
+    SetDeadline(HttpNetwork::Clock::now() + network_->limits.timeout);
     http::async_write_some(socket_, *serializer_, Then([this](const Error& error, size_t) {
-                             if (!error && !serializer_->is_done()) return WriteOn();
-                             if (error) {
-                               Close();
-                             } else if (keeps_open_) {
-                               AwaitRequest();
-                             } else {
-                               Linger();
-                             }
-                             EndRequest();
+                             if (error) return Close();
+                             if (!serializer_->is_done()) return WriteOn();
+                             serializer_.reset();
+                             response_.reset();
+                             keeps_open_ ? AwaitRequest() : Linger();
                            }));
-  }
-
-  // Says that the request is answered, or its client is gone.
-  void EndRequest() {
-    serializer_.reset();
-    response_.reset();
-    network_->busy.erase(shared_from_this());
-    if (network_->is_draining && network_->busy.empty()) network_->io.stop();
   }
 
   // Reads until the client closes the connection. If it were closed now, a client that is still
@@ -336,7 +346,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Linger() {
     Error ignored;
     socket_.shutdown(Tcp::socket::shutdown_send, ignored);
-    SetDeadline(kLingerTime);
+    Enter(State::kLingering, kLingerTime);
+    HoldReceived(0);
     Discard();
   }
   void Discard() {
@@ -349,21 +360,30 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   HttpNetwork* const network_;
   Tcp::socket socket_;
-  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
-  std::chrono::steady_clock::time_point deadline_ = kNever;
   std::string address_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  std::optional<http::response<http::string_body>> response_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;
+  std::string client_;
+  bool has_place_ = false;
+  uint64_t number_ = 0;  // its key in HttpNetwork::beyond, if it has no place
+
+  State state_ = State::kIdle;
+  uint64_t age_ = 0;  // its key in the network's list of the connections in this state
+  Time entered_;      // when this state began
+  Time deadline_ = HttpNetwork::kNever;
+
+  beast::flat_buffer buffer_;  // bytes that `reader_` has not taken
+  HttpRequestReader reader_;
+  size_t received_ = 0;  // its share of HttpNetwork::received
+  HttpRequest message_;  // the request while its body is being read
   HttpCancel cancel_;
   uint64_t request_ = 0;   // the number of the last request
   uint64_t answered_ = 0;  // the number of the last request that was answered or abandoned
-  size_t receiving_ = 0;   // its share of HttpNetwork::receiving
+
+  std::optional<HttpResponse> response_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;
+  size_t answer_bytes_ = 0;  // its share of HttpNetwork::answer_bytes
   unsigned version_ = 11;
   bool keeps_open_ = true;
   bool is_head_ = false;
-  bool is_idle_ = false;
 };
 
 }  // namespace nibu::internal

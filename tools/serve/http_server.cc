@@ -2,12 +2,15 @@
 
 #include "tools/serve/http_server.h"
 
-#include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
 #include <set>
+#include <string>
 #include <utility>
-#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "tools/serve/http_connection.h"
@@ -16,31 +19,47 @@ namespace nibu::internal {
 namespace {
 
 constexpr std::chrono::milliseconds kPauseWithoutSockets(100);
-// The time between looks for connections whose deadline has passed.
-constexpr std::chrono::milliseconds kSweep(500);
 
 }  // namespace
 
-// The server's state: the listening socket, timers and signals.
+void HttpNetwork::ArmDeadlines() {
+  if (deadlines.empty() || deadlines.begin()->first >= armed) return;
+  const Clock::time_point time = deadlines.begin()->first;
+  armed = kNever;  // if setting the timer fails
+  deadline_timer.expires_at(time);
+  deadline_timer.async_wait([this](const Error& error) {
+    if (error) return;
+    armed = kNever;
+    const Clock::time_point now = Clock::now();
+    while (!deadlines.empty() && deadlines.begin()->first <= now) {
+      const auto connection = deadlines.begin()->second->shared_from_this();
+      connection->Guard([&] { connection->EndLate(); });
+    }
+    ArmDeadlines();
+  });
+  armed = time;
+}
+
+// The server's state: the listening socket and signals.
 class HttpServer::Impl : public HttpNetwork {
  public:
   using HttpNetwork::HttpNetwork;
 
   absl::Status Listen(const std::string& host, int port);
   void Accept();
-  void Sweep();
-  void Repeat(asio::steady_timer* timer, std::chrono::milliseconds period,
-              std::function<void()> task);
+  void AcceptWaiting();
+  void Add(Tcp::socket socket);
+  bool MakeRoom(const std::string& client);
+  bool HasRequests() const;
+  void Guard(const std::function<void()>& f);
   void AwaitSignal();
 
   Tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
-  asio::steady_timer sweep{io};
-  bool is_sweeping = false;
+  bool is_accepting = false;
+  bool is_stopped = false;
   asio::signal_set signals{io};
   std::function<void(int)> on_signal;
-  std::vector<std::unique_ptr<asio::steady_timer>> timers;
-  uint64_t refused = 0;
 };
 
 absl::Status HttpServer::Impl::Listen(const std::string& host, int port) {
@@ -63,56 +82,76 @@ absl::Status HttpServer::Impl::Listen(const std::string& host, int port) {
 
 void HttpServer::Impl::Accept() {
   acceptor.async_accept([this](const Error& error, Tcp::socket socket) {
+    is_accepting = false;
     if (error == asio::error::operation_aborted) return;
-    if (error) {  // For example, there are no more descriptors.
+    if (error) {            // For example, there are no more descriptors.
+      is_accepting = true;  // after the pause
       pause.expires_after(kPauseWithoutSockets);
       pause.async_wait([this](const Error& stopped) {
         if (!stopped) Accept();
       });
       return;
     }
-    const bool has_room = connections.size() < limits.max_connections;
-    const auto connection = std::make_shared<HttpConnection>(std::move(socket), this);
-    if (has_room) {
-      connection->Start();
-    } else {
-      ++refused;
-      connection->Refuse();
-    }
-    if (!is_sweeping) Sweep();
+    Guard([&] { Add(std::move(socket)); });
     Accept();
   });
+  is_accepting = true;
 }
 
-// Closes connections that are late, as long as there are any.
-void HttpServer::Impl::Sweep() {
-  is_sweeping = !connections.empty();
-  if (!is_sweeping) return;
-  sweep.expires_after(std::min<std::chrono::milliseconds>(kSweep, limits.timeout / 4));
-  sweep.async_wait([this](const Error& error) {
-    if (error) return;
-    const std::set<HttpConnection*> all = connections;
-    for (HttpConnection* connection : all) {
-      connection->CloseIfLate(std::chrono::steady_clock::now());
+// Accepts all connections that wait to be accepted.
+void HttpServer::Impl::AcceptWaiting() {
+  Error error;
+  acceptor.non_blocking(true, error);
+  while (!error) {
+    Tcp::socket socket(io);
+    acceptor.accept(socket, error);
+    if (!error) Add(std::move(socket));
+  }
+}
+
+void HttpServer::Impl::Add(Tcp::socket socket) {
+  const auto connection = std::make_shared<HttpConnection>(std::move(socket), this);
+  connection->Guard([&] { connection->Start(MakeRoom(connection->client())); });
+  // A client that has just connected asks soon, if it wants to know whether the server is well.
+  if (beyond.size() > kSpareConnections) beyond.begin()->second->Close();
+}
+
+// Takes a place for a connection. Idle ones are closed for it: one of the client itself, if it has
+// its share, or the one of all that has been idle for longest, if there is no place left. Returns
+// false if there is none to be closed.
+bool HttpServer::Impl::MakeRoom(const std::string& client) {
+  while (!places.Take(client, 1)) {
+    const auto own = idle_of.find(client);
+    if (own != idle_of.end()) {
+      own->second.begin()->second->Close();
+    } else if (places.free() == 0 && !idle.empty()) {
+      idle.begin()->second->Close();
+    } else {
+      return false;
     }
-    Sweep();
-  });
+  }
+  return true;
 }
 
-void HttpServer::Impl::Repeat(asio::steady_timer* timer, std::chrono::milliseconds period,
-                              std::function<void()> task) {
-  timer->expires_after(period);
-  timer->async_wait([this, timer, period, task = std::move(task)](const Error& error) mutable {
-    if (error) return;
-    task();
-    Repeat(timer, period, std::move(task));
-  });
+// Returns whether any connection has a request that is not answered.
+bool HttpServer::Impl::HasRequests() const {
+  return connections.size() > idle.size() ||
+         absl::c_any_of(idle, [](const auto& each) { return each.second->HasMore(); });
+}
+
+// Calls a function that must not end the server, whatever it throws.
+void HttpServer::Impl::Guard(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& exception) {  // PrintError would need memory.
+    std::fprintf(stderr, "nibu-serve: error: on the network's thread: %s\n", exception.what());
+  }
 }
 
 void HttpServer::Impl::AwaitSignal() {
   signals.async_wait([this](const Error& error, int signal) {
     if (error) return;
-    on_signal(signal);
+    Guard([&] { on_signal(signal); });
     AwaitSignal();
   });
 }
@@ -142,26 +181,49 @@ bool HttpServer::is_loopback() const {
 }
 
 void HttpServer::Run() {
-  impl_->Accept();
-  impl_->io.run();
+  while (!impl_->is_stopped) {
+    // The handlers catch their exceptions. What is left are those of Asio itself, when memory is
+    // lacking; the operation that throws one ends, and its connection with it.
+    impl_->Guard([this] {
+      if (!impl_->is_accepting) impl_->Accept();
+      impl_->io.run();
+    });
+    if (!impl_->io.stopped() || impl_->is_stopped) continue;
+    // All are answered. What has come meanwhile is answered, too.
+    impl_->Guard([this] { impl_->AcceptWaiting(); });
+    if (!impl_->HasRequests()) return;
+    impl_->io.restart();
+  }
 }
 
-void HttpServer::Stop() { impl_->io.stop(); }
+void HttpServer::Stop() {
+  impl_->is_stopped = true;
+  impl_->io.stop();
+}
 
-void HttpServer::Drain() {
+void HttpServer::Drain(std::chrono::steady_clock::time_point since) {
   impl_->is_draining = true;
+  impl_->draining_since = since;
   const std::set<HttpConnection*> connections = impl_->connections;
-  for (HttpConnection* connection : connections) connection->CloseIfIdle();
-  if (impl_->busy.empty()) impl_->io.stop();
+  for (HttpConnection* connection : connections) connection->Drain();
+  impl_->EndIfDrained();
 }
 
-void HttpServer::SetLimits(const HttpLimits& limits) { impl_->limits = limits; }
+void HttpServer::SetLimits(const HttpLimits& limits) { impl_->SetLimits(limits); }
 
-void HttpServer::Post(std::function<void()> task) { asio::post(impl_->io, std::move(task)); }
+void HttpServer::SetSecondsToWait(std::function<int()> seconds) {
+  impl_->seconds_to_wait = std::move(seconds);
+}
 
-void HttpServer::Every(std::chrono::milliseconds period, std::function<void()> task) {
-  impl_->timers.push_back(std::make_unique<asio::steady_timer>(impl_->io));
-  impl_->Repeat(impl_->timers.back().get(), period, std::move(task));
+void HttpServer::Post(std::function<void()> task) {
+  asio::post(impl_->io, [impl = impl_.get(), task = std::move(task)] { impl->Guard(task); });
+}
+
+void HttpServer::At(std::chrono::steady_clock::time_point time, std::function<void()> task) {
+  const auto timer = std::make_shared<asio::steady_timer>(impl_->io, time);
+  timer->async_wait([timer, impl = impl_.get(), task = std::move(task)](const Error& error) {
+    if (!error) impl->Guard(task);
+  });
 }
 
 void HttpServer::OnSignal(std::function<void(int)> task) {

@@ -8,25 +8,38 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/serve/http.h"
 
 namespace nibu::internal {
 
+// There are so many connections beyond HttpLimits::max_connections, on which a server answers
+// whether it is well (/health, /ready). Other requests on them are refused.
+inline constexpr size_t kSpareConnections = 64;
+
+// A client is an IPv4 address or an IPv6 network (NetworkOf). It may hold at most as much as it
+// leaves free (ClientShares) of the connections, and of all the bytes that are being received.
 struct HttpLimits {
   size_t max_body_bytes = size_t{4} << 20;
   size_t max_connections = 1024;
+  // Addresses that stand for many clients; only the limits bound what they hold.
+  std::vector<std::string> trusted_proxies;
   // The time for a whole head, a whole body, an idle connection, and each piece of an answer that a
   // slow client takes.
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
+  // The time for what clients send and take, from the moment when the server is to end.
+  std::chrono::milliseconds end_time = std::chrono::seconds(5);
 };
 
 // Reads requests, hands each to a handler, and writes the answers: one request of a connection at a
 // time, in order, so that requests that were sent ahead (pipelining) wait. Connections are kept
-// open. A request that is not HTTP, or too large, is answered with a status and {"error": "..."},
-// and its connection is closed. The thread that calls Run is called the network's thread. All
-// functions except Post must be called on it, or before Run.
+// open; if there are too many, those that have been idle for longest are closed. A request that is
+// not HTTP, or too large, is answered with a status and {"error": "..."}, and its connection is
+// closed. So many bytes may wait in answers as in bodies that are being received; beyond that the
+// connection with the oldest answer is closed. The thread that calls Run is called the network's
+// thread. All functions except Post must be called on it, or before Run.
 class HttpServer {
  public:
   // Called on the network's thread, which it must not block. If the client closes its connection,
@@ -49,16 +62,20 @@ class HttpServer {
   void Run();
   // Ends Run, and all connections, at once.
   void Stop();
-  // Ends Run once every request that the handler has taken is answered. Until then, connections are
-  // accepted, but none is kept open.
-  void Drain();
+  // Ends Run once all requests that have come are answered, also those on connections that have not
+  // been accepted yet. Until then, connections are accepted, but none is kept open. Clients have
+  // HttpLimits::end_time from `since` on, or from the time when an answer is ready, to send what
+  // they have begun and to take the answer.
+  void Drain(std::chrono::steady_clock::time_point since);
   void SetLimits(const HttpLimits& limits);
+  // Sets the function that says how many seconds refused clients shall wait (Retry-After).
+  void SetSecondsToWait(std::function<int()> seconds);
 
   // Calls `task` on the network's thread. May be called on any thread, as long as the server
   // exists.
   void Post(std::function<void()> task);
-  // Calls `task` on the network's thread again and again.
-  void Every(std::chrono::milliseconds period, std::function<void()> task);
+  // Calls `task` on the network's thread at a time.
+  void At(std::chrono::steady_clock::time_point time, std::function<void()> task);
   // Calls `task` on the network's thread with SIGINT, SIGTERM or SIGHUP when one arrives.
   void OnSignal(std::function<void(int signal)> task);
 

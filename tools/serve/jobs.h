@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "nibu/nibu.h"
 #include "tools/serve/model_store.h"
 #include "tools/serve/result_cache.h"
-#include "tools/serve/work_thread.h"
+#include "tools/serve/share.h"
 
 namespace nibu::internal {
 
@@ -28,21 +27,24 @@ struct JobLimits {
   size_t max_characters = 2'000'000;
 };
 
-// A request: its texts, and the models and options for their translation.
+class Admission;
+
+// A request, or the part of one that has a route of its own: its texts, and the models and options
+// for their translation.
 struct JobRequest {
   std::vector<std::string> texts;
   size_t characters = 0;  // the sum over all texts
   Route route;
   bool is_html = false;
   int alternatives = 0;
-  std::string client;  // Clients share the threads equally.
+  std::shared_ptr<const Admission> admission;  // from Jobs::Admit
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 // Counts of jobs so far.
 struct JobCounts {
-  uint64_t accepted = 0;
-  uint64_t refused = 0;  // because the queue was full
+  uint64_t accepted = 0;  // requests; the numbers behind those that were refused count jobs
+  uint64_t refused = 0;   // because the queue was full
   uint64_t cancelled = 0;
   uint64_t characters = 0;  // the sum over jobs that were translated
   uint64_t source_tokens = 0;
@@ -50,14 +52,14 @@ struct JobCounts {
   uint64_t cached_units = 0;  // units whose translations came from the cache
 };
 
-// Used by the network's thread, which it never blocks: texts are cut into units and tokenized on a
+// Used by the network's thread, which it never blocks: a TextFeed cuts and tokenizes texts on a
 // thread of its own, and the translator's threads decode. Steps of a job:
 //
 // 1. Submit accepts the request and asks the ModelStore for a plan.
-// 2. Cut (tokenizing thread) cuts its texts into units, and takes known translations from the
-// cache.
-// 3. SubmitAll (tokenizing thread) submits the other units, each with its tag as priority.
-// 4. Take (network's thread) collects the results. The last one joins them and calls `done`.
+// 2. Feed hands each text to the TextFeed, which asks the cache for each unit (Find) and submits
+//    those that it does not have.
+// 3. TakeUnit (a thread of the translator) puts the translations of a line into the cache.
+// 4. EndText (network's thread) takes the translations of a text. The last one calls `done`.
 //
 // The order is that of fair queueing (A. Demers, S. Keshav and S. Shenker, "Analysis and simulation
 // of a fair queueing algorithm", SIGCOMM 1989), with the virtual time of the self-clocked form (S.
@@ -68,69 +70,75 @@ struct JobCounts {
 //   tag = virtual time at its request's arrival
 //         + (requests that its client has under way) * (characters of its request so far)
 //
-// where a unit counts as 256 characters at least, and units are decoded by their tags. So a short
-// text passes a long one, no client can crowd out others, and nobody waits for ever, since later
-// requests have later tags.
+// as TextFeed computes it. So a short text passes a long one, no client can crowd out others, and
+// nobody waits for ever, since later requests have later tags.
 class Jobs {
  public:
   class Job;
   // Gets the translations of each text of the request, best first and without repeats.
   using Done = std::function<void(absl::StatusOr<std::vector<Translations>>)>;
-  // Submits a line, or a unit of a document, as Translator::Submit does. Tests replace it.
-  using SubmitUnit = std::function<absl::StatusOr<Ticket>(
-      const std::string& line, const TextUnit* unit, std::shared_ptr<const Plan> plan,
-      Request request, nibu::Done done)>;
-
   // All arguments must live until Stop or the destructor has returned.
   Jobs(nibu::Translator* translator, ModelStore* store, ResultCache* cache,
        std::function<void(std::function<void()>)> post);
 
-  // Accepts a request, or returns null if the queue is full. An empty queue accepts any request.
-  // `done` is called on the network's thread, after Submit, unless the job is cancelled.
+  // Takes room in the queue for a request of so many characters, until nobody holds the result.
+  // Returns null if the queue is full, or the client has its share of it (see ClientShares); an
+  // empty client is one that is not known, as behind a proxy, and has no share. A request counts
+  // as half of JobLimits::max_characters at most, so that an empty queue takes any. The result must
+  // not outlive this object.
+  std::shared_ptr<const Admission> Admit(const std::string& client, size_t characters);
+  // Translates the texts of a request that has been admitted. `done` is called on the network's
+  // thread, after Submit, unless the job is cancelled.
   std::shared_ptr<Job> Submit(JobRequest request, Done done);
   // Ends a job whose result is not needed. Returns false if it has ended already.
   bool Cancel(const std::shared_ptr<Job>& job);
-  // Ends the jobs whose deadlines have passed with DeadlineExceeded. To be called now and then.
+  // Ends the jobs whose deadlines have passed with DeadlineExceeded. To be called at
+  // next_deadline().
   void EndLate(std::chrono::steady_clock::time_point now);
+  // Returns the earliest deadline of all jobs, or the greatest time if none has a deadline.
+  std::chrono::steady_clock::time_point next_deadline() const {
+    return deadlines_.empty() ? std::chrono::steady_clock::time_point::max()
+                              : deadlines_.begin()->first;
+  }
 
-  void SetLimits(const JobLimits& limits) { limits_ = limits; }
-  void SetSubmitUnit(SubmitUnit submit) { submit_ = std::move(submit); }
-  // Cancels all jobs and ends the tokenizing thread.
+  void SetLimits(const JobLimits& limits);
+  // Cancels all jobs and ends the feed.
   void Stop();
+  // Tests hold its units back.
+  TextFeed& feed() { return *feed_; }
 
   size_t waiting() const { return jobs_.size(); }
-  size_t waiting_characters() const { return characters_; }
+  size_t waiting_characters() const { return waiting_characters_; }
   const JobCounts& counts() const { return counts_; }
   // Returns the seconds, 1 to 60, until all waiting texts will have been translated at the speed
   // measured so far.
   int SecondsToWait() const;
 
  private:
-  struct Unit;
-
-  // Called on the tokenizing thread: cuts a job's texts into units, one after the other, and then
-  // submits the units.
-  void Cut(const std::shared_ptr<Job>& job, size_t text);
-  void CutLines(Job* job, size_t text);
-  void CutDocument(Job* job, size_t text);
-  void AddUnit(Job* job, Unit unit);
-  void SubmitAll(const std::shared_ptr<Job>& job);
-  void SubmitTo(const std::shared_ptr<Job>& job, size_t unit);
-  // Called on the network's thread: takes a unit's result.
-  void Take(const std::shared_ptr<Job>& job, size_t unit, const absl::StatusOr<Result>& result);
+  friend class Admission;
+  void Feed(const std::shared_ptr<Job>& job);
+  // Returns the translations of a line or document that the cache has, or null. Called on any
+  // thread.
+  std::shared_ptr<const Translations> Find(Job* job, const std::string& source);
+  // Called on the translator's threads.
+  void TakeUnit(const std::shared_ptr<Job>& job, const FedUnit& unit);
+  // The following are called on the network's thread.
+  void EndText(const std::shared_ptr<Job>& job, size_t text,
+               absl::StatusOr<Translations> translations);
   void End(const std::shared_ptr<Job>& job, absl::Status status);
   void Remove(const std::shared_ptr<Job>& job);
-  std::vector<Translations> Join(Job* job);
 
-  nibu::Translator* const translator_;
   ModelStore* const store_;
   ResultCache* const cache_;
   const std::function<void(std::function<void()>)> post_;
-  SubmitUnit submit_;
   JobLimits limits_;
+  ClientShares requests_;    // the requests of each client
+  ClientShares characters_;  // and their characters
+
   std::set<std::shared_ptr<Job>> jobs_;
-  std::map<std::string, int64_t> under_way_;  // number of requests of each client
-  size_t characters_ = 0;                     // the sum over all jobs
+  size_t waiting_characters_ = 0;  // those of all jobs that have not been translated
+  // Those with a deadline, by their deadlines.
+  std::multimap<std::chrono::steady_clock::time_point, std::shared_ptr<Job>> deadlines_;
   int64_t virtual_time_ = 0;
   JobCounts counts_;
   // The speed: the characters that were translated while there were jobs, and the seconds. Both are
@@ -140,7 +148,7 @@ class Jobs {
   std::chrono::steady_clock::time_point measured_until_;
   void Measure(size_t characters);
 
-  WorkThread tokenizing_;  // comes last, since it uses the other members
+  std::unique_ptr<TextFeed> feed_;  // comes last, since its thread uses the other members
 };
 
 }  // namespace nibu::internal

@@ -16,7 +16,9 @@
 #include "engine/core/status_macros.h"
 #include "models/files/json.h"
 #include "nibu/version.h"
+#include "tokenizer/unicode/characters.h"
 #include "tools/serve/answers.h"
+#include "tools/serve/source_language.h"
 
 namespace nibu::internal {
 namespace {
@@ -42,25 +44,35 @@ absl::StatusOr<std::string> CodeOf(const Parameters& parameters, const char* nam
   return absl::AsciiStrToLower(value->get<std::string>());
 }
 
-// Returns the parameter `name`, a number or the text of one, or 0 if it is missing.
+// Returns the parameter `name`, a number or the text of one, or 0 if it is missing. It must not be
+// negative.
 absl::StatusOr<double> NumberOf(const Parameters& parameters, const char* name) {
   const Json* const value = parameters.Find(name);
   if (value == nullptr || value->is_null()) return 0;
   double number = 0;
-  if (value->is_boolean()) {
-    number = value->get<bool>() ? 1 : 0;
-  } else if (value->is_number()) {
+  if (value->is_number()) {
     number = value->get<double>();
   } else if (!value->is_string() || !absl::SimpleAtod(value->get<std::string>(), &number) ||
              !std::isfinite(number)) {
     return Invalid("Invalid request: ", name, " parameter is not a number");
   }
+  if (number < 0) return Invalid("Invalid request: ", name, " parameter must be >= 0");
   return number;
 }
 
+// Counts the characters of a text. Bytes that are not UTF-8 count as the U+FFFD that would replace
+// them do.
 size_t CountCharacters(absl::string_view text) {
-  return static_cast<size_t>(absl::c_count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++count) {
+    // Most bytes are ASCII, for which the call would take too long: a request may have megabytes.
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      ++i;
+    } else {
+      NextCharacter(text, &i);
+    }
+  }
+  return count;
 }
 
 // Reads the texts of "q". In texts from forms, line ends become LF, and those at the end are
@@ -93,31 +105,43 @@ absl::Status CheckLimits(const RequestLimits& limits, TranslateRequest* request)
   for (const std::string& text : request->texts) {
     const size_t characters = CountCharacters(text);
     if (characters > limits.max_characters) return beyond(characters, limits.max_characters);
-    request->characters += characters;
+    request->characters.push_back(characters);
   }
   return absl::OkStatus();
 }
 
-// Returns the languages that texts may be in, as LibreTranslate writes them, the most probable
-// first; "en" with confidence 0 if none is found.
-Json Detect(const std::vector<std::string>& texts, bool is_html, const Catalog& catalog) {
-  // The detector looks at the first 32 KB of letters.
-  constexpr size_t kMostBytes = 64 << 10;
-  std::string all;
-  for (const std::string& text : texts) {
-    if (all.size() > kMostBytes) break;
-    absl::StrAppend(&all, text, "\n");
+// Adds a text to the group of its source language. `is_told`: the language is known, so that it is
+// an error if no model translates it.
+absl::Status AddToGroup(size_t text, const std::string& source, bool is_told,
+                        const Catalog& catalog, TranslateRequest* request) {
+  const auto is_same = [&](const TextGroup& group) { return group.source == source; };
+  auto group = absl::c_find_if(request->groups, is_same);
+  if (group == request->groups.end()) {
+    group = request->groups.insert(group, {source, {}, catalog.FindRoute(source, request->target)});
   }
-  const auto languages = catalog.detector().Detect(all, is_html ? Markup::kHtml : Markup::kNone);
-  Json found = Json::array();
-  if (languages.ok()) {
-    for (const DetectedLanguage& language : *languages) {
-      found.push_back(
-          {{"language", language.code}, {"confidence", std::round(language.confidence * 100.0)}});
-    }
+  group->texts.push_back(text);
+  if (!is_told || source == request->target || group->route.has_value()) return absl::OkStatus();
+  return Invalid(LanguageName(request->target), " (", request->target,
+                 ") is not available as a target language from ", LanguageName(source), " (",
+                 source, ")");
+}
+
+// Puts each text into the group of the language that is detected. Of all texts together, some
+// 128 KB are looked at, since the network's thread waits for this; what short texts leave of that
+// is for the others. Of HTML, enough is looked at to get behind a link with its attributes.
+absl::Status AddDetected(const Catalog& catalog, TranslateRequest* request) {
+  const size_t least = request->is_html ? 512 : 64;
+  size_t left = 128 << 10;
+  for (size_t i = 0; i < request->texts.size(); ++i) {
+    const size_t most = std::max(least, left / (request->texts.size() - i));
+    const absl::string_view text = absl::string_view(request->texts[i]).substr(0, most);
+    left -= std::min(left, text.size());
+    Json& detected = request->detected.emplace_back(
+        ChooseSource(text, request->is_html, request->target, catalog));
+    NIBU_RETURN_IF_ERROR(
+        AddToGroup(i, detected["language"], detected["confidence"] > 0, catalog, request));
   }
-  if (found.empty()) found.push_back({{"language", "en"}, {"confidence", 0.0}});
-  return found;
+  return absl::OkStatus();
 }
 
 Json ListOf(const ServedLanguage& language) {
@@ -137,34 +161,31 @@ absl::StatusOr<TranslateRequest> ReadTranslateRequest(const Parameters& paramete
   if (alternatives > limits.max_alternatives) {
     return Invalid("Invalid request: alternatives parameter must be <= ", limits.max_alternatives);
   }
-  request.alternatives = static_cast<int>(std::max(alternatives, 0.0));
+  request.alternatives = static_cast<int>(alternatives);
+  if (request.alternatives != alternatives) {
+    return Invalid("Invalid request: alternatives parameter is not a whole number");
+  }
   NIBU_ASSIGN_OR_RETURN(request.timeout, NumberOf(parameters, "timeout"));
   NIBU_RETURN_IF_ERROR(CheckLimits(limits, &request));
 
   const Json* const format = parameters.Find("format");
   request.is_html = format != nullptr && *format == "html";
-  bool is_told = true;
-  if (source == "auto") {
-    request.detected = Detect(request.texts, request.is_html, catalog)[0];
-    source = request.detected["language"].get<std::string>();
-    is_told = request.detected["confidence"] > 0;
-  }
-  const ServedLanguage* const from = catalog.FindLanguage(source);
+  const bool is_auto = source == "auto";
+  const ServedLanguage* const from = is_auto ? nullptr : catalog.FindLanguage(source);
   const ServedLanguage* const to = catalog.FindLanguage(target);
-  if (from == nullptr && is_told) return Invalid(source, " is not supported");
+  if (from == nullptr && !is_auto) return Invalid(source, " is not supported");
   if (to == nullptr) return Invalid(target, " is not supported");
   if (!IsMissing(format) && *format != "text" && *format != "html") {
     const std::string name = format->is_string() ? format->get<std::string>() : QuotedJson(*format);
     return Invalid(name, " format is not supported");
   }
   request.target = to->code;
-  if (from == nullptr) return request;
-  request.source = from->code;
-  if (from == to) return request;
-  request.route = catalog.FindRoute(from->code, to->code);
-  if (!request.route.has_value() && is_told) {
-    return Invalid(to->name, " (", to->code, ") is not available as a target language from ",
-                   from->name, " (", from->code, ")");
+  if (is_auto) {
+    NIBU_RETURN_IF_ERROR(AddDetected(catalog, &request));
+    return request;
+  }
+  for (size_t i = 0; i < request.texts.size(); ++i) {
+    NIBU_RETURN_IF_ERROR(AddToGroup(i, from->code, /*is_told=*/true, catalog, &request));
   }
   return request;
 }
@@ -173,7 +194,6 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
                            const std::vector<Translations>& translations) {
   Json texts = Json::array();
   Json alternatives = Json::array();
-  Json detected = Json::array();
   for (const Translations& translation : translations) {
     texts.push_back(translation.at(0));
     // LibreTranslate has no alternatives for HTML.
@@ -181,12 +201,11 @@ HttpAnswer TranslateAnswer(const TranslateRequest& request,
     alternatives.push_back(has_others
                                ? Json(Translations(translation.begin() + 1, translation.end()))
                                : Json::array());
-    detected.push_back(request.detected);
   }
   const auto shape = [&](Json&& list) { return request.is_list ? std::move(list) : list[0]; };
   Json answer = {{"translatedText", shape(std::move(texts))}};
   if (request.alternatives > 0) answer["alternatives"] = shape(std::move(alternatives));
-  if (!request.detected.is_null()) answer["detectedLanguage"] = shape(std::move(detected));
+  if (!request.detected.empty()) answer["detectedLanguage"] = shape(Json(request.detected));
   return JsonAnswer(answer);
 }
 
@@ -196,7 +215,14 @@ HttpAnswer DetectAnswer(const Parameters& parameters, const Catalog& catalog,
   absl::Status status = ReadTexts(parameters, &request);
   if (status.ok()) status = CheckLimits(limits, &request);
   if (!status.ok()) return ErrorAnswer(400, std::string(status.message()));
-  return JsonAnswer(Detect(request.texts, /*is_html=*/false, catalog));
+  // The detector looks at the first 32 KB of letters.
+  constexpr size_t kMostBytes = 64 << 10;
+  std::string all;
+  for (const std::string& text : request.texts) {
+    if (all.size() > kMostBytes) break;
+    absl::StrAppend(&all, text, "\n");
+  }
+  return JsonAnswer(DetectLanguages(all, /*is_html=*/false, catalog));
 }
 
 HttpAnswer LanguagesAnswer(const Catalog& catalog) {
@@ -236,9 +262,11 @@ HttpAnswer SpecAnswer() {
   return JsonAnswer(spec);
 }
 
-std::string ApiKeyOf(const Parameters& parameters) {
+absl::StatusOr<std::string> ApiKeyOf(const Parameters& parameters) {
   const Json* const key = parameters.Find("api_key");
-  return key != nullptr && key->is_string() ? key->get<std::string>() : "";
+  if (IsMissing(key)) return "";
+  if (!key->is_string()) return Invalid("Invalid request: api_key parameter is not a text");
+  return key->get<std::string>();
 }
 
 }  // namespace nibu::internal

@@ -27,21 +27,27 @@ struct RequestLimits {
   int max_alternatives = 10;
 };
 
-// A valid request for /translate.
-struct TranslateRequest {
-  std::vector<std::string> texts;
-  size_t characters = 0;  // the sum over all texts
-  bool is_list = false;   // The answer is to be a list, too.
-  bool is_html = false;
-  int alternatives = 0;
-  double timeout = 0;  // In seconds; 0: none.
-  std::string source;  // Codes of the catalog; empty if the texts are in no language.
-  std::string target;
-  // The detected language, for a source "auto"; null otherwise.
-  nlohmann::json detected;
+// The texts of a request that have the same source language.
+struct TextGroup {
+  std::string source;         // A code, of the catalog unless the texts are in no language.
+  std::vector<size_t> texts;  // their indices
   // The models to be used. It is nullopt if the texts themselves are the answer, since source and
   // target are the same language, or the texts are in no language.
   std::optional<Route> route;
+};
+
+// A valid request for /translate.
+struct TranslateRequest {
+  std::vector<std::string> texts;
+  std::vector<size_t> characters;  // of each text
+  bool is_list = false;            // The answer is to be a list, too.
+  bool is_html = false;
+  int alternatives = 0;
+  double timeout = 0;  // In seconds; 0: none.
+  std::string target;  // a code of the catalog
+  // The detected language of each text, for a source "auto"; otherwise empty.
+  std::vector<nlohmann::json> detected;
+  std::vector<TextGroup> groups;  // Each text is in one of them.
 };
 
 // Checks a request, in LibreTranslate's order. Returns InvalidArgument with the answer's message if
@@ -62,8 +68,8 @@ HttpAnswer SettingsAnswer(const Catalog& catalog, const RequestLimits& limits, b
 // Answers /spec with the description of the interface (Swagger 2.0).
 HttpAnswer SpecAnswer();
 
-// Returns the parameter "api_key" if it is a text, else an empty string.
-std::string ApiKeyOf(const Parameters& parameters);
+// Returns the parameter "api_key", which is empty if it is missing. It must be a text.
+absl::StatusOr<std::string> ApiKeyOf(const Parameters& parameters);
 
 }  // namespace nibu::internal
 

@@ -18,6 +18,13 @@ using SteadyClock = std::chrono::steady_clock;
 // languages and number of alternatives.
 constexpr size_t kMostPlans = 1000;
 
+// Turns the error of a model that cannot be used into one for which no request is to blame.
+absl::StatusOr<std::shared_ptr<const nibu::Model>> OwnFault(
+    absl::StatusOr<std::shared_ptr<const nibu::Model>> model) {
+  if (model.ok() || absl::IsResourceExhausted(model.status())) return model;
+  return absl::InternalError(model.status().message());
+}
+
 }  // namespace
 
 ModelStore::ModelStore(nibu::Translator* translator,
@@ -26,9 +33,9 @@ ModelStore::ModelStore(nibu::Translator* translator,
 
 void ModelStore::ReadCatalog(const std::vector<std::string>& models, const std::string& folder,
                              const std::vector<std::string>& pinned, CatalogReady done) {
-  loader_.Post(0, [=, this] {
+  loader_.Post(0, [=, this, before = catalog_] {
     std::vector<std::string> warnings;
-    auto catalog = Catalog::Read(models, folder, pinned, &warnings);
+    auto catalog = Catalog::Read(models, folder, pinned, before.get(), &warnings);
     post_([done, catalog = std::move(catalog), warnings] { done(catalog, warnings); });
   });
 }
@@ -46,22 +53,31 @@ void ModelStore::Offer(std::shared_ptr<const Catalog> catalog, const StoreOption
   });
 }
 
-void ModelStore::LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
-                            std::function<void(absl::Status)> done) {
-  loader_.Post(0, [=, this] { LoadPinnedFrom(0, catalog, options, done); });
+void ModelStore::Preload(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
+                         std::function<void(absl::Status)> done) {
+  StoreOptions all = options;
+  all.max_models = 0;  // The old models must not be unloaded for the new ones.
+  loader_.Post(0, [=, this] { PreloadFrom(0, catalog, all, done); });
 }
 
 // Each model is a task of its own, so that requests' tasks can run between them, and Stop has
 // effect.
-void ModelStore::LoadPinnedFrom(size_t first, std::shared_ptr<const Catalog> catalog,
-                                const StoreOptions& options,
-                                std::function<void(absl::Status)> done) {
+void ModelStore::PreloadFrom(size_t first, std::shared_ptr<const Catalog> catalog,
+                             const StoreOptions& options, std::function<void(absl::Status)> done) {
   const auto& models = catalog->models();
-  while (first < models.size() && !models[first]->is_pinned) ++first;
+  std::shared_ptr<ServedModel> old;
+  for (; first < models.size(); ++first) {
+    const auto is_old = [&](const auto& each) { return each->path == models[first]->path; };
+    const auto found = absl::c_find_if(in_memory_, is_old);
+    old = found == in_memory_.end() ? nullptr : *found;
+    if (models[first]->is_pinned || old != nullptr) break;
+  }
   if (first == models.size()) return post_([done] { done(absl::OkStatus()); });
+  // The model must not look like one that was never used, which would be unloaded at once.
+  if (old != nullptr) models[first]->last_use = old->last_use.load();
   const absl::Status status = Load(models[first], nullptr, options).status();
   if (status.ok()) {
-    loader_.Post(0, [=, this] { LoadPinnedFrom(first + 1, catalog, options, done); });
+    loader_.Post(0, [=, this] { PreloadFrom(first + 1, catalog, options, done); });
     return;
   }
   for (const auto& model : models) {
@@ -136,7 +152,7 @@ absl::StatusOr<std::shared_ptr<const nibu::Model>> ModelStore::Load(
     if (order(oldest).first) break;
     Unload(oldest);
   }
-  NIBU_ASSIGN_OR_RETURN(model->model, nibu::Model::Load(model->path, options.model));
+  NIBU_ASSIGN_OR_RETURN(model->model, OwnFault(nibu::Model::Load(model->path, options.model)));
   in_memory_.push_back(model);
   ReportLoaded();
   return model->model;
@@ -149,7 +165,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
                         Load(route.first, route.second, options));
   if (route.second != nullptr) {
     NIBU_ASSIGN_OR_RETURN(auto second, Load(route.second, route.first, options));
-    NIBU_ASSIGN_OR_RETURN(model, nibu::Model::Pivot(std::move(model), std::move(second)));
+    NIBU_ASSIGN_OR_RETURN(model, OwnFault(nibu::Model::Pivot(std::move(model), std::move(second))));
   }
   nibu::Options text = options.text;
   text.src_lang = route.src_lang;
@@ -159,7 +175,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> ModelStore::MakePlan(const Route& ro
   text.num_hypotheses = 1 + alternatives;
   // The beam must be as wide as the number of hypotheses.
   if (alternatives > 0) {
-    const int beam_size = text.beam_size.value_or(model->info().defaults.beam_size.value_or(4));
+    const int beam_size =
+        text.beam_size.value_or(model->info().defaults.beam_size.value_or(kDefaultBeamSize));
     text.beam_size = std::max(beam_size, text.num_hypotheses);
   }
   text.return_scores = alternatives > 0;
@@ -178,7 +195,12 @@ void ModelStore::Unload(const std::shared_ptr<ServedModel>& model) {
 }
 
 void ModelStore::ReportLoaded() {
-  post_([this, count = in_memory_.size()] { loaded_ = count; });
+  const auto releasable = absl::c_count_if(in_memory_, [](const auto& m) { return !m->is_pinned; });
+  post_([this, count = in_memory_.size(), releasable = static_cast<size_t>(releasable)] {
+    loaded_ = count;
+    releasable_ = releasable;
+    on_change_();
+  });
 }
 
 void ModelStore::ForgetPlans(const ServedModel* model) {

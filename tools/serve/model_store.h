@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/base/macros.h"
@@ -43,17 +44,20 @@ class ModelStore {
   // destructor has returned.
   ModelStore(nibu::Translator* translator, std::function<void(std::function<void()>)> post);
 
-  // Gets the result of Catalog::Read, which the loader calls, on the network's thread.
+  // Gets the result of Catalog::Read, which the loader calls, on the network's thread. The catalog
+  // that is offered now counts as the one that is to be replaced.
   using CatalogReady = std::function<void(absl::StatusOr<std::shared_ptr<const Catalog>> catalog,
                                           std::vector<std::string> warnings)>;
   void ReadCatalog(const std::vector<std::string>& models, const std::string& folder,
                    const std::vector<std::string>& pinned, CatalogReady done);
   // Offers the models of a catalog, which replaces the last one.
   void Offer(std::shared_ptr<const Catalog> catalog, const StoreOptions& options);
-  // Loads all pinned models of a catalog, which need not be offered yet. `done` is called on the
+  // Loads the models of a catalog, which need not be offered yet, that have to be in memory from
+  // the beginning: the pinned ones, and those whose files other models in memory were loaded from.
+  // So the old models serve until the new ones have been read whole. `done` is called on the
   // network's thread with OK or the first error, after which no model of the catalog is kept.
-  void LoadPinned(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
-                  std::function<void(absl::Status)> done);
+  void Preload(std::shared_ptr<const Catalog> catalog, const StoreOptions& options,
+               std::function<void(absl::Status)> done);
   // REQUIRES: Offer has been called.
   const Catalog& catalog() const {
     ABSL_ASSERT(catalog_ != nullptr);
@@ -64,8 +68,13 @@ class ModelStore {
   // network's thread, once its models are loaded.
   void Prepare(const Route& route, bool is_html, int alternatives, PlanReady ready);
 
-  // Unloads models that have been idle for too long. To be called every few seconds.
+  // Unloads models that have been idle for too long, and frees what unloaded ones have left. To be
+  // called every few seconds as long as has_idle_time().
   void ReleaseIdle();
+  // Returns whether models are in memory that ReleaseIdle may unload.
+  bool has_idle_time() const { return options_.idle_time.count() > 0 && releasable_ > 0; }
+  // Sets a function that is called on the network's thread when the models in memory have changed.
+  void SetOnChange(std::function<void()> on_change) { on_change_ = std::move(on_change); }
   // Returns the number of models in memory.
   size_t loaded() const { return loaded_; }
   // Ends the loader. Models that wait to be loaded are not loaded.
@@ -82,13 +91,14 @@ class ModelStore {
 
   // The loader calls the following functions.
   // Loads a model if it is not in memory. Others may be unloaded for it, but not `other`, which may
-  // be null.
+  // be null. Returns Internal or ResourceExhausted if it cannot be loaded, since no request is to
+  // blame for that.
   absl::StatusOr<std::shared_ptr<const nibu::Model>> Load(const std::shared_ptr<ServedModel>& model,
                                                           const std::shared_ptr<ServedModel>& other,
                                                           const StoreOptions& options);
-  // Loads those of a catalog's models from index `first` on that are pinned.
-  void LoadPinnedFrom(size_t first, std::shared_ptr<const Catalog> catalog,
-                      const StoreOptions& options, std::function<void(absl::Status)> done);
+  // Does Preload for a catalog's models from index `first` on.
+  void PreloadFrom(size_t first, std::shared_ptr<const Catalog> catalog,
+                   const StoreOptions& options, std::function<void(absl::Status)> done);
   absl::StatusOr<std::shared_ptr<const Plan>> MakePlan(const Route& route, bool is_html,
                                                        int alternatives,
                                                        const StoreOptions& options);
@@ -106,6 +116,8 @@ class ModelStore {
   std::map<PlanKey, KnownPlan> plans_;
   uint64_t numbers_ = 0;
   size_t loaded_ = 0;
+  size_t releasable_ = 0;  // number of those that are not pinned
+  std::function<void()> on_change_ = [] {};
 
   std::vector<std::shared_ptr<ServedModel>> in_memory_;  // used by the loader
   WorkThread loader_;  // comes last, since it uses the other members

@@ -1,10 +1,10 @@
 // nibu-serve is a translation server with LibreTranslate's interface.
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "engine/core/status_macros.h"
 #include "nibu/nibu.h"
 #include "tools/cli/flags.h"
+#include "tools/serve/addresses.h"
 #include "tools/serve/http_server.h"
 #include "tools/serve/open_files.h"
 #include "tools/serve/serve_options.h"
@@ -22,12 +23,13 @@
 namespace nibu::internal {
 namespace {
 
-// The time between looks for idle models.
+using SteadyClock = std::chrono::steady_clock;
+
+// The time between a change of the models in memory and a look for idle ones, and between such
+// looks.
 constexpr std::chrono::seconds kRelease(10);
-// The time between looks for requests whose deadline has passed.
-constexpr std::chrono::milliseconds kDeadlines(100);
 // The number of files that the process opens beside connections: models, the log and others.
-constexpr size_t kOtherFiles = 64;
+constexpr size_t kOtherFiles = 64 + kSpareConnections;
 // The translator's queue needs no bound, since the server's own queue has one.
 constexpr int kAnyQueueSize = 1 << 30;
 
@@ -52,12 +54,6 @@ ProgramInfo Program(Settings* settings) {
           /*lists=*/"",
           /*commands=*/{},
           /*repeats=*/"model"};
-}
-
-bool IsAddress(const std::string& text) {
-  unsigned char address[sizeof(in6_addr)];
-  return inet_pton(AF_INET, text.c_str(), address) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), address) == 1;
 }
 
 // The settings that are read again at SIGHUP.
@@ -90,7 +86,7 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
     return WrongUsage("--pin names models in the folder of --models, which is missing");
   }
   for (const std::string& proxy : serve.trusted_proxies) {
-    if (!IsAddress(proxy)) {
+    if (!ParseAddress(proxy).has_value()) {
       return WrongUsage("--trusted_proxies: \"", proxy, "\" is not an IP address");
     }
   }
@@ -109,6 +105,9 @@ absl::StatusOr<Configuration> ReadConfiguration(const Settings& settings) {
   read.http.max_connections = static_cast<size_t>(serve.max_connections);
   read.http.timeout =
       std::chrono::milliseconds(static_cast<int64_t>(serve.connection_timeout * 1000));
+  for (const std::string& proxy : serve.trusted_proxies) {
+    read.http.trusted_proxies.push_back(ParseAddress(proxy).value_or(proxy));
+  }
   read.cache_bytes = static_cast<size_t>(serve.cache_megabytes) << 20;
   if (settings.text.sampling_topk != 1) read.cache_bytes = 0;  // Samples must not repeat.
   read.requests_per_minute = serve.requests_per_minute;
@@ -136,6 +135,17 @@ void WarnIfOpen(const Configuration& read, const HttpServer& server) {
   PrintWarning(
       "other machines can connect, without keys and without limits; see --api_keys and "
       "--requests_per_minute");
+}
+
+// Lets the process open as many files as it may, and lowers the limit of connections if these are
+// not enough.
+void RaiseFileLimit(HttpLimits* limits) {
+  const size_t files = RaiseOpenFiles();
+  const size_t room = std::max(files, kOtherFiles + 1) - kOtherFiles;
+  if (room >= limits->max_connections) return;
+  PrintWarning(absl::StrCat("the system allows this process only ", files, " open files: at most ",
+                            room, " connections at a time"));
+  limits->max_connections = room;
 }
 
 // Reads the configuration and the models again, one time after the other. If something is wrong
@@ -167,14 +177,15 @@ class Reloader {
 
  private:
   void Load(const Configuration& configuration) {
-    service_->store().LoadPinned(configuration.catalog, configuration.store,
-                                 [this, configuration](const absl::Status& status) {
-                                   if (status.ok()) {
-                                     Apply(configuration, service_, server_);
-                                     WarnIfOpen(configuration, *server_);
-                                   }
-                                   End(status);
-                                 });
+    service_->store().Preload(configuration.catalog, configuration.store,
+                              [this, limited = configuration](const absl::Status& status) mutable {
+                                if (status.ok()) {
+                                  RaiseFileLimit(&limited.http);
+                                  Apply(limited, service_, server_);
+                                  WarnIfOpen(limited, *server_);
+                                }
+                                End(status);
+                              });
   }
 
   void End(const absl::Status& status) {
@@ -194,16 +205,34 @@ class Reloader {
   bool is_wanted_again_ = false;
 };
 
-// Lets the process open as many files as it may, and lowers the limit of connections if these are
-// not enough.
-void RaiseFileLimit(HttpLimits* limits) {
-  const size_t files = RaiseOpenFiles();
-  const size_t room = std::max(files, kOtherFiles + 1) - kOtherFiles;
-  if (room >= limits->max_connections) return;
-  PrintWarning(absl::StrCat("the system allows this process only ", files, " open files: at most ",
-                            room, " connections at a time"));
-  limits->max_connections = room;
-}
+// Calls a task at the time that a function gives. Nothing happens before that time, and nothing at
+// all while the function returns the greatest time. Used by the network's thread.
+class Alarm {
+ public:
+  using Time = SteadyClock::time_point;
+
+  Alarm(HttpServer* server, std::function<Time()> next, std::function<void()> task)
+      : server_(server), next_(std::move(next)), task_(std::move(task)) {}
+
+  // To be called when the time may have become earlier.
+  void Set() {
+    const Time time = next_();
+    if (time >= time_) return;
+    time_ = time;
+    server_->At(time, [this, time] {
+      if (time != time_) return;  // An earlier time has been set since.
+      time_ = Time::max();
+      task_();
+      Set();
+    });
+  }
+
+ private:
+  HttpServer* const server_;
+  const std::function<Time()> next_;
+  const std::function<void()> task_;
+  Time time_ = Time::max();  // the time that is set
+};
 
 absl::Status Run(int argc, char** argv) {
   Settings settings;
@@ -212,47 +241,75 @@ absl::Status Run(int argc, char** argv) {
   std::vector<std::string> warnings;
   NIBU_ASSIGN_OR_RETURN(
       configuration.catalog,
-      Catalog::Read(configuration.models, configuration.folder, configuration.pinned, &warnings));
+      Catalog::Read(configuration.models, configuration.folder, configuration.pinned,
+                    /*before=*/nullptr, &warnings));
   PrintWarnings(warnings);
   RaiseFileLimit(&configuration.http);
   settings.speed.queue_size = kAnyQueueSize;
   NIBU_ASSIGN_OR_RETURN(auto translator, UsageError(nibu::Translator::Create(settings.speed)));
   std::unique_ptr<Service> service;
+  std::unique_ptr<Alarm> deadlines;
   NIBU_ASSIGN_OR_RETURN(
       const auto server,
       HttpServer::Listen(settings.serve.host, settings.serve.port, configuration.http,
                          [&](HttpRequest request, HttpReply reply) {
-                           return service->Handle(std::move(request), std::move(reply));
+                           auto cancel = service->Handle(std::move(request), std::move(reply));
+                           deadlines->Set();
+                           return cancel;
                          }));
   service = std::make_unique<Service>(
       translator.get(), [&](std::function<void()> task) { server->Post(std::move(task)); });
   service->SetMoreMetrics([&](MetricsText* text) {
-    text->Add("nibu_connections", "gauge", "Open connections.",
+    text->Add("nibu_connections", "gauge", "Connections that are open, idle ones included.",
               static_cast<double>(server->connections()));
-    text->Add("nibu_refused_connections_total", "counter", "Connections beyond the limit.",
+    text->Add("nibu_refused_connections_total", "counter",
+              "Connections that were refused because of their limit.",
               static_cast<double>(server->refused_connections()));
   });
+  server->SetSecondsToWait([&] { return service->jobs().SecondsToWait(); });
   Apply(configuration, service.get(), server.get());
   WarnIfOpen(configuration, *server);
 
   // The server listens while the models are being loaded; /ready says when they are there.
   absl::Status status;
-  service->store().LoadPinned(configuration.catalog, configuration.store,
-                              [&](const absl::Status& loaded) {
-                                if (loaded.ok()) return service->SetReady();
-                                status = loaded;
-                                server->Stop();
-                              });
-  server->Every(kRelease, [&] { service->store().ReleaseIdle(); });
-  server->Every(kDeadlines, [&] { service->jobs().EndLate(std::chrono::steady_clock::now()); });
+  service->store().Preload(configuration.catalog, configuration.store,
+                           [&](const absl::Status& loaded) {
+                             if (loaded.ok()) return service->SetReady();
+                             status = loaded;
+                             server->Stop();
+                           });
+  deadlines = std::make_unique<Alarm>(
+      server.get(), [&] { return service->jobs().next_deadline(); },
+      [&] { service->jobs().EndLate(SteadyClock::now()); });
+  // When models come or go, what they leave behind is released, and later on the idle ones are.
+  bool has_changed = true;
+  Alarm release(
+      server.get(),
+      [&] {
+        const bool is_needed = has_changed || service->store().has_idle_time();
+        return is_needed ? SteadyClock::now() + kRelease : SteadyClock::time_point::max();
+      },
+      [&] {
+        has_changed =
+            service->jobs().waiting() > 0;  // Requests keep models that have been replaced.
+        service->store().ReleaseIdle();
+      });
+  service->store().SetOnChange([&] {
+    has_changed = true;
+    release.Set();
+  });
   Reloader reloader({argv + 1, argv + argc}, service.get(), server.get());
   // The first signal to end lets requests under way finish, the second one does not.
   bool is_ending = false;
   server->OnSignal([&](int signal) {
     if (signal == SIGHUP) return reloader.Reload();
     if (std::exchange(is_ending, true)) return server->Stop();
-    service->Drain();
-    server->Drain();
+    service->SetUnready();
+    const SteadyClock::time_point now = SteadyClock::now();
+    server->At(now + std::chrono::seconds(settings.serve.drain_seconds), [&, now] {
+      service->Drain();
+      server->Drain(now);
+    });
   });
   std::signal(SIGPIPE, SIG_IGN);  // The reader of the log may be gone.
   std::printf("nibu-serve: %s\n", server->url().c_str());

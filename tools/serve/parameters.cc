@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -28,23 +29,21 @@ constexpr size_t kMostFields = 10000;
 // The most values in JSON. More would block the network's thread for too long.
 constexpr size_t kMostValues = 20000;
 
-// Returns an upper bound for the number of values of a JSON text: its separators outside of
-// strings.
-size_t CountValues(absl::string_view json) {
-  size_t count = 1;
-  bool is_string = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (c == '"') is_string = !is_string;
-    if (c == '\\') ++i;
-    count += !is_string && (c == ',' || c == '[' || c == '{');
-  }
-  return count;
-}
+// The parameters that are read. Of others it does not matter which value counts.
+constexpr absl::string_view kNames[] = {"q",       "source", "target", "format", "alternatives",
+                                        "timeout", "api_key"};
 
-// Adds a field, unless there is one of its name already.
+// Adds a field. A second one of its name would be lost, which does no harm if it says the same; but
+// two equal texts are a client's list of texts.
 absl::Status AddField(std::string name, std::string value, Parameters* parameters) {
+  constexpr size_t kMostNamed = 60;
   if (parameters->values.size() >= kMostFields) return Invalid("the form has too many fields");
+  const auto known = parameters->values.find(name);
+  const bool is_read = absl::c_linear_search(kNames, name);
+  if (known != parameters->values.end() && is_read && (name == "q" || known->second != value)) {
+    return Invalid("Invalid request: ", name.substr(0, kMostNamed), " parameter is there twice",
+                   name == "q" ? "; a list of texts needs JSON" : "");
+  }
   parameters->values.emplace(std::move(name), std::move(value));
   return absl::OkStatus();
 }
@@ -138,11 +137,9 @@ absl::Status ReadMultipart(absl::string_view content_type, absl::string_view bod
 }
 
 absl::StatusOr<Parameters> ReadJson(absl::string_view body) {
-  // The message of an answer must not contain bytes of the request.
-  const absl::Status error = Invalid("Invalid JSON format");
-  if (CountValues(body) > kMostValues) return Invalid("the request has too many values");
-  absl::StatusOr<nlohmann::json> json = ParseJson(body, "request");
-  if (!json.ok() || !json->is_object()) return error;
+  absl::StatusOr<nlohmann::json> json = ParseJson(body, "Invalid request", kMostValues);
+  if (absl::IsOutOfRange(json.status())) return Invalid(json.status().message());
+  if (!json.ok() || !json->is_object()) return Invalid("Invalid JSON format");
   Parameters parameters;
   for (auto& [name, value] : json->items()) parameters.values[name] = std::move(value);
   return parameters;
@@ -158,18 +155,20 @@ const nlohmann::json* Parameters::Find(const std::string& name) const {
 absl::StatusOr<Parameters> ReadParameters(const HttpRequest& request) {
   const absl::string_view type = absl::StripAsciiWhitespace(
       absl::string_view(request.content_type).substr(0, request.content_type.find(';')));
-  if (absl::EqualsIgnoreCase(type, "application/json") ||
-      (absl::StartsWithIgnoreCase(type, "application/") &&
-       absl::EndsWithIgnoreCase(type, "+json"))) {
-    return ReadJson(request.body);
-  }
+  const bool is_multipart = absl::EqualsIgnoreCase(type, "multipart/form-data");
+  const bool is_json =
+      absl::EqualsIgnoreCase(type, "application/json") ||
+      (absl::StartsWithIgnoreCase(type, "application/") && absl::EndsWithIgnoreCase(type, "+json"));
+  const absl::string_view body = request.body;
+  const bool looks_like_json = absl::StartsWith(absl::StripLeadingAsciiWhitespace(body), "{");
+  if (is_json || (looks_like_json && !is_multipart)) return ReadJson(body);
   Parameters parameters;
   parameters.is_form = true;
   NIBU_RETURN_IF_ERROR(ReadUrlEncoded(request.query, &parameters));
-  if (absl::EqualsIgnoreCase(type, "multipart/form-data")) {
-    NIBU_RETURN_IF_ERROR(ReadMultipart(request.content_type, request.body, &parameters));
+  if (is_multipart) {
+    NIBU_RETURN_IF_ERROR(ReadMultipart(request.content_type, body, &parameters));
   } else if (absl::EqualsIgnoreCase(type, "application/x-www-form-urlencoded")) {
-    NIBU_RETURN_IF_ERROR(ReadUrlEncoded(request.body, &parameters));
+    NIBU_RETURN_IF_ERROR(ReadUrlEncoded(body, &parameters));
   }
   return parameters;
 }

@@ -22,12 +22,14 @@ struct Parameters {
   const nlohmann::json* Find(const std::string& name) const;
 };
 
-// Reads the members of a JSON object if the request's content type is JSON, or else the fields of a
-// form (application/x-www-form-urlencoded or multipart/form-data, without its files) and of the
-// query, as Flask's request.values has them. If several fields have one name, the first counts;
-// fields of the query come before those of the body. Any bytes are allowed: text that is not UTF-8
-// stays as it is. Returns InvalidArgument if the body is no JSON object, is nested deeper than 32,
-// or is no form.
+// Reads the members of a JSON object if the request's content type is JSON, or if its body begins
+// with "{" and is not multipart, since many clients forget the content type. Otherwise reads the
+// fields of a form (application/x-www-form-urlencoded or multipart/form-data, without its files)
+// and of the query, as Flask's request.values has them. Any bytes are allowed in forms: text that
+// is not UTF-8 stays as it is. Returns InvalidArgument if the body is no JSON object, is nested
+// deeper than 32, or is no form; and, naming the parameter, if one is there twice, unless a form or
+// query repeats its value; if there is a second "q" in a form; or if JSON has half of a surrogate
+// pair.
 absl::StatusOr<Parameters> ReadParameters(const HttpRequest& request);
 
 // Decodes %XX and + in a text as forms write them. A % without two hexadecimal digits behind it

@@ -2,7 +2,7 @@
 
 #include "tools/serve/serve_options.h"
 
-#include "tools/text/option_groups.h"
+#include "tools/text/options/option_groups.h"
 
 namespace nibu::internal {
 namespace {
@@ -20,10 +20,9 @@ absl::Span<const OptionRow> ServeOptionRows() {
           {.name = "model",
            .help =
                "Name, directory or file of a model to be served; give the flag again for each "
-               "other "
-               "model. Several paths with commas between them are an ensemble. A model whose files "
-               "do not say its languages has them in front, as in en-de=PATH. Without this flag "
-               "and --models it is the bundled English-German model.",
+               "other model. Several paths with commas between them are an ensemble. A model whose "
+               "files do not say its languages has them in front, as in en-de=PATH. Without this "
+               "flag and --models it is the bundled English-German model.",
            .group = kModelGroup,
            .type = "path",
            .is_common = true}),
@@ -73,7 +72,10 @@ absl::Span<const OptionRow> ServeOptionRows() {
                                 .is_common = true}),
       Row<&ServeOptions::max_connections>(
           {.name = "max_connections",
-           .help = "Most connections at a time. Others are answered with status 503.",
+           .help =
+               "Most connections at a time, of which a client may hold as many as it leaves free. "
+               "For others, those that have been idle for longest are closed; if there are none, "
+               "the answer is status 503.",
            .group = kNetworkGroup,
            .least = 1}),
       Row<&ServeOptions::connection_timeout>(
@@ -83,6 +85,14 @@ absl::Span<const OptionRow> ServeOptionRows() {
                "send the body, to take more of an answer, and to be idle.",
            .group = kNetworkGroup,
            .least = 0.01,
+           .most = 1e6}),
+      Row<&ServeOptions::drain_seconds>(
+          {.name = "drain_seconds",
+           .help =
+               "Seconds for which the server goes on after SIGTERM or SIGINT. /ready answers 503 "
+               "from then on, so that load balancers send their requests elsewhere.",
+           .group = kNetworkGroup,
+           .least = 0,
            .most = 1e6}),
       Row<&ServeOptions::max_body_bytes>({.name = "max_body_bytes",
                                           .help = "Most bytes of a request's body.",
@@ -106,19 +116,21 @@ absl::Span<const OptionRow> ServeOptionRows() {
       Row<&ServeOptions::request_timeout>(
           {.name = "request_timeout",
            .help = "Seconds after which a request ends with status 504; 0 is never. A request may "
-                   "give a time of its own as \"timeout\". One whose client goes away ends, too.",
+                   "give a shorter time as \"timeout\". One whose client goes away ends, too.",
            .group = kRequestsGroup,
            .least = 0,
            .most = 1e6}),
       Row<&ServeOptions::max_queue>(
           {.name = "max_queue",
-           .help = "Most requests under way; others are answered with status 503 at once.",
+           .help = "Most requests under way; others are answered with status 503 at once. A client "
+                   "has at most as many as it leaves free: half of them if it is alone.",
            .group = kLoadGroup,
            .least = 1}),
       Row<&ServeOptions::max_queue_characters>(
           {.name = "max_queue_characters",
-           .help = "Most characters of all requests under way; but a request that is alone is "
-                   "taken.",
+           .help = "Most characters of all requests under way. A client has at most as many as it "
+                   "leaves free. A request counts as half of them at most, so that any is taken "
+                   "when there are no others.",
            .group = kLoadGroup,
            .least = 1}),
       Row<&ServeOptions::cache_megabytes>(
@@ -129,14 +141,16 @@ absl::Span<const OptionRow> ServeOptionRows() {
            .most = 1e6}),
       Row<&ServeOptions::api_keys>(
           {.name = "api_keys",
-           .help = "File of keys, one in each line, of which a request must have one. Lines that "
-                   "begin with # do not count. It is read again at SIGHUP.",
+           .help =
+               "File of keys, one in each line, of which a request must have one. Lines that "
+               "begin with # do not count. It is read again at SIGHUP. Of wrong keys, an address "
+               "may send 60 in a minute.",
            .group = kAccessGroup,
            .type = "path"}),
       Row<&ServeOptions::requests_per_minute>(
           {.name = "requests_per_minute",
            .help = "Most requests of a client in a minute; 0 is any number. A client is a key or, "
-                   "without keys, an address.",
+                   "without keys, an IPv4 address or the first 64 bits of an IPv6 address.",
            .group = kAccessGroup,
            .least = 0}),
       Row<&ServeOptions::trusted_proxies>(

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tools/text/option_table.h"
+#include "tools/text/options/option_table.h"
 
 namespace nibu::internal {
 
@@ -22,6 +22,7 @@ struct ServeOptions {
   int port = 5000;
   int max_connections = 1024;
   float connection_timeout = 60;  // in seconds
+  int drain_seconds = 0;
 
   int max_body_bytes = 4 << 20;
   int max_texts = 1000;

@@ -5,13 +5,17 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <new>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "tools/cli/flags.h"
 #include "tools/serve/answers.h"
 
@@ -49,6 +53,14 @@ int StatusOf(const absl::Status& status) {
   }
 }
 
+// Returns the time at which a request ends. The seconds that it gives itself may only shorten those
+// of the server; 0 stands for none.
+SteadyClock::time_point Deadline(double own, double most) {
+  const double seconds = own > 0 && most > 0 ? std::min(own, most) : std::max(own, most);
+  if (seconds <= 0 || seconds >= 1e6) return SteadyClock::time_point::max();
+  return SteadyClock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
+}
+
 // Returns the time as in RFC 3339, "2026-01-31T12:00:00Z".
 std::string Now() {
   const std::time_t now = std::time(nullptr);
@@ -79,6 +91,15 @@ struct Service::Exchange {
   std::string facts;  // the request's languages and sizes for the log, without texts
 };
 
+// A translation on its way: a job for each language that its texts are in.
+struct Service::Batch {
+  std::shared_ptr<Exchange> exchange;
+  TranslateRequest request;
+  std::vector<Translations> translations;  // of each text
+  std::vector<std::shared_ptr<Jobs::Job>> jobs;
+  size_t missing = 0;  // jobs that have not ended
+};
+
 const Service::Endpoint* Service::Find(const std::string& path) {
   static constexpr Endpoint kEndpoints[] = {
       {"/translate", What::kTranslate, true, false},
@@ -92,8 +113,13 @@ const Service::Endpoint* Service::Find(const std::string& path) {
       {"/suggest", What::kSuggest, true, true},
       {"/translate_file", What::kFiles, true, true},
   };
+  // A base address that ends in a slash is common: "http://127.0.0.1:5000//translate".
+  std::string plain;
+  for (const absl::string_view part : absl::StrSplit(path, '/', absl::SkipEmpty())) {
+    absl::StrAppend(&plain, "/", part);
+  }
   for (const Endpoint& endpoint : kEndpoints) {
-    if (path == endpoint.path) return &endpoint;
+    if (plain == endpoint.path) return &endpoint;
   }
   return nullptr;
 }
@@ -153,13 +179,16 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
   std::string client;
   if (!endpoint.is_free) {
     parameters = ReadParameters(request);
-    if (!parameters.ok()) {
-      End(exchange.get(), ErrorAnswer(400, std::string(parameters.status().message())));
+    const auto api_key = parameters.ok() ? ApiKeyOf(*parameters) : parameters.status();
+    if (!api_key.ok()) {
+      End(exchange.get(), ErrorAnswer(400, std::string(api_key.status().message())));
       return nullptr;
     }
-    const std::string key = KeyOf(request, ApiKeyOf(*parameters));
-    client = access_.ClientOf(request, key);
-    if (auto refusal = access_.Refuse(client, key, SteadyClock::now())) {
+    const std::string key = KeyOf(request, *api_key);
+    // A trusted proxy that names no client may stand for many.
+    const bool is_many = !access_.has_keys() && access_.IsProxy(exchange->address);
+    client = is_many ? "" : access_.ClientOf(request, key);
+    if (auto refusal = access_.Refuse(request, key, SteadyClock::now())) {
       End(exchange.get(), *std::move(refusal));
       return nullptr;
     }
@@ -189,13 +218,13 @@ HttpCancel Service::Answer(const Endpoint& endpoint, const HttpRequest& request,
     }
     return {};
   };
-  if (endpoint.what == What::kTranslate) return Translate(*parameters, std::move(client), exchange);
+  if (endpoint.what == What::kTranslate) return Translate(*parameters, client, exchange);
   End(exchange.get(), answer());
   return nullptr;
 }
 
 // Hands a request to the queue. Returns the function that cancels it if its client goes away.
-HttpCancel Service::Translate(const Parameters& parameters, std::string client,
+HttpCancel Service::Translate(const Parameters& parameters, const std::string& client,
                               const std::shared_ptr<Exchange>& exchange) {
   const auto end = [&](HttpAnswer answer) {
     End(exchange.get(), std::move(answer));
@@ -204,48 +233,95 @@ HttpCancel Service::Translate(const Parameters& parameters, std::string client,
   if (is_draining_) return end(Busy("the server is about to end"));
   auto read = ReadTranslateRequest(parameters, store_.catalog(), options_.request);
   if (!read.ok()) return end(ErrorAnswer(400, std::string(read.status().message())));
-  const auto request = std::make_shared<TranslateRequest>(*std::move(read));
+  const auto batch = std::make_shared<Batch>();
+  batch->exchange = exchange;
+  batch->request = *std::move(read);
+  const TranslateRequest& request = batch->request;
+  const size_t characters = absl::c_accumulate(request.characters, size_t{0});
   exchange->facts =
-      absl::StrCat(" ", request->source.empty() ? "-" : request->source, ">", request->target,
-                   " texts=", request->texts.size(), " characters=", request->characters);
-  // Without a route, the texts themselves are the answer.
-  if (!request->route.has_value()) {
-    std::vector<Translations> same;
-    for (const std::string& text : request->texts) same.push_back({text});
-    return end(TranslateAnswer(*request, same));
+      absl::StrCat(" ", request.groups.size() == 1 ? request.groups[0].source : "auto", ">",
+                   request.target, " texts=", request.texts.size(), " characters=", characters);
+  JobRequest all;
+  all.is_html = request.is_html;
+  all.alternatives = request.is_html ? 0 : request.alternatives;
+  all.deadline = Deadline(request.timeout, options_.request_timeout);
+  batch->translations.resize(request.texts.size());
+  for (const TextGroup& group : request.groups) {
+    if (group.route.has_value()) {
+      ++batch->missing;
+      continue;
+    }
+    // Without a route, the texts themselves are the answer.
+    for (const size_t text : group.texts) batch->translations[text] = {request.texts[text]};
   }
-  JobRequest job;
-  job.texts = std::move(request->texts);
-  job.characters = request->characters;
-  job.route = *request->route;
-  job.is_html = request->is_html;
-  job.alternatives = request->is_html ? 0 : request->alternatives;
-  job.client = std::move(client);
-  const double timeout = request->timeout > 0 ? request->timeout : options_.request_timeout;
-  if (timeout > 0 && timeout < 1e6) {
-    job.deadline =
-        SteadyClock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
+  if (batch->missing == 0) return end(TranslateAnswer(request, batch->translations));
+  all.admission = jobs_.Admit(client, characters);
+  if (all.admission == nullptr) return end(Busy("the server has too much to do; try again"));
+  for (const TextGroup& group : request.groups) {
+    if (group.route.has_value()) SubmitGroup(group, all, batch);
   }
-  const auto accepted = jobs_.Submit(
-      std::move(job), [this, exchange, request](absl::StatusOr<std::vector<Translations>> texts) {
-        if (texts.ok()) return End(exchange.get(), TranslateAnswer(*request, *texts));
-        const int status = StatusOf(texts.status());
-        std::string message(texts.status().message());
-        if (status == 500) {  // The message may contain paths, which clients must not see.
-          PrintError(message);
-          message = "the translation failed; the server's log says why";
-        }
-        HttpAnswer answer = ErrorAnswer(status, message);
-        if (status == 503) answer.retry_after = jobs_.SecondsToWait();
-        End(exchange.get(), std::move(answer));
-      });
-  if (accepted == nullptr) return end(Busy("the server has too much to do; try again"));
-  return [this, accepted, exchange] {
-    if (!jobs_.Cancel(accepted)) return;
+  return [this, batch] {
+    if (!Cancel(batch.get())) return;
     HttpAnswer gone;
     gone.status = 499;  // nginx uses this number for clients that went away.
-    End(exchange.get(), std::move(gone));
+    End(batch->exchange.get(), std::move(gone));
   };
+}
+
+void Service::SubmitGroup(const TextGroup& group, const JobRequest& all,
+                          const std::shared_ptr<Batch>& batch) {
+  JobRequest job = all;
+  job.route = *group.route;
+  for (const size_t text : group.texts) {
+    job.characters += batch->request.characters[text];
+    job.texts.push_back(std::move(batch->request.texts[text]));
+  }
+  batch->jobs.push_back(jobs_.Submit(
+      std::move(job), [this, &group, batch](absl::StatusOr<std::vector<Translations>> texts) {
+        TakeGroup(group, std::move(texts), batch);
+      }));
+}
+
+// The last job to end, or the first to fail, ends the exchange.
+void Service::TakeGroup(const TextGroup& group,
+                        absl::StatusOr<std::vector<Translations>> translations,
+                        const std::shared_ptr<Batch>& batch) {
+  if (!translations.ok()) {
+    Cancel(batch.get());
+    return End(batch->exchange.get(), FailedAnswer(translations.status()));
+  }
+  for (size_t i = 0; i < group.texts.size(); ++i) {
+    batch->translations[group.texts[i]] = std::move((*translations)[i]);
+  }
+  counts_.AddTexts(group.source, batch->request.target, group.texts.size());
+  if (--batch->missing > 0) return;
+  HttpAnswer answer;
+  try {
+    answer = TranslateAnswer(batch->request, batch->translations);
+  } catch (const std::bad_alloc&) {  // The translations are there, but their JSON has no room.
+    batch->translations.clear();
+    answer = Busy("there is not enough memory for the answer");
+  }
+  End(batch->exchange.get(), std::move(answer));
+}
+
+// Returns whether any of the jobs had not ended.
+bool Service::Cancel(Batch* batch) {
+  bool is_cancelled = false;
+  for (const auto& job : std::exchange(batch->jobs, {})) is_cancelled |= jobs_.Cancel(job);
+  return is_cancelled;
+}
+
+HttpAnswer Service::FailedAnswer(const absl::Status& status) const {
+  const int number = StatusOf(status);
+  std::string message(status.message());
+  if (number == 500) {  // The message may contain paths, which clients must not see.
+    PrintError(message);
+    message = "the translation failed; the server's log says why";
+  }
+  HttpAnswer answer = ErrorAnswer(number, message);
+  if (number == 503) answer.retry_after = jobs_.SecondsToWait();
+  return answer;
 }
 
 HttpAnswer Service::Busy(const std::string& message) const {
@@ -255,47 +331,9 @@ HttpAnswer Service::Busy(const std::string& message) const {
 }
 
 HttpAnswer Service::Ready() const {
-  if (is_draining_) return Busy("the server is about to end");
+  if (is_ending_) return Busy("the server is about to end");
   if (!is_ready_) return Busy("models are being loaded");
   return JsonAnswer({{"status", "ready"}});
-}
-
-HttpAnswer Service::Metrics() const {
-  MetricsText text;
-  counts_.AppendTo(&text);
-  const JobCounts& jobs = jobs_.counts();
-  const Activity activity = translator_->activity();
-  const auto add = [&](const char* name, const char* type, const char* help, auto value) {
-    text.Add(name, type, help, static_cast<double>(value));
-  };
-  add("nibu_queue_requests", "gauge", "Translations under way.", jobs_.waiting());
-  add("nibu_queue_characters", "gauge", "Their characters.", jobs_.waiting_characters());
-  add("nibu_accepted_total", "counter", "Translations that were accepted.", jobs.accepted);
-  add("nibu_refused_total", "counter", "Translations refused for a full queue.", jobs.refused);
-  add("nibu_cancelled_total", "counter", "Translations whose clients went away.", jobs.cancelled);
-  add("nibu_characters_total", "counter", "Characters that were translated.", jobs.characters);
-  add("nibu_source_tokens_total", "counter", "Tokens that models read.", jobs.source_tokens);
-  add("nibu_target_tokens_total", "counter", "Tokens that models wrote.", jobs.target_tokens);
-  add("nibu_cached_texts_total", "counter", "Lines and documents that the cache had.",
-      jobs.cached_units);
-  add("nibu_cache_bytes", "gauge", "Memory of the cache.", cache_.bytes());
-  add("nibu_sentences_waiting", "gauge", "Sentences that no thread has begun.", activity.waiting);
-  add("nibu_sentences_total", "counter", "Sentences that were begun.", activity.begun);
-  add("nibu_sentence_wait_seconds_total", "counter", "Time for which these waited in the queue.",
-      activity.waited_seconds);
-  add("nibu_decoder_steps_total", "counter", "Steps of the decoder.", activity.steps);
-  add("nibu_decoder_step_sentences_total", "counter",
-      "Sentences in them; divided by the steps, sentences decoded together.",
-      activity.step_sentences);
-  add("nibu_models_loaded", "gauge", "Models in memory.", store_.loaded());
-  add("nibu_unlogged_total", "counter", "Lines that the log had no room for.", unlogged_);
-  if (more_metrics_ != nullptr) more_metrics_(&text);
-  add("process_resident_memory_bytes", "gauge", "Memory in use.", MemoryInUse());
-  add("process_cpu_seconds_total", "counter", "Time of the CPU.", CpuSeconds());
-  HttpAnswer answer;
-  answer.body = text.text();
-  answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  return answer;
 }
 
 // Counts and logs a request, and sends its answer.

@@ -43,8 +43,10 @@ class Service {
   void SetOptions(const ServiceOptions& options);
   // Says that all pinned models are loaded; from then on /ready answers 200.
   void SetReady() { is_ready_ = true; }
+  // Says that the program is about to end; from then on /ready answers 503.
+  void SetUnready() { is_ending_ = true; }
   // Refuses translations from now on; those that were accepted go on.
-  void Drain() { is_draining_ = true; }
+  void Drain() { is_ending_ = is_draining_ = true; }
   // Ends the threads of its own.
   void Stop();
 
@@ -56,11 +58,18 @@ class Service {
  private:
   struct Endpoint;
   struct Exchange;
+  struct Batch;
   static const Endpoint* Find(const std::string& path);
   HttpCancel Answer(const Endpoint& endpoint, const HttpRequest& request,
                     const std::shared_ptr<Exchange>& exchange);
-  HttpCancel Translate(const Parameters& parameters, std::string client,
+  HttpCancel Translate(const Parameters& parameters, const std::string& client,
                        const std::shared_ptr<Exchange>& exchange);
+  void SubmitGroup(const TextGroup& group, const JobRequest& all,
+                   const std::shared_ptr<Batch>& batch);
+  void TakeGroup(const TextGroup& group, absl::StatusOr<std::vector<Translations>> translations,
+                 const std::shared_ptr<Batch>& batch);
+  bool Cancel(Batch* batch);
+  HttpAnswer FailedAnswer(const absl::Status& status) const;
   HttpAnswer Busy(const std::string& message) const;
   HttpAnswer Ready() const;
   HttpAnswer Metrics() const;
@@ -73,9 +82,13 @@ class Service {
   ModelStore store_;
   Jobs jobs_;
   RequestCounts counts_;
+  // The time of the start, in seconds since 1970.
+  const double start_ =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   uint64_t unlogged_ = 0;
   std::function<void(MetricsText*)> more_metrics_;
   bool is_ready_ = false;
+  bool is_ending_ = false;
   bool is_draining_ = false;
 };
 

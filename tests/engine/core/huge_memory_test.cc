@@ -51,7 +51,7 @@ TEST(HugeMemoryTest, SurvivesAFailure) {
   }
 }
 
-TEST(HugeMemoryTest, Threads) {
+TEST(HugeMemoryTest, ThreadsGetMemoryOfTheirOwn) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t] {

@@ -100,7 +100,7 @@ TEST(DecoderTest, EqualsTheReference) {
       const Embedder source_embedder(config, model->weights.source, config.max_positions);
       const Embedder target_embedder(config, model->weights.target, config.max_positions);
       Workspace workspace;
-      constexpr int kBeam = 3;
+      constexpr int kWidest = 3;
       PagePool pool(config, CacheType::kFloat32, workspace.memory);
       Decoder decoder(*model, target_embedder, &workspace);
       OutputLayer output(*model, &workspace);
@@ -120,7 +120,7 @@ TEST(DecoderTest, EqualsTheReference) {
           Sentence& sentence = sentences[static_cast<size_t>(step)];
           const auto& source = sources[static_cast<size_t>(step)];
           sentence.encoded = reference.Encode(source);
-          sentence.state.Start(config, &pool, static_cast<int>(source.size()), kBeam);
+          sentence.state.Start(config, &pool, static_cast<int>(source.size()), kWidest);
           sentence.tokens = {config.decoder_start};
           decoder.Begin(Encode(*model, source_embedder, {source}, &workspace), {&sentence.state});
         }
@@ -155,7 +155,7 @@ TEST(DecoderTest, EqualsTheReference) {
           std::vector<int> parents;
           std::vector<std::vector<int>> next;
           sentence.tokens.clear();
-          const int width = random.Int(1, kBeam);
+          const int width = random.Int(1, kWidest);
           for (int h = 0; h < width; ++h) {
             parents.push_back(random.Int(0, static_cast<int>(sentence.prefixes.size()) - 1));
             next.push_back(sentence.prefixes[static_cast<size_t>(parents.back())]);

@@ -258,7 +258,7 @@ TEST(EmbeddingTest, LooksUpAndScales) {
   EXPECT_TRUE(absl::IsInvalidArgument(EmbeddingTable::Create(View(table, {6})).status()));
 }
 
-TEST(EmbeddingTest, Integers) {
+TEST(EmbeddingTest, IntegersAreScaled) {
   const std::vector<int8_t> values = {1, -2, 3, 127, -127, 5};
   const TensorView table{DType::kInt8, {2, 3}, values.data()};
   std::vector<float> out(3);

@@ -76,7 +76,7 @@ TEST_P(LinearTest, BothEqualsOneAfterTheOther) {
 }
 
 // Two threads in a matmul give the results of one, bit for bit where sums are exact.
-TEST_P(LinearTest, Threads) {
+TEST_P(LinearTest, TwoThreadsGiveTheResultsOfOne) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
   Matmul context;
@@ -162,7 +162,7 @@ TEST_P(LinearTest, PackedBytes) {
 }
 
 // Outputs that are chosen from blocks have the values that they have in the whole.
-TEST_P(LinearTest, Select) {
+TEST_P(LinearTest, ChosenOutputsHaveTheValuesOfTheWhole) {
   if (!IsSupported(GetParam())) GTEST_SKIP() << "no bfloat16 on " << InstructionSet();
   Random random(9);
   Matmul context;

@@ -13,7 +13,7 @@ namespace nibu::internal {
 namespace reference {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteScore = std::numeric_limits<double>::infinity();
 
 uint64_t SplitMix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
@@ -161,7 +161,8 @@ class Searcher {
     for (const Path& path : live) {
       const auto log_probs = rules_.LogProbs(path.tokens, rules_.MayEnd(path.tokens.size()));
       for (size_t t = 0; t < log_probs.size(); ++t) {
-        if (log_probs[t] > -kInfinity) all.push_back(path.Then(static_cast<int>(t), log_probs[t]));
+        if (log_probs[t] > -kInfiniteScore)
+          all.push_back(path.Then(static_cast<int>(t), log_probs[t]));
       }
     }
     // About half of the decisions that enter the margin do not matter, but they are few.
@@ -248,7 +249,8 @@ class Searcher {
     const auto log_probs = rules_.LogProbs(start.tokens, /*may_end=*/false);
     std::vector<Path> next;
     for (size_t t = 0; t < log_probs.size(); ++t) {
-      if (log_probs[t] > -kInfinity) next.push_back(start.Then(static_cast<int>(t), log_probs[t]));
+      if (log_probs[t] > -kInfiniteScore)
+        next.push_back(start.Then(static_cast<int>(t), log_probs[t]));
     }
     if (next.empty()) return {start};
     next = Best(next, static_cast<size_t>(options_.num_hypotheses),
@@ -287,7 +289,7 @@ class Searcher {
     std::vector<std::pair<double, int>> order;  // -logit, token
     for (int t = 0; t < model_.vocab_target; ++t) {
       const double logit = logits[static_cast<size_t>(t)];
-      if (logit > -kInfinity) order.emplace_back(-logit, t);
+      if (logit > -kInfiniteScore) order.emplace_back(-logit, t);
     }
     if (order.empty()) return -1;
     std::sort(order.begin(), order.end());

@@ -74,6 +74,35 @@ TEST(JobQueueTest, KeepsToTheTokensButNeverStarves) {
   EXPECT_EQ(queue.Take(4, 10, true), std::vector<size_t>({5, 4}));
 }
 
+// Long sentences leave room for short ones, however many there are; short ones may fill all of it.
+TEST(JobQueueTest, ShortSentencesFindRoomBesideLongOnes) {
+  const auto room = [](size_t tokens) { return TestQueue::Room{100, tokens, kAny, 80}; };
+  TestQueue queue(1);
+  for (int i = 0; i < 9; ++i) queue.Push(MakeJob(100));
+  EXPECT_EQ(queue.Take(room(180), false), std::vector<size_t>({100}));
+  EXPECT_TRUE(queue.Take(room(179), false).empty());
+  queue.Push(MakeJob(11, /*priority=*/1));
+  queue.Push(MakeJob(10, /*priority=*/2));
+  EXPECT_EQ(queue.Take(room(90), false), std::vector<size_t>({10}));  // 11 is long, and has no room
+  EXPECT_EQ(queue.Take(room(91), false), std::vector<size_t>({11}));
+  for (int i = 0; i < 9; ++i) queue.Push(MakeJob(10, /*priority=*/1));
+  EXPECT_EQ(queue.Take(room(80), false), std::vector<size_t>(8, 10));
+}
+
+// Long sentences are taken a few at a time, and short ones with them.
+TEST(JobQueueTest, LongSentencesAreTakenAFewAtATime) {
+  const TestQueue::Room room = {100, 1000, kAny, 80};
+  TestQueue queue(1);
+  for (int i = 0; i < 3; ++i) queue.Push(MakeJob(15));
+  for (int i = 0; i < 2; ++i) queue.Push(MakeJob(30));
+  for (int i = 0; i < 4; ++i) queue.Push(MakeJob(5));
+  EXPECT_EQ(queue.Take(room, false), std::vector<size_t>({30, 30}));
+  EXPECT_EQ(queue.Take(room, false), std::vector<size_t>({15, 15, 15}));
+  EXPECT_EQ(queue.Take(room, false), std::vector<size_t>({5, 5, 5, 5}));
+  queue.Push(MakeJob(200));
+  EXPECT_EQ(queue.Take(room, false), std::vector<size_t>({200}));
+}
+
 TEST(JobQueueTest, FewJobsAreSharedOut) {
   TestQueue queue(3);
   for (int i = 0; i < 6; ++i) queue.Push(MakeJob(1));

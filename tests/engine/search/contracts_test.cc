@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "engine/search/beam_search.h"
+#include "engine/search/logit_edits.h"
 #include "engine/search/top_k.h"
 #include "tests/contracts.h"
 #include "tests/engine/search/search_case.h"
@@ -15,6 +16,15 @@ TEST_F(SearchContracts, RowsKeepATokenAtLeast) {
   TopK best;
   best.Reset(1);
   EXPECT_BROKEN(best.Reset(0), "k >= 1");
+}
+
+TEST_F(SearchContracts, OneTokenIsFavouredBeforeOthersAreRequested) {
+  LogitEdits edits;
+  edits.Favour(1, 0.5f);
+  EXPECT_BROKEN(edits.Favour(2, 0.5f), "requested_.empty()");
+  edits.Clear();
+  edits.Request(1);
+  EXPECT_BROKEN(edits.Favour(1, 0.5f), "requested_.empty()");
 }
 
 TEST_F(SearchContracts, PlansAreOfValidOptions) {

@@ -151,7 +151,7 @@ TEST(RulesTest, ConstraintTokens) {
   EXPECT_TRUE(Hypothetical({}).Edits(ConstraintTokens(), {}).requested().empty());
 }
 
-TEST(RulesTest, Alternatives) {
+TEST(RulesTest, AlternativesDoNotBeginWithAnEndToken) {
   const Alternatives rule({0});
   Hypothetical hypothesis({1});
   EXPECT_TRUE(hypothesis.Suppressed(rule).empty());
@@ -159,7 +159,7 @@ TEST(RulesTest, Alternatives) {
   EXPECT_EQ(hypothesis.Suppressed(rule), std::set<int>({0}));
 }
 
-TEST(RulesTest, Samples) {
+TEST(RulesTest, SamplesAskForNoiseOfTheirBranch) {
   const Sampling sampling{.topk = 0, .seed = 7};
   const Samples rule(sampling, 3);
   const SearchTask task{.key = 5};

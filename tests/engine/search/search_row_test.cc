@@ -15,7 +15,7 @@
 namespace nibu::internal {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfiniteLogit = std::numeric_limits<float>::infinity();
 
 // Hands a row over in blocks of random widths.
 void HandOver(Random* random, std::vector<float> logits, SearchRow* row) {
@@ -37,20 +37,20 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
       // There are few values, so that there are ties, and some tokens that cannot be chosen.
       std::vector<float> logits(static_cast<size_t>(n));
       for (float& logit : logits) {
-        logit = random.Int(0, 9) == 0 ? -kInfinity : static_cast<float>(random.Int(-20, 20));
+        logit = random.Int(0, 9) == 0 ? -kInfiniteLogit : static_cast<float>(random.Int(-20, 20));
       }
       const bool normalize = random.Chance();
       SearchRow row;
       LogitEdits& edits = row.edits();
       std::vector<double> expected(logits.begin(), logits.end());
-      std::vector<int> repeated;
-      for (int i = random.Int(0, 5); i > 0; --i) repeated.push_back(random.Int(0, n - 1));
-      const float penalty = random.Chance() ? 1.5f : 0.5f;
-      edits.Penalize(repeated, penalty);
-      for (const int token : std::set<int>(repeated.begin(), repeated.end())) {
-        double& logit = expected[static_cast<size_t>(token)];
-        logit =
-            logit < 0 ? logit * static_cast<double>(penalty) : logit / static_cast<double>(penalty);
+      for (const double penalty : {1.5, 0.5, 3.0}) {
+        std::vector<int> repeated;
+        for (int i = random.Int(0, 5); i > 0; --i) repeated.push_back(random.Int(0, n - 1));
+        edits.Penalize(repeated, static_cast<float>(penalty));
+        for (const int token : std::set<int>(repeated.begin(), repeated.end())) {
+          double& logit = expected[static_cast<size_t>(token)];
+          logit = logit < 0 ? logit * penalty : logit / penalty;
+        }
       }
       std::vector<int> list;  // It must outlive the row.
       for (int i = random.Int(0, 5); i > 0; --i) {
@@ -60,7 +60,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
         } else {
           edits.Suppress(token);
         }
-        if (token >= 0 && token < n) expected[static_cast<size_t>(token)] = -kInfinity;
+        if (token >= 0 && token < n) expected[static_cast<size_t>(token)] = -kInfiniteLogit;
       }
       edits.Suppress(list);
       std::set<int> requested;
@@ -80,7 +80,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
       for (const double logit : expected) sum += std::exp(logit);
       std::vector<std::pair<double, int>> best;
       for (int t = 0; t < n; ++t) {
-        if (expected[static_cast<size_t>(t)] > -static_cast<double>(kInfinity)) {
+        if (expected[static_cast<size_t>(t)] > -static_cast<double>(kInfiniteLogit)) {
           best.emplace_back(-expected[static_cast<size_t>(t)], t);
         }
       }
@@ -108,7 +108,7 @@ TEST(SearchRowTest, EqualsTheDefinitions) {
         if (std::isfinite(log_prob)) {
           EXPECT_NEAR(actual[i].log_prob, log_prob, 1e-4);
         } else {
-          EXPECT_EQ(actual[i].log_prob, -kInfinity);
+          EXPECT_EQ(actual[i].log_prob, -kInfiniteLogit);
         }
         if (i > 0) {
           EXPECT_TRUE(IsBetterCandidate(actual[i - 1], actual[i]));

@@ -46,7 +46,7 @@ TEST(ModelDefaults, EarlyStoppingIsTrueOrNot) {
 
 TEST(ModelDefaults, OutOfRange) {
   for (const auto& [text, expected] :
-       {std::pair(R"({"beam":0})", "1 to 1000"), std::pair(R"({"length_ratio":0})", "0.1 to 10"),
+       {std::pair(R"({"beam":0})", "1 to 1024"), std::pair(R"({"length_ratio":0})", "0.1 to 10"),
         std::pair(R"({"length_ratio":"1"})", "length_ratio"),
         std::pair(R"({"length_penalty":1e9})", "-8 to 8"),
         std::pair(R"({"max_length_factor":-1})", "0 to 1000")}) {

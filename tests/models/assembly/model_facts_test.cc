@@ -40,7 +40,7 @@ TEST(ModelFacts, FrontMatter) {
   EXPECT_EQ(Readme("---\nlicense: other\nlicense_name: my-own\n---\n"), License("my-own"));
 }
 
-TEST(ModelFacts, Text) {
+TEST(ModelFacts, AReadmeTellsTheLicense) {
   EXPECT_EQ(Readme("# en-de version 1.0\n\nAuthors: A and B\n\nThe model is licensed CC-BY 4.0\n"),
             License("The model is licensed CC-BY 4.0"));
   EXPECT_EQ(Readme("# Model\n\nText\n\n## License\n\n**CC0**\n\nMore\n"), License("CC0"));
@@ -52,7 +52,7 @@ TEST(ModelFacts, Text) {
   EXPECT_EQ(Of("LICENSE", "\n   Attribution 4.0\n\nInternational"), License("Attribution 4.0"));
 }
 
-TEST(ModelFacts, Json) {
+TEST(ModelFacts, JsonFilesTellLanguagesAndVersions) {
   EXPECT_EQ(Of("metadata.json", kArgos), (ModelFacts{{"package_version", "1.9"},
                                                      {"argos_version", "1.5"},
                                                      {"source_language", "en"},
@@ -81,7 +81,7 @@ TEST(ModelFacts, NothingIsNoError) {
 }
 
 // Facts are short lines of UTF-8, whatever bytes the files have.
-TEST(ModelFacts, Damaged) {
+TEST(ModelFacts, DamagedFilesGiveShortLinesOfUtf8) {
   std::mt19937 random(11);
   const TempFolder folder;
   for (int i = 0; i < 2000; ++i) {

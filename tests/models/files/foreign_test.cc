@@ -10,12 +10,12 @@
 #include "models/vocabulary/vocabulary_file.h"
 #include "tests/models/archives.h"
 #include "tests/models/files.h"
-#include "zlib.h"
 
 namespace nibu::internal {
 namespace {
 
 using ::testing::AllOf;
+using testing::Gzip;
 using ::testing::HasSubstr;
 using testing::TempFolder;
 using testing::WriteFile;
@@ -32,14 +32,6 @@ std::string Tar() {
   block.replace(0, 9, "model.bin");
   block.replace(257, 5, "ustar");
   return block;
-}
-
-std::string Gzip(const std::string& bytes) {
-  const TempFolder folder;
-  gzFile file = gzopen((folder / "x").c_str(), "wb");
-  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
-  gzclose(file);
-  return testing::ReadFile(folder / "x");
 }
 
 TEST(Foreign, GitLfsPointersWhateverTheyStandFor) {

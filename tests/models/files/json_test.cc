@@ -44,6 +44,24 @@ TEST(Json, RefusesDuplicateKeys) {
   EXPECT_TRUE(ParseJson(R"({"a":{"c":1},"b":{"c":1}})", "f.json").ok());
 }
 
+TEST(Json, NamesTheKeysOfValuesThatItCannotHold) {
+  for (const char* half :
+       {R"("\ud800")", R"("a\udbff b")", R"("\udc00\ud800")", R"(["\ud83d\ud83d"])"}) {
+    const absl::Status status =
+        ParseJson(absl::StrCat(R"({"a": "\ud83d\ude00", "q": )", half, "}"), "f.json").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << half;
+    EXPECT_THAT(Message(status), HasSubstr("the value of \"q\" has half of a surrogate pair"));
+  }
+  EXPECT_THAT(Message(ParseJson(R"({"a":{"b":[-1e999]}})", "f.json").status()),
+              HasSubstr("the value of \"a\" has a number that is too large"));
+  for (const char* text : {R"({"\ud800": 1})", R"({"a": 1, "\ud800": 1})", R"("\ud800")",
+                           "{\"a\": \"\xed\xa0\x80\"}"}) {
+    const absl::Status status = ParseJson(text, "f.json").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(Message(status), HasSubstr("f.json: not JSON at byte "));
+  }
+}
+
 TEST(ConfigFile, TypedLookUps) {
   const absl::StatusOr<ConfigFile> config = ConfigFile::Parse(
       R"({"i":3,"n":-3,"s":"x","t":true,"z":null,"big":2147483648,"low":-2147483649,"f":1.0})",

@@ -22,13 +22,13 @@ void ExpectYaml(const std::string& text, const std::string& json) {
   EXPECT_EQ(*value, Json::parse(json)) << text;
 }
 
-std::string Error(const std::string& text) {
+std::string YamlError(const std::string& text) {
   const absl::StatusOr<Json> value = ParseYaml(text, "f.yml");
   EXPECT_FALSE(value.ok()) << text;
   return std::string(value.status().message());
 }
 
-TEST(Yaml, Scalars) {
+TEST(Yaml, ScalarsGetTheirTypes) {
   ExpectYaml("a: 1\nb: -2.5\nc: true\nd: false\ne: ~\nf:\ng: null\nh: text with spaces\n",
              R"({"a":1,"b":-2.5,"c":true,"d":false,"e":null,"f":null,"g":null,
                  "h":"text with spaces"})");
@@ -37,20 +37,20 @@ TEST(Yaml, Scalars) {
   ExpectYaml("a: x # comment\n# comment\n\n  # comment\nb: x#y\n", R"({"a":"x","b":"x#y"})");
 }
 
-TEST(Yaml, Keys) {
+TEST(Yaml, KeysMayHoldPunctuation) {
   ExpectYaml("\"a: b\": 1\n'c''d': 2\ne:f: 3\n:x: 4\n-x: 5\n?x : 6\nx#y: 7\n",
              R"({"a: b":1,"c'd":2,"e:f":3,":x":4,"-x":5,"?x":6,"x#y":7})");
 }
 
-TEST(Yaml, Escapes) {
+TEST(Yaml, EscapesAreReadOrRefused) {
   ExpectYaml(R"("\"\\\/\n\t\x41\u00e4\u20AC\U0001F600\0": 1)",
              "{\"\\\"\\\\/\\n\\tA\u00e4\u20ac\U0001F600\\u0000\":1}");
-  EXPECT_THAT(Error(R"("\q": 1)"), HasSubstr("f.yml: line 1: unknown escape"));
-  EXPECT_THAT(Error(R"("\u12": 1)"), HasSubstr("f.yml: line 1: bad character found"));
-  EXPECT_THAT(Error(R"("\Uffffffff": 1)"), HasSubstr("f.yml: line 1: invalid unicode"));
+  EXPECT_THAT(YamlError(R"("\q": 1)"), HasSubstr("f.yml: line 1: unknown escape"));
+  EXPECT_THAT(YamlError(R"("\u12": 1)"), HasSubstr("f.yml: line 1: bad character found"));
+  EXPECT_THAT(YamlError(R"("\Uffffffff": 1)"), HasSubstr("f.yml: line 1: invalid unicode"));
 }
 
-TEST(Yaml, Sequences) {
+TEST(Yaml, SequencesAndMapsNest) {
   ExpectYaml("a:\n- 1\n- x\nb:\n  - 2\n  -\nc: [1, x, \"y, z\", 'w']\nd: []\ne: {}\n",
              R"({"a":[1,"x"],"b":[2,null],"c":[1,"x","y, z","w"],"d":[],"e":{}})");
   ExpectYaml("a:\n  []\nb: 1\nc:\n  {}\nd:\n  [1, 2]\n", R"({"a":[],"b":1,"c":{},"d":[1,2]})");
@@ -98,7 +98,7 @@ TEST(Yaml, RefusesTheRest) {
                            "a: 1\n--- \nb: 2",
                            "a: b\4c",
                            "{a: 1}"}) {
-    EXPECT_THAT(Error(text), HasSubstr("f.yml: ")) << text;
+    EXPECT_THAT(YamlError(text), HasSubstr("f.yml: ")) << text;
   }
 }
 
@@ -106,20 +106,20 @@ TEST(Yaml, RefusesTheRest) {
 TEST(Yaml, RefusesDepthAndSize) {
   std::string steps;
   for (int i = 0; i < 1000; ++i) steps += std::string(static_cast<size_t>(i), ' ') + "a:\n";
-  EXPECT_THAT(Error(steps), HasSubstr("f.yml: line 33: this is nested too deeply"));
+  EXPECT_THAT(YamlError(steps), HasSubstr("f.yml: line 33: this is nested too deeply"));
   std::string sequences;
   for (int i = 0; i < 100'000; ++i) sequences += "- ";
-  EXPECT_THAT(Error(sequences), HasSubstr("nested too deeply"));
+  EXPECT_THAT(YamlError(sequences), HasSubstr("nested too deeply"));
   for (const char* open : {"[", "{", "? ", "!", "&a ", "*a "}) {
     std::string text = "a: ";
     for (int i = 0; i < 100'000; ++i) text += open;
-    EXPECT_THAT(Error(text), HasSubstr("f.yml: ")) << open;
+    EXPECT_THAT(YamlError(text), HasSubstr("f.yml: ")) << open;
   }
-  EXPECT_THAT(Error("a: " + std::string(1 << 24, 'x')), HasSubstr("f.yml: larger than 16 MB"));
+  EXPECT_THAT(YamlError("a: " + std::string(1 << 24, 'x')), HasSubstr("f.yml: larger than 16 MB"));
   for (const char* part : {"[", "{", "[a, ", "x", "\n"}) {
     std::string text = "z: 1\na: [";
     while (text.size() < 15'000'000) text += part;
-    EXPECT_THAT(Error(text + "]\n"), HasSubstr("f.yml: line 2: this value is too long"));
+    EXPECT_THAT(YamlError(text + "]\n"), HasSubstr("f.yml: line 2: this value is too long"));
   }
 }
 
@@ -146,7 +146,9 @@ TEST(Yaml, TextOfScalarsAndLinesOfKeys) {
   EXPECT_EQ(lines["b"], 3);
 }
 
-TEST(Yaml, NamesTheLine) { EXPECT_THAT(Error("a: 1\n\n# x\n- b\n"), HasSubstr("f.yml: line 4: ")); }
+TEST(Yaml, NamesTheLine) {
+  EXPECT_THAT(YamlError("a: 1\n\n# x\n- b\n"), HasSubstr("f.yml: line 4: "));
+}
 
 }  // namespace
 }  // namespace nibu::internal

@@ -48,7 +48,7 @@ std::string Error(const std::string& path) {
   return std::string(opened.status().message());
 }
 
-TEST(Argos, Loads) {
+TEST(Argos, LoadsPackedAndUnpackedPackages) {
   const TempFolder folder;
   const std::string path = Package(folder, "translate-en_de-1_0");
   // A folder that holds only a package, as unzip leaves it, is a model, too.
@@ -79,7 +79,7 @@ TEST(Argos, Loads) {
   EXPECT_EQ(OpenModel(file)->vocabulary.source_language, "en");
 }
 
-TEST(Argos, Refusals) {
+TEST(Argos, RefusesWhatItCannotTranslate) {
   const TempFolder folder;
   const std::string path = Package(folder, "a");
   fs::rename(path + "/sentencepiece.model", path + "/bpe.model");

@@ -141,7 +141,7 @@ TEST(CTranslate2, StacksThatDifferAreRefused) {
   EXPECT_EQ(loaded->model->config.embedding_scale, std::sqrt(8.0f));
 }
 
-TEST(CTranslate2, Alignment) {
+TEST(CTranslate2, ReadsTheAlignmentLayerAndHeads) {
   const absl::StatusOr<LoadedModel> without = Load(TinyCTranslate2());
   ASSERT_TRUE(without.ok()) << without.status();
   EXPECT_EQ(without->model->config.alignment_layer, -1);

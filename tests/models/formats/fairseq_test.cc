@@ -108,7 +108,7 @@ TEST(FairseqDamage, OptionsThatAreNotSupported) {
               HasSubstr("\"max_target_positions\" must be max_source_positions, 10"));
 }
 
-TEST(Fairseq, Dictionaries) {
+TEST(Fairseq, DictionariesBeginWithSpecialTokens) {
   const auto read = [](const char* text) { return ReadFairseqDictionary(text, "d"); };
   EXPECT_THAT(*read("a 5\nb c 3\r\n@@ 1\n"),
               ElementsAre("<s>", "<pad>", "</s>", "<unk>", "a", "b c", "@@"));
@@ -121,7 +121,7 @@ TEST(Fairseq, Dictionaries) {
   EXPECT_EQ(read("a 5\nb 4\na 3\n").status().message(), "d: line 3 has \"a\" for the second time");
 }
 
-TEST(FairseqDamage, Files) {
+TEST(FairseqDamage, MissingOrWrongFilesAreNamed) {
   const TempFolder folder;
   const auto copy = [&](const char* from, const char* to) {
     std::filesystem::copy_file(Data(from), folder / to,

@@ -204,7 +204,7 @@ TEST(Marian, DecoderYml) {
   EXPECT_THAT(error("word-penalty: much\n"), HasSubstr("\"word-penalty\" must be"));
   EXPECT_THAT(error("output-sampling: true\n"),
               HasSubstr("option \"output-sampling\" is not supported; remove it"));
-  EXPECT_THAT(error("beam-size: 0\n"), HasSubstr("\"beam-size\" must be 1 to 1000"));
+  EXPECT_THAT(error("beam-size: 0\n"), HasSubstr("\"beam-size\" must be 1 to 1024"));
   EXPECT_THAT(error("shortlist: lex\n"), HasSubstr("\"shortlist\" must be a list"));
   EXPECT_THAT(error("shortlist: [none]\n"), HasSubstr("none: no such file"));
   EXPECT_THAT(std::string(Load({{"decoder.yml", "models: [a, b]\n"}}).status().message()),
@@ -285,7 +285,7 @@ TEST(Marian, ReadsOptionsAsMarianWritesThem) {
   EXPECT_EQ(Greedy(*loaded).log_prob, expected.log_prob);
 }
 
-TEST(Marian, Alignment) {
+TEST(Marian, ReadsTheGuidedAlignmentLayer) {
   TinyMarianModel tiny;
   for (const auto& [value, layer] : {std::pair("last", -1), std::pair("1", 0), std::pair("2", 1)}) {
     tiny.options["transformer-guided-alignment-layer"] = value;

@@ -172,7 +172,7 @@ TEST(Multilingual, AddedTextIsGenerated) {
   EXPECT_THAT(opened->config.suppressed, Not(Contains(38)));
 }
 
-TEST(MultilingualDamage, Vocabularies) {
+TEST(MultilingualDamage, VocabulariesThatDoNotFitAreNamed) {
   EXPECT_THAT(Error("m2m", Remove("special_tokens_map.json")),
               HasSubstr("no language tokens in it; a Hugging Face directory of M2M-100"));
   EXPECT_THAT(Error("m2m", Remove("sentencepiece.bpe.model")),
@@ -208,7 +208,7 @@ TEST(MultilingualDamage, Vocabularies) {
               HasSubstr("\"src_lang\" must be one of the model's languages, found \"xyz_Abcd\""));
 }
 
-TEST(MultilingualDamage, Weights) {
+TEST(MultilingualDamage, MissingWeightsAndUnknownActivationsAreNamed) {
   EXPECT_THAT(Error("m2m", Remove("model.safetensors")), HasSubstr("no weights in it"));
   EXPECT_THAT(Error("m2m", Set("config.json", {{"activation_function", "mish"}})),
               HasSubstr("config.json: \"activation_function\" must be"));

@@ -22,10 +22,10 @@ using testing::ReadFile;
 using testing::TempFolder;
 using testing::WriteFile;
 
-std::string Data(const char* name) { return TestdataPath(name); }
+std::string OpenNmtData(const char* name) { return TestdataPath(name); }
 
 TEST(OpenNmt, WhatTheCheckpointsSay) {
-  const auto second = OpenModel(Data("opennmt-2"));
+  const auto second = OpenModel(OpenNmtData("opennmt-2"));
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_EQ(second->format, "OpenNMT-py");
   EXPECT_EQ(second->config.position_kind, PositionKind::kSinusoidalInterleaved);
@@ -43,7 +43,7 @@ TEST(OpenNmt, WhatTheCheckpointsSay) {
   EXPECT_EQ(second->vocabulary.source_tokens[1], "<blank>");
   EXPECT_EQ(second->names.Tensor("output"), "generator.0.weight");
 
-  const auto third = OpenModel(Data("opennmt-3/model_step_8.pt"));
+  const auto third = OpenModel(OpenNmtData("opennmt-3/model_step_8.pt"));
   ASSERT_TRUE(third.ok()) << third.status();
   EXPECT_EQ(third->config.position_kind, PositionKind::kSinusoidalHalfMinusOne);
   EXPECT_EQ(third->config.norm_kind, NormKind::kRms);
@@ -95,10 +95,10 @@ TEST(OpenNmtDamage, OptionsThatAreNotSupported) {
   EXPECT_THAT(error({{"norm_eps", "x"}}), HasSubstr("\"norm_eps\" must be a number"));
 }
 
-TEST(OpenNmtDamage, Files) {
+TEST(OpenNmtDamage, ChangedFilesAreRefused) {
   const TempFolder folder;
   const auto error = [&](const char* model, const char* from, const char* to) {
-    const std::string bytes = ReadFile(Data(model));
+    const std::string bytes = ReadFile(OpenNmtData(model));
     const std::string changed = absl::StrReplaceAll(bytes, {{from, to}});
     EXPECT_NE(bytes, changed);
     WriteFile(folder / "m.pt", changed);

@@ -31,7 +31,7 @@ absl::StatusOr<LoadedModel> Load(const char* name, const Change& change) {
   return LoadModel(folder.path(), ComputeType::kFloat32);
 }
 
-std::string Error(const char* name, const Change& change) {
+std::string T5Error(const char* name, const Change& change) {
   const absl::StatusOr<LoadedModel> loaded = Load(name, change);
   EXPECT_FALSE(loaded.ok());
   const std::string message(loaded.status().message());
@@ -48,7 +48,7 @@ Change Set(const nlohmann::json& fields) {
   };
 }
 
-Change Remove(const std::string& file) {
+Change RemoveField(const std::string& file) {
   return [file](const TempFolder& folder) { std::filesystem::remove(folder / file); };
 }
 
@@ -106,7 +106,7 @@ TEST(T5, FeedForwards) {
   EXPECT_EQ(with({{"feed_forward_proj", "gated-silu"}}), std::make_pair(Activation::kSwish, true));
   EXPECT_EQ(with({{"feed_forward_proj", "gated-gelu"}, {"dense_act_fn", "gelu"}}),
             std::make_pair(Activation::kGelu, true));
-  EXPECT_THAT(Error("t5", Set({{"feed_forward_proj", "gated-mish"}})),
+  EXPECT_THAT(T5Error("t5", Set({{"feed_forward_proj", "gated-mish"}})),
               HasSubstr("\"feed_forward_proj\" must be relu, gelu, silu, gated-gelu"));
 }
 
@@ -132,7 +132,7 @@ TEST(T5, OutputsAreScaledAsTheFileSays) {
   EXPECT_EQ(newer->model->weights.decoder_norm.gamma, madlad->model->weights.decoder_norm.gamma);
 }
 
-TEST(T5, Vocabularies) {
+TEST(T5, VocabulariesHaveTheSentinelTokens) {
   const auto t5 = Load("t5", [](const TempFolder&) {});
   ASSERT_TRUE(t5.ok()) << t5.status();
   EXPECT_EQ(t5->format, "Hugging Face T5");
@@ -155,25 +155,25 @@ TEST(T5, Vocabularies) {
 }
 
 TEST(T5, WhatIsWrongIsNamed) {
-  EXPECT_THAT(Error("t5", Remove("spiece.model")),
+  EXPECT_THAT(T5Error("t5", RemoveField("spiece.model")),
               HasSubstr("spiece.model: no such file; a Hugging Face directory of T5"));
-  EXPECT_THAT(Error("t5", Remove("model.safetensors")), HasSubstr("no weights in it"));
+  EXPECT_THAT(T5Error("t5", RemoveField("model.safetensors")), HasSubstr("no weights in it"));
   for (const int size : {-1, 35, 1 << 30}) {
-    EXPECT_THAT(Error("t5", Set({{"vocab_size", size}})),
+    EXPECT_THAT(T5Error("t5", Set({{"vocab_size", size}})),
                 HasSubstr(absl::StrCat("spiece.model: 36 tokens, expected ", size)));
   }
-  EXPECT_THAT(Error("t5", Set({{"vocab_size", 40}})), HasSubstr("\"shared.weight\""));
-  EXPECT_THAT(Error("t5", Set({{"d_kv", 4}})), HasSubstr("SelfAttention.q.weight"));
-  EXPECT_THAT(Error("t5", Set({{"feed_forward_proj", "gated-gelu"}})),
+  EXPECT_THAT(T5Error("t5", Set({{"vocab_size", 40}})), HasSubstr("\"shared.weight\""));
+  EXPECT_THAT(T5Error("t5", Set({{"d_kv", 4}})), HasSubstr("SelfAttention.q.weight"));
+  EXPECT_THAT(T5Error("t5", Set({{"feed_forward_proj", "gated-gelu"}})),
               HasSubstr("layer.1.DenseReluDense.wi_0.weight\" is missing"));
-  EXPECT_THAT(Error("t5", Set({{"num_layers", 1}})), HasSubstr("block.1."));
-  EXPECT_THAT(Error("t5", Set({{"relative_attention_num_buckets", 16}})),
+  EXPECT_THAT(T5Error("t5", Set({{"num_layers", 1}})), HasSubstr("block.1."));
+  EXPECT_THAT(T5Error("t5", Set({{"relative_attention_num_buckets", 16}})),
               HasSubstr("relative_attention_bias.weight"));
-  EXPECT_THAT(Error("t5", Set({{"relative_attention_num_buckets", 2}})),
+  EXPECT_THAT(T5Error("t5", Set({{"relative_attention_num_buckets", 2}})),
               HasSubstr("position_buckets is 2"));
-  EXPECT_THAT(Error("t5", Set({{"layer_norm_epsilon", "x"}})),
+  EXPECT_THAT(T5Error("t5", Set({{"layer_norm_epsilon", "x"}})),
               HasSubstr("\"layer_norm_epsilon\" must be a number"));
-  EXPECT_THAT(Error("madlad", Set({{"model_type", "umt5"}})), HasSubstr("\"t5\" or \"mt5\""));
+  EXPECT_THAT(T5Error("madlad", Set({{"model_type", "umt5"}})), HasSubstr("\"t5\" or \"mt5\""));
 }
 
 }  // namespace

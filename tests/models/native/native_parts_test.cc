@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(NativeParts, Shortlist) {
+TEST(NativeParts, ShortlistsAreReadAsWritten) {
   Shortlist shortlist;
   shortlist.first = 1;
   shortlist.always = {4};
@@ -42,7 +42,7 @@ TEST(NativeParts, Shortlist) {
   EXPECT_FALSE(DecodeShortlist(bytes, config).ok());
 }
 
-TEST(NativeParts, Tokens) {
+TEST(NativeParts, TokensAreReadAsWritten) {
   const std::vector<std::string> tokens = {"</s>", "", std::string("a\0b", 3), "▁x\n"};
   const std::string bytes = EncodeTokens(tokens);
   EXPECT_EQ(*DecodeTokens(bytes), tokens);

@@ -226,7 +226,7 @@ std::map<std::string, int> Types(const std::string& file) {
   return types;
 }
 
-TEST(Native, Quantization) {
+TEST(Native, QuantizationStoresMatricesInItsType) {
   const TempFolder folder;
   TinyMarian().Write(folder);
   const std::string path = folder / "m.nibu";

@@ -55,7 +55,7 @@ std::string Binary(const std::vector<uint64_t>& offsets, const std::vector<uint3
   return Bytes<uint64_t>(0xF11A48D5013417F5) + Bytes(h) + rest;
 }
 
-TEST(ShortlistFile, Binary) {
+TEST(ShortlistFile, ReadsMariansBinaryForm) {
   const auto shortlist = Read(Binary({0, 0, 1, 3, 3}, {4, 2, 3}));
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
   EXPECT_EQ((*shortlist)->first, 2);
@@ -88,7 +88,7 @@ TEST(ShortlistFile, DamagedBinary) {
 
 const char kText[] = "q x 0.3\np x 0.5\nr x 0.1\nq y 0.9\nNULL y 0.5\nr NULL 0.5\nelse where 0.1\n";
 
-TEST(ShortlistFile, Text) {
+TEST(ShortlistFile, ReadsMariansTextForm) {
   auto shortlist = Read(kText);
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
   EXPECT_EQ((*shortlist)->first, 5);  // The default of 100 is cut to the vocabulary.
@@ -116,7 +116,7 @@ TEST(ShortlistFile, CompressedText) {
   EXPECT_THAT(Error(Gzip(std::string(100'000'000, 'x'))), HasSubstr("too long"));
 }
 
-TEST(ShortlistFile, Vmap) {
+TEST(ShortlistFile, ReadsCTranslate2sVmap) {
   const auto shortlist = Read("\tr\nx\tp q\nx y\tq other\nelse\tp\n");
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
   EXPECT_THAT((*shortlist)->always, ElementsAre(4));

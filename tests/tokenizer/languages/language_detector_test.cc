@@ -153,7 +153,7 @@ TEST(LanguageDetectorTest, NothingToTell) {
   EXPECT_EQ(Best("<p><br/></p>", {}, /*is_html=*/true), "");
 }
 
-TEST(LanguageDetectorTest, Html) {
+TEST(LanguageDetectorTest, HtmlIsReadWithoutTagsAndScripts) {
   const std::string html =
       "<html lang=\"en\"><head><style>body { color: red; background: none }</style>"
       "<script>var the = 'this is the language of the script'; while (true) {}</script></head>"

@@ -36,7 +36,7 @@ TEST(LanguageCodeTest, AnyCommonForm) {
   EXPECT_THAT(SameLanguage("pt", {"pt_PT", "pt_BR"}), ElementsAre("pt_PT", "pt_BR"));
 }
 
-TEST(LanguageCodeTest, Macrolanguages) {
+TEST(LanguageCodeTest, MacrolanguagesMatchTheirMembers) {
   const std::vector<std::string> nllb = {"nno_Latn", "nob_Latn", "pbt_Arab", "quy_Latn"};
   EXPECT_THAT(SameLanguage("no", nllb), ElementsAre("nno_Latn", "nob_Latn"));
   EXPECT_THAT(SameLanguage("nb", nllb), ElementsAre("nob_Latn"));

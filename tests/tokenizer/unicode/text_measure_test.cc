@@ -21,7 +21,7 @@ std::string Numbers(const std::string& text) {
   return all;
 }
 
-TEST(TextMeasureTest, Numbers) {
+TEST(TextMeasureTest, FindsNumbers) {
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
            {"", ""},
            {"none", ""},
@@ -53,7 +53,7 @@ TEST(TextMeasureTest, SentenceEnds) {
   }
 }
 
-TEST(TextMeasureTest, Characters) {
+TEST(TextMeasureTest, HanAndKanaCountThreefold) {
   EXPECT_EQ(Measure("").characters, 0);
   EXPECT_EQ(Measure("Grün, 12.").characters, 9);
   EXPECT_EQ(Measure("中文").characters, 6);

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(TypesettingTest, Columns) {
+TEST(TypesettingTest, ColumnsCountWideCharactersAndTabs) {
   EXPECT_EQ(ColumnBehind(""), 0u);
   EXPECT_EQ(ColumnBehind("abc", 2), 5u);
   EXPECT_EQ(ColumnBehind("äé"), 2u);
@@ -25,7 +25,7 @@ TEST(TypesettingTest, Columns) {
   EXPECT_EQ(ColumnBehind("\f"), 0u);
 }
 
-TEST(TypesettingTest, Breaks) {
+TEST(TypesettingTest, LinesBreakBetweenWords) {
   EXPECT_THAT(LineBreaks(""), ElementsAre(0));
   EXPECT_THAT(LineBreaks("ab"), ElementsAre(2));
   EXPECT_THAT(LineBreaks("a  b\tc"), ElementsAre(3, 5, 6));
@@ -48,7 +48,7 @@ TEST(TypesettingTest, BetweenLines) {
   EXPECT_EQ(BetweenLines("你", "a"), " ");
 }
 
-TEST(TypesettingTest, Letters) {
+TEST(TypesettingTest, TellsWordsAndSmallLetters) {
   EXPECT_TRUE(HasWords("- 1"));
   EXPECT_TRUE(HasWords("…å"));
   EXPECT_FALSE(HasWords(""));

@@ -219,7 +219,7 @@ TEST(CliTest, OutputFormats) {
   EXPECT_EQ(empty["hypotheses"][0]["text"], "");
 }
 
-TEST(CliTest, Tokenized) {
+TEST(CliTest, TokenizedLinesArePieces) {
   EXPECT_EQ(Translate("--tokenized", "▁A ▁man ▁is ▁riding ▁a ▁bicycle .\n").out,
             "▁Ein ▁Mann ▁fährt ▁Fahrrad .\n");
 }
@@ -363,7 +363,7 @@ TEST(CliTest, ProgressOnAFileThatGrows) {
   fs::remove(file);
 }
 
-TEST(CliTest, Stats) {
+TEST(CliTest, StatsCountLinesAndTokens) {
   const Outcome outcome = Translate("--stats --threads=1 --noprogress", "A dog runs.\n\n");
   const auto stats = nlohmann::json::parse(outcome.err);
   EXPECT_EQ(stats["sentences"], 2);

@@ -272,7 +272,7 @@ TEST_F(ConvertTest, KilledItLeavesNoHalfFile) {
   }
 }
 
-TEST_F(ConvertTest, Inspect) {
+TEST_F(ConvertTest, InspectShowsWhatAModelContains) {
   const Outcome text = Run("nibu-inspect --compute_type=float32 " + kCaptions);
   EXPECT_EQ(text.status, 0) << text.err;
   for (const char* part :

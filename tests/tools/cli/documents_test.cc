@@ -1,8 +1,10 @@
 // Tests of --text=document: whole documents, as a user has them translated.
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -41,6 +43,42 @@ TEST(DocumentsTest, BlocksAreTranslatedWhateverLinesTheyAreOn) {
                                 "<doc>\n<t>A man is\n\triding a bicycle.</t>\n"
                                 "<t>A dog runs.</t></doc>");
   EXPECT_EQ(xml.out, "<doc>\n<t>Ein Mann fährt Fahrrad.</t>\n<t>Ein Hund rennt.</t></doc>");
+}
+
+// A note changes neither the output nor the exit status.
+TEST(DocumentsTest, NotesNameWhatReadsAFile) {
+  const std::string folder = absl::StrCat(testing::TempDir(), "/documents_test_", getpid());
+  std::filesystem::create_directory(folder);
+  const std::string plain = folder + "/page";
+  std::ofstream(plain) << "A dog runs.\n";
+  const Outcome text = Translate(absl::StrCat("'", plain, "'"), "");
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.err, HasSubstr(plain + "\" is translated as a text; --src reads a file"));
+  EXPECT_EQ(Translate("'A dog runs.'", "").err, "");
+  EXPECT_EQ(Translate(absl::StrCat("'", folder, "'"), "").err, "");
+  const Outcome known = Translate(absl::StrCat("--src='", plain, "'"), "");
+  EXPECT_EQ(known.err, "");
+  for (const auto& [name, recipe] :
+       {std::pair("a.po", "po.sh"), std::pair("a.SRT", "subtitles.sh"),
+        std::pair("a.vtt", "subtitles.sh"), std::pair("a.md", "document.sh"),
+        std::pair("a.docx", "document.sh"), std::pair("a.eml", "mail.sh")}) {
+    const std::string path = absl::StrCat(folder, "/", name);
+    std::filesystem::copy_file(plain, path);
+    const Outcome lines = Translate(absl::StrCat("--src='", path, "'"), "");
+    EXPECT_EQ(lines.status, 0);
+    EXPECT_EQ(lines.out, known.out);
+    EXPECT_THAT(lines.err, HasSubstr(absl::StrCat("tools/recipes/", recipe)));
+    EXPECT_TRUE(std::filesystem::exists(SourcePath(absl::StrCat("tools/recipes/", recipe))));
+    EXPECT_EQ(Translate(absl::StrCat("--text=lines --src='", path, "'"), "").err, "");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(DocumentsTest, TextsThatBeginWithAHyphenComeAfterTwo) {
+  const Outcome refused = Translate("'- Buy apples'", "");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("\"- Buy apples\" is no flag; give -- before a TEXT"));
+  EXPECT_EQ(Translate("-- '- Buy apples'", "").status, 0);
 }
 
 TEST(DocumentsTest, FilesAreDocumentsByTheirNames) {
@@ -83,7 +121,7 @@ TEST(DocumentsTest, WarningsGoOnBehindALongPartWithoutText) {
   EXPECT_THAT(page.err, HasSubstr("warning: line 2: "));
 }
 
-TEST(DocumentsTest, Refusals) {
+TEST(DocumentsTest, RefusesFlagsThatNeedLines) {
   ExpectOneLineError("nibu-translate", Translate("--text=document", ""), 2,
                      "--text=document needs --markup=html or xml");
   for (const char* flags :

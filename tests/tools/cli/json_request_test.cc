@@ -114,7 +114,7 @@ TEST(JsonRequestTest, EqualOptionsHaveEqualKeys) {
   EXPECT_NE(Read(R"({"text":"x","beam_size":2})").key, key);
 }
 
-TEST(JsonRequestTest, Glossaries) {
+TEST(JsonRequestTest, GlossariesArePairsOrAnObject) {
   const JsonRequest pairs = Read(R"({"text":"x","glossary":[["dog","Hund"],["dog","Köter"]]})");
   ASSERT_EQ(pairs.options.glossary.size(), 2u);
   EXPECT_EQ(pairs.options.glossary[1].target, "Köter");
@@ -133,7 +133,7 @@ TEST(JsonRequestTest, Glossaries) {
   }
 }
 
-TEST(JsonRequestTest, Refusals) {
+TEST(JsonRequestTest, RefusesWhatIsNoRequest) {
   EXPECT_THAT(ErrorOf("A dog."), HasSubstr("not JSON at byte"));
   EXPECT_THAT(ErrorOf(R"({"text":"x"} {})"), HasSubstr("not JSON at byte"));
   EXPECT_THAT(ErrorOf(R"({"text":"x",})"), HasSubstr("not JSON at byte"));
@@ -183,7 +183,7 @@ TEST(JsonRequestTest, NamesOfTheOutput) {
   EXPECT_EQ(request.members, R"("id":7,"score":2)");
 }
 
-TEST(JsonRequestTest, Misspelled) {
+TEST(JsonRequestTest, FindsMisspelledOptions) {
   EXPECT_EQ(MisspelledOption("beamsize"), "beam_size");
   EXPECT_EQ(MisspelledOption("source_lang"), "src_lang");
   EXPECT_EQ(MisspelledOption("target_lang"), "tgt_lang");

@@ -200,7 +200,7 @@ TEST(JsonlTest, ManyPlans) {
   }
 }
 
-TEST(JsonlTest, Warnings) {
+TEST(JsonlTest, WarnsOfFieldsOnce) {
   const Outcome outcome = Jsonl("--warnings --max_decoding_length=3",
                                 "{\"text\":\"A dog runs.\",\"beamsize\":1,\"source\":\"x\"}\n\n"
                                 "{\"text\":\"A man is riding a bicycle.\",\"beamsize\":1}\n");
@@ -237,7 +237,7 @@ TEST(JsonlTest, BlankLinesAreBlankInText) {
   EXPECT_EQ(Lines(Jsonl("", input).out).size(), 2u);
 }
 
-TEST(JsonlTest, Refusals) {
+TEST(JsonlTest, RefusesFlagsOfOtherFormats) {
   ExpectUsageError(Jsonl("--tsv_column=1", ""), "--tsv_column do not go together");
   ExpectUsageError(Jsonl("--target_prefix=x", ""), "--target_prefix do not go together");
   ExpectUsageError(Jsonl("--output_format=text --num_hypotheses=2", ""), "--num_hypotheses needs");

@@ -144,8 +144,8 @@ TEST_F(DefaultsTest, SayHowLongTranslationsAre) {
 
 TEST_F(DefaultsTest, ThatMakeNoSenseAreTheModelsFault) {
   SetDefault("num_beams", 0);
-  ExpectOneLineError("nibu-translate", Translate(""), 1, "\"num_beams\" must be 1 to 1000");
-  ExpectOneLineError("nibu-bench", Bench(""), 1, "\"num_beams\" must be 1 to 1000");
+  ExpectOneLineError("nibu-translate", Translate(""), 1, "\"num_beams\" must be 1 to 1024");
+  ExpectOneLineError("nibu-bench", Bench(""), 1, "\"num_beams\" must be 1 to 1024");
   SetDefault("num_beams", 4);
   SetDefault("max_length_factor", -1);
   ExpectOneLineError("nibu-translate", Translate(""), 1, "\"max_length_factor\" must be 0 to 1000");

@@ -108,7 +108,7 @@ TEST(ParagraphsTest, FailuresKeepTheirPlace) {
   EXPECT_EQ(outcome.out, absl::StrCat(Of("A dog runs."), "\n\n\n"));
 }
 
-TEST(ParagraphsTest, Refusals) {
+TEST(ParagraphsTest, RefusesFlagsThatNeedLines) {
   ExpectUsageError(Nibu("--wrap=72", ""), "--text=paragraphs");
   ExpectUsageError(Nibu("--text=paragraphs --wrap=-1", ""), "--wrap must be at least 0");
   ExpectUsageError(Nibu("--text=verses", ""), "--text must be lines, paragraphs or document");

@@ -52,7 +52,7 @@ const std::vector<std::string>& Beams() {
   return beams;
 }
 
-TEST_F(TransliterationTest, Prefixes) {
+TEST_F(TransliterationTest, PrefixesBeginTheirLines) {
   for (const std::string& beam : Beams()) {
     EXPECT_EQ(
         With(beam,
@@ -75,14 +75,14 @@ TEST_F(TransliterationTest, BiasedPrefixes) {
   EXPECT_NEAR(plain, weak, 1e-5);
 }
 
-TEST_F(TransliterationTest, Unknowns) {
+TEST_F(TransliterationTest, UnknownsOfAPrefixStayOrAreReplaced) {
   for (const std::string& beam : Beams()) {
     EXPECT_EQ(With(beam, kAtzmon, "<unk> t\n").out, "<unk> t z m o n\n");
     EXPECT_EQ(With(beam + "--replace_unknowns", kAtzmon, "<unk> t\n").out, "ت t z m o n\n");
   }
 }
 
-TEST_F(TransliterationTest, Alternatives) {
+TEST_F(TransliterationTest, AlternativesDifferBehindThePrefix) {
   for (const std::string& beam : {Beams()[0], Beams()[1]}) {
     const std::string flags = beam + "--return_alternatives --num_hypotheses=10 ";
     const auto behind = All(flags, kAtzmon, "a t\n");
@@ -134,7 +134,7 @@ TEST_F(TransliterationTest, LengthsAndEnds) {
   }
 }
 
-TEST_F(TransliterationTest, Attention) {
+TEST_F(TransliterationTest, EachHypothesisHasItsAttention) {
   const auto all = All("--num_hypotheses=4 --alignment=soft", "آ ز ا");
   ASSERT_EQ(all.size(), 4u);
   for (const auto& each : all) {

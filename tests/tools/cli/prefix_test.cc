@@ -166,14 +166,14 @@ TEST(TargetPrefixTest, IsTheSameWhateverTheBatch) {
   }
 }
 
-TEST(TargetPrefixTest, Biased) {
+TEST(TargetPrefixTest, ABiasFavoursThePrefix) {
   const std::string source = "A dog runs.\n";
   EXPECT_EQ(With("Eine Katze\n", "--prefix_bias_beta=1e-6", source).out, "Ein Hund rennt.\n");
   EXPECT_THAT(With("Eine Katze\n", "--prefix_bias_beta=0.999999", source).out,
               StartsWith("Eine Katze"));
 }
 
-TEST(TargetPrefixTest, Alternatives) {
+TEST(TargetPrefixTest, AlternativesDifferBehindThePrefix) {
   const auto all =
       JsonLines(With("Ein\n", "--output_format=jsonl --return_alternatives --num_hypotheses=5",
                      "A dog runs.\n"))[0]["hypotheses"];
@@ -211,7 +211,7 @@ TEST(UnknownsTest, OfPieces) {
 }
 
 // This model has words instead of pieces and a small vocabulary, so it generates <unk>.
-TEST(UnknownsTest, Generated) {
+TEST(UnknownsTest, GeneratedUnknownsAreForbiddenOrReplaced) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   const std::string flags =
       absl::StrCat("--model='", TestdataPath("opennmt-3"),

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/cli/run_lines.h"
+#include "tools/cli/translate_lines.h"
 
 namespace nibu::internal {
 namespace {

@@ -320,7 +320,7 @@ TEST(ScoreTest, LanguagesOfAModelThatHasThem) {
               "--src_lang is needed");
 }
 
-TEST(ScoreTest, Ensembles) {
+TEST(ScoreTest, AnEnsembleOfEqualModelsScoresAsOne) {
   const std::string captions = CaptionsModelPath();
   const std::string pairs = "A dog runs.\tEin Hund rennt.\n";
   const auto one = JsonLines(Score("--tsv --output_format=jsonl", pairs));

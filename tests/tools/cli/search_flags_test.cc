@@ -78,7 +78,7 @@ TEST(SearchFlagsTest, NothingChangesWhereNothingIsAsked) {
   }
 }
 
-TEST(SearchFlagsTest, Lengths) {
+TEST(SearchFlagsTest, LengthsHaveLimits) {
   for (const char* beam : {"--beam_size=1 ", "--beam_size=4 "}) {
     for (const size_t most : {1, 2, 3}) {
       const auto best = Hypotheses(absl::StrCat(beam, "--max_decoding_length=", most), kDog)[0];
@@ -143,7 +143,7 @@ TEST(SearchFlagsTest, CoverageIsALossForWhatIsNotTranslated) {
             Tokens("", "A man is riding a bicycle.").size());
 }
 
-TEST(SearchFlagsTest, Repetitions) {
+TEST(SearchFlagsTest, RepeatedNgramsAreForbidden) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* beam : {"--beam_size=1 ", "--beam_size=4 "}) {
     const std::string lengths = absl::StrCat(beam, "--min_decoding_length=40 ");
@@ -172,7 +172,7 @@ TEST(SearchFlagsTest, LoopsAreReportedAndRetried) {
   }
 }
 
-TEST(SearchFlagsTest, Suppressed) {
+TEST(SearchFlagsTest, SuppressedSequencesAreNotGenerated) {
   for (const char* beam : {"--beam_size=1 ", "--beam_size=4 "}) {
     EXPECT_THAT(Tokens(absl::StrCat(beam, "--suppress_sequences='▁Hund'")), Not(Contains("▁Hund")));
     const auto two = Tokens(absl::StrCat(beam, "--suppress_sequences='▁Ein ▁Hund,▁rennt,▁läuft'"));
@@ -213,7 +213,7 @@ TEST(SearchFlagsTest, CompatibleSearches) {
   EXPECT_EQ(Translate("--beam_size=1 --search_compat=huggingface", source).out, greedy);
 }
 
-TEST(SearchFlagsTest, Alternatives) {
+TEST(SearchFlagsTest, AlternativesDifferInTheirFirstToken) {
   for (const char* beam : {"--beam_size=1 ", "--beam_size=3 "}) {
     const std::string flags = absl::StrCat("--compute_type=float32 --return_alternatives ", beam);
     const auto all = Hypotheses(flags + "--num_hypotheses=10", kDog);
@@ -271,7 +271,7 @@ TEST(SamplingTest, LinesAndSentencesDifferAndSeedsReachFar) {
             With("--sampling_topk=0 --sampling_temperature=2 --seed=0").out);
 }
 
-TEST(SamplingTest, Edges) {
+TEST(SamplingTest, NarrowSamplingIsGreedyAndWideSamplingVaries) {
   NIBU_TOO_SLOW_FOR_SANITIZERS();
   for (const char* flags :
        {"--sampling_topk=0 --sampling_temperature=1e-6", "--sampling_topk=0 --sampling_topp=1e-6",

@@ -156,7 +156,7 @@ TEST(SentencesTest, PartsWithWhiteSpace) {
   EXPECT_EQ(out(".*", "  A dog runs.  "), "  A dog runs.  \n");
 }
 
-TEST(SentencesTest, Flags) {
+TEST(SentencesTest, FlagsDecideHowSentencesAreSplit) {
   const std::string line = "A dog runs. A man sleeps.";
   EXPECT_NE(Json("--split_sentences=false", line)["hypotheses"], Json("", line)["hypotheses"]);
   // German dates have ordinals with a full stop.

@@ -26,7 +26,7 @@ TEST(SplitTest, ASentenceALine) {
   EXPECT_EQ(RunSplit("'One. Two.' '' -- -3.").out, "One.\nTwo.\n\n-3.\n");
 }
 
-TEST(SplitTest, Languages) {
+TEST(SplitTest, LanguagesHaveTheirOwnRules) {
   const std::string text = "'Am 3. Mai kam sie.'";
   EXPECT_EQ(RunSplit("--language=deu_Latn " + text).out, "Am 3. Mai kam sie.\n");
   EXPECT_EQ(RunSplit(text).out, "Am 3.\nMai kam sie.\n");

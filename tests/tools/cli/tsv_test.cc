@@ -64,7 +64,7 @@ TEST(TsvTest, PrefixesAndFailures) {
   EXPECT_THAT(failed.out, HasSubstr("a\t\tb\nc\t"));
 }
 
-TEST(TsvTest, Refusals) {
+TEST(TsvTest, RefusesFlagsOfOtherFormats) {
   for (const char* flags : {"--text=paragraphs", "--output_format=jsonl", "--print_scores",
                             "--alignment=hard", "--input_format=jsonl"}) {
     ExpectUsageError(Tsv(1, flags, ""), "do not go together");

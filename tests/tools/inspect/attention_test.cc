@@ -209,7 +209,7 @@ TEST(AttentionTest, APageHasItsDataAndNothingFromElsewhere) {
   EXPECT_EQ(Attention("--html=- 'A dog.'").out.rfind("<!doctype html>", 0), 0u);
 }
 
-TEST(AttentionTest, Refusals) {
+TEST(AttentionTest, RefusesWhatItCannotShow) {
   const auto expect = [](const std::string& flags, int status, const std::string& part) {
     ExpectOneLineError("nibu-inspect attention", Attention(flags), status, part);
   };

@@ -100,6 +100,15 @@ class Translating(unittest.TestCase):
         results += translator.translate_batch([DOGS] * 2, **longest)  # waits for room
         self.assertLessEqual(translator.num_active_batches, 3)
         self.assertEqual({len(result.result().hypotheses[0]) for result in results}, {256})
+        # A call that waits for its results has more of such small batches under way.
+        options = longest | {"asynchronous": False}
+        call = threading.Thread(target=self.translator.translate_batch, args=([DOGS] * 20,), kwargs=options)
+        call.start()
+        most = 0
+        while call.is_alive():
+            most = max(most, self.translator.num_active_batches)
+            call.join(0.001)
+        self.assertGreater(most, 10)
 
     def test_threads(self):
         expected = best(self.translator.translate_batch([DOGS, MAN] * 5, beam_size=3))

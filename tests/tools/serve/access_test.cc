@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "tools/serve/rate_limit.h"
 #include "tools/serve/result_cache.h"
 
 namespace nibu::internal {
@@ -31,16 +33,47 @@ TEST(AccessTest, BelievesTrustedProxiesAlone) {
   EXPECT_EQ(access.AddressOf(From("10.0.0.1", "9.9.9.9, 5.6.7.8 ,10.0.0.2")), "5.6.7.8");
 }
 
-TEST(AccessTest, Keys) {
+TEST(AccessTest, ForwardedAddressesHaveManyForms) {
+  Access access;
+  access.Set({}, 0, {"10.0.0.1", "2001:DB8::A"});
+  for (const char* proxy : {"10.0.0.1", "::ffff:10.0.0.1", "2001:db8:0::a"}) {
+    EXPECT_EQ(access.AddressOf(From(proxy, "5.6.7.8:1234")), "5.6.7.8");
+    EXPECT_EQ(access.AddressOf(From(proxy, "[2001:db8::1]:443")), "2001:db8::1");
+    EXPECT_EQ(access.AddressOf(From(proxy, "::ffff:5.6.7.8, [2001:db8::a]:80")), "5.6.7.8");
+  }
+  EXPECT_EQ(access.AddressOf(From("::ffff:1.2.3.4", "5.6.7.8")), "1.2.3.4");
+  // What stands in front of a hop that is no address was written by somebody unknown.
+  for (const char* unknown : {"unknown", "", " ", "_hidden", "5.6.7", "x\r\ny"}) {
+    EXPECT_EQ(access.AddressOf(From("10.0.0.1", absl::StrCat("5.6.7.8, ", unknown))), "10.0.0.1");
+    EXPECT_EQ(access.AddressOf(From("10.0.0.1", absl::StrCat("9.9.9.9, ", unknown, ", 10.0.0.1"))),
+              "10.0.0.1");
+    EXPECT_EQ(access.AddressOf(From("10.0.0.1", absl::StrCat(unknown, ", 5.6.7.8"))), "5.6.7.8");
+  }
+}
+
+TEST(AccessTest, Ipv6ClientsAreNetworks) {
+  Access access;
+  access.Set({}, 1, {});
+  EXPECT_EQ(access.ClientOf(From("2001:db8::1"), ""), "2001:db8::/64");
+  EXPECT_EQ(access.AddressOf(From("2001:db8::1")), "2001:db8::1");
+  const auto now = Access::Clock::now();
+  EXPECT_FALSE(access.Refuse(From("2001:db8::1"), "", now).has_value());
+  EXPECT_EQ(access.Refuse(From("2001:db8::2"), "", now)->status, 429);
+  EXPECT_FALSE(access.Refuse(From("2001:db8:0:1::1"), "", now).has_value());
+}
+
+TEST(AccessTest, KeysAreReadAndRequired) {
   const std::string path = testing::TempDir() + "/keys.txt";
   std::ofstream(path) << "# ours\r\nsecret\r\n\nother \n";
   Access access;
   access.Set(*ReadKeys(path), 0, {});
   const auto now = Access::Clock::now();
-  EXPECT_EQ(access.Refuse("1.2.3.4", "", now)->status, 400);
-  EXPECT_EQ(access.Refuse("1.2.3.4", "# ours", now)->status, 403);
-  EXPECT_FALSE(access.Refuse("1.2.3.4", "secret", now).has_value());
-  EXPECT_FALSE(access.Refuse("1.2.3.4", "other", now).has_value());
+  EXPECT_EQ(access.Refuse(From("1.2.3.4"), "", now)->status, 400);
+  for (const char* wrong : {"# ours", "secre", "secret ", "Secret", "secretother", "sEcret"}) {
+    EXPECT_EQ(access.Refuse(From("1.2.3.4"), wrong, now)->status, 403);
+  }
+  EXPECT_FALSE(access.Refuse(From("1.2.3.4"), "secret", now).has_value());
+  EXPECT_FALSE(access.Refuse(From("1.2.3.4"), "other", now).has_value());
   EXPECT_EQ(KeyOf(From("", "", "Bearer secret"), ""), "secret");
   EXPECT_EQ(KeyOf(From("", "", "DeepL-Auth-Key secret"), ""), "secret");
   EXPECT_EQ(KeyOf(From("", "", "Basic secret"), ""), "");
@@ -59,7 +92,7 @@ TEST(AccessTest, RequestsInAMinute) {
   access.Set({}, 3, {});
   const auto start = Access::Clock::now();
   const auto at = [&](int seconds, const char* client = "a") {
-    const auto refusal = access.Refuse(client, "", start + std::chrono::seconds(seconds));
+    const auto refusal = access.Refuse(From(client), "", start + std::chrono::seconds(seconds));
     return refusal.has_value() ? refusal->status * 1000 + refusal->retry_after : 200;
   };
   EXPECT_EQ(at(0), 200);
@@ -71,6 +104,48 @@ TEST(AccessTest, RequestsInAMinute) {
   EXPECT_EQ(at(20), 200);
   EXPECT_EQ(at(20), 429'020);
   EXPECT_EQ(at(1000), 200);
+}
+
+// A network that guesses does not learn that a guess was right, once it has sent too many.
+TEST(AccessTest, WrongKeysAreLimited) {
+  for (const int per_minute : {0, 30, 1000}) {
+    Access access;
+    access.Set({"secret", "other"}, per_minute, {});
+    const auto start = Access::Clock::now();
+    const auto status = [&](const char* address, const std::string& key, int second = 0) {
+      const auto refusal = access.Refuse(From(address), key, start + std::chrono::seconds(second));
+      return refusal.has_value() ? refusal->status : 200;
+    };
+    EXPECT_EQ(status("2001:db8::1", "other"), 200);
+    const int most = per_minute == 30 ? 30 : 60;
+    for (int i = 0; i < most; ++i) {
+      EXPECT_EQ(status("2001:db8::1", absl::StrCat("guess ", i)), 403) << i;
+    }
+    EXPECT_EQ(status("2001:db8::2", "guess"), 429);
+    EXPECT_EQ(status("2001:db8::2", "secret"), 429);
+    EXPECT_GE(access.Refuse(From("2001:db8::1"), "guess", start)->retry_after, 1);
+    // Others are not shut out, and neither is who has sent the right key before.
+    EXPECT_EQ(status("2001:db8::2", "other"), 200);
+    EXPECT_EQ(status("1.2.3.4", "guess"), 403);
+    EXPECT_EQ(status("1.2.3.4", "secret"), 200);
+    EXPECT_EQ(status("2001:db8::2", "secret", 60), 200);
+    EXPECT_EQ(status("2001:db8::2", "guess", 60), 403);
+  }
+}
+
+TEST(RateLimitTest, KnowsABoundedNumberOfClients) {
+  RateLimit limit(/*most_clients=*/3);
+  const auto now = RateLimit::Clock::now();
+  const auto may = [&](const char* client) { return limit.Take(client, 1, now) == 0; };
+  for (const char* client : {"a", "b", "c"}) EXPECT_TRUE(may(client));
+  EXPECT_FALSE(may("a"));
+  // "b" asked longest ago, so it is forgotten for "d", and "c" for "b".
+  EXPECT_TRUE(may("d"));
+  EXPECT_TRUE(may("b"));
+  for (const char* client : {"a", "d", "b"}) EXPECT_FALSE(may(client));
+  EXPECT_FALSE(limit.Knows("c"));
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(may(std::to_string(i).c_str()));
+  EXPECT_EQ(limit.size(), 3u);
 }
 
 TEST(ResultCacheTest, KeepsWhatWasUsedLast) {

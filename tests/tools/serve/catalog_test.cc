@@ -24,7 +24,7 @@ absl::StatusOr<std::shared_ptr<const Catalog>> Read(const std::vector<std::strin
                                                     const std::vector<std::string>& pinned = {},
                                                     std::vector<std::string>* warnings = nullptr) {
   std::vector<std::string> unused;
-  return Catalog::Read(models, folder, pinned, warnings != nullptr ? warnings : &unused);
+  return Catalog::Read(models, folder, pinned, nullptr, warnings != nullptr ? warnings : &unused);
 }
 
 // Returns the languages as "en: de en, de: de".

@@ -305,6 +305,33 @@ def single_strings(server):
         is_translated(name, found["translatedText"])
 
 
+def careless(server):
+    """Base addresses that end in a slash, JSON without its content type, and lists in forms."""
+    body = json.dumps({"q": DOGS, "source": "en", "target": "de"}).encode()
+    form = {"Content_Type": "application/x-www-form-urlencoded"}
+    for path in ("//translate", "/translate/", "///translate//?x=y"):
+        for fields in (form, {"Content_Type": "text/plain"}, {}):
+            name = f"{path} with {fields}"
+            found = json_of(name, server.once(server.request("POST", path, body, **fields)))
+            if has_keys(name, found, "translatedText"):
+                is_translated(name, found["translatedText"])
+    error_of("two texts in a form", server.once(server.request(
+        "POST", "/translate", b"q=Two+dogs.&q=A+cat.&source=en&target=de", **form)), 400,
+             "Invalid request: q parameter is there twice; a list of texts needs JSON")
+    name = "half of a surrogate pair"
+    answer = server.once(server.request("POST", "/translate", body.replace(b"Two dogs", b"\\ud83d"),
+                                        Content_Type="application/json"))
+    found = json_of(name, answer, 400)
+    if has_keys(name, found, "error"):
+        check(name, '"q"' in found["error"], f"the error does not name q: {found['error']!r}")
+    name = "a short text"
+    body = json.dumps({"q": ["Hello", DOGS], "source": "auto", "target": "de"}).encode()
+    found = json_of(name, server.once(server.request("POST", "/translate", body)))
+    if has_keys(name, found, "translatedText", "detectedLanguage"):
+        for detected in found["detectedLanguage"]:
+            is_detected(name, detected)
+
+
 def cors(server):
     name = "preflight"
     answer = server.once(server.request(
@@ -394,7 +421,7 @@ def all_clients(program, model):
     try:
         server.wait_until_ready()
         for client in (mastodon, weblate, discourse, libretranslatepy, own_page, container_check, single_strings,
-                       cors, errors):
+                       careless, cors, errors):
             attempt(client.__name__, client, server)
         if not check("server", server.process.poll() is None, f"it has ended: {server.process.returncode}"):
             print(server.errors())

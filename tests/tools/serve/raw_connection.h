@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -29,12 +30,17 @@ struct ReceivedAnswer {
 
 class RawConnection {
  public:
-  // `url`: "http://127.0.0.1:PORT".
-  explicit RawConnection(const std::string& url) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  // `url`: "http://127.0.0.1:PORT". `from`: the address of this end; each is another client.
+  explicit RawConnection(const std::string& url, const std::string& from = "127.0.0.1")
+      : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     const int port = std::atoi(url.substr(url.rfind(':') + 1).c_str());
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    inet_pton(AF_INET, from.c_str(), &own.sin_addr);
+    bind(socket_, reinterpret_cast<const sockaddr*>(&own), sizeof(own));
     inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
     const timeval time = {20, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
@@ -44,6 +50,11 @@ class RawConnection {
   ~RawConnection() { Close(); }
   RawConnection(RawConnection&& other) noexcept
       : socket_(std::exchange(other.socket_, -1)), read_(std::move(other.read_)) {}
+  RawConnection& operator=(RawConnection&& other) noexcept {
+    std::swap(socket_, other.socket_);
+    std::swap(read_, other.read_);
+    return *this;
+  }
 
   void Send(absl::string_view bytes) {
     while (!bytes.empty()) {
@@ -97,6 +108,16 @@ class RawConnection {
   bool HasData(int milliseconds) {
     pollfd wait = {socket_, POLLIN, 0};
     return !read_.empty() || poll(&wait, 1, milliseconds) > 0;
+  }
+
+  // Returns the first of the connections on which something can be read within 20 seconds, or null.
+  static RawConnection* AwaitAny(std::vector<RawConnection>* connections) {
+    std::vector<pollfd> waits;
+    for (const RawConnection& each : *connections) waits.push_back({each.socket_, POLLIN, 0});
+    if (poll(waits.data(), waits.size(), 20'000) <= 0) return nullptr;
+    size_t index = 0;
+    while (waits[index].revents == 0) ++index;
+    return &(*connections)[index];
   }
 
   // Ends only the sending side.

@@ -51,10 +51,13 @@ class Answer:
 
 
 class Connection:
-    """A connection on which requests are sent as bytes, and answers are read one after the other."""
+    """A connection on which requests are sent as bytes, and answers are read one after the other.
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=ANSWER_LIMIT)
+    `source` is the address of this end; each is another client.
+    """
+
+    def __init__(self, port, source="127.0.0.1", timeout=ANSWER_LIMIT):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout, (source, 0))
         self.received = b""
 
     def __enter__(self):
@@ -79,7 +82,7 @@ class Connection:
                 raise ValueError(f"the connection ends within the head of an answer: {short(self.received)}")
         head, self.received = self.received.split(b"\r\n\r\n", 1)
         status_line, *lines = head.decode("latin-1").split("\r\n")
-        match = re.fullmatch(r"HTTP/1\.1 ([1-5][0-9][0-9]) [^\r\n]*", status_line)
+        match = re.fullmatch(r"HTTP/1\.[01] ([1-5][0-9][0-9]) [^\r\n]*", status_line)
         if match is None:
             raise ValueError(f"the status line is {short(status_line)}")
         status = int(match[1])
@@ -92,7 +95,7 @@ class Connection:
         # Some clients, such as translate-shell, do not undo chunks.
         if "transfer-encoding" in header:
             raise ValueError("the answer has a Transfer-Encoding")
-        if status == 204:
+        if status < 200 or status == 204:
             return Answer(status, header, b"")
         length = header.get("content-length", [])
         if len(length) != 1 or not length[0].isdigit():

@@ -27,6 +27,7 @@ struct HeldUnit {
   std::string source;
   int64_t priority;
   nibu::Done done;
+  std::weak_ptr<const nibu::Plan> plan;
 
   void Finish() const {
     Result result;
@@ -60,7 +61,7 @@ class TestService {
 
   void Offer(const std::vector<std::string>& models, const StoreOptions& options = {}) {
     std::vector<std::string> warnings;
-    service_->store().Offer(*Catalog::Read(models, "", {}, &warnings), Float32(options));
+    service_->store().Offer(*Catalog::Read(models, "", {}, nullptr, &warnings), Float32(options));
   }
   static StoreOptions Float32(StoreOptions options) {
     options.model.compute_type = ComputeType::kFloat32;
@@ -69,11 +70,10 @@ class TestService {
 
   // Keeps units in `held_` from now on, instead of translating them.
   void Hold() {
-    service_->jobs().SetSubmitUnit([this](const std::string& line, const TextUnit* unit,
-                                          const auto&, const nibu::Request& request,
-                                          nibu::Done done) {
+    service_->jobs().feed().SetSubmitUnit([this](const TextUnit& unit, const auto& plan,
+                                                 const nibu::Request& request, nibu::Done done) {
       const std::lock_guard<std::mutex> lock(mutex_);
-      held_.push_back({unit != nullptr ? unit->source() : line, request.priority, std::move(done)});
+      held_.push_back({unit.source(), request.priority, std::move(done), plan});
       changed_.notify_one();
       return nibu::Ticket();
     });
@@ -137,6 +137,11 @@ class TestService {
       task();
       lock.lock();
     }
+  }
+
+  // Does the network's tasks that wait now.
+  void RunWaiting() {
+    RunUntil([this] { return tasks_.empty(); });
   }
 
   Service& service() { return *service_; }

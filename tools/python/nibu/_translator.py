@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
 
     from nibu._options import AllOptions, Options
 
-# A translator keeps so many plans at most, one for each combination of options.
-_MOST_PLANS = 100
 # The queue's room for sentences, unless the caller says otherwise: so much that submit hardly ever waits, which would
 # stop an event loop. Lists and iterables have no more than some texts in it at a time.
 _QUEUE_SIZE = 1 << 16
@@ -65,8 +61,6 @@ class Translator:
         else:
             self._engine = threads_of._engine
         self._defaults = sorted_options["text"]
-        self._plans: dict[object, _nibu.Plan] = {}
-        self._lock = threading.Lock()
         self._plan({})
 
     @property
@@ -261,7 +255,6 @@ class Translator:
 
     def close(self) -> None:
         """Cancels all requests and ends the threads. Not needed: a translator that is dropped finishes them."""
-        self._plans.clear()
         self._engine.close()
 
     def __enter__(self) -> Translator:
@@ -274,20 +267,11 @@ class Translator:
         return f"Translator({self._model.info['path']!r})"
 
     def _plan(self, options: Mapping[str, Any]) -> _nibu.Plan:
-        key = tuple(sorted((name, _frozen(name, value)) for name, value in options.items()))
-        found = self._plans.get(key)
-        if found is not None:
-            return found
         sorted_options = sort_options(options)
         for kind in ("model", "speed"):
             if sorted_options[kind]:
                 raise TypeError(f"{next(iter(sorted_options[kind]))} is an option of Translator(), not of a call")
-        plan = self._engine.prepare(self._model, {**self._defaults, **sorted_options["text"]})
-        with self._lock:
-            if len(self._plans) >= _MOST_PLANS:
-                del self._plans[next(iter(self._plans))]
-            self._plans[key] = plan
-        return plan
+        return self._engine.prepare(self._model, {**self._defaults, **sorted_options["text"]})
 
 
 def _texts(name: str, source: Text | Texts) -> list[Text]:
@@ -297,12 +281,3 @@ def _texts(name: str, source: Text | Texts) -> list[Text]:
     if not isinstance(source, (list, tuple)):
         raise TypeError(f"{name} must be str or bytes, or a list of them, not {type(source).__name__}")
     return list(source)
-
-
-def _frozen(name: str, value: object) -> object:
-    """Returns a key of a dict: the value of an option with its type, since 2 and 2.0 are equal."""
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(name, element) for element in value)
-    if value is not None and not isinstance(value, (Real, str, bytes, PathLike)):
-        raise TypeError(f"{name} must be a bool, a number, a text or a list of them, not {type(value).__name__}")
-    return type(value), value

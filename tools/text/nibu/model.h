@@ -59,6 +59,32 @@ struct ModelInfo {
   std::vector<std::string> notes;
 };
 
+// Calls visit(name, value) with each fact in its order here, except for `defaults`. Of a value of
+// compute_type, it gets the name.
+template <typename Visitor>
+void VisitFacts(const ModelInfo& info, Visitor visit) {
+  visit("path", info.path);
+  visit("ensemble", info.ensemble);
+  visit("pivot", info.pivot);
+  visit("format", info.format);
+  visit("license", info.license);
+  visit("languages", info.languages);
+  visit("source_language", info.source_language);
+  visit("target_language", info.target_language);
+  visit("source_languages", info.source_languages);
+  visit("target_languages", info.target_languages);
+  visit("default_source_language", info.default_source_language);
+  visit("default_target_language", info.default_target_language);
+  visit("language_tokens", info.language_tokens);
+  visit("compute_type", ComputeTypeName(info.compute_type));
+  visit("weight_bytes", info.weight_bytes);
+  visit("source_vocabulary_size", info.source_vocabulary_size);
+  visit("target_vocabulary_size", info.target_vocabulary_size);
+  visit("has_tokenizer", info.has_tokenizer);
+  visit("has_shortlist", info.has_shortlist);
+  visit("notes", info.notes);
+}
+
 // Immutable: any number of threads may use one model. A Translator's plan keeps its model alive.
 class NIBU_EXPORT Model {
  public:
@@ -119,6 +145,7 @@ class NIBU_EXPORT Model {
 
  private:
   friend class Translator;
+  friend struct internal::ModelParts;
   using Parts = std::shared_ptr<const internal::ModelParts>;
   Model(ModelInfo info, Parts parts, Parts pivot);
   const internal::TextCoder& target_coder() const;

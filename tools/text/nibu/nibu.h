@@ -6,14 +6,11 @@
 //   int main() {
 //     nibu::Options options;
 //     options.beam_size = 2;
-//     auto model = nibu::Model::Load("models/en-de");
-//     auto translator = nibu::Translator::Create();
-//     if (!model.ok() || !translator.ok()) return 1;
-//     auto plan = (*translator)->Prepare(*model, options);
-//     if (!plan.ok()) return 1;
-//     auto results = (*translator)->Translate({"Hello world!", "How are you?"}, *plan);
-//     if (!results.ok()) return 1;
-//     for (const nibu::Result& line : *results) std::cout << line.hypotheses[0].text << "\n";
+//     auto translator = nibu::Translator::Open("models/en-de", options);
+//     if (!translator.ok()) return 1;
+//     auto translation = (*translator)->Translate("Hello world!");
+//     if (!translation.ok()) return 1;
+//     std::cout << *translation << "\n";
 //   }
 //
 // Everything here is thread-safe or immutable, as each class says. Errors are statuses whose
@@ -30,6 +27,7 @@
 #include "nibu/result.h"      // IWYU pragma: export
 #include "nibu/sentences.h"   // IWYU pragma: export
 #include "nibu/text.h"        // IWYU pragma: export
+#include "nibu/text_feed.h"   // IWYU pragma: export
 #include "nibu/translator.h"  // IWYU pragma: export
 #include "nibu/version.h"     // IWYU pragma: export
 

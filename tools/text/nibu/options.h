@@ -17,29 +17,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "nibu/engine.h"
 #include "nibu/export.h"
 
 namespace nibu {
 
 // The type of the matrix products. kAuto: the fastest one on this CPU.
 enum class ComputeType : uint8_t { kAuto, kFloat32, kBFloat16, kInt8 };
-
-// The unit of SpeedOptions::batch_size: sentences, or tokens of their sources.
-enum class BatchType : uint8_t { kExamples, kTokens };
-
-// The kernels that multiply matrices. kAuto: nibu's own int8 kernels where there are some
-// (x86-64 with AVX-512 VNNI or AMX), oneDNN's elsewhere and in matmuls with several threads.
-// kOneDnn: oneDNN's alone. Both give the same int8 results, bit for bit.
-enum class MatmulKernels : uint8_t { kAuto, kOneDnn };
-
-// The system whose rules say when a beam search ends, and which hypotheses it keeps.
-enum class SearchCompat : uint8_t { kNibu, kCTranslate2, kMarian, kHuggingFace };
-
-// The treatment of a translation that repeats itself without end.
-enum class OnRepetition : uint8_t {
-  kKeep,   // It stays as it is, with Warning::kRepetition.
-  kRetry,  // It is searched once more with no_repeat_ngram_size=3; the better of both is taken.
-};
 
 // The treatment of a sentence of more than max_input_length tokens.
 enum class LongInput : uint8_t {
@@ -125,13 +109,13 @@ struct Options {
 
   // Lengths, in tokens without the end of sentence.
   int min_decoding_length = 1;
-  std::optional<int> max_decoding_length;  // 256
+  std::optional<int> max_decoding_length;  // kDefaultMaxDecodingLength
   int max_input_length = 1024;
   LongInput long_input = LongInput::kSplit;
 
   // The search. S is the sum of the log-probabilities of a hypothesis, L its length:
   //   score = (S - word_penalty * L) / L^length_penalty + coverage_penalty * coverage
-  std::optional<int> beam_size;  // 4; 1 is greedy search.
+  std::optional<int> beam_size;  // kDefaultBeamSize; 1 is greedy search.
   float patience = 1;
   int num_hypotheses = 1;
   SearchCompat search_compat = SearchCompat::kNibu;
@@ -186,6 +170,9 @@ struct OptionInfo {
 
 // The table: all options of the three structs, in the order of the help. The rows live forever.
 NIBU_EXPORT const std::vector<OptionInfo>& OptionTable();
+
+// Returns the name that the option compute_type has for a value: "auto", "float32", ...
+NIBU_EXPORT std::string ComputeTypeName(ComputeType type);
 
 // Sets the option of this name from text, as on the command line. Returns NotFound if the struct
 // has no such option, and InvalidArgument if the text is not a value of it. See OptionOfError.

@@ -70,6 +70,7 @@ struct Result {
   // With a src_lang of "auto", the language that was translated from, as the model spells it: the
   // detected one or, if that is not sure, the model's default. Empty for a line without letters.
   std::string source_language = {};
+  bool ends_open = false;  // The text ends within markup: see TextReader::is_open.
 };
 
 // Returns the result as a JSON object on one line, without a line feed:

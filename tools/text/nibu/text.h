@@ -17,6 +17,7 @@ namespace nibu {
 namespace internal {
 struct UnitParts;
 class TextReader;
+class UnitCutter;
 }  // namespace internal
 
 // A part of a text that is translated by itself: a line, a paragraph, or a block of a document; or
@@ -51,6 +52,7 @@ class NIBU_EXPORT TextUnit {
  private:
   friend class TextReader;
   friend class Translator;
+  friend class internal::UnitCutter;
   std::shared_ptr<const internal::UnitParts> parts_;
   size_t wrap_ = 0;
 };

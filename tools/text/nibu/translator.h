@@ -1,9 +1,15 @@
-// Translates lines of text, with any number of models at once.
+// Translates texts, with any number of models at once. With one model, two lines do it:
 //
-//   model = Model::Load(path)       once, shared
-//   translator = Translator::Create()   once: it has the threads
-//   plan = translator->Prepare(model, options)   once for each kind of request
-//   translator->Translate(lines, plan), or Submit(line, plan, request, done) for servers
+//   auto translator = nibu::Translator::Open("opus-mt-en-fr");
+//   std::cout << *(*translator)->Translate("A dog runs.");
+//
+// Who has several models or kinds of requests, or submits texts without waiting for them, makes
+// each part once:
+//
+//   model = Model::Load(path)           shared by any number of translators
+//   translator = Translator::Create()   has the threads
+//   plan = translator->Prepare(model, options)   for each kind of request
+//   translator->Translate(texts, plan), or Submit(text, plan, request, done) for servers
 #ifndef NIBU_TRANSLATOR_H_
 #define NIBU_TRANSLATOR_H_
 
@@ -18,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "nibu/engine.h"
 #include "nibu/export.h"
 #include "nibu/model.h"
 #include "nibu/options.h"
@@ -25,6 +32,12 @@
 #include "nibu/text.h"
 
 namespace nibu {
+
+namespace internal {
+class Engines;
+class PendingLine;
+struct MarkedLine;
+}  // namespace internal
 
 // Options that have been checked against a model, for any number of requests. Immutable, for one
 // Translator. It keeps its model alive, and so does each of its requests until it has ended.
@@ -51,6 +64,7 @@ struct Request {
   uint64_t key = 0;
   // The text that the translation begins with, or its pieces if Options::tokenized. Its sentences
   // begin those of the line, one by one. Alternatives are those of the sentence in which it ends.
+  // The lines of a prefix begin those of a whole text, one by one.
   std::string target_prefix = {};
   // A translation to be scored; nothing is searched for then. Its sentences are scored as
   // translations of the line's, one by one, if there are equally many; else the line is scored as
@@ -61,8 +75,12 @@ struct Request {
   // the sentence ends, and its tokens so far become its translation. It is called on the threads
   // that decode, perhaps on several at a time, and the other sentences of a thread wait for it.
   // Submit refuses it with InvalidArgument together with a beam, patience, alternatives, a target,
-  // OnRepetition::kRetry, or two models in a row; SubmitText always refuses it.
+  // OnRepetition::kRetry, two models in a row, or a whole text.
   std::function<bool(const Step& step)> on_step = nullptr;
+  // The priority at the line's beginning. Those of its sentences go evenly from there to `priority`
+  // at its end, so that the sentences of a long line wait among others' instead of all together.
+  // nullopt: all of them have `priority`, and so have the units of a whole text in any case.
+  std::optional<int64_t> first_priority = std::nullopt;
 };
 
 // Called once with a request's key and its result, or the reason why there is none: Cancelled,
@@ -72,26 +90,6 @@ struct Request {
 // dropped. It may call Submit (without patience), Prepare and Cancel, and must not destroy the
 // Translator.
 using Done = std::function<void(uint64_t key, absl::StatusOr<Result> result)>;
-
-// The translation of a whole text.
-struct Translation {
-  // The text with its units translated. Except in a document, all lines end in a line feed,
-  // whatever ended them in the source, and so does the last one.
-  std::string text;
-  std::vector<TextUnit> units;  // The units of the source, in order.
-  std::vector<Result> results;  // For each unit, its result; empty for a unit without text.
-  bool ends_open = false;       // See TextReader::is_open.
-  bool ends_line = false;       // The source's last line has an end; that of `text` always has.
-  std::string source_language;  // See Result::source_language; it is that of the whole text.
-};
-// Called once with all of a text, in the way of Done.
-using TextDone = std::function<void(uint64_t key, absl::StatusOr<Translation> translation)>;
-
-// Joins the results of a text's units to one, as if the text were a line and its units were
-// sentences: the n-th hypothesis consists of the n-th ones of the units, and its text has the line
-// ends of the source. `plan` is the one that the text was submitted with. Returns ResourceExhausted
-// if the attention of all tokens to all tokens of the source takes too much memory.
-NIBU_EXPORT absl::StatusOr<Result> JoinUnits(const Translation& translation, const Plan& plan);
 
 // A patience for Translator::Submit, which then waits as long as it takes.
 inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
@@ -113,16 +111,6 @@ class NIBU_EXPORT Ticket {
   std::shared_ptr<const State> state_;
 };
 
-// Counts what the threads of a translator have done since it was created, for monitoring a server.
-// A sentence that two models translate in a row counts twice, once for each.
-struct Activity {
-  uint64_t waiting = 0;       // Sentences that no thread has begun; the only number that may fall.
-  uint64_t begun = 0;         // Sentences that a thread has begun, those cancelled since included.
-  double waited_seconds = 0;  // The sum of the times for which these waited in the queue.
-  uint64_t steps = 0;         // Steps of the decoder: each adds a token to each of its sentences.
-  uint64_t step_sentences = 0;  // The sum of the numbers of sentences in these steps.
-};
-
 // Thread-safe. It owns the threads: each model has some, but no more of all of them decode at a
 // time than SpeedOptions::threads says, and those that wait take turns. Each model has a queue of
 // its own. No exception comes out of it. A request that fails leaves the others, and the
@@ -130,7 +118,15 @@ struct Activity {
 // the rest returns FailedPrecondition there.
 class NIBU_EXPORT Translator {
  public:
-  // Returns InvalidArgument if an option makes no sense (see OptionOfError).
+  // Loads a model (see Model::Load) and makes a translator for it, whose options are those for
+  // which a plan is not given.
+  static absl::StatusOr<std::unique_ptr<Translator>> Open(const std::string& model,
+                                                          const Options& options = {},
+                                                          const ModelOptions& model_options = {},
+                                                          const SpeedOptions& speed_options = {});
+
+  // Makes a translator without a model. Returns InvalidArgument if an option makes no sense (see
+  // OptionOfError).
   static absl::StatusOr<std::unique_ptr<Translator>> Create(const SpeedOptions& options = {});
   // Finishes everything that was submitted. It must not be called on a thread of the translator.
   ~Translator();
@@ -143,39 +139,33 @@ class NIBU_EXPORT Translator {
   absl::StatusOr<std::shared_ptr<const Plan>> Prepare(std::shared_ptr<const Model> model,
                                                       const Options& options = {});
 
-  // Tokenizes a line (any bytes but a line feed) on the calling thread, copies what it needs, and
-  // queues the line's sentences. With Options::markup, the line is read by itself: an element that
-  // is open at the end of another line has no effect on it. Options::text has no effect either.
-  // If this returns OK, `done` is called exactly once; otherwise it never is. Errors are
-  // InvalidArgument: a line feed, a target for a blank line, or a src_lang of "auto" and no
-  // language that could be detected; OutOfRange: a sentence has too many tokens, with
-  // LongInput::kError or a target; ResourceExhausted: there is not enough memory, or the queue has
-  // been full for `patience`, which has to be above 0 for a line of more sentences than the queue
-  // has room for; FailedPrecondition: the plan is another translator's, or the destructor has
-  // begun.
-  absl::StatusOr<Ticket> Submit(absl::string_view line, std::shared_ptr<const Plan> plan,
+  // Translates a text, which may be any bytes: with TextKind::kLines and without a line feed a
+  // line, else a whole text, which is cut into units as Options::text and Options::markup say
+  // (TextReader). The result of a whole text is as if it were a line and its units were sentences:
+  // the n-th hypothesis consists of the n-th ones of the units, and its text has the line ends of
+  // the source. Units with the same text are translated once, except with markup and sampling.
+  //
+  // The text is tokenized on the calling thread, which copies what it needs, and its sentences are
+  // queued. `plan`: null stands for the options of Open. If this returns OK, `done` is called
+  // exactly once, with the result or with the error of the first unit that failed; otherwise it
+  // never is. Errors are
+  //   InvalidArgument: a target for a blank line; a target or on_step for a whole text, or a prefix
+  //     for one that is not TextKind::kLines; or a src_lang of "auto" and no language that could be
+  //     detected;
+  //   OutOfRange: a sentence has too many tokens, with LongInput::kError or a target;
+  //   ResourceExhausted: there is not enough memory, the attention of all tokens of a whole text to
+  //     all of the source takes too much of it, or the queue has been full for `patience`, which
+  //     holds for each unit, and has to be above 0 for a unit of more sentences than the queue has
+  //     room for;
+  //   FailedPrecondition: the plan is another translator's, or the destructor has begun.
+  absl::StatusOr<Ticket> Submit(absl::string_view text, std::shared_ptr<const Plan> plan,
                                 Request request, Done done,
                                 std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
 
-  // Does the same with a unit of a text (see TextReader), whatever the plan says about texts and
-  // markup.
+  // Does the same with a unit of a text, whatever the plan says about texts and markup.
   absl::StatusOr<Ticket> Submit(const TextUnit& unit, std::shared_ptr<const Plan> plan,
                                 Request request, Done done,
                                 std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
-
-  // Translates a whole text, cut into units as the plan's Options::text and Options::markup say.
-  // Units with the same text are translated once, except with markup and sampling. If this returns
-  // OK, `done` is called exactly once, with the translation or with the error of the first unit
-  // that failed; otherwise it never is, and the errors are those of Submit. `patience` holds for
-  // each unit. With TextKind::kLines, the lines of Request::target_prefix begin those of the text,
-  // one by one; else it must be empty, and so must Request::target. Samples of the first unit are
-  // those of a line with the same key.
-  absl::StatusOr<Ticket> SubmitText(
-      absl::string_view text, std::shared_ptr<const Plan> plan, Request request, TextDone done,
-      std::chrono::nanoseconds patience = std::chrono::nanoseconds(0));
-  // Does the same, and waits for the translation. It must not be called within a Done.
-  absl::StatusOr<Translation> TranslateText(absl::string_view text,
-                                            std::shared_ptr<const Plan> plan);
 
   // Ends a request with Cancelled, before its next step at the latest. Does nothing once it has
   // ended.
@@ -184,16 +174,23 @@ class NIBU_EXPORT Translator {
   // Ends all requests that have been submitted and have not ended, as Cancel does.
   void CancelAll();
 
-  // Submits all lines and waits for them; not to be called within a Done. The results are in the
-  // lines' order, and their number is the line's key. An error is that of the first line that
-  // failed; lines that have not been submitted then are not begun.
-  absl::StatusOr<std::vector<Result>> Translate(const std::vector<std::string>& lines,
-                                                std::shared_ptr<const Plan> plan);
+  // Translates a text with the options of Open, and waits for it. Not to be called within a Done.
+  absl::StatusOr<std::string> Translate(absl::string_view text);
+
+  // Submits all texts and waits for them; not to be called within a Done. The results are in the
+  // texts' order. Texts that are equal are translated once, except with sampling, and on_step is
+  // told of the first of them. `request` holds for each text, but its key is that of the first one:
+  // the others' follow it. An error is that of
+  // the first text that failed; texts that have not been submitted then are not begun.
+  absl::StatusOr<std::vector<Result>> Translate(const std::vector<std::string>& texts,
+                                                std::shared_ptr<const Plan> plan,
+                                                const Request& request = {});
   // Does the same with a given translation of each line, which is scored (see Request::target).
   // Returns InvalidArgument if there are not equally many of both.
   absl::StatusOr<std::vector<Result>> Score(const std::vector<std::string>& lines,
                                             const std::vector<std::string>& targets,
-                                            std::shared_ptr<const Plan> plan);
+                                            std::shared_ptr<const Plan> plan,
+                                            const Request& request = {});
 
   // Frees the threads and memory of models that have been unloaded: those whose plans and requests
   // have ended, and which nobody holds any more. Prepare and Submit do so, too, so this is for a
@@ -214,14 +211,27 @@ class NIBU_EXPORT Translator {
   Activity activity() const;
 
  private:
-  class Impl;
-  explicit Translator(std::unique_ptr<Impl> impl);
-  // Returns the error with which a request with this plan would be refused, whatever its text.
-  absl::Status CheckUsable(const std::shared_ptr<const Plan>& plan);
-  absl::StatusOr<std::vector<Result>> SubmitAll(const std::vector<std::string>& lines,
+  explicit Translator(std::shared_ptr<internal::Engines> engines);
+  // Returns the plan for a text: `plan` or, if its src_lang is "auto", the plan for the text's
+  // language, whose code goes to `language`. Returns the error with which any request with this
+  // plan is refused.
+  absl::StatusOr<std::shared_ptr<const Plan>> PlanFor(absl::string_view text,
+                                                      std::shared_ptr<const Plan> plan,
+                                                      std::string* language);
+  absl::StatusOr<Ticket> SubmitLine(const internal::MarkedLine& line,
+                                    std::shared_ptr<const Plan> plan, Request request,
+                                    std::string language, Done done,
+                                    std::chrono::nanoseconds patience);
+  absl::StatusOr<Ticket> SubmitWhole(absl::string_view text, std::shared_ptr<const Plan> plan,
+                                     Request request, std::string language, Done done,
+                                     std::chrono::nanoseconds patience);
+  void CancelLines(const std::vector<std::weak_ptr<internal::PendingLine>>& lines);
+  absl::StatusOr<std::vector<Result>> SubmitAll(const std::vector<std::string>& texts,
                                                 const std::vector<std::string>* targets,
-                                                const std::shared_ptr<const Plan>& plan);
-  std::unique_ptr<Impl> impl_;
+                                                const std::shared_ptr<const Plan>& plan,
+                                                const Request& request);
+  const std::shared_ptr<internal::Engines> engines_;
+  std::shared_ptr<const Plan> plan_;  // that of Open, or null
 };
 
 }  // namespace nibu

@@ -15,8 +15,8 @@ namespace nibu::internal {
 namespace {
 
 // Queries, keys and values of a sentence, [q | k | v] in a row.
-struct Sentence {
-  explicit Sentence(Random* random)
+struct RelativeSentence {
+  explicit RelativeSentence(Random* random)
       : positions(random->Int(1, 70)),
         shape{random->Int(1, 3), random->Int(1, 20)},
         inner(shape.heads * shape.head_dim),
@@ -68,7 +68,7 @@ TEST(RelativeTest, BiasesOfWindowsGoByTheDistance) {
   ForEachHighwayTarget([] {
     Random random(1);
     for (int round = 0; round < Rounds(40); ++round) {
-      const Sentence sentence(&random);
+      const RelativeSentence sentence(&random);
       const std::string mechanism = random.Chance() ? "shifted" : "block_grid";
       const int width = random.Int(2, 80);
       const int layer = random.Int(0, 3);
@@ -114,7 +114,7 @@ TEST(RelativeTest, BiasesOfWindowsGoByTheDistance) {
 TEST(RelativeTest, ConvolutionIsAddedToFactorizedAttention) {
   Random random(2);
   for (int round = 0; round < Rounds(40); ++round) {
-    const Sentence sentence(&random);
+    const RelativeSentence sentence(&random);
     const int kernel = 2 * random.Int(0, 5) + 1;
     const auto taps = random.Floats(static_cast<size_t>(sentence.inner * kernel));
     const auto bias = random.Floats(static_cast<size_t>(sentence.inner));

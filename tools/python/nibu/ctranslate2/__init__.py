@@ -9,11 +9,11 @@ beside this file tells what is different.
 """
 
 from . import converters, models, specs
-from ._batches import AsyncScoringResult, AsyncTranslationResult
 from ._module import (AsyncGenerationResult, DataType, Device, Encoder, EncoderForwardOutput, GenerationResult,
                       Generator, MpiInfo, StorageView, contains_model, get_cuda_device_count,
                       get_supported_compute_types)
-from ._results import ExecutionStats, GenerationStepResult, ScoringResult, TranslationResult
+from ._results import (AsyncScoringResult, AsyncTranslationResult, ExecutionStats, GenerationStepResult, ScoringResult,
+                       TranslationResult)
 from ._state import get_log_level, set_log_level, set_random_seed
 from ._translator import Translator
 

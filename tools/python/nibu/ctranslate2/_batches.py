@@ -1,14 +1,32 @@
-"""Batches: how examples are divided into them, how many are under way, and the futures of their results."""
+"""Batches: what CTranslate2's callers can see of them.
 
+nibu puts sentences together by itself, and a result does not depend on what is translated beside it. So a batch here
+is only a number of consecutive examples that count as one for num_active_batches and max_queued_batches.
+"""
+
+import collections
+import functools
+import math
 import threading
-from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 
-from nibu import _nibu
-
-from ._results import ScoringResult, TranslationResult
+from ._results import AsyncResult, Begun, raise_later
 
 T = TypeVar("T")
+Row = tuple[Any, ...]  # an example: the tokens of its source and, for some calls, of its target
+
+_READ_AHEAD = 16  # batches
+_EXAMPLES_PER_THREAD = 128
+
+
+class Job(Protocol[T]):
+    """What the examples of one call have in common."""
+
+    kind: type[AsyncResult[T]]
+
+    def begin(self, index: int, source: list[str], target: list[str]) -> Begun[T]:
+        """Submits an example, or raises why it cannot be."""
 
 
 def check_batch_type(batch_type: str) -> None:
@@ -17,191 +35,131 @@ def check_batch_type(batch_type: str) -> None:
         raise ValueError(f"batch_type must be examples or tokens, not {batch_type}: an invalid batch type")
 
 
-def divide(lengths: Sequence[int], max_batch_size: int, batch_type: str) -> list[list[int]]:
-    """Divides examples of these lengths into batches, from the longest to the shortest: lists of their indices.
+def read_size(max_batch_size: int) -> int:
+    """Returns how many examples (or tokens) of a stream are read at a time, as CTranslate2 does.
 
-    A batch has at most max_batch_size examples or, with batch_type "tokens", padded tokens; a single example may be
-    longer. 0: all examples are one batch.
+    ValueError: max_batch_size is 0 or less.
     """
-    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
-    if max_batch_size == 0:
-        return [order] if order else []
-    batches: list[list[int]] = []
+    if max_batch_size < 1:
+        raise ValueError(f"max_batch_size must be > 0, not {max_batch_size}")
+    return max_batch_size * (_READ_AHEAD if max_batch_size > 1 else 1)
+
+
+def parts(rows: Iterable[Row], most: int, batch_type: str) -> Iterator[list[Row]]:
+    """Yields consecutive parts of the rows, with at most `most` examples or, as batch_type says, padded source tokens.
+
+    A single example may be longer. 0: all rows are one part.
+    """
+    check_batch_type(batch_type)
+    part: list[Row] = []
     longest = 0
-    for index in order:
-        if batches:
-            longest = max(longest, lengths[index])
-            size = (len(batches[-1]) + 1) * (longest if batch_type == "tokens" else 1)
-            if size <= max_batch_size:
-                batches[-1].append(index)
-                continue
-        batches.append([index])
-        longest = lengths[index]
-    return batches
+    for row in rows:
+        longest = max(longest, len(row[0]))
+        size = (len(part) + 1) * (longest if batch_type == "tokens" else 1)
+        if part and 0 < most < size:
+            yield part
+            part, longest = [], len(row[0])
+        part.append(row)
+    if part:
+        yield part
 
 
-class Pool:
-    """Counts the batches of a translator, and lets no more of them wait than it has room for."""
+class Queue:
+    """Submits examples in batches, and lets no more batches wait than it has room for. Thread-safe."""
 
-    def __init__(self, workers: int, max_queued_batches: int) -> None:
+    def __init__(self, workers: int, max_queued_batches: int, threads: int) -> None:
         """`max_queued_batches`: 0 means four for each worker; a negative number sets no limit."""
         self._workers = workers
-        self._room: int | None = None
-        if max_queued_batches >= 0:
-            self._room = workers + (max_queued_batches or 4 * workers)
+        self._most = workers + (max_queued_batches or 4 * workers) if max_queued_batches >= 0 else math.inf
+        # Argos Translate asks for batches of one or two sentences. With four of them under way, nibu takes twice the
+        # time that it takes with many. So calls that wait for their results do not wait for room as long as there are
+        # fewer examples than this. Those that do not wait keep CTranslate2's limit, so that streams are not read far
+        # ahead.
+        self._enough = _EXAMPLES_PER_THREAD * threads if max_queued_batches == 0 else 0
         self._active = 0
-        self._changed = threading.Condition()
-
-    def enter(self) -> None:
-        """Counts a batch; waits while the queue is full."""
-        with self._changed:
-            while self._room is not None and self._active >= self._room:
-                self._changed.wait()
-            self._active += 1
-
-    def leave(self) -> None:
-        """Ends a batch."""
-        with self._changed:
-            self._active -= 1
-            self._changed.notify()
+        self._examples = 0  # of the active batches, without those that have ended
+        self._ended = threading.Condition()
 
     @property
     def active(self) -> int:
-        """The batches that wait or are being translated."""
+        """The number of batches that wait or are being translated."""
         return self._active
 
     @property
     def queued(self) -> int:
-        """The batches that wait."""
+        """The number of batches that wait."""
         return max(0, self._active - self._workers)
 
+    def submit(self, job: Job[T], rows: Sequence[Row], max_batch_size: int, batch_type: str,
+               asynchronous: bool) -> list[AsyncResult[T]]:
+        """Begins all examples, and waits while the queue is full. Errors are those of the results."""
+        enough = 0 if asynchronous else self._enough
+        results: list[AsyncResult[T]] = []
+        batch: set[int] = set()
+        try:
+            for part in parts(rows, max_batch_size, batch_type):
+                batch = self._begin(range(len(results), len(results) + len(part)), enough)
+                for index, row in enumerate(part, len(results)):
+                    try:
+                        begun = job.begin(index, *row)
+                    except Exception as error:
+                        begun = raise_later(error)
+                    results.append(job.kind(*begun, functools.partial(self._end, batch, index)))
+        except BaseException:  # Ctrl-C: the rest is not submitted
+            for index in tuple(batch):
+                self._end(batch, index)
+            cancel(results)
+            raise
+        return results
 
-class Batch:
-    """A batch under way; it leaves the pool with the last of its examples."""
+    def _begin(self, examples: range, enough: int) -> set[int]:
+        """Waits for room, and begins a batch. Returns its examples that have not ended."""
+        with self._ended:
+            self._ended.wait_for(lambda: self._active < self._most or self._examples < enough)
+            self._active += 1
+            self._examples += len(examples)
+        return set(examples)
 
-    def __init__(self, pool: Pool, examples: int) -> None:
-        self._pool = pool
-        self._missing = examples
-        self._lock = threading.Lock()
-        pool.enter()
-
-    def example(self) -> Callable[[], None]:
-        """A function that ends one of the examples, however often it is called."""
-        is_under_way = True
-
-        def end() -> None:
-            nonlocal is_under_way
-            with self._lock:
-                if not is_under_way:
-                    return
-                is_under_way = False
-                self._missing -= 1
-                is_last = self._missing == 0
-            if is_last:
-                self._pool.leave()
-
-        return end
-
-
-class Future(Generic[T]):
-    """The result of an example: a value, an error, or a request that is under way. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._value: T | None = None
-        self._error: BaseException | None = None
-        self._pending: _nibu.Pending | None = None
-        self._convert: Callable[[_nibu.Result], T] | None = None
-        self._end: Callable[[], None] | None = None
-
-    def set_value(self, value: T) -> None:
-        """Gives the result."""
-        self._value = value
-
-    def set_error(self, error: BaseException) -> None:
-        """Gives the error."""
-        self._error = error
-
-    def set_pending(self, pending: _nibu.Pending, convert: Callable[[_nibu.Result], T]) -> None:
-        """Gives the request, and a function that makes the result from the request's."""
-        self._convert = convert
-        self._pending = pending
-
-    def set_end(self, end: Callable[[], None]) -> None:
-        """Gives a function that is to be called once the request has ended.
-
-        It is called at that time from another thread, and before anybody is told by this object, whatever comes first:
-        a batch whose results have been read is no longer active.
-        """
-        self._end = end
-        self.when_done(end)
-
-    def result(self) -> T:
-        """Waits for the result, without the GIL; raises the error at every call."""
-        pending, convert = self._pending, self._convert
-        if pending is not None and convert is not None:
-            try:
-                self._value = convert(pending.result())
-            except Exception as error:  # kept for further calls
-                self._error = error
-            self._tell()
-            self._pending = None
-        if self._error is not None:
-            raise self._error
-        return self._value  # type: ignore[return-value]
-
-    def done(self) -> bool:
-        """Whether the result, or an error, is there."""
-        pending = self._pending
-        is_done = pending is None or pending.done()
-        if is_done:
-            self._tell()
-        return is_done
-
-    def _tell(self) -> None:
-        if self._end is not None:
-            self._end()
-
-    def when_done(self, function: Callable[[], object]) -> None:
-        """Calls `function` once the result, or an error, is there."""
-        pending = self._pending
-        if pending is None:
-            function()
-        else:
-            pending.add_done_callback(function)
-
-    def cancel(self) -> None:
-        """Ends the request if it is under way."""
-        pending = self._pending
-        if pending is not None:
-            pending.cancel()
+    def _end(self, batch: set[int], example: int) -> None:
+        """Ends an example, unless it has ended, and its batch with the last one."""
+        with self._ended:
+            if example not in batch:
+                return
+            batch.remove(example)
+            self._examples -= 1
+            self._active -= not batch
+            if not batch or self._examples < self._enough:
+                self._ended.notify_all()
 
 
-def wait(futures: Sequence[Future[T]]) -> list[T]:
-    """The results of all futures; an error, or Ctrl-C, cancels those that are still under way."""
+def cancel(results: Iterable[AsyncResult[Any]]) -> None:
+    """Ends the requests of those results that are still under way."""
+    for result in results:
+        result.cancel()
+
+
+def wait(results: Sequence[AsyncResult[T]]) -> list[T]:
+    """Returns the values of all results; an error, or Ctrl-C, cancels those that are still under way."""
     try:
-        return [future.result() for future in futures]
+        return [result.result() for result in results]
     except BaseException:
-        for future in futures:
-            future.cancel()
+        cancel(results)
         raise
 
 
-class _AsyncResult(Generic[T]):
-    def __init__(self, future: Future[T]) -> None:
-        self._future = future
+def stream(function: Callable[..., Any], rows: Iterable[Row], size: int, **options: Any) -> Iterator[Any]:
+    """Calls `function` (translate_batch or score_batch) for parts of a stream of rows, and yields its results in order.
 
-    def result(self) -> T:
-        """Waits for the result and returns it. An error is raised at every call."""
-        return self._future.result()
-
-    def done(self) -> bool:
-        """Returns whether the result, or an error, is there."""
-        return self._future.done()
-
-
-class AsyncTranslationResult(_AsyncResult[TranslationResult]):
-    """A TranslationResult that may be still under way."""
-
-
-class AsyncScoringResult(_AsyncResult[ScoringResult]):
-    """A ScoringResult that may be still under way."""
+    A part has at most `size` examples, or source tokens.
+    """
+    options["asynchronous"] = True
+    results: collections.deque[AsyncResult[Any]] = collections.deque()
+    try:
+        for part in parts(rows, size, options["batch_type"]):
+            results.extend(function(*map(list, zip(*part)), **options))
+            while results and results[0].done():
+                yield results.popleft().result()
+        while results:
+            yield results.popleft().result()
+    finally:
+        cancel(results)  # those that are left after an error, or after the generator was closed

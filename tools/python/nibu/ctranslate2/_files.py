@@ -1,50 +1,38 @@
 """Translation and scoring of files of lines."""
 
-import collections
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
-from typing import IO, Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
 
-from ._arguments import Arguments
-from ._batches import Future, Pool, check_batch_type
-from ._options import SearchOptions
+from ._arguments import check
+from ._batches import Row, check_batch_type, read_size, stream
 from ._results import ExecutionStats, ScoringResult, TranslationResult
-from ._session import Session
 
-_READ_AHEAD = 16  # batches
-
-T = TypeVar("T")
-Example = tuple[list[str], list[str]]  # source and target
+TokenizeFunction = Callable[[str], list[str]]
+DetokenizeFunction = Callable[[list[str]], str]
 
 
 @dataclasses.dataclass
-class FileJob:
-    """A file to be translated or scored: the arguments that translate_file and score_file share."""
+class LineFiles:
+    """The arguments that translate_file and score_file share: files, batches, and functions for their lines."""
 
-    arguments: Arguments
-    source_path: Any
-    target_path: Any
-    output_path: Any
-    max_batch_size: Any
-    read_batch_size: Any
-    batch_type: Any
-    source_tokenize_fn: Any
-    target_tokenize_fn: Any
-    target_detokenize_fn: Any
+    source_path: str
+    target_path: str | None
+    output_path: str
+    max_batch_size: int
+    read_batch_size: int
+    batch_type: str
+    source_tokenize_fn: TokenizeFunction | None
+    target_tokenize_fn: TokenizeFunction | None
+    target_detokenize_fn: DetokenizeFunction | None
 
     def __post_init__(self) -> None:
-        arguments = self.arguments
-        self.source_path = arguments.path("source_path", self.source_path)
-        self.output_path = arguments.path("output_path", self.output_path)
-        if self.target_path is not None:
-            self.target_path = arguments.path("target_path", self.target_path)
-        self.max_batch_size = arguments.integer("max_batch_size", self.max_batch_size)
-        self.read_batch_size = arguments.integer("read_batch_size", self.read_batch_size)
-        self.batch_type = arguments.text("batch_type", self.batch_type)
-        for name in ("source_tokenize_fn", "target_tokenize_fn", "target_detokenize_fn"):
-            arguments.function(name, getattr(self, name))
+        """Raises ValueError for batches that make no sense."""
+        check_batch_type(self.batch_type)
+        ahead = read_size(self.max_batch_size)
+        self.read_batch_size = self.read_batch_size or ahead
 
     def check_for_translation(self) -> None:
         """Raises ValueError if some but not all functions are there that a translation needs."""
@@ -52,115 +40,72 @@ class FileJob:
             raise ValueError("source_tokenize_fn and target_detokenize_fn need each other")
         if self.target_path is not None and self.source_tokenize_fn is not None and self.target_tokenize_fn is None:
             raise ValueError("target_tokenize_fn is needed for target_path, since source_tokenize_fn is given")
-        self._check_batches()
 
     def check_for_scores(self) -> None:
         """Raises ValueError if some but not all functions are there."""
-        functions = (self.source_tokenize_fn, self.target_tokenize_fn, self.target_detokenize_fn)
-        if any(function is None for function in functions) and any(function is not None for function in functions):
+        if len({self.source_tokenize_fn is None, self.target_tokenize_fn is None,
+                self.target_detokenize_fn is None}) > 1:
             raise ValueError("source_tokenize_fn, target_tokenize_fn and target_detokenize_fn need each other")
-        self._check_batches()
 
-    def _check_batches(self) -> None:
-        check_batch_type(self.batch_type)
-        if self.max_batch_size == 0:
-            raise ValueError("max_batch_size must be > 0")
-        if self.read_batch_size == 0:
-            self.read_batch_size = self.max_batch_size * (_READ_AHEAD if self.max_batch_size > 1 else 1)
+    def run(self, function: Callable[..., Any], lines: Callable[[Any], Iterable[str]], count: Callable[[Any], int],
+            **options: Any) -> ExecutionStats:
+        """Calls `function` (translate_batch or score_batch) with the options, and writes the lines of each result.
 
-    def translate(self, session: Session, pool: Pool, options: SearchOptions) -> ExecutionStats:
-        """Writes the translations of the source's lines, each hypothesis on a line of its own."""
-
-        def post(source: list[list[str]], target: list[list[str]]) -> list[Future[TranslationResult]]:
-            return session.translate(pool, source, target, options, self.max_batch_size, self.batch_type)
-
-        def write(output: IO[str], result: TranslationResult) -> int:
-            for i, hypothesis in enumerate(result.hypotheses):
-                front = f"{result.scores[i] if result.scores else 0:.6g} ||| " if options.return_scores else ""
-                output.write(f"{front}{self._detokenize(hypothesis)}\n")
-            return len(result.hypotheses[0])
-
-        return self._run(post, write)
-
-    def score(self, session: Session, pool: Pool, max_input_length: int, offset: int,
-              with_tokens_score: bool) -> ExecutionStats:
-        """Writes a line for each pair of lines: the mean log-probability, the tokens and, if asked, each score."""
-
-        def post(source: list[list[str]], target: list[list[str]]) -> list[Future[ScoringResult]]:
-            return session.score(pool, source, target, max_input_length, offset, self.max_batch_size, self.batch_type)
-
-        def write(output: IO[str], result: ScoringResult) -> int:
-            scores = result.log_probs
-            mean = sum(scores) / len(scores) if scores else 0.0
-            output.write(f"{mean:.6g} ||| {self._detokenize(result.tokens)}")
-            if with_tokens_score:
-                output.write(" |||" + "".join(f" {score:.6g}" for score in scores))
-            output.write("\n")
-            return len(scores)
-
-        return self._run(post, write)
-
-    def _run(self, post: Callable[[list[list[str]], list[list[str]]], list[Future[T]]],
-             write: Callable[[IO[str], T], int]) -> ExecutionStats:
+        `count` counts a result's tokens for the statistics.
+        """
         examples = tokens = 0
-        results: collections.deque[Future[T]] = collections.deque()
         with contextlib.ExitStack() as files:
             source = files.enter_context(_open(self.source_path, "r"))
             output = files.enter_context(_open(self.output_path, "w"))
             target = None if self.target_path is None else files.enter_context(_open(self.target_path, "r"))
             begin = time.perf_counter()
-            try:
-                for part in self._parts(self._examples(source, target)):
-                    targets = [example[1] for example in part] if target is not None else []
-                    results.extend(post([example[0] for example in part], targets))
-                    while results and results[0].done():
-                        examples, tokens = examples + 1, tokens + write(output, results.popleft().result())
-                while results:
-                    examples, tokens = examples + 1, tokens + write(output, results.popleft().result())
-            finally:
-                for future in results:
-                    future.cancel()
+            for result in stream(function, self._rows(source, target), self.read_batch_size,
+                                 max_batch_size=self.max_batch_size, batch_type=self.batch_type, **options):
+                output.writelines(f"{line}\n" for line in lines(result))
+                examples += 1
+                tokens += count(result)
         return ExecutionStats(tokens, examples, (time.perf_counter() - begin) * 1000)
 
-    def _examples(self, source: IO[str], target: IO[str] | None) -> Iterator[Example]:
+    def translation_lines(self, result: TranslationResult, with_scores: bool) -> list[str]:
+        """Returns a line for each hypothesis."""
+        hypotheses = map(self._detokenize, result.hypotheses)
+        if not with_scores:
+            return list(hypotheses)
+        return [f"{score:.6g} ||| {hypothesis}" for score, hypothesis in zip(result.scores, hypotheses)]
+
+    def score_line(self, result: ScoringResult, with_tokens_score: bool) -> str:
+        """Returns the mean log-probability, the tokens and, if asked, each log-probability."""
+        scores = result.log_probs
+        mean = sum(scores) / len(scores) if scores else 0.0
+        line = f"{mean:.6g} ||| {self._detokenize(result.tokens)}"
+        return line + " |||" + "".join(f" {score:.6g}" for score in scores) if with_tokens_score else line
+
+    def _rows(self, source: IO[str], target: IO[str] | None) -> Iterator[Row]:
         for line in source:
-            pieces = self._tokenize("source_tokenize_fn", self.source_tokenize_fn, line)
+            tokens = self._tokenize("source_tokenize_fn", line)
             if target is None:
-                yield pieces, []
+                yield (tokens,)
                 continue
             other = target.readline()
             if not other:
                 raise RuntimeError(f"{self.target_path} has less examples than {self.source_path}")
-            yield pieces, self._tokenize("target_tokenize_fn", self.target_tokenize_fn, other)
+            yield tokens, self._tokenize("target_tokenize_fn", other)
 
-    def _parts(self, examples: Iterator[Example]) -> Iterator[list[Example]]:
-        """Parts of at most read_batch_size examples, or tokens of their sources."""
-        part: list[Example] = []
-        size = 0
-        for example in examples:
-            more = len(example[0]) if self.batch_type == "tokens" else 1
-            if part and size + more > self.read_batch_size:
-                yield part
-                part, size = [], 0
-            part.append(example)
-            size += more
-        if part:
-            yield part
-
-    def _tokenize(self, name: str, function: Callable[[str], Any] | None, line: str) -> list[str]:
-        line = line[:-1] if line.endswith("\n") else line
-        line = line[:-1] if line.endswith("\r") else line
+    def _tokenize(self, name: str, line: str) -> list[str]:
+        line = line.removesuffix("\n").removesuffix("\r")
+        function: TokenizeFunction | None = getattr(self, name)
         if function is None:
             return [token for token in line.split(" ") if token]
-        return self.arguments.tokens(f"the result of {name}", function(line))
+        return function(line)
 
     def _detokenize(self, tokens: list[str]) -> str:
         if self.target_detokenize_fn is None:
             return " ".join(tokens)
-        return self.arguments.text("the result of target_detokenize_fn", self.target_detokenize_fn(tokens))
+        line: str = check("target_detokenize_fn", "its result", self.target_detokenize_fn(tokens), str)
+        return line
 
 
-def _open(path: str, mode: str) -> IO[str]:
+def _open(path: str, mode: str) -> IO[Any]:
     try:
         return open(path, mode, encoding="utf-8", errors="replace" if mode == "r" else "strict", newline="\n")
     except OSError as error:

@@ -52,86 +52,76 @@ class ModelFiles:
         self.path = path
         self._files = files
 
-    def read_facts(self) -> ModelFacts:
-        """Reads what the files say. RuntimeError: there is no model, or model.bin is damaged."""
-        if self._is_foreign():
+    @contextlib.contextmanager
+    def directory(self) -> Iterator[str]:
+        """A directory with the files that nibu is to load; it may be gone afterwards."""
+        if self._files is None and os.path.exists(self.path) and not os.path.isfile(self._path_of(MODEL_FILE)):
+            yield self.path  # a model of another format, which nibu reads as well
+            return
+        with tempfile.TemporaryDirectory(prefix="nibu-model-") as folder:
+            for name in _FILES:
+                target = os.path.join(folder, name)
+                if self._files is None:
+                    if os.path.isfile(self._path_of(name)):
+                        _link(os.path.abspath(self._path_of(name)), target)
+                elif name in self._files:
+                    with open(target, "wb") as file:
+                        file.write(self._files[name])
+            _hide_languages(os.path.join(folder, "shared_vocabulary.json"))
+            yield folder
+
+    def read_facts(self, folder: str) -> ModelFacts:
+        """Reads what the files in `directory` say. RuntimeError: there is no model, or a file is damaged."""
+        if folder == self.path:
             return ModelFacts()
-        with self._open(MODEL_FILE) as file:
-            try:
+        try:
+            with open(os.path.join(folder, MODEL_FILE), "rb") as file:
                 flags, stored, saved_type = _read_variables(file)
-            except (struct.error, KeyError, UnicodeDecodeError) as error:
-                raise RuntimeError(f"the file {MODEL_FILE} of the model '{self.path}' is damaged") from error
+        except OSError as error:
+            raise RuntimeError(f"cannot open file '{MODEL_FILE}' of the model '{self.path}': "
+                               f"{error.strerror}") from error
+        except (struct.error, KeyError, UnicodeDecodeError) as error:
+            raise RuntimeError(f"the file {MODEL_FILE} of the model '{self.path}' is damaged") from error
         config: dict[str, Any] = {}
-        if self._has("config.json"):
-            with self._open("config.json") as file:
-                try:
-                    config = json.load(file)
-                except ValueError as error:
-                    raise RuntimeError(f"config.json of the model '{self.path}' is no JSON: {error}") from error
+        if os.path.exists(os.path.join(folder, "config.json")):
+            try:
+                config = _read_json(os.path.join(folder, "config.json"))
+            except ValueError as error:
+                raise RuntimeError(f"config.json of the model '{self.path}' is no JSON: {error}") from error
         if config.get("decoder_start_token", "") is None or flags.get("user_decoder_start_tokens"):
             raise RuntimeError(f"the model '{self.path}' cannot be used: it has no decoder_start_token of its own, and "
                                "targets whose first token has to be given are not supported")
-        tokens = {name: config.get(name) or stored[name] for name in _TOKENS if config.get(name) or name in stored}
         return ModelFacts(
             saved_type=saved_type,
             add_source_bos=bool(config.get("add_source_bos", flags.get("with_source_bos", False))),
             add_source_eos=bool(config.get("add_source_eos", flags.get("with_source_eos", False))),
-            has_shortlist=self._has(_SHORTLIST_FILE),
-            **tokens)
+            has_shortlist=os.path.exists(os.path.join(folder, _SHORTLIST_FILE)),
+            **{name: config.get(name) or stored[name] for name in _TOKENS if config.get(name) or name in stored})
 
-    @contextlib.contextmanager
-    def directory(self) -> Iterator[str]:
-        """A directory with the files for nibu to load; it may be gone afterwards."""
-        if self._is_foreign():
-            yield self.path
-            return
-        with tempfile.TemporaryDirectory(prefix="nibu-model-") as folder:
-            for name in _FILES:
-                if not self._has(name):
-                    continue
-                target = os.path.join(folder, name)
-                if name.startswith("shared_vocabulary") and self._hide_languages(name, target):
-                    continue
-                if self._files is None:
-                    _link(os.path.abspath(os.path.join(self.path, name)), target)
-                else:
-                    with open(target, "wb") as file:
-                        file.write(self._files[name])
-            yield folder
+    def _path_of(self, name: str) -> str:
+        return os.path.join(self.path, name)
 
-    def _hide_languages(self, name: str, target: str) -> bool:
-        """Writes a changed copy of the vocabulary of a multilingual model. Returns False for other models.
 
-        nibu knows converted M2M-100, NLLB and mBART by the beginning of their vocabularies, and gives them their
-        languages itself. Here languages are tokens like others, which the caller gives.
-        """
-        if not name.endswith(".json"):
-            return False
-        with self._open(name) as file:
-            tokens = json.load(file)
-        if not isinstance(tokens, list) or tokens[:len(_FAIRSEQ)] != _FAIRSEQ:
-            return False
+def _hide_languages(vocabulary: str) -> None:
+    """Changes the vocabulary of a multilingual model, if it is one.
+
+    nibu knows converted M2M-100, NLLB and mBART by the beginning of their vocabularies, and gives them their
+    languages itself. Here languages are tokens like others, which the caller gives.
+    """
+    try:
+        tokens = _read_json(vocabulary)
+    except (OSError, ValueError):  # there is none, or nibu will say what is wrong with it
+        return
+    if isinstance(tokens, list) and tokens[:len(_FAIRSEQ)] == _FAIRSEQ:
         tokens[_FAIRSEQ.index(PADDING)] = HIDDEN_PADDING
-        with open(target, "w", encoding="utf-8") as copy:
-            json.dump(tokens, copy)
-        return True
+        os.remove(vocabulary)  # it may be a link to the model's own
+        with open(vocabulary, "w", encoding="utf-8") as changed:
+            json.dump(tokens, changed)
 
-    def _is_foreign(self) -> bool:
-        # A model of another format, which nibu reads as well.
-        return self._files is None and os.path.exists(self.path) and not self._has(MODEL_FILE)
 
-    def _has(self, name: str) -> bool:
-        return name in self._files if self._files is not None else os.path.isfile(os.path.join(self.path, name))
-
-    def _open(self, name: str) -> BinaryIO:
-        if not self._has(name):
-            raise RuntimeError(f"cannot open file '{name}' of the model '{self.path}': there is none")
-        if self._files is not None:
-            return io.BytesIO(self._files[name])
-        try:
-            return open(os.path.join(self.path, name), "rb")
-        except OSError as error:
-            raise RuntimeError(f"cannot open file '{name}' of the model '{self.path}': {error.strerror}") from error
+def _read_json(path: str) -> Any:
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def _link(source: str, target: str) -> None:
@@ -141,19 +131,12 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def read_files(files: Any) -> dict[str, bytes]:
+def read_files(files: Mapping[str, Any]) -> dict[str, bytes]:
     """Reads the values of a dictionary of files, which are bytes or have a method read."""
-    if not isinstance(files, dict):
-        raise TypeError("files must be a dictionary from file names to their contents")
-    contents: dict[str, bytes] = {}
-    for name, content in files.items():
-        if not isinstance(name, str):
-            raise TypeError("files must have names of type str")
-        if hasattr(content, "read"):
-            content = content.read()
+    contents = {name: content.read() if hasattr(content, "read") else content for name, content in files.items()}
+    for name, content in contents.items():
         if not isinstance(content, bytes):
             raise TypeError(f"the content of {name} must be bytes or a binary file object")
-        contents[name] = content
     return contents
 
 
@@ -202,18 +185,13 @@ def choose_compute_type(requested: str, facts: ModelFacts) -> str:
     """The value of nibu's option compute_type that a type of CTranslate2's stands for."""
     if requested == "default":
         return "int8" if facts.saved_type == "int8" else "float32"
-    if requested == "auto":
-        return "auto"
-    if requested in ("int8", "int8_float32"):
-        return "int8"
-    if requested in ("float32", "float"):
-        return "float32"
-    if requested == "bfloat16" and has_bfloat16():
-        return "bfloat16"
-    if requested in ("int16", "float16", "bfloat16", "int8_float16", "int8_bfloat16"):
-        raise ValueError(f"the compute type {requested} is not supported here; it may be "
-                         f"{', '.join(sorted(supported_compute_types()))}, default or auto")
-    raise ValueError(f"there is no compute type {requested}")
+    known = {"auto": "auto", "int8": "int8", "int8_float32": "int8", "float32": "float32", "float": "float32"}
+    if requested in known:
+        return known[requested]
+    if requested in supported_compute_types():
+        return requested
+    raise ValueError(f"the compute type {requested} is not supported here; it may be "
+                     f"{', '.join(sorted(supported_compute_types()))}, default or auto")
 
 
 def supported_compute_types() -> set[str]:

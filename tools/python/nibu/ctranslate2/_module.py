@@ -2,7 +2,7 @@
 
 import enum
 import os
-from typing import Any, NoReturn
+from typing import Any
 
 from ._model_files import MODEL_FILE, supported_compute_types
 
@@ -12,10 +12,15 @@ def contains_model(path: str) -> bool:
     return os.path.exists(os.path.join(path, MODEL_FILE))
 
 
+def check_device(device: str) -> None:
+    """Raises ValueError unless a device is supported."""
+    if device not in ("cpu", "CPU", "auto", "AUTO"):
+        raise ValueError(f"the device {device} is not supported: it may be cpu or auto, since only CPUs are used")
+
+
 def get_supported_compute_types(device: str, device_index: int = 0) -> set[str]:
     """Returns the types in which models can be computed on a device: cpu or auto."""
-    if device not in ("cpu", "CPU", "auto", "AUTO"):
-        raise ValueError(f"the device {device} is not supported: this module translates on CPUs alone")
+    check_device(device)
     if device_index != 0:
         raise ValueError(f"there is no device index {device_index}: the CPU's is 0")
     return supported_compute_types()
@@ -44,30 +49,26 @@ class DataType(enum.Enum):
     bfloat16 = 5
 
 
-class Refused:
+class _Refused:
     """The base of classes that CTranslate2 has and this module does not: they raise RuntimeError when called."""
 
     reason = ""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._refuse()
-
-    @classmethod
-    def _refuse(cls) -> NoReturn:
-        raise RuntimeError(f"{cls.__name__} cannot be used: {cls.reason}")
+        raise RuntimeError(f"{type(self).__name__} cannot be used: {self.reason}")
 
 
-def refuse(name: str, module: str, reason: str) -> type[Refused]:
+def refuse(name: str, module: str, reason: str) -> type[_Refused]:
     """Makes a class of this name that refuses for this reason."""
-    return type(name, (Refused,), {"reason": reason, "__module__": module, "__doc__": f"Refused: {reason}."})
+    return type(name, (_Refused,), {"reason": reason, "__module__": module, "__doc__": f"Refused: {reason}."})
 
 
-_TRANSLATES = "nibu.ctranslate2 only translates, with encoder-decoder Transformers; see Translator"
+TRANSLATES = "nibu.ctranslate2 only translates text, with encoder-decoder Transformers; see Translator"
 
-AsyncGenerationResult = refuse("AsyncGenerationResult", __name__, _TRANSLATES)
-Encoder = refuse("Encoder", __name__, _TRANSLATES)
-EncoderForwardOutput = refuse("EncoderForwardOutput", __name__, _TRANSLATES)
-GenerationResult = refuse("GenerationResult", __name__, _TRANSLATES)
-Generator = refuse("Generator", __name__, _TRANSLATES)
+AsyncGenerationResult = refuse("AsyncGenerationResult", __name__, TRANSLATES)
+Encoder = refuse("Encoder", __name__, TRANSLATES)
+EncoderForwardOutput = refuse("EncoderForwardOutput", __name__, TRANSLATES)
+GenerationResult = refuse("GenerationResult", __name__, TRANSLATES)
+Generator = refuse("Generator", __name__, TRANSLATES)
 MpiInfo = refuse("MpiInfo", __name__, "nibu.ctranslate2 runs on one machine's CPUs")
 StorageView = refuse("StorageView", __name__, "nibu.ctranslate2 takes and returns lists of tokens, no tensors")

@@ -1,158 +1,142 @@
 """The options of a search: CTranslate2's names, defaults and rules, and what nibu's options are for them."""
 
-import dataclasses
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
 
-from ._arguments import Arguments, EndToken
+from ._arguments import EndToken
 
 _MOST_INPUT = 1024
 
-Callback = Callable[[Any], Any]
+
+class TokenOptions(TypedDict, total=False):
+    """The options of generate_tokens."""
+
+    max_decoding_length: int
+    min_decoding_length: int
+    sampling_topk: int
+    sampling_topp: float
+    sampling_temperature: float
+    repetition_penalty: float
+    no_repeat_ngram_size: int
+    disable_unk: bool
+    suppress_sequences: list[list[str]] | None
+    end_token: EndToken | None
+    max_input_length: int
+    use_vmap: bool
 
 
-@dataclasses.dataclass
-class SearchOptions:
-    """The options of translate_batch; translate_file and generate_tokens have some of them."""
+class FileOptions(TokenOptions, total=False):
+    """The options of translate_file."""
 
-    beam_size: int = 2
-    patience: float = 1
-    num_hypotheses: int = 1
-    length_penalty: float = 1
-    coverage_penalty: float = 0
-    repetition_penalty: float = 1
-    no_repeat_ngram_size: int = 0
-    disable_unk: bool = False
-    suppress_sequences: list[list[str]] | None = None
-    end_token: EndToken | None = None
-    return_end_token: bool = False
-    prefix_bias_beta: float = 0
-    max_input_length: int = 1024
-    max_decoding_length: int = 256
-    min_decoding_length: int = 1
-    use_vmap: bool = False
-    return_scores: bool = False
-    return_logits_vocab: bool = False
-    return_attention: bool = False
-    return_alternatives: bool = False
-    min_alternative_expansion_prob: float = 0
-    sampling_topk: int = 1
-    sampling_topp: float = 1
-    sampling_temperature: float = 1
-    replace_unknowns: bool = False
-    callback: Callback | None = None
+    beam_size: int
+    patience: float
+    num_hypotheses: int
+    length_penalty: float
+    coverage_penalty: float
+    prefix_bias_beta: float
+    replace_unknowns: bool
 
-    def check_types(self, arguments: Arguments) -> None:
-        """Raises TypeError where a value has another type than CTranslate2 takes, and converts the others."""
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.type is int:
-                value = arguments.integer(field.name, value)
-            elif field.type is float:
-                value = arguments.number(field.name, value)
-            elif field.type is bool:
-                value = arguments.flag(field.name, value)
-            elif field.name == "callback":
-                value = arguments.function(field.name, value)
-            elif field.name == "end_token":
-                value = arguments.end_token(field.name, value)
-            elif value is not None:
-                value = arguments.batch(field.name, value)
-            setattr(self, field.name, value)
 
-    @property
-    def is_sampling(self) -> bool:
-        """Whether tokens are drawn at random."""
-        return self.sampling_topk != 1 and self.sampling_temperature != 0
+class SearchOptions(FileOptions, total=False):
+    """The options of translate_batch."""
 
-    def check(self) -> None:
-        """Raises ValueError where the values make no sense together, or are not supported."""
-        most = max(1, int(self.beam_size * self.patience + 0.5))
-        samples = self.beam_size == 1 and self.sampling_topk != 1
-        wrong = {
-            "beam_size must be > 0": self.beam_size == 0,
-            "patience must be > 0": self.patience <= 0,
-            "num_hypotheses must be > 0": self.num_hypotheses == 0,
-            f"num_hypotheses = {self.num_hypotheses} is greater than beam_size * patience = {most}":
-                self.num_hypotheses > most and not self.return_alternatives and not samples,
-            f"the minimum decoding length, {self.min_decoding_length}, is greater than the maximum decoding length, "
-            f"{self.max_decoding_length}": self.min_decoding_length > self.max_decoding_length,
-            "max_decoding_length must be > 0": self.max_decoding_length == 0,
-            "repetition_penalty must be > 0": self.repetition_penalty <= 0,
-            "prefix_bias_beta must be < 1": self.prefix_bias_beta >= 1,
-            "prefix_bias_beta does not go with return_alternatives":
-                self.prefix_bias_beta > 0 and self.return_alternatives,
-            "min_alternative_expansion_prob must be between 0 and 1":
-                self.return_alternatives and not 0 <= self.min_alternative_expansion_prob <= 1,
-            "callback goes neither with beam_size > 1 nor with prefix_bias_beta > 0":
-                self.callback is not None and (self.beam_size != 1 or self.prefix_bias_beta > 0),
-            "callback does not go with return_alternatives here":
-                self.callback is not None and self.return_alternatives,
-            "suppress_sequences has a token that is empty or has blanks, which is in no vocabulary":
-                any(token.split() != [token] for sequence in self.suppress_sequences or [] for token in sequence),
-            "sampling_topp must be between 0 and 1": not 0 < self.sampling_topp <= 1,
-            "return_logits_vocab is not supported: nibu does not hand out the logits of the whole vocabulary":
-                self.return_logits_vocab,
-            "return_attention with return_end_token is not supported: the end token has no attention here":
-                self.return_attention and self.return_end_token,
-            "sampling_topk other than 1 is supported with beam_size=1 alone": self.is_sampling and self.beam_size != 1,
-        }
-        for message, is_wrong in wrong.items():
-            if is_wrong:
-                raise ValueError(message)
+    return_end_token: bool
+    return_scores: bool
+    return_logits_vocab: bool
+    return_attention: bool
+    return_alternatives: bool
+    min_alternative_expansion_prob: float
+    callback: Callable[[Any], Any] | None
 
-    def engine_options(self, end_tokens: list[str], longest: int, is_biased: bool) -> dict[str, Any]:
-        """nibu's options for these, without the seed.
 
-        `longest` is the number of tokens of the longest source, and `is_biased` says whether prefix_bias_beta counts,
-        which it does for examples with a prefix.
-        """
-        options: dict[str, Any] = {
-            **token_options(longest),
-            "beam_size": self.beam_size,
-            "patience": self.patience,
-            "num_hypotheses": self.num_hypotheses,
-            "length_penalty": self.length_penalty,
-            "word_penalty": 0.0,
-            "coverage_penalty": self.coverage_penalty,
-            "repetition_penalty": self.repetition_penalty,
-            "no_repeat_ngram_size": self.no_repeat_ngram_size,
-            "disable_unk": self.disable_unk,
-            "max_decoding_length": self.max_decoding_length,
-            "min_decoding_length": self.min_decoding_length,
-            "return_scores": self.return_scores,
-            "replace_unknowns": self.replace_unknowns,
-        }
-        if self.beam_size == 1 and self.num_hypotheses == 1:
-            options["patience"] = 1.0  # greedy search has no use for it
-        if self.suppress_sequences:
-            options["suppress_sequences"] = [" ".join(sequence) for sequence in self.suppress_sequences]
-        if end_tokens:
-            options["end_token"] = end_tokens
-        if self.return_attention:
-            options["alignment"] = "soft"
-        if self.return_alternatives:
-            options["return_alternatives"] = True
-            options["min_alternative_expansion_prob"] = self.min_alternative_expansion_prob
-        if is_biased:
-            options["prefix_bias_beta"] = self.prefix_bias_beta
-        if self.is_sampling:
-            options["sampling_topk"] = self.sampling_topk
-            options["sampling_topp"] = self.sampling_topp
-            options["sampling_temperature"] = self.sampling_temperature
-            options["return_scores"] = self.return_scores or self.num_hypotheses > 1  # by which samples are sorted
-        return options
+DEFAULTS: SearchOptions = {
+    "max_decoding_length": 256, "min_decoding_length": 1, "sampling_topk": 1, "sampling_topp": 1.0,
+    "sampling_temperature": 1.0, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0, "disable_unk": False,
+    "suppress_sequences": None, "end_token": None, "max_input_length": 1024, "use_vmap": False,
+    "beam_size": 2, "patience": 1.0, "num_hypotheses": 1, "length_penalty": 1.0, "coverage_penalty": 0.0,
+    "prefix_bias_beta": 0.0, "replace_unknowns": False,
+    "return_end_token": False, "return_scores": False, "return_logits_vocab": False, "return_attention": False,
+    "return_alternatives": False, "min_alternative_expansion_prob": 0.0, "callback": None,
+}
+
+# Options that nibu has, too, with the same meaning.
+_SAME = ("max_decoding_length", "min_decoding_length", "repetition_penalty", "no_repeat_ngram_size", "disable_unk",
+         "beam_size", "patience", "num_hypotheses", "length_penalty", "coverage_penalty", "replace_unknowns",
+         "return_scores", "return_alternatives")
+
+
+def is_sampling(options: Mapping[str, Any]) -> bool:
+    """Returns whether tokens are drawn at random."""
+    return bool(options["sampling_topk"] != 1 and options["sampling_temperature"] != 0)
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Raises ValueError where CTranslate2's options make no sense together, or are not supported.
+
+    nibu checks the others, and their ranges.
+    """
+    most = max(1, int(options["beam_size"] * options["patience"] + 0.5))
+    has_any_number = options["return_alternatives"] or (options["beam_size"] == 1 and options["sampling_topk"] != 1)
+    has_callback = options["callback"] is not None
+    wrong = {
+        f"num_hypotheses = {options['num_hypotheses']} is greater than beam_size * patience = {most}":
+            options["num_hypotheses"] > most and not has_any_number,
+        f"min_decoding_length = {options['min_decoding_length']} is greater than the maximum decoding length, "
+        f"{options['max_decoding_length']}": options["min_decoding_length"] > options["max_decoding_length"],
+        "patience must be > 0": options["patience"] <= 0,
+        "prefix_bias_beta must be < 1": options["prefix_bias_beta"] >= 1,
+        "prefix_bias_beta does not go with return_alternatives":
+            options["prefix_bias_beta"] > 0 and options["return_alternatives"],
+        "sampling_topp must be more than 0 and at most 1": not 0 < options["sampling_topp"] <= 1,
+        "callback goes neither with beam_size > 1 nor with prefix_bias_beta > 0":
+            has_callback and (options["beam_size"] != 1 or options["prefix_bias_beta"] > 0),
+        "callback does not go with return_alternatives here": has_callback and options["return_alternatives"],
+        "suppress_sequences has a token that is empty or has blanks, which is in no vocabulary":
+            any(token.split() != [token] for sequence in options["suppress_sequences"] or [] for token in sequence),
+        "return_logits_vocab is not supported: nibu does not hand out the logits of the whole vocabulary":
+            options["return_logits_vocab"],
+        "return_attention with return_end_token is not supported: the end token has no attention here":
+            options["return_attention"] and options["return_end_token"],
+    }
+    for message, is_wrong in wrong.items():
+        if is_wrong:
+            raise ValueError(message)
+
+
+def nibu_options(options: Mapping[str, Any], longest: int, has_prefix: bool) -> dict[str, Any]:
+    """Returns nibu's options for these, without the seed and the end tokens.
+
+    `longest` is the number of tokens of the longest source. Without a prefix, prefix_bias_beta does not count.
+    """
+    found: dict[str, Any] = {
+        **token_options(longest),
+        **{name: options[name] for name in _SAME},
+        "word_penalty": 0.0,
+    }
+    if options["prefix_bias_beta"] > 0 and has_prefix:
+        found["prefix_bias_beta"] = options["prefix_bias_beta"]
+    if options["beam_size"] == 1 and options["num_hypotheses"] == 1:
+        found["patience"] = 1.0  # greedy search has no use for it
+    if options["suppress_sequences"]:
+        found["suppress_sequences"] = [" ".join(sequence) for sequence in options["suppress_sequences"]]
+    if options["return_attention"]:
+        found["alignment"] = "soft"
+    if options["return_alternatives"]:
+        found["min_alternative_expansion_prob"] = options["min_alternative_expansion_prob"]
+    if is_sampling(options):
+        found.update({name: options[name] for name in ("sampling_topk", "sampling_topp", "sampling_temperature")})
+        found["return_scores"] = options["return_scores"] or options["num_hypotheses"] > 1  # samples are sorted by them
+    return found
 
 
 def token_options(longest: int) -> dict[str, Any]:
-    """The options for lines of tokens, which nibu takes as they are. Sources of up to `longest` tokens are not cut."""
+    """Returns nibu's options for lines of tokens, which it takes as they are.
+
+    Sources of up to `longest` tokens are not cut. That limit doubles rather than follows each call's longest source,
+    since nibu makes tables for each of its values.
+    """
     most = _MOST_INPUT
-    while most < longest:  # few different values, since nibu prepares options once
+    while most < longest:
         most *= 2
     return {"tokenized": True, "split_sentences": False, "protect": "none", "long_input": "truncate",
             "search_compat": "ctranslate2", "max_input_length": most}
-
-
-def key_of(options: dict[str, Any]) -> tuple[Any, ...]:
-    """A key by which prepared options are found again."""
-    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in sorted(options.items()))

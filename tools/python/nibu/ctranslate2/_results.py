@@ -2,7 +2,15 @@
 
 import dataclasses
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from nibu import _nibu
+
+T = TypeVar("T")
+# An example that was begun: a function that waits for its result and returns it, or raises why there is none, and the
+# request that it waits for, if there is one.
+Begun = tuple[Callable[[], T], _nibu.Pending | None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,3 +74,61 @@ class ExecutionStats:
     num_tokens: int
     num_examples: int
     total_time_in_ms: float
+
+
+class AsyncResult(Generic[T]):
+    """A result that may be still under way. Thread-safe."""
+
+    def __init__(self, take: Callable[[], T], pending: _nibu.Pending | None, end: Callable[[], object]) -> None:
+        """`take` and `pending`: see Begun. `end` is called once the result, or an error, is there.
+
+        The engine's threads call it, but result and done may notice the end before they do. So these call it as well,
+        and whoever has seen the end finds its effects.
+        """
+        self._take = take
+        self._pending = pending
+        self._end = end
+        self.add_done_callback(end)
+
+    def result(self) -> T:
+        """Waits for the result and returns it. An error is raised at every call."""
+        try:
+            return self._take()
+        finally:
+            self.done()
+
+    def done(self) -> bool:
+        """Returns whether the result, or an error, is there."""
+        is_done = self._pending is None or self._pending.done()
+        if is_done:
+            self._end()
+        return is_done
+
+    def add_done_callback(self, function: Callable[[], object]) -> None:
+        """Has a function called by another thread once the result, or an error, is there; at once if it is."""
+        if self._pending is None:
+            function()
+        else:
+            self._pending.add_done_callback(function)
+
+    def cancel(self) -> None:
+        """Ends the request if it is under way."""
+        if self._pending is not None:
+            self._pending.cancel()
+
+
+class AsyncTranslationResult(AsyncResult[TranslationResult]):
+    """A TranslationResult that may be still under way."""
+
+
+class AsyncScoringResult(AsyncResult[ScoringResult]):
+    """A ScoringResult that may be still under way."""
+
+
+def raise_later(error: Exception) -> Begun[Any]:
+    """Returns an example whose result is an error."""
+
+    def take() -> Any:
+        raise error
+
+    return take, None

@@ -7,6 +7,8 @@ import secrets
 import threading
 from collections.abc import Iterator
 
+from ._arguments import Signed, checked
+
 _LEVELS = (logging.CRITICAL, logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG, logging.NOTSET)
 
 _lock = threading.Lock()
@@ -15,14 +17,12 @@ _draws: Iterator[int] = itertools.count()
 _level = logging.WARNING
 
 
-def set_random_seed(seed: int) -> None:
+@checked
+def set_random_seed(seed: Signed) -> None:
     """Seeds sampling: from here on, the same calls draw the same samples."""
     global _seed, _draws
-    if isinstance(seed, (float, str, bytes)):
-        raise TypeError(f"set_random_seed(): incompatible function arguments: seed must be int, "
-                        f"not {type(seed).__name__}")
     with _lock:
-        _seed = int(seed) % 2**63
+        _seed = seed % 2**63
         _draws = itertools.count()
 
 

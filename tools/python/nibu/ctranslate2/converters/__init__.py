@@ -8,27 +8,12 @@ from .._module import refuse
 _REASON = ("nibu.ctranslate2 converts nothing, since nibu reads models of Marian, OPUS-MT, Hugging Face, fairseq and "
            "OpenNMT as they are: give their directory to Translator or to nibu-translate --model")
 
-Converter = refuse("Converter", __name__, _REASON)
-EoleConverter = refuse("EoleConverter", __name__, _REASON)
-FairseqConverter = refuse("FairseqConverter", __name__, _REASON)
-MarianConverter = refuse("MarianConverter", __name__, _REASON)
-OpenAIGPT2Converter = refuse("OpenAIGPT2Converter", __name__, _REASON)
-OpenNMTPyConverter = refuse("OpenNMTPyConverter", __name__, _REASON)
-OpenNMTTFConverter = refuse("OpenNMTTFConverter", __name__, _REASON)
-OpusMTConverter = refuse("OpusMTConverter", __name__, _REASON)
-TransformersConverter = refuse("TransformersConverter", __name__, _REASON)
-
-
-def _add_module(name: str, converter: type) -> None:
-    """Makes `converter` importable from a module of its own, too, as it is in CTranslate2."""
-    module = types.ModuleType(f"{__name__}.{name}", converter.__doc__)
-    setattr(module, converter.__name__, converter)
-    setattr(sys.modules[__name__], name, module)
-    sys.modules[module.__name__] = module
-
-
-for _name, _converter in {"converter": Converter, "eole_ct2": EoleConverter, "fairseq": FairseqConverter,
-                          "marian": MarianConverter, "openai_gpt2": OpenAIGPT2Converter,
-                          "opennmt_py": OpenNMTPyConverter, "opennmt_tf": OpenNMTTFConverter,
-                          "opus_mt": OpusMTConverter, "transformers": TransformersConverter}.items():
-    _add_module(_name, _converter)
+# Each converter can be imported from here and from a module of its own.
+for _module, _name in {"converter": "Converter", "eole_ct2": "EoleConverter", "fairseq": "FairseqConverter",
+                       "marian": "MarianConverter", "openai_gpt2": "OpenAIGPT2Converter",
+                       "opennmt_py": "OpenNMTPyConverter", "opennmt_tf": "OpenNMTTFConverter",
+                       "opus_mt": "OpusMTConverter", "transformers": "TransformersConverter"}.items():
+    _own = types.ModuleType(f"{__name__}.{_module}", f"The class {_name}, which refuses.")
+    globals()[_name] = refuse(_name, __name__, _REASON)
+    setattr(_own, _name, globals()[_name])
+    globals()[_module] = sys.modules[_own.__name__] = _own

@@ -1,11 +1,6 @@
 """The names of CTranslate2's models of speech, which refuse."""
 
-from .._module import refuse
+from .._module import TRANSLATES, refuse
 
-_REASON = "nibu.ctranslate2 only translates text, with encoder-decoder Transformers; see Translator"
-
-Wav2Vec2 = refuse("Wav2Vec2", __name__, _REASON)
-Wav2Vec2Bert = refuse("Wav2Vec2Bert", __name__, _REASON)
-Whisper = refuse("Whisper", __name__, _REASON)
-WhisperGenerationResult = refuse("WhisperGenerationResult", __name__, _REASON)
-WhisperGenerationResultAsync = refuse("WhisperGenerationResultAsync", __name__, _REASON)
+for _name in ("Wav2Vec2", "Wav2Vec2Bert", "Whisper", "WhisperGenerationResult", "WhisperGenerationResultAsync"):
+    globals()[_name] = refuse(_name, __name__, TRANSLATES)

@@ -1,0 +1,132 @@
+// A text with annotations: the tags and protected parts that its translation must contain.
+//
+// A sentence passes through these functions in the following order:
+// 1. MarkupReader (markup.h) or PlainLine makes a MarkedText: the text without its tags, and the
+//    tags as annotations of the bytes that they enclosed.
+// 2. ProtectSpans makes protected parts of spans that must stay as they are, such as URLs.
+// 3. Cut and CutAround cut the text into sentences, each with its own annotations.
+// 4. MaskProtected makes the text that the model reads: a name stands for each protected part.
+// 5. PlaceAnnotations (place.cc) puts the annotations into the translation that the model wrote.
+//    Write puts them back into a text that is not translated.
+//
+// Example: "see <b>http://x.de</b> now" is the text "see http://x.de now", of which [4, 15) becomes
+// a protected part that is written as "<b>http://x.de</b>". The model reads "see Tom now" and
+// writes "jetzt Tom ansehen", and PlaceAnnotations returns "jetzt <b>http://x.de</b> ansehen".
+#ifndef NIBU_TOOLS_TEXT_MARKED_MARKED_TEXT_H_
+#define NIBU_TOOLS_TEXT_MARKED_MARKED_TEXT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "nibu/options.h"
+#include "tokenizer/unicode/text_span.h"
+#include "tools/text/marked/references.h"
+
+namespace nibu::internal {
+
+// An annotation of a text. There are three kinds:
+// - An element: `before` and `after` are tags that enclose the span. One of them is empty if the
+//   other tag is in another text.
+// - A point: the span is empty, and `before` and `after` stand at its place, e.g. "<br>".
+// - A protected part: `before` is written in place of the span, byte for byte.
+struct Annotation {
+  TextSpan span;          // bytes of the text
+  std::string before;     // the opening tag, or the text of a protected part
+  std::string after;      // the closing tag; empty if there is none in this text
+  bool replaces = false;  // true for a protected part
+};
+
+struct MarkedText {
+  std::string text;
+  // Sorted by where they begin, outer before inner. Any two are nested or disjoint.
+  std::vector<Annotation> annotations = {};
+  // The markup that the text is escaped for, and the characters that are written as entities (see
+  // EscapeText).
+  Markup markup = Markup::kNone;
+  Entities entities = {};
+  // Set for a text as it was read from markup: its character references, sorted by where they
+  // begin, in the form of protected parts. Such a text is written as it was read, not escaped.
+  std::optional<std::vector<Annotation>> references = std::nullopt;
+};
+
+// A line, cut into segments, which are the texts to translate.
+struct MarkedLine {
+  struct Segment {
+    std::string untouched;  // in front of the text; copied
+    MarkedText marked;
+  };
+  std::vector<Segment> segments;
+  std::string untouched;   // behind the last segment; copied
+  bool is_marked = true;   // annotations and copied text may contain line breaks
+  bool ends_open = false;  // see nibu::Result
+};
+
+// Returns a line without markup, which is one segment.
+MarkedLine PlainLine(absl::string_view text);
+
+// Makes protected parts of spans of the text. Spans that overlap each other, or parts that are
+// there already, become one part. Tags inside of a part, and a pair of tags around exactly the
+// part, become a part of its text. An annotation that begins or ends inside of a part, but is not
+// all in it, begins or ends behind the part from then on.
+void ProtectSpans(absl::Span<const TextSpan> parts, MarkedText* marked);
+
+// Returns the texts of `spans`, which are sorted and disjoint, with all annotations of `marked`: a
+// point goes to the first span that does not end before it; an element that reaches over several
+// spans has its opening tag in the first of them and its closing tag in the last.
+// REQUIRES: there is a span, and none begins or ends inside of a protected part.
+std::vector<MarkedText> Cut(const MarkedText& marked, absl::Span<const TextSpan> spans);
+
+// Like Cut, but returns the texts around the spans, too: in turn the text in front of a span and
+// that of the span, and at the end the text behind the last span.
+std::vector<MarkedText> CutAround(const MarkedText& marked, absl::Span<const TextSpan> spans);
+
+// Returns whether there are letters outside of the protected parts.
+bool HasLetters(const MarkedText& marked);
+
+// Returns the text with its annotations.
+std::string Write(const MarkedText& marked);
+
+// Escapes a part of a translation of `source`, so that it can stand between tags.
+inline std::string EscapeText(const MarkedText& source, absl::string_view text) {
+  return EscapeText(source.markup, source.entities, text);
+}
+
+// Returns the text that the model reads. Each protected part that acts as a word is replaced by one
+// of `names` that does not occur in the text. Other parts (emoji), and parts for which no name is
+// left, are taken out of the text and become points.
+MarkedText MaskProtected(const MarkedText& marked, absl::Span<const std::string> names);
+
+// Makes an annotation a point at the beginning of its span. Its tags, or the text of its protected
+// part, get a space in front if white space stands before the span, and one behind if white space
+// follows it.
+Annotation AsPoint(absl::string_view text, Annotation annotation);
+
+// A token of a translation.
+struct AlignedToken {
+  TextSpan target;  // its bytes in the translation
+  TextSpan source;  // the bytes of the source token that it attends to most; empty if unknown
+};
+
+// Returns the translation `target` of `source` (a result of MaskProtected) with all annotations of
+// the source, each exactly once, and nested as they were:
+// - A protected part replaces its name or, if the name is missing, the word that comes from it and
+//   may be another form of the name. Other occurrences of the name are removed or, if they
+//   render another name of the source ("Thomas" as "Tom"), replaced by that.
+// - An element encloses the run of words that maximizes the sum over their tokens of +1 (the
+//   aligned source is inside of the element), -1 (it is outside), or 0 (outside, in a word of which
+//   more tokens so far were inside). If it encloses all of its parent's text in the
+//   source, it does in the translation, too. An element without `after` reaches to the end of its
+//   parent; one without `before` begins where its parent begins.
+// - All other annotations become points, each next to the word whose source is nearest to it, but
+//   not among the first `prefix` bytes: the caller demanded these. In them, names are replaced and
+//   elements' tags may stand, but no points, except at the end of an element that ends there.
+// `tokens` are in the order of the translation.
+std::string PlaceAnnotations(const MarkedText& source, absl::string_view target,
+                             absl::Span<const AlignedToken> tokens, size_t prefix = 0);
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_TEXT_MARKED_MARKED_TEXT_H_

@@ -1,0 +1,55 @@
+// Checks a user's options, and turns them into those of the engine.
+#ifndef NIBU_TOOLS_TEXT_OPTIONS_ENGINE_OPTIONS_H_
+#define NIBU_TOOLS_TEXT_OPTIONS_ENGINE_OPTIONS_H_
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/ops/linear.h"
+#include "engine/search/decoding_options.h"
+#include "nibu/options.h"
+
+namespace nibu::internal {
+
+struct ModelDefaults;
+struct TranslatorOptions;
+
+// The kinds of parts of a text that come out once each, as they went in.
+struct Protected {
+  enum Kind : uint8_t {
+    kUrls,
+    kEmails,
+    kPaths,
+    kPlaceholders,
+    kEmoji,
+    kUnknown,  // words with characters that the source vocabulary lacks
+  };
+};
+constexpr std::array<const char*, 6> kProtectedNames = {"urls",         "emails", "paths",
+                                                        "placeholders", "emoji",  "unknown"};
+using ProtectedKinds = std::bitset<kProtectedNames.size()>;  // by Protected::Kind
+
+// Returns the kinds that Options::protect names, or InvalidArgument.
+absl::StatusOr<ProtectedKinds> ParseProtect(const std::string& value);
+
+// Refuses values that make no sense for any model: those that the table of options refuses, or that
+// exclude each other. Returns InvalidArgument with the option's name.
+absl::Status CheckOptions(const Options& options);
+
+// Returns the options of the search, over the model's defaults. The shortlist, the frame, and the
+// tokens that become ids are not set.
+DecodingOptions MakeDecodingOptions(const Options& options, const ModelDefaults& defaults);
+
+// Returns the options of the engine's threads and kernels. Other fields have their defaults.
+TranslatorOptions MakeTranslatorOptions(const SpeedOptions& options);
+
+// Returns the type of the matrix products on this CPU, or InvalidArgument if the CPU lacks `type`.
+absl::StatusOr<ComputeType> ChooseComputeType(nibu::ComputeType type);
+
+}  // namespace nibu::internal
+
+#endif  // NIBU_TOOLS_TEXT_OPTIONS_ENGINE_OPTIONS_H_
